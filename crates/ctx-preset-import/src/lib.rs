@@ -41,6 +41,7 @@ mod loose;
 mod migrate;
 mod parameters;
 mod profile;
+mod record;
 mod regex_scripts;
 mod report;
 mod sillytavern;

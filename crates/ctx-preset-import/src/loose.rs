@@ -15,11 +15,6 @@ pub(crate) fn said<'v>(map: &'v Object, key: &str) -> Option<&'v str> {
     text(map, key).filter(|text| !text.trim().is_empty())
 }
 
-/// Returns a number, also one in quotes.
-pub(crate) fn number(map: &Object, key: &str) -> Option<f64> {
-    number_of(map.get(key)?)
-}
-
 /// Reads a number, also one in quotes.
 pub(crate) fn number_of(value: &Value) -> Option<f64> {
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());

@@ -15,9 +15,7 @@ pub(crate) use expect::Expect;
 pub use fields::FieldReports;
 pub(crate) use fields::{Change, Extent, Said, Target};
 pub use groups::FieldGroup;
-pub(crate) use rules::{
-    Link, Making, NOT_READ, NOWHERE, Rule, RuleSet, SAME, approximated, is_empty, kept, mapped,
-};
+pub(crate) use rules::{Link, NOT_READ, NOWHERE, Rule, RuleSet, SAME, approximated, is_empty, kept, mapped};
 
 use crate::format::Format;
 

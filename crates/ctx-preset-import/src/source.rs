@@ -1,46 +1,21 @@
 //! Documents from which importers take fields: what is taken is converted and recorded in one step.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
-use ctx_types::pointer_step;
 use serde_json::Value;
 
-use crate::loose::{Object, number_of};
-use crate::report::{Extent, FieldReports, FieldStatus, NOT_READ, Said, is_empty};
-
-/// What became of the fields of a document that was converted. What nobody took is kept.
-#[derive(Debug, Default)]
-pub(crate) struct Record {
-    /// By where a value is in memory, which is the same as long as the document is borrowed: no field needs a pointer
-    /// of its own.
-    told: RefCell<HashMap<usize, Told>>,
-}
-
-/// What is recorded of a value.
-#[derive(Debug, Default)]
-struct Told {
-    /// What became of it, if it is a leaf.
-    field: Option<Claim>,
-    /// Where it is kept, and all that is below it.
-    kept_at: Option<String>,
-    /// Why nothing is made of what is below it.
-    kept_note: Option<&'static str>,
-}
-
-#[derive(Debug)]
-struct Claim {
-    status: FieldStatus,
-    to: String,
-    note: Option<&'static str>,
-}
+use crate::loose::{Object, number_of, whole_of};
+use crate::record::{Claim, Record, Sureness, Tail};
+use crate::report::NOT_READ;
 
 /// A place in a document, at which there may be nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'v> {
     value: Option<&'v Value>,
-    record: &'v Record,
+    /// The object at the top of a document that is nothing but one.
+    top: Option<&'v Object>,
+    /// Where it is recorded what is taken; none for a reader that makes no report.
+    record: Option<&'v Record>,
 }
 
 /// A field that was read as one type.
@@ -50,34 +25,59 @@ pub(crate) struct Field<'v, T> {
     /// What was read; nothing for null too, which has each type.
     read: Option<T>,
     note: Option<&'static str>,
+    is_unsure: bool,
 }
 
 impl<'v> Source<'v> {
     pub(crate) fn new(document: &'v Value, record: &'v Record) -> Self {
-        Self { value: Some(document), record }
+        Self { value: Some(document), top: None, record: Some(record) }
+    }
+
+    /// Reads without a record.
+    pub(crate) fn unrecorded(document: &'v Value) -> Self {
+        Self { value: Some(document), top: None, record: None }
+    }
+
+    /// Reads an object without a record.
+    pub(crate) fn of_object(document: &'v Object) -> Self {
+        Self { value: None, top: Some(document), record: None }
+    }
+
+    /// Returns the place of a value that was found below this one.
+    pub(crate) fn found(self, value: Option<&'v Value>) -> Self {
+        Self { value, top: None, ..self }
     }
 
     /// Returns what is at some steps below this place.
     pub(crate) fn at(self, path: &str) -> Self {
-        let below = |value: &'v Value, step: &str| value.as_object()?.get(step);
-        Self {
-            value: path.split('/').try_fold(self.value, |value, step| Some(below(value?, step))).flatten(),
-            ..self
-        }
+        let (first, rest) = path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)));
+        let below = self.found(self.object().and_then(|object| object.get(first)));
+        rest.map_or(below, |rest| below.at(rest))
+    }
+
+    /// Returns the fields of an object.
+    pub(crate) fn fields(self) -> impl Iterator<Item = (&'v str, Self)> {
+        let fields = self.object().into_iter().flatten();
+        fields.map(move |(key, value)| (key.as_str(), self.found(Some(value))))
     }
 
     /// Returns the items of a list, each with its number.
     pub(crate) fn items(self) -> impl Iterator<Item = (usize, Self)> {
         let items = self.value.and_then(Value::as_array).into_iter().flatten();
-        items.enumerate().map(move |(index, item)| (index, Self { value: Some(item), ..self }))
+        items.enumerate().map(move |(index, item)| (index, self.found(Some(item))))
     }
 
     pub(crate) fn value(self) -> Option<&'v Value> {
         self.value
     }
 
+    /// Returns a text that is not taken here.
+    pub(crate) fn as_str(self) -> Option<&'v str> {
+        self.value?.as_str()
+    }
+
     pub(crate) fn object(self) -> Option<&'v Object> {
-        self.value?.as_object()
+        self.top.or_else(|| self.value?.as_object())
     }
 
     pub(crate) fn text(self) -> Field<'v, &'v str> {
@@ -94,6 +94,16 @@ impl<'v> Source<'v> {
         self.read(number_of)
     }
 
+    /// Reads a whole number that is not below another, also one in quotes.
+    pub(crate) fn whole(self, least: i64) -> Field<'v, i64> {
+        self.whole_that(|whole| whole >= least)
+    }
+
+    /// Reads a whole number that fits, also one in quotes.
+    pub(crate) fn whole_that(self, fits: impl Fn(i64) -> bool) -> Field<'v, i64> {
+        self.read(|value| whole_of(value).filter(|whole| fits(*whole)))
+    }
+
     pub(crate) fn flag(self) -> Field<'v, bool> {
         self.read(Value::as_bool)
     }
@@ -105,44 +115,107 @@ impl<'v> Source<'v> {
         })
     }
 
+    /// Reads a number or a text.
+    pub(crate) fn scalar(self) -> Field<'v, &'v Value> {
+        self.read(|value| Some(value).filter(|value| value.is_number() || value.is_string()))
+    }
+
     pub(crate) fn list(self) -> Field<'v, &'v [Value]> {
         self.read(|value| value.as_array().map(Vec::as_slice))
     }
 
+    pub(crate) fn any(self) -> Field<'v, &'v Value> {
+        self.read(Some)
+    }
+
     /// Reads a list of texts, or one text, and records the texts of the list one by one.
-    pub(crate) fn texts(self, to: &str) {
-        self.read(|value| Some(value).filter(|value| value.is_array() || value.is_string())).into(to);
+    pub(crate) fn texts(self, to: &'static str) {
+        self.list_or_text().into(to);
+        self.each_text(to);
+    }
+
+    /// Reads a list, or one text that stands for one.
+    pub(crate) fn list_or_text(self) -> Field<'v, &'v Value> {
+        self.read(|value| Some(value).filter(|value| value.is_array() || value.is_string()))
+    }
+
+    /// Records the texts of a list one by one.
+    pub(crate) fn each_text(self, to: &'static str) {
+        self.refuse_fields();
         for (index, item) in self.items() {
-            item.text().into(&format!("{to}/{index}"));
+            item.text().claim(Tail::Item(to, u32::try_from(index).unwrap_or(u32::MAX)));
         }
     }
 
+    /// Says of the fields of an object that stands in the place of a list that nothing reads them.
+    pub(crate) fn refuse_fields(self) {
+        self.fields().for_each(|(_, field)| field.keep(NOT_READ));
+    }
+
+    /// Returns this place, or another one if nothing is there.
+    pub(crate) fn or(self, other: Self) -> Self {
+        if self.value.is_some() { self } else { other }
+    }
+
+    /// Says where all that is taken below this place goes: the places of its fields are below that.
+    pub(crate) fn lead_to(self, place: impl Into<String>) -> Self {
+        self.record(|record, value| record.lead_to(value, place.into()));
+        self
+    }
+
     /// Says where all that is not taken at this place or below it is kept.
-    pub(crate) fn keep_at(self, place: String) {
-        self.tell(|told| told.kept_at = Some(place));
+    pub(crate) fn keep_at(self, place: impl Into<String>) -> Self {
+        self.record(|record, value| record.keep_at(value, place.into()));
+        self
+    }
+
+    /// Says that all that is not taken at this place or below it is kept below where it leads to.
+    pub(crate) fn keep_below(self, place: &'static str) -> Self {
+        self.record(|record, value| record.keep_below(value, place));
+        self
+    }
+
+    /// Says that what is recorded below this place is there whatever else is imported.
+    pub(crate) fn for_sure(self) -> Self {
+        self.record(|record, value| record.for_sure(value, Sureness::All));
+        self
+    }
+
+    /// The same of what says something, but for items of lists, which move up where one before them is left out.
+    pub(crate) fn for_sure_if_said(self) -> Self {
+        self.record(|record, value| record.for_sure(value, Sureness::Said));
+        self
     }
 
     /// Says why this is kept and no more.
     pub(crate) fn keep(self, note: &'static str) {
-        self.claim(FieldStatus::Kept, String::new(), Some(note));
+        self.record(|record, value| record.claim(value, Claim::kept(note)));
     }
 
     /// Says why this and all that is below it is kept and no more.
     pub(crate) fn keep_all(self, note: &'static str) {
-        self.tell(|told| told.kept_note = Some(note));
+        self.record(|record, value| record.keep_all(value, note));
+    }
+
+    /// Takes this and all that is below it, which stands in the same way below another place.
+    pub(crate) fn all_into(self, to: &'static str) {
+        self.record(|record, value| record.claim_all(value, Claim::taken(None, Tail::Fixed(to)), true));
+    }
+
+    /// Takes this and all that is below it, of which another place is made.
+    pub(crate) fn all_together(self, note: &'static str, to: &'static str) {
+        self.record(|record, value| {
+            record.claim_all(value, Claim::taken(Some(note), Tail::Fixed(to)), false);
+        });
     }
 
     fn read<T>(self, read: impl FnOnce(&'v Value) -> Option<T>) -> Field<'v, T> {
-        Field { source: self, read: self.value.and_then(read), note: None }
+        Field { source: self, read: self.value.and_then(read), note: None, is_unsure: false }
     }
 
-    fn claim(self, status: FieldStatus, to: String, note: Option<&'static str>) {
-        self.tell(|told| told.field = Some(Claim { status, to, note }));
-    }
-
-    fn tell(self, tell: impl FnOnce(&mut Told)) {
-        if let Some(value) = self.value {
-            tell(self.record.told.borrow_mut().entry(address(value)).or_default());
+    fn record(self, record: impl FnOnce(&Record, &Value)) {
+        if let (Some(into), Some(value)) = (self.record, self.value) {
+            record(into, value);
         }
     }
 }
@@ -153,100 +226,33 @@ impl<T> Field<'_, T> {
         Self { note: Some(note), ..self }
     }
 
+    /// Says that it may be somewhere else after all.
+    pub(crate) fn perhaps(self) -> Self {
+        Self { is_unsure: true, ..self }
+    }
+
     /// Returns what was read, and records that it is at a place.
-    pub(crate) fn into(self, to: &str) -> Option<T> {
-        let Self { source, read, note } = self;
-        let status = if note.is_some() { FieldStatus::Approximated } else { FieldStatus::Mapped };
-        match source.value {
-            Some(value) if read.is_none() && !value.is_null() => source.keep(NOT_READ),
-            _ => source.claim(status, to.to_owned(), note),
+    pub(crate) fn into(self, to: impl Into<Cow<'static, str>>) -> Option<T> {
+        match to.into() {
+            Cow::Borrowed(to) => self.claim(Tail::Fixed(to)),
+            Cow::Owned(to) => {
+                let tail = self.source.record.map(|record| record.made(to));
+                self.claim(tail.unwrap_or(Tail::Fixed("")))
+            }
         }
+    }
+
+    fn claim(self, tail: Tail) -> Option<T> {
+        let Self { source, read, note, is_unsure } = self;
+        source.record(|record, value| {
+            let claim = match read.is_none() && !value.is_null() {
+                true => Claim::kept(NOT_READ),
+                false => Claim { is_unsure, ..Claim::taken(note, tail) },
+            };
+            record.claim(value, claim);
+        });
         read
     }
-}
-
-impl Record {
-    /// Makes a row for each leaf of the document; what nobody took is kept below a place. O(leaves).
-    pub(crate) fn rows(&self, document: &Value, kept_at: &str, extent: Extent) -> FieldReports {
-        let mut rows = FieldReports::with_room(extent);
-        self.write(document, &mut String::new(), kept_at, &mut rows);
-        rows
-    }
-
-    /// Adds the rows of a value that stands at a pointer.
-    pub(crate) fn write(&self, value: &Value, pointer: &mut String, kept_at: &str, rows: &mut FieldReports) {
-        let start = pointer.len();
-        Walk { told: &self.told.borrow(), pointer, rows }
-            .visit(value, Kept { start, place: kept_at, note: None });
-    }
-}
-
-/// A walk over the leaves of a document.
-struct Walk<'a> {
-    told: &'a HashMap<usize, Told>,
-    pointer: &'a mut String,
-    rows: &'a mut FieldReports,
-}
-
-/// Where what nobody took is kept.
-#[derive(Clone, Copy)]
-struct Kept<'a> {
-    /// How long the pointer was where the place began to hold.
-    start: usize,
-    place: &'a str,
-    note: Option<&'static str>,
-}
-
-impl<'a> Walk<'a> {
-    fn visit(&mut self, value: &Value, mut kept: Kept<'a>) {
-        let known: &'a HashMap<usize, Told> = self.told;
-        let told = known.get(&address(value));
-        if let Some(place) = told.and_then(|told| told.kept_at.as_deref()) {
-            kept = Kept { start: self.pointer.len(), place, note: None };
-        }
-        kept.note = told.and_then(|told| told.kept_note).or(kept.note);
-        let before = self.pointer.len();
-        match value {
-            Value::Object(map) if !map.is_empty() => {
-                for (key, value) in map {
-                    self.pointer.push('/');
-                    self.pointer.push_str(&pointer_step(key));
-                    self.visit(value, kept);
-                    self.pointer.truncate(before);
-                }
-            }
-            Value::Array(items) if !items.is_empty() => {
-                for (index, value) in items.iter().enumerate() {
-                    // Writing into a string never fails.
-                    let _ = write!(self.pointer, "/{index}");
-                    self.visit(value, kept);
-                    self.pointer.truncate(before);
-                }
-            }
-            leaf => self.leaf(leaf, told.and_then(|told| told.field.as_ref()), kept),
-        }
-    }
-
-    fn leaf(&mut self, leaf: &Value, claim: Option<&Claim>, kept: Kept<'_>) {
-        let status = claim.map_or(FieldStatus::Kept, |claim| claim.status);
-        let note = claim.map_or(kept.note, |claim| claim.note);
-        let said = Said { status, note, is_sure: false, is_empty: is_empty(leaf) };
-        let pointer = &*self.pointer;
-        self.rows.push(pointer, said, |text| {
-            match claim.filter(|claim| claim.status != FieldStatus::Kept) {
-                Some(claim) => text.push_str(&claim.to),
-                None => {
-                    text.push_str(kept.place);
-                    text.push_str(pointer.get(kept.start..).unwrap_or_default());
-                }
-            }
-            true
-        });
-    }
-}
-
-fn address(value: &Value) -> usize {
-    std::ptr::from_ref(value).addr()
 }
 
 #[cfg(test)]
@@ -254,6 +260,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::report::Extent;
 
     #[test]
     fn what_is_taken_is_recorded_and_the_rest_is_kept() {
@@ -266,7 +273,7 @@ mod tests {
         assert_eq!(source.at("age").number().into("/age"), None);
         source.at("tags").texts("/tags");
         assert_eq!(source.at("deep/own").flag().into("/own"), Some(true));
-        source.at("deep").keep_at("/deep/imported".to_owned());
+        source.at("deep").keep_at("/deep/imported");
         source.at("odd").keep_all("nothing reads it");
         source.at("none").text().into("/none");
         source.at("not/there").text().into("/none");

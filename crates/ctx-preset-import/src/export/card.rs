@@ -11,6 +11,7 @@ use crate::loose::Object;
 use crate::sillytavern::CARD_RULES;
 use crate::sillytavern::arrange::AT_DEPTH;
 use crate::sillytavern::card::{Card, MIRRORS};
+use crate::source::Source;
 
 /// The texts of a card, each with the pointer of ours.
 const TEXTS: [(&str, &str); 11] = [
@@ -83,9 +84,7 @@ fn blank() -> Object {
 
 /// Returns what importing the card gives.
 fn as_imported(card: &Object) -> Value {
-    let mut agent = Map::new();
-    Card::of(card).write(&mut agent);
-    Value::Object(agent)
+    Value::Object(Card::of(Source::of_object(card)).take().agent)
 }
 
 /// Which fields at the top say what `data` says.
@@ -97,7 +96,7 @@ impl Mirrored {
         let is_same = |(top, below): &(&str, &str)| {
             data.is_some_and(|data| card.get(*top).is_some_and(|value| data.get(*below) == Some(value)))
         };
-        Self(MIRRORS.into_iter().filter(is_same).collect())
+        Self(MIRRORS.into_iter().map(|(top, below, _)| (top, below)).filter(is_same).collect())
     }
 
     fn write(self, card: &mut Object) {

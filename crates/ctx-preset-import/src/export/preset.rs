@@ -16,6 +16,7 @@ use crate::sillytavern::parameters;
 use crate::sillytavern::person::{Persona, PersonaPlace};
 use crate::sillytavern::preset::ChatPreset;
 use crate::sillytavern::processors;
+use crate::source::Source;
 
 /// The key of a preset's regex scripts, below `extensions`.
 const SCRIPTS: &str = "regex_scripts";
@@ -70,7 +71,12 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
     let settings = now.pointer("/imported/settings").and_then(Value::as_object).unwrap_or(&none);
     let prefers = Preferences::of(settings);
     let persona = persona(now);
-    let arrangement = Arrangement::new(ChatPreset(preset), card.map(Card::of), persona, prefers);
+    let arrangement = Arrangement::new(
+        ChatPreset(preset),
+        card.map(|card| Card::of(Source::of_object(card))),
+        persona,
+        prefers,
+    );
     let mut parameters = parameters::of_preset(preset);
     parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, settings)));
     let model = parameters::model(preset);

@@ -9,7 +9,7 @@ use super::{agnai, novelai, risu};
 use crate::format::Format;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
-use crate::source::{Record, Source};
+use crate::source::Source;
 use crate::worldbook::{Form, WorldbookOrigin, around};
 
 /// How an application writes its lorebooks.
@@ -65,31 +65,30 @@ impl Lorebook {
     }
 
     /// Returns an entry under the names that its fields have here, and itself beside them.
-    pub(super) fn entry(&self, entry: Source<'_>, place: &str) -> Option<Value> {
-        let mut converted = self.converted(entry, place);
+    pub(super) fn entry(&self, entry: Source<'_>) -> Option<Value> {
+        let mut converted = self.converted(entry);
         converted.insert(IMPORTED.to_owned(), entry.value()?.clone());
         Some(Value::Object(converted))
     }
 
-    fn converted(&self, entry: Source<'_>, place: &str) -> Object {
+    fn converted(&self, entry: Source<'_>) -> Object {
         let mut converted = Map::new();
         for Known { theirs, ours, kind } in self.fields {
             let field = entry.at(theirs);
             let Some(value) = field.value() else { continue };
-            let to = format!("{place}/{ours}");
             let value = match kind {
-                Kind::Switched => match field.flag().into(&to) {
+                Kind::Switched => match field.flag().into(*ours) {
                     Some(is_on) => Value::Bool(!is_on),
                     None => continue,
                 },
-                Kind::Divided => field.text().into(&to).and_then(divided).unwrap_or_else(|| value.clone()),
+                Kind::Divided => field.text().into(*ours).and_then(divided).unwrap_or_else(|| value.clone()),
                 // Whoever reads the book tells of a value of another type.
-                Kind::Text => field.text().into(&to).map_or_else(|| value.clone(), Value::from),
+                Kind::Text => field.text().into(*ours).map_or_else(|| value.clone(), Value::from),
                 Kind::Number | Kind::Switch | Kind::Texts => {
                     match kind {
-                        Kind::Number => drop(field.number().into(&to)),
-                        Kind::Switch => drop(field.switch().into(&to)),
-                        _ => field.texts(&to),
+                        Kind::Number => drop(field.number().into(*ours)),
+                        Kind::Switch => drop(field.switch().into(*ours)),
+                        _ => field.texts(ours),
                     }
                     value.clone()
                 }
@@ -110,7 +109,7 @@ impl Lorebook {
 
     fn written(&self, mut entry: Object) -> Value {
         let original = entry.shift_remove(IMPORTED).filter(Value::is_object).unwrap_or_else(|| json!({}));
-        let before = self.converted(Source::new(&original, &Record::default()), "");
+        let before = self.converted(Source::unrecorded(&original));
         let mut written = original;
         for (ours, value) in entry.iter().filter(|(key, value)| before.get(*key) != Some(value)) {
             let theirs = self.theirs(ours);
@@ -148,32 +147,32 @@ pub(crate) fn read(file: Source<'_>, place: &str) -> Option<Form> {
     let map = file.object()?;
     let lorebook = Lorebook::of(map)?;
     let list = file.at(lorebook.entries);
-    list.list().into(&format!("{place}/entries"))?;
-    file.keep_at(format!("{place}/imported/file"));
+    let file = file.lead_to(place).keep_at(format!("{place}/imported/file"));
+    list.list().into("/entries")?;
     let mut rest = map.clone();
     rest.shift_remove(lorebook.entries);
-    file.at("name").text().into(&format!("{place}/name"));
-    let entries = list.items().map(|(index, item)| {
+    file.at("name").text().into("/name");
+    for (index, item) in list.items() {
         let place = format!("{place}/entries/{index}");
         match item.object() {
-            Some(_) => item.keep_at(format!("{place}/{IMPORTED}")),
+            Some(_) => item.lead_to(place).keep_below("/imported"),
             None => item.keep_at(place),
-        }
-    });
-    entries.for_each(drop);
-    Some(form(lorebook, list, rest, place))
+        };
+    }
+    Some(form(lorebook, list, rest))
 }
 
 /// Makes a book of the entries of a list, and of the other fields of its file.
-pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object, place: &str) -> Form {
-    let entries = list.items().filter_map(|(index, item)| match item.object() {
-        Some(_) => lorebook.entry(item, &format!("{place}/entries/{index}")),
+pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) -> Form {
+    let entries = list.items().filter_map(|(_, item)| match item.object() {
+        Some(_) => lorebook.entry(item),
         None => item.value().cloned(),
     });
     let mut book = Map::new();
     book.extend(rest.get("name").map(|name| ("name".to_owned(), name.clone())));
     book.insert("entries".to_owned(), entries.collect());
-    book.insert(IMPORTED.to_owned(), json!({ around::FILE: rest }));
+    let rest = Map::from_iter([(around::FILE.to_owned(), Value::Object(rest))]);
+    book.insert(IMPORTED.to_owned(), Value::Object(rest));
     let origin = WorldbookOrigin::new("", &format!("/{}", lorebook.entries));
     let origin = origin.with_names(BTreeMap::new(), lorebook.theirs);
     Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics: Vec::new() }

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::lorebook::Kind::{Divided, Number, Switch, Text};
 use super::lorebook::{self, Lorebook, known};
 use crate::loose::{Object, number_of, said, text};
+use crate::regex_scripts::LIST;
 use crate::report::NOT_READ;
-use crate::sillytavern::rows::scripts::LIST;
 use crate::sillytavern::{arrange, parameters};
 use crate::source::Source;
 use crate::worldbook::Form;
@@ -88,7 +88,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
             field.keep(TEMPLATE);
             continue;
         }
-        let content = field.text().nearly(PART).into(&format!("/presetMessages/{id}/content"));
+        let content = field.text().nearly(PART).into(format!("/presetMessages/{id}/content"));
         if let Some(content) = content.filter(|content| !content.trim().is_empty()) {
             prompts.push(json!({ "identifier": id, "role": "system", "content": content }));
         }
@@ -108,7 +108,7 @@ fn sampler(field: Source<'_>, chat: &str) -> Option<f64> {
     let ours = parameters::SAMPLERS.iter().find(|(known, _)| *known == chat).map(|(_, ours)| *ours);
     let ours = ours.unwrap_or("contextManagement/maxContextTokens");
     match field.value().and_then(number_of) {
-        Some(value) if value >= 0.0 => field.number().nearly(PART).into(&format!("/parameters/{ours}")),
+        Some(value) if value >= 0.0 => field.number().nearly(PART).into(format!("/parameters/{ours}")),
         Some(_) => {
             field.keep(UNSAID);
             None
@@ -209,7 +209,7 @@ impl Module {
         let scripts = module.at("regex").items().filter(|(_, item)| item.object().is_some());
         let scripts: Vec<Value> = scripts
             .enumerate()
-            .map(|(number, (_, script))| as_script(script, &format!("{LIST}/rules/{number}")))
+            .map(|(number, (_, script))| as_script(script.lead_to(format!("{LIST}/rules/{number}"))))
             .collect();
         let scripts = (!scripts.is_empty()).then_some(Value::Array(scripts));
         Self { name, book: lorebook(module, place), scripts, within }
@@ -222,17 +222,20 @@ fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {
     list.value()?.as_array().filter(|list| !list.is_empty())?;
     let Value::Object(mut rest) = json!({ "type": "risu", "ver": 1 }) else { return None };
     if let Some(name) = said(module.object()?, "name") {
-        module.at("name").text().into(&format!("{place}/name"));
+        module.at("name").text().into(format!("{place}/name"));
         rest.insert("name".to_owned(), name.into());
     }
-    Some(lorebook::form(&LOREBOOK, list, rest, place))
+    for (index, item) in list.items() {
+        item.lead_to(format!("{place}/entries/{index}"));
+    }
+    Some(lorebook::form(&LOREBOOK, list, rest))
 }
 
-fn as_script(script: Source<'_>, place: &str) -> Value {
-    let take = |field: &str, ours: &str| {
-        script.at(field).text().nearly(SCRIPT).into(&format!("{place}/{ours}")).unwrap_or_default()
+fn as_script(script: Source<'_>) -> Value {
+    let take = |field: &str, ours: &'static str| {
+        script.at(field).text().nearly(SCRIPT).into(ours).unwrap_or_default()
     };
-    let has_flags = script.at("ableFlag").flag().nearly(SCRIPT).into(&format!("{place}/regex"));
+    let has_flags = script.at("ableFlag").flag().nearly(SCRIPT).into("/regex");
     let has_flags = has_flags == Some(true) && script.at("flag").value().is_some_and(Value::is_string);
     let flags = if has_flags { take("flag", "regex") } else { "g" };
     let kind = take("type", "targetRoles");

@@ -1,21 +1,20 @@
 //! Worldbooks that an agent of AIO Hub brings with it: in its own file, or beside it in one archive.
 
-use std::rc::Rc;
-
 use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 
 use super::NamedBook;
 use super::sources::stem;
 use crate::aio_hub::BUNDLED;
-use crate::format::{self, Format};
+use crate::format::Format;
 use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};
+use crate::record::Record;
 use crate::report::{
     Change, Expect, FieldStatus, FileReport, Link, RuleSet, SAME, Target, approximated, mapped,
 };
-use crate::source::{Record, Source};
-use crate::worldbook;
+use crate::source::Source;
+use crate::worldbook::{self, Draft};
 
 /// What the items of an agent's books came to.
 pub(super) struct Brought {
@@ -70,16 +69,11 @@ pub(super) fn rules(agent: &Object) -> RuleSet {
 /// Where the books are said to be until it is known where they go.
 const PLACE: &str = "/bundledWorldbooks/";
 
-/// Returns the rules for the book of an item.
+/// Returns what is recorded of the book of an item.
 fn of_book(content: &Value, item: &str) -> Option<Link> {
-    let place = format!("{item}/content");
     let record = Record::default();
-    if worldbook::read_other(Source::new(content, &record), &place).is_some() {
-        return Some(Link::recorded(record));
-    }
-    let none = Object::new();
-    let rules = super::rows::of_book(format::shape(content)?, content.as_object().unwrap_or(&none), &place)?;
-    Some(Link::new(&Rc::new(rules), place.as_str()).keeping_at(place))
+    Draft::take(Source::new(content, &record), &format!("{item}/content")).ok()?;
+    Some(Link::recorded(record))
 }
 
 /// Says in the report of an agent where the books of its items went, and what is wrong with them.

@@ -11,14 +11,15 @@ use crate::format::Format;
 use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::{Object, object};
+use crate::regex_scripts::LIST;
 use crate::report::{Change, Extent, FieldReport, FieldStatus, FileReport, Target};
 use crate::sillytavern::arrange::{Arrangement, Preferences};
 use crate::sillytavern::card::Card;
 use crate::sillytavern::preset::{ChatPreset, IN_USE, in_use};
 use crate::sillytavern::rows::preset::{self, Made};
-use crate::sillytavern::rows::scripts::LIST;
 use crate::sillytavern::{CARD_RULES, PRESET_RULES};
 use crate::sillytavern::{parameters, processors, templates};
+use crate::source::Source;
 use crate::{codes, read_regex_scripts};
 
 impl Gathered {
@@ -246,11 +247,9 @@ impl Gathered {
         let settings_view = settings.as_ref().map_or(&none, |given| &given.object);
         let preset_view = preset.as_ref().map(|given| &given.object).or(instead.as_ref());
         let preset_view = ChatPreset(preset_view.unwrap_or(&none));
-        let card_view = card.as_ref().map(|given| Card::of(&given.object));
-        let mut agent = Map::new();
-        if let Some(card) = card_view {
-            card.write(&mut agent);
-        }
+        let card_view = card.as_ref().map(|given| Card::of(Source::of_object(&given.object)));
+        let parts = self.card_parts.take();
+        let (mut agent, card_scripts) = parts.map(|parts| (parts.agent, parts.scripts)).unwrap_or_default();
         let arrangement = self.arrangement(preset_view, card_view, settings_view);
         let arrangement = arrangement.with_system_prompt(prompt.as_ref().map(|prompt| &prompt.object));
         let entries = arrangement.entries();
@@ -268,7 +267,13 @@ impl Gathered {
         agent.insert("dialect".to_owned(), "sillytavern".into());
         agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
         self.books(card_view, &mut agent);
-        let lists = self.lists(card.as_ref(), preset.as_ref(), settings.as_ref());
+        let of_card = card.as_ref().zip(card_scripts).map(|(card, (at, rules, found))| Scripts {
+            name: CARD_RULES.to_owned(),
+            report: card.report,
+            rules: RegexPreset { rules, ..RegexPreset::default() },
+            inside: Some((at.to_owned(), found)),
+        });
+        let lists = self.lists(of_card, preset.as_ref(), settings.as_ref());
         let lists = lists.into_iter().enumerate();
         let rules: Vec<RegexPreset> = lists.map(|(number, list)| self.rules(list, number)).collect();
         if !rules.is_empty() {
@@ -325,7 +330,7 @@ impl Gathered {
     fn preset_rows(&mut self, given: &Given, arrangement: &Arrangement<'_>, entries: &[Value]) {
         let made = Made::new(entries, arrangement.overridden());
         let document = Value::Object(given.object.clone());
-        let rules = preset::of(&given.object, &made);
+        let rules = preset::of(document.as_object().unwrap_or(&given.object), &made);
         let Some(report) = self.made.report.files.get_mut(given.report) else { return };
         let path = report.path.clone();
         let repeated = repeated(given).into_iter().map(|found| found.in_document(path.as_str()));
@@ -354,7 +359,7 @@ impl Gathered {
     /// the card; each with a name and the number of the report of its file.
     fn lists(
         &mut self,
-        card: Option<&Given>,
+        of_card: Option<Scripts>,
         preset: Option<&Given>,
         settings: Option<&Given>,
     ) -> Vec<Scripts> {
@@ -372,7 +377,6 @@ impl Gathered {
         let of_preset = inside(preset, PRESET_RULES, |preset| {
             Some(("/extensions/regex_scripts", ChatPreset(preset).scripts()?))
         });
-        let of_card = inside(card, CARD_RULES, |card| Card::of(card).scripts());
         let files = std::mem::take(&mut self.scripts).into_iter();
         let files = files.map(|(name, report, rules)| Scripts { name, report, rules, inside: None });
         let all = global.into_iter().chain(files).chain(of_preset).chain(of_card);

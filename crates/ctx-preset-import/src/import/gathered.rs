@@ -14,17 +14,22 @@ use crate::error::ImportError;
 use crate::format::Format;
 use crate::formats::risu::{self, Module};
 use crate::loose::{Object, object};
-use crate::report::{Extent, FieldReports, FileReport, NOT_READ};
-use crate::sillytavern::card::Card;
+use crate::record::Record;
+use crate::regex_scripts::{self, LIST};
+use crate::report::{Extent, FieldReports, FileReport};
+use crate::sillytavern::card::{Card, TakenCard};
 use crate::sillytavern::person::Persona;
 use crate::sillytavern::preset::EXPORTED;
-use crate::source::{self, Record};
-use crate::{agent, codes, conversation, profile, read_regex_scripts, worldbook};
+use crate::source;
+use crate::worldbook::{self, Draft};
+use crate::{agent, codes, conversation, profile, read_regex_scripts};
 
 /// What the files hold.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) card: Option<Given>,
+    /// What was made of the card.
+    pub(super) card_parts: Option<TakenCard>,
     pub(super) preset: Option<Given>,
     pub(super) settings: Option<Given>,
     pub(super) system_prompt: Option<Given>,
@@ -229,12 +234,11 @@ impl Gathered {
         source.diagnostics.retain(|_| source.format != Some(Format::Profile));
         let key = self.key(source.format, source.stem());
         let kept_at = format!("/imported/{key}");
-        let book = self.next_book();
         let mut report = FileReport {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields: rows::of(source.format, &source.value, &kept_at, &book, source.extent),
+            fields: rows::of(source.format, &source.value, &kept_at, source.extent),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
@@ -244,12 +248,6 @@ impl Gathered {
             report.diagnostics.push(guessed(format, what));
         }
         let taken = self.take(source, &On { file, key: &key, options, extent });
-        // What is refused of the card itself stays in it.
-        let tags = taken.found.iter().filter_map(|found| found.location.pointer.as_deref());
-        let refused: Vec<&str> = tags.filter(|at| matches!(*at, "/tags" | "/data/tags")).collect();
-        if report.format.is_some_and(Format::is_card) && !refused.is_empty() {
-            rows::outdo(&mut report, &kept_at, NOT_READ, |row| refused.contains(&row.pointer));
-        }
         report.diagnostics.extend(taken.found);
         if let Some(rows) = taken.rows {
             report.fields = rows;
@@ -300,8 +298,8 @@ impl Gathered {
         let name = source.stem().to_owned();
         let report = self.made.report.files.len();
         match (source.format, source.value) {
-            (Some(format), Value::Object(card)) if format.is_card() => {
-                self.take_card(Given { report, at: "", object: card }, format, &name)
+            (Some(format), value @ Value::Object(_)) if format.is_card() => {
+                self.take_card(value, format, &name, on)
             }
             (Some(Format::ChatPreset), Value::Object(object)) => {
                 first(&mut self.preset, Given { report, at: "", object }, "chat completion preset")
@@ -330,18 +328,16 @@ impl Gathered {
                 taken
             }
             (Some(Format::RegexScripts), scripts) => {
-                let (rules, found) = read_regex_scripts(scripts);
-                self.scripts.push((name, report, rules));
-                Taken::whole(found)
+                let record = Record::default();
+                let (mut rules, found) = regex_scripts::take(source::Source::new(&scripts, &record));
+                let rows = record.rows(&scripts, LIST, on.extent);
+                regex_scripts::keep_originals(&mut rules, scripts);
+                self.scripts.push((name, report, RegexPreset { rules, ..RegexPreset::default() }));
+                Taken::whole(found).with_rows(rows)
             }
-            (Some(Format::OtherLorebook), value) => self.take_other_lorebook(value, &name, on),
-            (Some(Format::Worldbook | Format::CardBook), value) => match worldbook::read_value(value) {
-                Ok(imported) => {
-                    self.add_book(imported.value, &name);
-                    Taken::whole(imported.diagnostics)
-                }
-                Err(error) => Taken::unreadable(&error),
-            },
+            (Some(Format::Worldbook | Format::CardBook | Format::OtherLorebook), value) => {
+                self.take_worldbook(value, &name, on)
+            }
             (Some(format), value) if format.is_conversation() => {
                 let written = Written { syntax: source.syntax, bad_lines: source.bad_lines };
                 self.take_conversation(format, &value, written, on)
@@ -413,29 +409,27 @@ impl Gathered {
                 self.templates.insert(key.to_owned(), value);
                 Taken::whole(Vec::new()).with_rows(rows)
             }
-            _ => {
+            format => {
+                // No object, though it was said to be a card.
+                let kept = format.is_card().then(|| Record::default().rows(&value, &on.kept_at(), on.extent));
                 self.templates.insert(key.to_owned(), value);
-                Taken::whole(Vec::new())
+                Taken { rows: kept, ..Taken::whole(Vec::new()) }
             }
         }
     }
 
-    /// Takes a lorebook of another application; one that only seems to be that may be another kind of book.
-    fn take_other_lorebook(&mut self, value: Value, name: &str, on: &On<'_>) -> Taken {
-        let place = self.next_book();
+    /// Takes a worldbook in any form.
+    fn take_worldbook(&mut self, value: Value, name: &str, on: &On<'_>) -> Taken {
         let record = Record::default();
-        let (imported, rows) = match worldbook::read_other(source::Source::new(&value, &record), &place) {
-            Some(imported) => (imported, record.rows(&value, &place, on.extent)),
-            None => match worldbook::read_value(value.clone()) {
-                Ok(imported) => {
-                    let rows = rows::of(Some(imported.format), &value, &on.kept_at(), &place, on.extent);
-                    (imported, rows)
-                }
-                Err(error) => return Taken::unreadable(&error).with_rows(rows::unread(&value)),
-            },
-        };
-        self.add_book(imported.value, name);
-        Taken::whole(imported.diagnostics).with_rows(rows)
+        match Draft::take(source::Source::new(&value, &record), &self.next_book()) {
+            Ok(draft) => {
+                let rows = record.rows(&value, "", on.extent);
+                let imported = draft.finish(value, "");
+                self.add_book(imported.value, name);
+                Taken::whole(imported.diagnostics).with_rows(rows)
+            }
+            Err(error) => Taken::unreadable(&error).with_rows(rows::unread(&value)),
+        }
     }
 
     /// Takes the lorebook and the scripts of a module of `RisuAI`.
@@ -465,26 +459,30 @@ impl Gathered {
         format!("/worldbooks/{}", self.made.worldbooks.len())
     }
 
-    fn take_card(&mut self, mut card: Given, format: Format, name: &str) -> Taken {
+    /// Takes a character card with its worldbook and its scripts.
+    fn take_card(&mut self, mut value: Value, format: Format, name: &str, on: &On<'_>) -> Taken {
+        let record = Record::default();
+        let card = Card::of(source::Source::new(&value, &record));
+        let (parts, mut found) = (card.take(), card.check_tags());
+        let name = card.name().unwrap_or(name).to_owned();
+        let is_v3 = format == Format::CardV3;
+        let book = card.book();
+        let book = book.map(|(at, book)| (at, worldbook::take_card_book(book, &self.next_book(), is_v3)));
+        let rows = record.rows(&value, &on.kept_at(), on.extent);
         if self.card.is_some() {
-            return first(&mut self.card, card, "character card");
+            return first(&mut Some(()), (), "character card").with_rows(rows);
         }
-        let mut found = Card::of(&card.object).check_tags();
-        let (place, data) = match card.object.get_mut("data") {
-            Some(Value::Object(data)) => ("/data/character_book", data),
-            _ => ("/character_book", &mut card.object),
-        };
-        let is_book = |book: &&mut Value| book.as_object().is_some_and(worldbook::has_entries);
-        if let Some(book) = data.get_mut("character_book").filter(is_book)
-            && let Value::Object(book) = book.take()
-        {
-            let imported = worldbook::read_card_book(book, place, format == Format::CardV3);
+        if let Some((at, draft)) = book {
+            let book = value.pointer_mut(at).map(Value::take).unwrap_or_default();
+            let imported = draft.finish(book, at);
             found.extend(imported.diagnostics);
-            let name = Card::of(&card.object).name().unwrap_or(name).to_owned();
             self.card_book = Some(self.add_book(imported.value, &name));
         }
-        self.card = Some(card);
-        Taken::whole(found)
+        if let Value::Object(object) = value {
+            self.card = Some(Given { report: self.made.report.files.len(), at: "", object });
+            self.card_parts = Some(parts);
+        }
+        Taken::whole(found).with_rows(rows)
     }
 
     /// Adds a book under a name of its own, and returns that.

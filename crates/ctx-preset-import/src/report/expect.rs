@@ -22,8 +22,6 @@ pub(crate) enum Expect {
     /// A number or a text.
     Value,
     Flag,
-    /// A switch, also as a number or in quotes.
-    Switch,
     /// An empty list, since others are no leaves.
     List,
     /// An empty list, or a text that stands for a list of one or more.
@@ -44,7 +42,6 @@ impl Expect {
             Self::Among(numbers) => whole_of(value).is_some_and(|whole| numbers.contains(&whole)),
             Self::Value => value.is_string() || value.is_number(),
             Self::Flag => value.is_boolean(),
-            Self::Switch => value.is_boolean() || value.is_number() || value.is_string(),
             Self::List => value.is_array(),
             Self::Texts => value.is_array() || value.is_string(),
         }

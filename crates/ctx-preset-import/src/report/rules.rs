@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::fields::Said;
 use super::{Expect, Extent, FieldReports, FieldStatus};
-use crate::source::Record;
+use crate::record::Record;
 
 /// What becomes of the fields at some pointers.
 ///
@@ -23,8 +23,6 @@ pub(crate) struct Rule {
     to: &'static str,
     /// Whether there is a `*` in `to`.
     has_steps: bool,
-    /// Of which values something is made, where that is known of the place.
-    making: Making,
     note: Option<&'static str>,
 }
 
@@ -59,32 +57,13 @@ const fn rule(
         has_steps |= to.as_bytes()[index] == b'*';
         index += 1;
     }
-    let making = match status {
-        FieldStatus::Approximated => Making::Unsure,
-        _ => Making::All,
-    };
-    Rule { at, expect, status, to, has_steps, making, note }
+    Rule { at, expect, status, to, has_steps, note }
 }
 
 impl Rule {
-    /// Returns the name of the field, for one at the top.
-    pub(crate) fn field(&self) -> &'static str {
-        self.at.trim_start_matches('/')
-    }
-
-    /// Returns where the field goes.
-    pub(crate) const fn to(&self) -> &'static str {
-        self.to
-    }
-
     /// The rule for values of one kind only.
     pub(crate) const fn of(self, expect: Expect) -> Self {
         Self { expect, ..self }
-    }
-
-    /// The rule for a field of which something is made for some values only, or for all.
-    pub(crate) const fn making(self, making: Making) -> Self {
-        Self { making, ..self }
     }
 }
 
@@ -121,21 +100,8 @@ pub(crate) struct Link {
     /// Where that goes; none if where it went without the link.
     to: Option<String>,
     keeping: Keeping,
-    /// None for the same as without the link.
-    making: Option<Making>,
     /// What an importer recorded, which says all instead of the rules.
     record: Option<Rc<Record>>,
-}
-
-/// Of which fields something is made whatever else is imported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Making {
-    /// Of none for sure.
-    Unsure,
-    /// Of those that say something and are no items of lists, which move up where one before them is left out.
-    Said,
-    /// Of all.
-    All,
 }
 
 /// Where fields that are kept are.
@@ -145,25 +111,17 @@ enum Keeping {
     Same,
     /// Below a place.
     At(String),
-    /// Below this place of where the link goes.
-    Below(&'static str),
 }
 
 impl Link {
     /// Rules whose `to` are below a place.
     pub(crate) fn new(rules: &Rc<RuleSet>, to: impl Into<String>) -> Self {
-        Self {
-            rules: Rc::clone(rules),
-            to: Some(to.into()),
-            keeping: Keeping::Same,
-            making: Some(Making::Unsure),
-            record: None,
-        }
+        Self { rules: Rc::clone(rules), to: Some(to.into()), keeping: Keeping::Same, record: None }
     }
 
     /// Rules for what stays where it stood.
     pub(crate) fn here(rules: RuleSet) -> Self {
-        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same, making: None, record: None }
+        Self { rules: Rc::new(rules), to: None, keeping: Keeping::Same, record: None }
     }
 
     /// What an importer recorded of what stands there.
@@ -171,19 +129,16 @@ impl Link {
         Self { record: Some(Rc::new(record)), ..Self::here(RuleSet::default()) }
     }
 
+    /// What becomes of a list of scripts inside of a file.
+    pub(crate) fn of_scripts(scripts: &Value) -> Self {
+        let record = Record::default();
+        crate::regex_scripts::take(crate::source::Source::new(scripts, &record));
+        Self::recorded(record)
+    }
+
     /// The same, where fields that are kept are so below another place than those of the document.
     pub(crate) fn keeping_at(self, place: impl Into<String>) -> Self {
         Self { keeping: Keeping::At(place.into()), ..self }
-    }
-
-    /// The same, where fields that are kept are below this place of where the link goes.
-    pub(crate) fn keeping_below(self, place: &'static str) -> Self {
-        Self { keeping: Keeping::Below(place), ..self }
-    }
-
-    /// The same, for what is made whatever else is imported.
-    pub(crate) fn making(self, making: Making) -> Self {
-        Self { making: Some(making), ..self }
     }
 }
 
@@ -243,7 +198,7 @@ impl RuleSet {
     pub(crate) fn rows(&self, document: &Value, to: &str, kept_at: &str, extent: Extent) -> FieldReports {
         let mut walk = Walk {
             way: Way::default(),
-            place: Place { start: 0, to, kept_start: 0, kept_at: (kept_at, ""), making: Making::Unsure },
+            place: Place { start: 0, to, kept_start: 0, kept_at },
             rows: FieldReports::with_room(extent),
         };
         walk.visit(document, Some(&self.root), None);
@@ -317,9 +272,8 @@ struct Place<'a> {
     to: &'a str,
     /// How long the pointer was where `kept_at` began to hold.
     kept_start: usize,
-    /// The place below which fields are kept, and what follows it.
-    kept_at: (&'a str, &'static str),
-    making: Making,
+    /// The place below which fields are kept.
+    kept_at: &'a str,
 }
 
 /// The way to a field.
@@ -421,11 +375,9 @@ impl<'a> Walk<'a> {
         let (to_start, to) = link.to.as_deref().map_or((place.start, place.to), |to| (start, to));
         let (kept_start, kept_at) = match &link.keeping {
             Keeping::Same => (place.kept_start, place.kept_at),
-            Keeping::At(kept_at) => (start, (kept_at.as_str(), "")),
-            Keeping::Below(kept_at) => (start, (to, *kept_at)),
+            Keeping::At(kept_at) => (start, kept_at.as_str()),
         };
-        self.place =
-            Place { start: to_start, to, kept_start, kept_at, making: link.making.unwrap_or(place.making) };
+        self.place = Place { start: to_start, to, kept_start, kept_at };
         let steps = std::mem::take(&mut self.way.steps);
         self.visit(value, Some(&link.rules.root), None);
         self.way.steps = steps;
@@ -435,44 +387,22 @@ impl<'a> Walk<'a> {
     fn leaf(&mut self, value: &Value, rule: Option<Below<'_>>) {
         let (way, place, is_empty) = (&self.way, self.place, is_empty(value));
         if let Some(rule) = rule.filter(|(rule, _)| rule.expect.fits(value)) {
-            let (&Rule { status, note, has_steps, making, .. }, _) = rule;
-            let is_sure = place.making.min(making).is_of(value, has_steps);
-            self.rows.push(&way.pointer, Said { status, note, is_sure, is_empty }, |text| {
+            let (&Rule { status, note, .. }, _) = rule;
+            self.rows.push(&way.pointer, Said { status, note, is_sure: false, is_empty }, |text| {
                 place.write(text, way, rule)
             });
         } else {
-            let (note, is_sure) = (rule.map(|_| NOT_READ), place.making.is_of(value, false));
-            let said = Said { status: FieldStatus::Kept, note, is_sure, is_empty };
+            let note = rule.map(|_| NOT_READ);
+            let said = Said { status: FieldStatus::Kept, note, is_sure: false, is_empty };
             self.rows.push(&way.pointer, said, |text| place.write_kept(text, way));
         }
-    }
-}
-
-impl Making {
-    /// Tells whether something is made of a leaf for sure.
-    fn is_of(self, leaf: &Value, is_item: bool) -> bool {
-        match self {
-            Self::Unsure => false,
-            Self::Said => !is_item && says_something(leaf),
-            Self::All => true,
-        }
-    }
-}
-
-/// Tells whether a leaf is more than a field without a value, of which nothing may be made.
-fn says_something(leaf: &Value) -> bool {
-    match leaf {
-        Value::Null | Value::Array(_) | Value::Object(_) => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Bool(_) | Value::Number(_) => true,
     }
 }
 
 impl Place<'_> {
     /// Writes where a field is kept.
     fn write_kept(&self, text: &mut String, way: &Way) -> bool {
-        text.push_str(self.kept_at.0);
-        text.push_str(self.kept_at.1);
+        text.push_str(self.kept_at);
         text.push_str(way.from(self.kept_start));
         true
     }

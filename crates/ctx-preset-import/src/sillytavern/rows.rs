@@ -3,9 +3,7 @@
 //! Rules are data; which of them hold for a document is asked of what reads it, so that no row says of a field that
 //! it is mapped where the importer took another one.
 
-pub(crate) mod card;
 pub(crate) mod chat;
 pub(crate) mod person;
 pub(crate) mod preset;
-pub(crate) mod scripts;
 pub(crate) mod templates;

@@ -2,7 +2,6 @@
 //! has an effect.
 
 mod aio;
-mod dump_tmp;
 mod files;
 mod follow;
 mod others;

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use super::scripts;
 use crate::loose::{Object, object, text, whole};
 use crate::report::Expect::{Among, Flag, Text, Whole};
 use crate::report::{Link, NOT_READ, Rule, RuleSet, approximated, kept, mapped};
@@ -70,7 +69,7 @@ pub(crate) fn of_settings(file: &Object) -> RuleSet {
     world_info(file, &mut rules);
     let global = object(file, "extension_settings").and_then(|all| all.get("regex"));
     if let Some(list) = global.filter(|list| list.is_array()) {
-        rules.link("/extension_settings", "regex", scripts::of_list(list));
+        rules.link("/extension_settings", "regex", Link::of_scripts(list));
     }
     if preset::in_use(file).is_some() {
         rules.add([kept("/oai_settings/**", ANOTHER_PRESET)]);

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::scripts;
 use crate::loose::{Object, flag, objects, text, whole};
 use crate::report::Expect::{Among, Flag, List, Named, Number, Text, Texts, Value as Scalar, Whole};
 use crate::report::{Link, Rule, RuleSet, approximated, kept, mapped};
@@ -105,7 +104,7 @@ pub(crate) fn of(preset: &Object, made: &Made<'_>) -> RuleSet {
         rules.single("", key.as_str(), approximated("", "/parameters/sources", note));
     }
     if let Some(list) = ChatPreset(preset).scripts() {
-        rules.link("/extensions", "regex_scripts", scripts::of_list(list));
+        rules.link("/extensions", "regex_scripts", Link::of_scripts(list));
     }
     rules.add(PRESET);
     rules
