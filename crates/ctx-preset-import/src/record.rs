@@ -57,6 +57,9 @@ impl Claim {
     }
 }
 
+/// For how many fields there is room before any is taken: few of a document that is nothing known are.
+const MOST_ROOM: usize = 50_000;
+
 /// What is recorded of all that is below a value.
 #[derive(Debug, Default)]
 struct Scope {
@@ -86,6 +89,13 @@ enum Keeping {
 }
 
 impl Record {
+    /// Has room for the fields of a document.
+    pub(crate) fn with_room(extent: Extent) -> Self {
+        let record = Self::default();
+        record.told.borrow_mut().fields.reserve(extent.leaves.min(MOST_ROOM));
+        record
+    }
+
     pub(crate) fn claim(&self, value: &Value, claim: Claim) {
         self.told.borrow_mut().fields.insert(address(value), claim);
     }
@@ -219,7 +229,9 @@ impl<'a> Walk<'a> {
         let told: &'a Told = self.told;
         let claim = told.fields.get(&address(leaf)).map(|claim| (claim, None));
         let is_empty = is_empty(leaf);
-        if is_empty || claim.is_none_or(|(claim, _)| claim.status == FieldStatus::Kept) {
+        if matches!(leaf, Value::Array(_) | Value::Object(_))
+            || claim.is_none_or(|(claim, _)| claim.status == FieldStatus::Kept)
+        {
             around = self.enter(leaf, around);
         }
         let claim = claim.or(around.rest);

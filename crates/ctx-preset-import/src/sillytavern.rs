@@ -8,6 +8,7 @@ pub(crate) mod person;
 pub(crate) mod preset;
 pub(crate) mod processors;
 pub(crate) mod rows;
+pub(crate) mod settings;
 mod story;
 pub(crate) mod templates;
 

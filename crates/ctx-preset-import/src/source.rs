@@ -50,9 +50,15 @@ impl<'v> Source<'v> {
 
     /// Returns what is at some steps below this place.
     pub(crate) fn at(self, path: &str) -> Self {
-        let (first, rest) = path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)));
-        let below = self.found(self.object().and_then(|object| object.get(first)));
-        rest.map_or(below, |rest| below.at(rest))
+        match path.split_once('/') {
+            Some((step, rest)) => self.field(step).at(rest),
+            None => self.field(path),
+        }
+    }
+
+    /// Returns a field, whose name may have any letters.
+    pub(crate) fn field(self, key: &str) -> Self {
+        self.found(self.object().and_then(|object| object.get(key)))
     }
 
     /// Returns the fields of an object.
@@ -69,6 +75,11 @@ impl<'v> Source<'v> {
 
     pub(crate) fn value(self) -> Option<&'v Value> {
         self.value
+    }
+
+    /// Returns a whole number that is not taken here.
+    pub(crate) fn as_whole(self) -> Option<i64> {
+        self.value.and_then(whole_of)
     }
 
     /// Returns a text that is not taken here.
@@ -97,6 +108,11 @@ impl<'v> Source<'v> {
     /// Reads a whole number that is not below another, also one in quotes.
     pub(crate) fn whole(self, least: i64) -> Field<'v, i64> {
         self.whole_that(|whole| whole >= least)
+    }
+
+    /// Reads one of these whole numbers, also one in quotes.
+    pub(crate) fn among(self, numbers: &[i64]) -> Field<'v, i64> {
+        self.whole_that(|whole| numbers.contains(&whole))
     }
 
     /// Reads a whole number that fits, also one in quotes.

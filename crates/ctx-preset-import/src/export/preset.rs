@@ -10,12 +10,13 @@ use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, settings};
 use crate::loose::{Object, object};
 use crate::sillytavern::PRESET_RULES;
-use crate::sillytavern::arrange::{Arrangement, Preferences};
+use crate::sillytavern::arrange::Arrangement;
 use crate::sillytavern::card::Card;
 use crate::sillytavern::parameters;
 use crate::sillytavern::person::{Persona, PersonaPlace};
 use crate::sillytavern::preset::ChatPreset;
 use crate::sillytavern::processors;
+use crate::sillytavern::settings::Settings;
 use crate::source::Source;
 
 /// The key of a preset's regex scripts, below `extensions`.
@@ -69,16 +70,16 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
     }
     let none = Map::new();
     let settings = now.pointer("/imported/settings").and_then(Value::as_object).unwrap_or(&none);
-    let prefers = Preferences::of(settings);
+    let settings = Settings::take(Source::of_object(settings));
     let persona = persona(now);
     let arrangement = Arrangement::new(
         ChatPreset(preset),
         card.map(|card| Card::of(Source::of_object(card))),
         persona,
-        prefers,
+        settings.prefers,
     );
     let mut parameters = parameters::of_preset(preset);
-    parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, settings)));
+    parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, &settings)));
     let model = parameters::model(preset);
     json!({ "presetMessages": arrangement.entries(), "parameters": parameters, "modelId": model, "dialect": "sillytavern", "historyWhenUnplaced": "omit" })
 }
@@ -86,7 +87,8 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
 /// Returns where the persona goes that was imported beside the preset.
 fn persona(now: &Value) -> PersonaPlace {
     let file = |kind: &str| now.get("imported")?.get(kind)?.as_object();
-    let found = ["personas", "settings"].into_iter().filter_map(file).find_map(Persona::of);
+    let files = ["personas", "settings"].into_iter().filter_map(file);
+    let found = files.map(Source::of_object).find_map(Persona::take);
     found.map(|persona| persona.place).unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, excerpt};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, RegexRule, UserProfile, excerpt};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, Given};
@@ -10,13 +10,14 @@ use super::{Import, bundled, rows};
 use crate::format::Format;
 use crate::imported::{Moved, relocate};
 use crate::kept;
-use crate::loose::{Object, object};
+use crate::loose::Object;
 use crate::regex_scripts::LIST;
 use crate::report::{Change, Extent, FieldReport, FieldStatus, FileReport, Target};
-use crate::sillytavern::arrange::{Arrangement, Preferences};
+use crate::sillytavern::arrange::Arrangement;
 use crate::sillytavern::card::Card;
 use crate::sillytavern::preset::{ChatPreset, IN_USE, in_use};
 use crate::sillytavern::rows::preset::{self, Made};
+use crate::sillytavern::settings::{Preferences, Settings};
 use crate::sillytavern::{CARD_RULES, PRESET_RULES};
 use crate::sillytavern::{parameters, processors, templates};
 use crate::source::Source;
@@ -160,7 +161,8 @@ impl Gathered {
 
     /// Returns how turns are written, if a file says it.
     fn turns(&self) -> Option<Value> {
-        self.template(Format::InstructTemplate, "instruct").map(templates::of_instruct)
+        self.template(Format::InstructTemplate, "instruct")
+            .map(|file| templates::take_instruct(Source::of_object(file)))
     }
 
     /// Takes the system prompt of a master export where no other is given.
@@ -244,13 +246,14 @@ impl Gathered {
         let given = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
         let [card, preset, settings, prompt] = &given;
         let none = Map::new();
-        let settings_view = settings.as_ref().map_or(&none, |given| &given.object);
+        let parts = self.settings_parts.take();
+        let mut settings_parts = parts.unwrap_or_else(|| Settings::take(Source::of_object(&none)));
         let preset_view = preset.as_ref().map(|given| &given.object).or(instead.as_ref());
         let preset_view = ChatPreset(preset_view.unwrap_or(&none));
         let card_view = card.as_ref().map(|given| Card::of(Source::of_object(&given.object)));
         let parts = self.card_parts.take();
         let (mut agent, card_scripts) = parts.map(|parts| (parts.agent, parts.scripts)).unwrap_or_default();
-        let arrangement = self.arrangement(preset_view, card_view, settings_view);
+        let arrangement = self.arrangement(preset_view, card_view, settings_parts.prefers);
         let arrangement = arrangement.with_system_prompt(prompt.as_ref().map(|prompt| &prompt.object));
         let entries = arrangement.entries();
         if let Some(prompt) = prompt {
@@ -260,20 +263,23 @@ impl Gathered {
             self.preset_rows(given, &arrangement, &entries);
         }
         agent.insert("presetMessages".to_owned(), Value::Array(entries));
-        agent.insert("parameters".to_owned(), parameters(&arrangement, settings_view));
+        agent.insert("parameters".to_owned(), parameters(&arrangement, &settings_parts));
         if let Some(model) = parameters::model(preset_view.0) {
             agent.insert("modelId".to_owned(), model.into());
         }
         agent.insert("dialect".to_owned(), "sillytavern".into());
         agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
         self.books(card_view, &mut agent);
-        let of_card = card.as_ref().zip(card_scripts).map(|(card, (at, rules, found))| Scripts {
-            name: CARD_RULES.to_owned(),
-            report: card.report,
-            rules: RegexPreset { rules, ..RegexPreset::default() },
-            inside: Some((at.to_owned(), found)),
-        });
-        let lists = self.lists(of_card, preset.as_ref(), settings.as_ref());
+        let scripts =
+            |given: &Option<Given>, name: &str, taken: Option<(&str, Vec<RegexRule>, Vec<Diagnostic>)>| {
+                let (at, rules, found) = taken?;
+                let rules = RegexPreset { rules, ..RegexPreset::default() };
+                let inside = Some((at.to_owned(), found));
+                Some(Scripts { name: name.to_owned(), report: given.as_ref()?.report, rules, inside })
+            };
+        let of_card = scripts(card, CARD_RULES, card_scripts);
+        let global = scripts(settings, "Global scripts", settings_parts.scripts.take());
+        let lists = self.lists(global, preset.as_ref(), of_card);
         let lists = lists.into_iter().enumerate();
         let rules: Vec<RegexPreset> = lists.map(|(number, list)| self.rules(list, number)).collect();
         if !rules.is_empty() {
@@ -307,10 +313,10 @@ impl Gathered {
         &self,
         preset: ChatPreset<'v>,
         card: Option<Card<'v>>,
-        settings: &Object,
+        prefers: Preferences,
     ) -> Arrangement<'v> {
         let persona = self.persona.as_ref().map(|persona| persona.place).unwrap_or_default();
-        Arrangement::new(preset, card, persona, Preferences::of(settings))
+        Arrangement::new(preset, card, persona, prefers)
     }
 
     /// Says of the texts of a system prompt which of them stand where prompts of chats do.
@@ -359,9 +365,9 @@ impl Gathered {
     /// the card; each with a name and the number of the report of its file.
     fn lists(
         &mut self,
-        of_card: Option<Scripts>,
+        global: Option<Scripts>,
         preset: Option<&Given>,
-        settings: Option<&Given>,
+        of_card: Option<Scripts>,
     ) -> Vec<Scripts> {
         let inside = |given: Option<&Given>, name: &str, scripts: fn(&Object) -> Option<Placed<'_>>| {
             let given = given?;
@@ -370,10 +376,6 @@ impl Gathered {
             let inside = Some((format!("{}{at}", given.at), found));
             Some(Scripts { name: name.to_owned(), report: given.report, rules, inside })
         };
-        let global = inside(settings, "Global scripts", |settings| {
-            let scripts = object(settings, "extension_settings")?.get("regex");
-            Some(("/extension_settings/regex", scripts.filter(|scripts| scripts.is_array())?))
-        });
         let of_preset = inside(preset, PRESET_RULES, |preset| {
             Some(("/extensions/regex_scripts", ChatPreset(preset).scripts()?))
         });
@@ -465,7 +467,7 @@ fn named(mut rules: RegexPreset, name: &str, number: usize) -> RegexPreset {
     rules
 }
 
-fn parameters(arrangement: &Arrangement<'_>, settings: &Object) -> Value {
+fn parameters(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {
     let mut parameters = parameters::of_preset(arrangement.preset.0);
     parameters.insert("processors".to_owned(), Value::Array(processors::of(arrangement, settings)));
     Value::Object(parameters)

@@ -20,6 +20,8 @@ use crate::report::{Extent, FieldReports, FileReport};
 use crate::sillytavern::card::{Card, TakenCard};
 use crate::sillytavern::person::Persona;
 use crate::sillytavern::preset::EXPORTED;
+use crate::sillytavern::settings::Settings;
+use crate::sillytavern::templates;
 use crate::source;
 use crate::worldbook::{self, Draft};
 use crate::{agent, codes, conversation, profile, read_regex_scripts};
@@ -32,6 +34,8 @@ pub(super) struct Gathered {
     pub(super) card_parts: Option<TakenCard>,
     pub(super) preset: Option<Given>,
     pub(super) settings: Option<Given>,
+    /// What was made of the settings.
+    pub(super) settings_parts: Option<Settings>,
     pub(super) system_prompt: Option<Given>,
     pub(super) persona: Option<Persona>,
     pub(super) agent: Option<Agent>,
@@ -63,6 +67,14 @@ pub(super) struct Given {
     pub(super) object: Object,
 }
 
+impl Given {
+    /// Returns the object that a file is.
+    fn whole(report: usize, file: Value) -> Self {
+        let object = if let Value::Object(object) = file { object } else { Object::new() };
+        Self { report, at: "", object }
+    }
+}
+
 /// How a document is written, and what of it is no value.
 struct Written {
     syntax: Syntax,
@@ -81,9 +93,20 @@ struct On<'a> {
 }
 
 impl On<'_> {
-    /// Returns where what is kept of the document is, if that is not beside what is made of it.
-    fn kept_at(&self) -> String {
-        format!("/imported/{}", self.key)
+    /// Takes fields of the document, of which the others are kept under its name; also returns what was recorded.
+    fn record<T>(
+        &self,
+        document: &Value,
+        take: impl for<'r> FnOnce(source::Source<'r>) -> T,
+    ) -> (T, FieldReports) {
+        let record = Record::with_room(self.extent);
+        let taken = take(source::Source::new(document, &record));
+        (taken, record.rows(document, &format!("/imported/{}", self.key), self.extent))
+    }
+
+    /// Returns the rows of a document of which nothing is taken yet.
+    fn kept(&self, document: &Value) -> FieldReports {
+        self.record(document, |_| ()).1
     }
 }
 
@@ -238,7 +261,7 @@ impl Gathered {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields: rows::of(source.format, &source.value, &kept_at, source.extent),
+            fields: rows::of(source.format, &source.value, source.extent),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
@@ -301,36 +324,44 @@ impl Gathered {
             (Some(format), value @ Value::Object(_)) if format.is_card() => {
                 self.take_card(value, format, &name, on)
             }
-            (Some(Format::ChatPreset), Value::Object(object)) => {
-                first(&mut self.preset, Given { report, at: "", object }, "chat completion preset")
+            (Some(Format::ChatPreset), value @ Value::Object(_)) => {
+                let rows = on.kept(&value);
+                first(&mut self.preset, Given::whole(report, value), "chat completion preset").with_rows(rows)
             }
             (Some(Format::PromptExport), Value::Object(file)) => {
                 let object = object(&file, EXPORTED.trim_start_matches('/')).cloned().unwrap_or_default();
-                self.templates.insert(key.to_owned(), Value::Object(file));
-                first(&mut self.preset, Given { report, at: EXPORTED, object }, "chat completion preset")
+                let file = Value::Object(file);
+                let rows = on.kept(&file);
+                self.templates.insert(key.to_owned(), file);
+                let given = Given { report, at: EXPORTED, object };
+                first(&mut self.preset, given, "chat completion preset").with_rows(rows)
             }
-            (Some(Format::Settings), Value::Object(object)) => {
+            (Some(Format::Settings), value @ Value::Object(_)) => {
+                let take = |file: source::Source<'_>| (Persona::take(file), Settings::take(file));
+                let ((persona, settings), rows) = on.record(&value, take);
                 if self.settings.is_none() {
-                    self.persona = self.persona.take().or_else(|| Persona::of(&object));
+                    self.persona = self.persona.take().or(persona);
+                    self.settings_parts = Some(settings);
                 }
-                first(&mut self.settings, Given { report, at: "", object }, "SillyTavern settings")
+                first(&mut self.settings, Given::whole(report, value), "SillyTavern settings").with_rows(rows)
             }
-            (Some(Format::SystemPrompt), Value::Object(object)) => {
-                first(&mut self.system_prompt, Given { report, at: "", object }, "system prompt")
+            (Some(Format::SystemPrompt), value @ Value::Object(_)) => {
+                let ((), rows) = on.record(&value, |file| templates::take(Format::SystemPrompt, file));
+                first(&mut self.system_prompt, Given::whole(report, value), "system prompt").with_rows(rows)
             }
-            (Some(Format::Personas), Value::Object(personas)) => {
+            (Some(Format::Personas), value @ Value::Object(_)) => {
+                let (persona, rows) = on.record(&value, Persona::take);
                 let taken = match self.persona {
                     Some(_) => first(&mut Some(()), (), "persona"),
                     None => Taken::whole(Vec::new()),
                 };
-                self.persona = self.persona.take().or_else(|| Persona::of(&personas));
-                self.templates.insert(key.to_owned(), Value::Object(personas));
-                taken
+                self.persona = self.persona.take().or(persona);
+                self.templates.insert(key.to_owned(), value);
+                taken.with_rows(rows)
             }
             (Some(Format::RegexScripts), scripts) => {
-                let record = Record::default();
-                let (mut rules, found) = regex_scripts::take(source::Source::new(&scripts, &record));
-                let rows = record.rows(&scripts, LIST, on.extent);
+                let ((mut rules, found), rows) =
+                    on.record(&scripts, |file| regex_scripts::take(file.keep_at(LIST)));
                 regex_scripts::keep_originals(&mut rules, scripts);
                 self.scripts.push((name, report, RegexPreset { rules, ..RegexPreset::default() }));
                 Taken::whole(found).with_rows(rows)
@@ -344,8 +375,9 @@ impl Gathered {
             }
             (Some(format), value) => self.take_own(format, value, on),
             (None, value) => {
+                let rows = on.kept(&value);
                 self.unknown.insert(key.to_owned(), value);
-                Taken::whole(vec![unknown(&source.nearest)])
+                Taken::whole(vec![unknown(&source.nearest)]).with_rows(rows)
             }
         }
     }
@@ -400,9 +432,7 @@ impl Gathered {
                 taken
             }
             Format::RisuPreset => {
-                let record = Record::default();
-                let preset = risu::as_chat_preset(source::Source::new(&value, &record));
-                let rows = record.rows(&value, &on.kept_at(), on.extent);
+                let (preset, rows) = on.record(&value, risu::as_chat_preset);
                 if value.is_object() && !self.templates.contains_key(format.id()) {
                     self.risu_preset = Some(preset);
                 }
@@ -410,20 +440,19 @@ impl Gathered {
                 Taken::whole(Vec::new()).with_rows(rows)
             }
             format => {
-                // No object, though it was said to be a card.
-                let kept = format.is_card().then(|| Record::default().rows(&value, &on.kept_at(), on.extent));
+                let ((), rows) = on.record(&value, |file| templates::take(format, file));
                 self.templates.insert(key.to_owned(), value);
-                Taken { rows: kept, ..Taken::whole(Vec::new()) }
+                Taken::whole(Vec::new()).with_rows(rows)
             }
         }
     }
 
     /// Takes a worldbook in any form.
     fn take_worldbook(&mut self, value: Value, name: &str, on: &On<'_>) -> Taken {
-        let record = Record::default();
-        match Draft::take(source::Source::new(&value, &record), &self.next_book()) {
+        let place = self.next_book();
+        let (draft, rows) = on.record(&value, |file| Draft::take(file, &place));
+        match draft {
             Ok(draft) => {
-                let rows = record.rows(&value, "", on.extent);
                 let imported = draft.finish(value, "");
                 self.add_book(imported.value, name);
                 Taken::whole(imported.diagnostics).with_rows(rows)
@@ -434,8 +463,8 @@ impl Gathered {
 
     /// Takes the lorebook and the scripts of a module of `RisuAI`.
     fn take_module(&mut self, value: &Value, name: &str, on: &On<'_>) -> Taken {
-        let record = Record::default();
-        let module = Module::of(source::Source::new(value, &record), &self.next_book());
+        let place = self.next_book();
+        let (module, rows) = on.record(value, |file| Module::of(file, &place));
         let within = module.within;
         let mut found = Vec::new();
         if let Some(book) = module.book {
@@ -451,7 +480,7 @@ impl Gathered {
             found.extend(findings.into_iter().map(|finding| moved(finding, "", &list)));
             self.scripts.push((name, self.made.report.files.len(), rules));
         }
-        Taken::whole(found).with_rows(record.rows(value, &on.kept_at(), on.extent))
+        Taken::whole(found).with_rows(rows)
     }
 
     /// Returns the place of the next book.
@@ -461,14 +490,14 @@ impl Gathered {
 
     /// Takes a character card with its worldbook and its scripts.
     fn take_card(&mut self, mut value: Value, format: Format, name: &str, on: &On<'_>) -> Taken {
-        let record = Record::default();
-        let card = Card::of(source::Source::new(&value, &record));
-        let (parts, mut found) = (card.take(), card.check_tags());
-        let name = card.name().unwrap_or(name).to_owned();
         let is_v3 = format == Format::CardV3;
-        let book = card.book();
-        let book = book.map(|(at, book)| (at, worldbook::take_card_book(book, &self.next_book(), is_v3)));
-        let rows = record.rows(&value, &on.kept_at(), on.extent);
+        let place = self.next_book();
+        let take = |file: source::Source<'_>| {
+            let card = Card::of(file);
+            let book = card.book().map(|(at, book)| (at, worldbook::take_card_book(book, &place, is_v3)));
+            (card.take(), card.check_tags(), card.name().unwrap_or(name).to_owned(), book)
+        };
+        let ((parts, mut found, name, book), rows) = on.record(&value, take);
         if self.card.is_some() {
             return first(&mut Some(()), (), "character card").with_rows(rows);
         }
@@ -478,10 +507,8 @@ impl Gathered {
             found.extend(imported.diagnostics);
             self.card_book = Some(self.add_book(imported.value, &name));
         }
-        if let Value::Object(object) = value {
-            self.card = Some(Given { report: self.made.report.files.len(), at: "", object });
-            self.card_parts = Some(parts);
-        }
+        self.card = Some(Given::whole(self.made.report.files.len(), value));
+        self.card_parts = Some(parts);
         Taken::whole(found).with_rows(rows)
     }
 

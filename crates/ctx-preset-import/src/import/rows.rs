@@ -9,31 +9,14 @@ use serde_json::Value;
 use super::own;
 use crate::codes;
 use crate::format::Format;
-use crate::loose::Object;
+use crate::record::Record;
 use crate::report::{
-    Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, NOWHERE, RuleSet, Target,
+    Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, NOWHERE, Target,
 };
-use crate::sillytavern::rows::{person, templates};
 
-/// Returns what became of each leaf of a document that is kept at a place.
-///
-/// Those of a preset are known when all files are there.
-pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, extent: Extent) -> FieldReports {
-    let none = Object::new();
-    let file = document.as_object().unwrap_or(&none);
-    let (rules, to, kept_at) = match format {
-        // What is made of them is recorded.
-        Some(
-            Format::RegexScripts
-            | Format::Worldbook
-            | Format::CardBook
-            | Format::OtherLorebook
-            | Format::RisuPreset
-            | Format::RisuModule,
-        ) => return FieldReports::default(),
-        Some(format) if format.is_card() || format.is_conversation() => return FieldReports::default(),
-        Some(Format::Personas) => (person::of_personas(file), "", kept_at),
-        Some(Format::Settings) => (person::of_settings(file), "", kept_at),
+/// Returns what became of each leaf of a document of AIO Hub; none for another, of which that is recorded.
+pub(super) fn of(format: Option<Format>, document: &Value, extent: Extent) -> FieldReports {
+    match format {
         Some(
             format @ (Format::Agent
             | Format::AgentExport
@@ -41,21 +24,17 @@ pub(super) fn of(format: Option<Format>, document: &Value, kept_at: &str, extent
             | Format::PresetList
             | Format::Profile
             | Format::PlainText),
-        ) => own::of(format, document),
-        Some(Format::InstructTemplate) => (templates::of_instruct(), "", kept_at),
-        Some(Format::ContextTemplate) => (templates::of_context(), "", kept_at),
-        Some(Format::SystemPrompt) => (templates::of_system_prompt(), "", kept_at),
-        Some(Format::ReasoningTemplate) => (templates::of_reasoning(), "", kept_at),
-        Some(Format::TextPreset) => (templates::of_text_preset(), "", kept_at),
-        Some(Format::MasterExport) => (templates::of_master(file), "", kept_at),
-        _ => (RuleSet::default(), "", kept_at),
-    };
-    rules.rows(document, to, kept_at, extent)
+        ) => {
+            let (rules, to, kept_at) = own::of(format, document);
+            rules.rows(document, to, kept_at, extent)
+        }
+        _ => FieldReports::default(),
+    }
 }
 
 /// Returns a row for each leaf of a document that could not be read; that nothing was made of it is said later.
 pub(super) fn unread(document: &Value) -> FieldReports {
-    RuleSet::default().rows(document, "", "", Extent::default())
+    Record::default().rows(document, "", Extent::default())
 }
 
 /// Says of what was brought up to date what it became; what moved is told by the rules already.

@@ -9,7 +9,8 @@ use super::card::Card;
 use super::lanes;
 use super::person::PersonaPlace;
 use super::preset::{ChatPreset, InChat, Ordered, Prompt};
-use crate::loose::{Object, flag, object, said};
+use super::settings::Preferences;
+use crate::loose::{Object, said};
 
 /// What is arranged.
 #[derive(Clone, Debug)]
@@ -41,24 +42,6 @@ impl<'v> MainInChat<'v> {
         let at = order.iter().position(|ordered| ordered.identifier == MAIN && ordered.is_enabled)?;
         let above = order.iter().take(at).map(|ordered| ordered.identifier).collect();
         Some(Self { place, above })
-    }
-}
-
-/// Whether the texts of a card stand over those of a preset.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Preferences {
-    pub(crate) system_prompt: bool,
-    pub(crate) post_history: bool,
-}
-
-impl Preferences {
-    /// Reads what `settings.json` says, or the other programs take for granted.
-    pub(crate) fn of(settings: &Object) -> Self {
-        let prefers = |key: &str| object(settings, "power_user").and_then(|power| flag(power, key));
-        Self {
-            system_prompt: prefers("prefer_character_prompt").unwrap_or(true),
-            post_history: prefers("prefer_character_jailbreak").unwrap_or(true),
-        }
     }
 }
 

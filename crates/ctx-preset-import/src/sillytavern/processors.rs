@@ -7,11 +7,11 @@ use super::arrange::Arrangement;
 use super::lanes;
 use super::person::PersonaPlace;
 use super::preset::ChatPreset;
-use crate::loose::{Object, flag, object, whole};
+use super::settings::Settings;
+use crate::loose::{flag, whole};
 
-/// Returns the settings of processors that differ from what is built in; `settings` is what `settings.json` says, empty
-/// without it.
-pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Object) -> Vec<Value> {
+/// Returns the settings of processors that differ from what is built in.
+pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
     let preset = arrangement.preset;
     let text = |key: &str| preset.text_or_default(key);
     let squash = flag(preset.0, "squash_system_messages") == Some(true);
@@ -80,18 +80,14 @@ fn generation(preset: ChatPreset<'_>) -> Value {
     config
 }
 
-fn note(arrangement: &Arrangement<'_>, settings: &Object) -> Value {
+fn note(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {
     let persona = match arrangement.persona {
         PersonaPlace::NoteTop => "top",
         PersonaPlace::NoteBottom => "bottom",
         _ => "none",
     };
     let mut config = Map::from_iter([("persona".to_owned(), Value::from(persona))]);
-    let extension = object(settings, "extension_settings").and_then(|all| object(all, "note"));
-    for (from, to) in [("defaultInterval", "interval"), ("defaultDepth", "depth")] {
-        let value = extension.and_then(|note| whole(note, from)).filter(|value| *value >= 0);
-        config.extend(value.map(|value| (to.to_owned(), value.into())));
-    }
+    config.extend(settings.note.clone());
     if let Some(main) = arrangement.main_in_chat() {
         // Beside a main prompt at a depth the note stands at that depth.
         config.insert("anchorDepth".to_owned(), main.depth.into());
@@ -103,47 +99,8 @@ fn note(arrangement: &Arrangement<'_>, settings: &Object) -> Value {
     Value::Object(config)
 }
 
-/// The settings of world info, by their names in `settings.json`, each with ours and what is shipped.
-pub(crate) const WORLD_INFO: [(&str, &str, WorldInfo); 12] = [
-    ("world_info_depth", "depth", WorldInfo::Number(2)),
-    ("world_info_budget", "budgetPercent", WorldInfo::Number(25)),
-    ("world_info_budget_cap", "budgetCap", WorldInfo::Number(0)),
-    ("world_info_min_activations", "minActivations", WorldInfo::Number(0)),
-    ("world_info_min_activations_depth_max", "minActivationsDepthMax", WorldInfo::Number(0)),
-    ("world_info_max_recursion_steps", "maxRecursionSteps", WorldInfo::Number(0)),
-    ("world_info_recursive", "recursive", WorldInfo::Flag(true)),
-    ("world_info_include_names", "includeNames", WorldInfo::Flag(true)),
-    ("world_info_case_sensitive", "caseSensitive", WorldInfo::Flag(false)),
-    ("world_info_match_whole_words", "matchWholeWords", WorldInfo::Flag(true)),
-    ("world_info_use_group_scoring", "useGroupScoring", WorldInfo::Flag(false)),
-    ("world_info_character_strategy", "strategy", WorldInfo::Strategy),
-];
-
-/// What a setting of world info is when nothing says otherwise.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum WorldInfo {
-    Number(i64),
-    Flag(bool),
-    Strategy,
-}
-
-fn worldbooks(preset: ChatPreset<'_>, settings: &Object) -> Value {
-    let own = object(settings, "world_info_settings").unwrap_or(settings);
-    let mut config = Map::new();
-    for (from, to, shipped) in WORLD_INFO {
-        let value = match shipped {
-            WorldInfo::Number(shipped) => {
-                whole(own, from).filter(|number| *number >= 0).unwrap_or(shipped).into()
-            }
-            WorldInfo::Flag(shipped) => flag(own, from).unwrap_or(shipped).into(),
-            WorldInfo::Strategy => match whole(own, from) {
-                Some(0) => "evenly".into(),
-                Some(2) => "global_first".into(),
-                _ => "character_first".into(),
-            },
-        };
-        config.insert(to.to_owned(), value);
-    }
+fn worldbooks(preset: ChatPreset<'_>, settings: &Settings) -> Value {
+    let mut config = settings.world_info.clone();
     let format = preset.text("wi_format").filter(|format| !format.trim().is_empty());
     config.insert("anchorFormat".to_owned(), format.unwrap_or("{0}").into());
     config.insert("gapOrder".to_owned(), "equal".into());

@@ -4,6 +4,4 @@
 //! it is mapped where the importer took another one.
 
 pub(crate) mod chat;
-pub(crate) mod person;
 pub(crate) mod preset;
-pub(crate) mod templates;
