@@ -41,18 +41,3 @@ pub(crate) fn flag(map: &Object, key: &str) -> Option<bool> {
 pub(crate) fn object<'v>(map: &'v Object, key: &str) -> Option<&'v Object> {
     map.get(key).and_then(Value::as_object)
 }
-
-/// Returns the objects of a list, each with its place.
-pub(crate) fn objects<'v>(map: &'v Object, key: &str) -> impl Iterator<Item = (usize, &'v Object)> {
-    let items = map.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
-    items.filter_map(|(index, item)| Some((index, item.as_object()?)))
-}
-
-/// Returns the texts of a list, or a single text as a list of one.
-pub(crate) fn texts<'v>(map: &'v Object, key: &str) -> Vec<&'v str> {
-    match map.get(key) {
-        Some(Value::String(text)) => vec![text],
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
-}

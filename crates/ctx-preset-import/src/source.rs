@@ -77,6 +77,16 @@ impl<'v> Source<'v> {
         self.value
     }
 
+    /// Returns a switch that is not taken here.
+    pub(crate) fn as_bool(self) -> Option<bool> {
+        self.value?.as_bool()
+    }
+
+    /// Returns the items of a list that are objects, each with its number.
+    pub(crate) fn objects(self) -> impl Iterator<Item = (usize, Self)> {
+        self.items().filter(|(_, item)| item.object().is_some())
+    }
+
     /// Returns a whole number that is not taken here.
     pub(crate) fn as_whole(self) -> Option<i64> {
         self.value.and_then(whole_of)
@@ -160,6 +170,15 @@ impl<'v> Source<'v> {
         self.refuse_fields();
         for (index, item) in self.items() {
             item.text().claim(Tail::Item(to, u32::try_from(index).unwrap_or(u32::MAX)));
+        }
+    }
+
+    /// Reads a list of texts, or one text, of which one field is made.
+    pub(crate) fn texts_together(self, to: &'static str) {
+        self.list_or_text().into(to);
+        self.refuse_fields();
+        for (_, item) in self.items() {
+            item.text().into(to);
         }
     }
 

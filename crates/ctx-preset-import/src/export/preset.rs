@@ -73,14 +73,14 @@ fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
     let settings = Settings::take(Source::of_object(settings));
     let persona = persona(now);
     let arrangement = Arrangement::new(
-        ChatPreset(preset),
+        ChatPreset(Source::of_object(preset)),
         card.map(|card| Card::of(Source::of_object(card))),
         persona,
         settings.prefers,
     );
-    let mut parameters = parameters::of_preset(preset);
+    let mut parameters = parameters::take(Source::of_object(preset));
     parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, &settings)));
-    let model = parameters::model(preset);
+    let model = parameters::take_model(Source::of_object(preset));
     json!({ "presetMessages": arrangement.entries(), "parameters": parameters, "modelId": model, "dialect": "sillytavern", "historyWhenUnplaced": "omit" })
 }
 
@@ -144,7 +144,7 @@ impl Changed {
             }
         }
         if let Some(text) = &self.current.new_chat
-            && ChatPreset(preset).text_or_default(NEW_CHAT_PROMPT) != text
+            && ChatPreset(Source::of_object(preset)).text_or_default(NEW_CHAT_PROMPT) != text
         {
             put(preset, NEW_CHAT_PROMPT, text.as_str().into());
         }

@@ -5,9 +5,8 @@ use serde_json::Value;
 
 use super::put;
 use crate::codes;
-use crate::loose::{Object, flag, whole};
+use crate::loose::{Object, flag, text, whole};
 use crate::sillytavern::parameters::{self, OLD_SAMPLERS, SAMPLERS};
-use crate::sillytavern::preset::ChatPreset;
 use crate::sillytavern::processors::{self, Formatters, NAMES, TOOLS, is_for, is_for_formatter};
 
 /// The texts that are settings of processors: the processor, the setting, and the field of a preset.
@@ -75,7 +74,7 @@ fn formatters(now: &Value, before: &Value, preset: &mut Object) -> Option<Diagno
         return None;
     }
     let wanted = formatters(now).unwrap_or(Formatters::BUILT_IN);
-    let given = ChatPreset(preset).text_or_default(PROCESSING);
+    let given = text(preset, PROCESSING).unwrap_or_default();
     if Formatters::of_kind(given).as_ref() == Some(&wanted) {
         return None;
     }
@@ -101,7 +100,7 @@ fn names(now: &Value, before: &Value, preset: &mut Object) {
         Some("prefix") => 2,
         _ => -1,
     };
-    let processing = ChatPreset(preset).text_or_default(PROCESSING);
+    let processing = text(preset, PROCESSING).unwrap_or_default();
     let is_said = |number| name == Some(processors::names(number, processing));
     if wanted != mode(before) || (!is_said(whole(preset, NAMES)) && is_said(Some(number))) {
         put(preset, NAMES, number.into());
@@ -126,7 +125,7 @@ fn sources(now: &Value, before: &Value, preset: &mut Object) {
     let model = now.get("modelId").and_then(Value::as_str);
     let earlier = before.get("modelId").and_then(Value::as_str);
     let Some(model) = model.filter(|model| Some(*model) != earlier) else { return };
-    if let Some(field) = parameters::model_field(preset) {
+    if let Some(field) = text(preset, "chat_completion_source").map(parameters::model_field) {
         put(preset, &field, model.into());
     }
 }

@@ -64,14 +64,13 @@ pub(super) struct Given {
     pub(super) report: usize,
     /// Where it stands in the file.
     pub(super) at: &'static str,
-    pub(super) object: Object,
+    pub(super) value: Value,
 }
 
 impl Given {
     /// Returns the object that a file is.
-    fn whole(report: usize, file: Value) -> Self {
-        let object = if let Value::Object(object) = file { object } else { Object::new() };
-        Self { report, at: "", object }
+    fn whole(report: usize, value: Value) -> Self {
+        Self { report, at: "", value }
     }
 }
 
@@ -330,10 +329,10 @@ impl Gathered {
             }
             (Some(Format::PromptExport), Value::Object(file)) => {
                 let object = object(&file, EXPORTED.trim_start_matches('/')).cloned().unwrap_or_default();
-                let file = Value::Object(file);
+                let (file, value) = (Value::Object(file), Value::Object(object));
                 let rows = on.kept(&file);
                 self.templates.insert(key.to_owned(), file);
-                let given = Given { report, at: EXPORTED, object };
+                let given = Given { report, at: EXPORTED, value };
                 first(&mut self.preset, given, "chat completion preset").with_rows(rows)
             }
             (Some(Format::Settings), value @ Value::Object(_)) => {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::loose::{number_of, whole_of};
+use crate::loose::whole_of;
 
 /// What a field must be for its rule to hold; null always does, and means that the field is not there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,21 +11,13 @@ pub(crate) enum Expect {
     Text,
     /// A text that is one of these.
     Named(&'static [&'static str]),
-    /// A number, or a text that is one.
-    Number,
     /// A number, and no text that is one.
     PlainNumber,
     /// A whole number that is not below this, or a text that is one.
     Whole(i64),
     /// One of these whole numbers, or a text that is one.
     Among(&'static [i64]),
-    /// A number or a text.
-    Value,
     Flag,
-    /// An empty list, since others are no leaves.
-    List,
-    /// An empty list, or a text that stands for a list of one or more.
-    Texts,
 }
 
 impl Expect {
@@ -36,14 +28,10 @@ impl Expect {
             _ if value.is_null() => true,
             Self::Text => value.is_string(),
             Self::Named(names) => value.as_str().is_some_and(|name| names.contains(&name)),
-            Self::Number => number_of(value).is_some(),
             Self::PlainNumber => value.is_number(),
             Self::Whole(least) => whole_of(value).is_some_and(|whole| whole >= least),
             Self::Among(numbers) => whole_of(value).is_some_and(|whole| numbers.contains(&whole)),
-            Self::Value => value.is_string() || value.is_number(),
             Self::Flag => value.is_boolean(),
-            Self::List => value.is_array(),
-            Self::Texts => value.is_array() || value.is_string(),
         }
     }
 }

@@ -129,13 +129,6 @@ impl Link {
         Self { record: Some(Rc::new(record)), ..Self::here(RuleSet::default()) }
     }
 
-    /// What becomes of a list of scripts inside of a file.
-    pub(crate) fn of_scripts(scripts: &Value) -> Self {
-        let record = Record::default();
-        crate::regex_scripts::take(crate::source::Source::new(scripts, &record));
-        Self::recorded(record)
-    }
-
     /// The same, where fields that are kept are so below another place than those of the document.
     pub(crate) fn keeping_at(self, place: impl Into<String>) -> Self {
         Self { keeping: Keeping::At(place.into()), ..self }

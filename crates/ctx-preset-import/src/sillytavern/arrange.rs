@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::card::Card;
 use super::lanes;
 use super::person::PersonaPlace;
-use super::preset::{ChatPreset, InChat, Ordered, Prompt};
+use super::preset::{ChatPreset, Form, InChat, Ordered, Prompt};
 use super::settings::Preferences;
 use crate::loose::{Object, said};
 
@@ -51,8 +51,8 @@ pub(crate) struct Marker {
     pub(crate) identifier: &'static str,
     pub(crate) anchor: &'static str,
     pub(crate) content: Option<&'static str>,
-    /// The field of the preset with a text around the content.
-    pub(crate) format: Option<&'static str>,
+    /// The field of the preset with a text around the content, and where that goes.
+    pub(crate) format: Option<(&'static str, &'static str)>,
 }
 
 /// The markers, those first that stand at the end, in this order, where the order of prompts leaves them out.
@@ -69,13 +69,13 @@ pub(crate) const MARKERS: [Marker; 8] = [
         identifier: "charPersonality",
         anchor: "char_personality",
         content: Some("personality"),
-        format: Some("personality_format"),
+        format: Some(("personality_format", "/presetMessages/charPersonality/content")),
     },
     Marker {
         identifier: "scenario",
         anchor: "scenario",
         content: Some("scenario"),
-        format: Some("scenario_format"),
+        format: Some(("scenario_format", "/presetMessages/scenario/content")),
     },
     Marker { identifier: PERSONA, anchor: "user_profile", content: Some("persona"), format: None },
     Marker { identifier: EXAMPLES, anchor: "dialogue_examples", content: None, format: None },
@@ -165,24 +165,29 @@ impl<'v> Arrangement<'v> {
     /// Returns the entries in their order.
     pub(crate) fn entries(&self) -> Vec<Value> {
         let order = self.preset.order();
+        let overridden = self.overridden();
         let mut entries = Vec::new();
         for ordered in &order {
             match marker(ordered.identifier) {
-                Some(marker) => entries.extend(self.marker(marker, ordered.is_enabled)),
-                None => self.prompt(*ordered, &mut entries),
+                Some(marker) => self.marker(marker, ordered.is_enabled, &mut entries),
+                None => self.prompt(*ordered, &overridden, &mut entries),
             }
         }
         let identifiers: BTreeSet<&str> = order.iter().map(|ordered| ordered.identifier).collect();
         let is_ordered = |identifier: &str| identifiers.contains(identifier);
-        let missing = MARKERS.iter().take(ALWAYS_SENT).filter(|marker| !is_ordered(marker.identifier));
-        entries.extend(missing.flat_map(|marker| self.marker(marker, true)));
+        for marker in MARKERS.iter().take(ALWAYS_SENT).filter(|marker| !is_ordered(marker.identifier)) {
+            self.marker(marker, true, &mut entries);
+        }
         entries.extend(self.notes());
-        let unordered =
-            self.preset.prompts().filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none());
-        entries.extend(unordered.map(|prompt| {
+        let unordered = self.preset.prompts();
+        for prompt in unordered.filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none()) {
+            if self.named(prompt.id).is_some_and(|first| first.is(prompt)) {
+                prompt.take(entries.len(), form(prompt, &overridden));
+            }
             let content = self.own(prompt.id, self.named(prompt.id));
-            entry(Some(prompt), prompt.id, content, false, lanes::PROMPT)
-        }));
+            entries.push(entry(Some(prompt), prompt.id, content, false, lanes::PROMPT));
+        }
+        self.preset.take_around(&entries, &overridden);
         entries
     }
 
@@ -210,7 +215,7 @@ impl<'v> Arrangement<'v> {
         self.is_sent(EXAMPLES)
     }
 
-    fn prompt(&self, ordered: Ordered<'_>, entries: &mut Vec<Value>) {
+    fn prompt(&self, ordered: Ordered<'_>, overridden: &[&str], entries: &mut Vec<Value>) {
         let Ordered { identifier, is_enabled } = ordered;
         let prompt = self.named(identifier);
         let is_main = identifier == MAIN;
@@ -223,6 +228,9 @@ impl<'v> Arrangement<'v> {
         }
         if is_main {
             entries.push(json!({ "id": "before_main", "type": "placeholder" }));
+        }
+        if let Some(prompt) = prompt {
+            prompt.take(entries.len(), form(prompt, overridden));
         }
         let content = self.content(identifier, prompt);
         entries.push(entry(prompt, identifier, &content, is_enabled, self.lane(identifier)));
@@ -260,22 +268,30 @@ impl<'v> Arrangement<'v> {
         }
     }
 
-    fn marker(&self, marker: &Marker, is_enabled: bool) -> Vec<Value> {
+    fn marker(&self, marker: &Marker, is_enabled: bool, entries: &mut Vec<Value>) {
         let prompt = self.named(marker.identifier);
         let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
         let is_elsewhere = marker.identifier == PERSONA && self.persona != PersonaPlace::Marker;
         let is_wanted = is_enabled && !is_elsewhere;
+        let take =
+            |form: Form, number: usize| prompt.into_iter().for_each(|prompt| prompt.take(number, form));
         if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
+            take(Form::TextInChat, entries.len());
             let role = prompt.map_or("system", Prompt::role);
             let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
             entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
             entry["isEnabled"] = is_wanted.into();
             entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
-            return vec![entry];
+            entries.push(entry);
+            return;
         }
-        if marker.identifier == HISTORY && !is_enabled {
-            return Vec::new();
+        if marker.identifier == HISTORY {
+            if !is_enabled {
+                return;
+            }
+            entries.push(self.new_chat());
         }
+        take(if marker.has_text() { Form::TextInList } else { Form::Anchor }, entries.len());
         let mut entry = json!({ "id": marker.identifier, "type": marker.anchor });
         if let Some(name) = prompt.and_then(Prompt::name) {
             entry["name"] = name.into();
@@ -288,10 +304,7 @@ impl<'v> Arrangement<'v> {
             entry["isEnabled"] = false.into();
         }
         entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
-        match marker.identifier {
-            HISTORY => vec![self.new_chat(), entry],
-            _ => vec![entry],
-        }
+        entries.push(entry);
     }
 
     /// Returns what stands above the conversation.
@@ -303,7 +316,7 @@ impl<'v> Arrangement<'v> {
     /// Returns the macro that gives a text, with what the preset puts around it unless the text is empty.
     fn formatted(&self, marker: &Marker, name: &str) -> String {
         let plain = marker.plain().unwrap_or_default();
-        let format = marker.format.and_then(|key| self.preset.text(key));
+        let format = marker.format.and_then(|(key, to)| self.preset.0.at(key).text().into(to));
         match format.filter(|format| !format.trim().is_empty() && *format != plain) {
             Some(format) if self.looks_false(name) => format.to_owned(),
             Some(format) => format!("{{{{#if {name}}}}}{format}{{{{/if}}}}"),
@@ -331,6 +344,14 @@ impl<'v> Arrangement<'v> {
             _ => None,
         };
         note.into_iter().chain(persona).collect()
+    }
+}
+
+fn form(prompt: Prompt<'_>, overridden: &[&str]) -> Form {
+    match prompt.is_marker() {
+        true => Form::Silent,
+        false if overridden.contains(&prompt.id) => Form::Overridden,
+        false => Form::Plain,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::loose::{Object, number_of, said, text, whole};
+use crate::loose::{Object, number_of};
+use crate::source::Source;
 
 /// The fields of presets that are parameters, each with its name in an agent's.
 pub(crate) const SAMPLERS: [(&str, &str); 13] = [
@@ -33,41 +34,48 @@ pub(crate) const OLD_SAMPLERS: [(&str, &str); 8] = [
     ("repetition_penalty_openai", "repetitionPenalty"),
 ];
 
-/// Returns the parameters of a preset, without the settings of processors.
-pub(crate) fn of_preset(preset: &Object) -> Object {
+/// Takes the parameters of a preset, without the settings of processors.
+pub(crate) fn take(preset: Source<'_>) -> Object {
     let mut parameters = Map::new();
-    for (from, to) in SAMPLERS.into_iter().chain(OLD_SAMPLERS) {
-        let value = preset.get(from).and_then(|value| sampler(from, value));
-        if let Some(value) = value.filter(|_| !parameters.contains_key(to)) {
-            parameters.insert(to.to_owned(), value);
+    for (from, to) in SAMPLERS {
+        let (field, place) = (preset.at(from), format!("/parameters/{to}"));
+        match is_word(from) {
+            true => drop(field.scalar().into(place)),
+            false => drop(field.number().into(place)),
         }
+        let value = field.value().and_then(|value| sampler(from, value));
+        parameters.extend(value.map(|value| (to.to_owned(), value)));
     }
-    if let Some(is_stream) = preset.get("stream_openai").filter(|value| value.is_boolean()) {
-        parameters.insert("stream".to_owned(), is_stream.clone());
+    for (from, to) in OLD_SAMPLERS {
+        let field = preset.at(from);
+        if parameters.contains_key(to) {
+            field.keep("the newer name says it");
+            continue;
+        }
+        field.number().nearly("another name of it").into(format!("/parameters/{to}"));
+        let value = field.value().and_then(|value| sampler(from, value));
+        parameters.extend(value.map(|value| (to.to_owned(), value)));
     }
-    if let Some(tokens) = whole(preset, "openai_max_context").filter(|tokens| *tokens > 0) {
+    let is_stream = preset.at("stream_openai").flag().into("/parameters/stream");
+    parameters.extend(is_stream.map(|is_stream| ("stream".to_owned(), is_stream.into())));
+    let tokens = preset.at("openai_max_context").whole(1);
+    if let Some(tokens) = tokens.into("/parameters/contextManagement/maxContextTokens") {
         // There the answer is a part of the context.
         let management = json!({ "enabled": true, "maxContextTokens": tokens, "includesAnswer": true });
         parameters.insert("contextManagement".to_owned(), management);
     }
-    let sources = sources(preset);
+    let sources = take_sources(preset);
     if !sources.is_empty() {
         parameters.insert("sources".to_owned(), Value::Object(sources));
     }
     parameters
 }
 
-/// Tells whether a preset says a parameter under the name of today.
-pub(crate) fn is_said_newer(preset: &Object, ours: &str) -> bool {
-    let newer = SAMPLERS.iter().filter(|(_, to)| *to == ours);
-    newer.into_iter().any(|(from, _)| preset.get(*from).and_then(|value| sampler(from, value)).is_some())
-}
-
 /// The samplers that are words.
 const WORDS: [&str; 2] = ["reasoning_effort", "verbosity"];
 
 /// Tells whether a sampler is a word, not a number.
-pub(crate) fn is_word(field: &str) -> bool {
+fn is_word(field: &str) -> bool {
     WORDS.contains(&field)
 }
 
@@ -80,15 +88,21 @@ fn sampler(field: &str, value: &Value) -> Option<Value> {
     }
 }
 
-/// Returns the fields that choose and set up a source of models, below the name of each source.
+const WINDOW: &str = "for the window of that application; it changes nothing of what is sent, here or there";
+const SOURCE: &str =
+    "stands by its source; the model of the chosen one is `modelId`, the rest is for applications";
+
+/// Takes the fields that choose and set up a source of models, which go below the name of each source.
 ///
 /// Ours are `sources.NAME.FIELD`, such as `sources.claude.model` for `claude_model`.
-fn sources(preset: &Object) -> Object {
+fn take_sources(preset: Source<'_>) -> Object {
     let mut sources: Map<String, Value> = Map::new();
-    for (key, value) in preset {
+    for (key, value) in preset.fields() {
         let Some((source, field)) = source_field(key) else { continue };
+        let is_shown = ["_sort_models", "_group_models"].iter().any(|end| key.ends_with(end));
+        value.all_together(if is_shown { WINDOW } else { SOURCE }, "/parameters/sources");
         let fields = sources.entry(source).or_insert_with(|| json!({}));
-        fields[field] = value.clone();
+        fields[field] = value.value().cloned().unwrap_or_default();
     }
     sources
 }
@@ -141,14 +155,20 @@ fn is_secret(key: &str) -> bool {
     matches!(key, "custom_include_headers" | "custom_include_body" | "custom_exclude_body" | "custom_url")
 }
 
-/// Returns the model for which a preset was made: that of the source it chooses.
-pub(crate) fn model(preset: &Object) -> Option<&str> {
-    said(preset, &model_field(preset)?)
+/// Takes the model for which a preset was made: that of the source it chooses.
+pub(crate) fn take_model(preset: Source<'_>) -> Option<&str> {
+    let source = preset.at("chat_completion_source");
+    let model = source.as_str().and_then(|name| preset.field(&model_field(name)).as_str());
+    let model = model.filter(|model| !model.trim().is_empty());
+    match model {
+        Some(_) => drop(source.text().into("/modelId")),
+        None => source.keep("the preset names no model of it"),
+    }
+    model
 }
 
-/// Returns the field with the model of the source that a preset chooses.
-pub(crate) fn model_field(preset: &Object) -> Option<String> {
-    let source = text(preset, "chat_completion_source")?;
+/// Returns the field with the model of a source.
+pub(crate) fn model_field(source: &str) -> String {
     let source = if source == "makersuite" { "google" } else { source };
-    Some(format!("{source}_model"))
+    format!("{source}_model")
 }

@@ -1,14 +1,19 @@
 //! Chat-completion presets: prompts, their order, and the texts around them.
 
+mod fields;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::loose::{Object, flag, object, objects, text, whole};
+use crate::loose::{Object, object};
+use crate::source::Source;
+
+pub(crate) use fields::Form;
 
 /// A chat-completion preset.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ChatPreset<'v>(pub(crate) &'v Object);
+pub(crate) struct ChatPreset<'v>(pub(crate) Source<'v>);
 
 /// Where an export of the prompt manager has its prompts and their order.
 pub(crate) const EXPORTED: &str = "/data";
@@ -27,14 +32,15 @@ pub(crate) struct Order<'v> {
     /// Its place among the orders of the file, unless it is the only one and has no owner.
     pub(crate) owner: Option<usize>,
     /// Its steps, each with its place.
-    pub(crate) steps: Vec<(usize, &'v Object)>,
+    pub(crate) steps: Vec<(usize, Source<'v>)>,
 }
 
 impl<'v> Order<'v> {
     /// Returns the steps that name a prompt again, with their places.
     pub(crate) fn repeated(&self) -> impl Iterator<Item = (usize, &'v str)> {
         let mut seen = BTreeSet::new();
-        let named = self.steps.iter().filter_map(|(index, step)| Some((*index, text(step, "identifier")?)));
+        let named =
+            self.steps.iter().filter_map(|(index, step)| Some((*index, step.at("identifier").as_str()?)));
         named.filter(move |(_, identifier)| !seen.insert(*identifier))
     }
 
@@ -87,18 +93,18 @@ const DEFAULT_TEXTS: [(&str, &str); 3] = [
 impl<'v> ChatPreset<'v> {
     /// Returns the order that counts: that of one of several owners, or the only one, as exports of prompts have it.
     pub(crate) fn ordered_by(self) -> Option<Order<'v>> {
-        let lists: Vec<(usize, &Object)> = objects(self.0, "prompt_order").collect();
-        if lists.first().is_some_and(|(_, step)| step.contains_key("identifier")) {
+        let lists: Vec<(usize, Source<'v>)> = self.0.at("prompt_order").objects().collect();
+        if lists.first().is_some_and(|(_, step)| step.at("identifier").value().is_some()) {
             return Some(Order { owner: None, steps: lists });
         }
-        let owner = |list: &Object| match list.get("character_id") {
+        let owner = |list: &Source<'_>| match list.at("character_id").value() {
             Some(Value::String(id)) => id.clone(),
             Some(id) => id.to_string(),
             None => String::new(),
         };
         let known = ORDER_OWNERS.iter().find_map(|id| lists.iter().find(|(_, list)| owner(list) == *id));
         let (chosen, list) = known.or_else(|| lists.last())?;
-        Some(Order { owner: Some(*chosen), steps: objects(list, "order").collect() })
+        Some(Order { owner: Some(*chosen), steps: list.at("order").objects().collect() })
     }
 
     /// Returns the order in which prompts are sent; of several places of one prompt the first counts.
@@ -110,16 +116,16 @@ impl<'v> ChatPreset<'v> {
         };
         let mut seen = BTreeSet::new();
         let ordered = order.steps.into_iter().filter_map(|(_, step)| {
-            let identifier = text(step, "identifier").filter(|id| seen.insert(*id))?;
-            Some(Ordered { identifier, is_enabled: flag(step, "enabled").unwrap_or(true) })
+            let identifier = step.at("identifier").as_str().filter(|id| seen.insert(*id))?;
+            Some(Ordered { identifier, is_enabled: step.at("enabled").as_bool().unwrap_or(true) })
         });
         ordered.collect()
     }
 
     /// Returns the prompts in the order of the file.
     pub(crate) fn prompts(self) -> impl Iterator<Item = Prompt<'v>> {
-        objects(self.0, "prompts")
-            .filter_map(|(_, prompt)| Some(Prompt { id: text(prompt, "identifier")?, prompt }))
+        let prompts = self.0.at("prompts").objects();
+        prompts.filter_map(|(_, source)| Some(Prompt { id: source.at("identifier").as_str()?, source }))
     }
 
     /// Returns a prompt by its identifier.
@@ -140,22 +146,23 @@ impl<'v> ChatPreset<'v> {
     pub(crate) fn content(self, identifier: &str, prompt: Option<Prompt<'v>>) -> &'v str {
         let own = prompt.and_then(Prompt::content).filter(|own| !own.is_empty());
         let legacy = LEGACY_TEXTS.iter().find(|(id, _)| *id == identifier);
-        own.or_else(|| text(self.0, legacy?.1)).unwrap_or_default()
-    }
-
-    /// Returns the scripts that the preset brings.
-    pub(crate) fn scripts(self) -> Option<&'v Value> {
-        object(self.0, "extensions")?.get("regex_scripts").filter(|scripts| scripts.is_array())
+        own.or_else(|| self.text(legacy?.1)).unwrap_or_default()
     }
 
     pub(crate) fn text(self, key: &str) -> Option<&'v str> {
-        text(self.0, key)
+        self.0.at(key).as_str()
     }
 
     /// Returns a text, or what the application takes in its place.
     pub(crate) fn text_or_default(self, key: &str) -> &'v str {
         let default = || DEFAULT_TEXTS.iter().find(|(known, _)| *known == key).map(|(_, text)| *text);
         self.text(key).or_else(default).unwrap_or_default()
+    }
+
+    /// Takes a text, or what the application takes in its place.
+    pub(crate) fn take_text(self, key: &str, to: &'static str) -> &'v str {
+        self.0.at(key).text().into(to);
+        self.text_or_default(key)
     }
 
     /// Has none of the texts that are taken where a preset has no such field.
@@ -170,7 +177,7 @@ impl<'v> ChatPreset<'v> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prompt<'v> {
     pub(crate) id: &'v str,
-    prompt: &'v Object,
+    source: Source<'v>,
 }
 
 /// Where a prompt goes in the conversation.
@@ -182,48 +189,50 @@ pub(crate) struct InChat {
 
 impl<'v> Prompt<'v> {
     pub(crate) fn content(self) -> Option<&'v str> {
-        text(self.prompt, "content")
+        self.source.at("content").as_str()
     }
 
     pub(crate) fn name(self) -> Option<&'v str> {
-        text(self.prompt, "name").filter(|name| !name.is_empty())
+        self.source.at("name").as_str().filter(|name| !name.is_empty())
     }
 
     pub(crate) fn role(self) -> &'static str {
-        super::role(text(self.prompt, "role"))
+        super::role(self.source.at("role").as_str())
     }
 
     /// Tells whether the prompt says that it stands for something else than its text.
     pub(crate) fn is_marker(self) -> bool {
-        flag(self.prompt, "marker") == Some(true)
+        self.source.at("marker").as_bool() == Some(true)
     }
 
     pub(crate) fn forbids_overrides(self) -> bool {
-        flag(self.prompt, "forbid_overrides") == Some(true)
+        self.source.at("forbid_overrides").as_bool() == Some(true)
     }
 
     /// Returns where the prompt goes in the conversation; none for one that stands in the list.
     pub(crate) fn in_chat(self) -> Option<InChat> {
-        if whole(self.prompt, "injection_position") != Some(1) {
+        if self.source.at("injection_position").as_whole() != Some(1) {
             return None;
         }
         Some(InChat {
             depth: self.depth().unwrap_or(4),
-            order: whole(self.prompt, "injection_order").unwrap_or(100),
+            order: self.source.at("injection_order").as_whole().unwrap_or(100),
         })
     }
 
     /// Returns the depth and the order that the prompt would have in the conversation, as far as it says them.
     pub(crate) fn unused_depth(self) -> (Option<i64>, Option<i64>) {
-        (self.depth(), whole(self.prompt, "injection_order"))
+        (self.depth(), self.source.at("injection_order").as_whole())
     }
 
     fn depth(self) -> Option<i64> {
-        whole(self.prompt, "injection_depth").filter(|depth| *depth >= 0)
+        self.source.at("injection_depth").as_whole().filter(|depth| *depth >= 0)
     }
 
     /// Returns the kinds of generation that it is for; all if empty.
     pub(crate) fn triggers(self) -> Vec<&'v str> {
-        crate::loose::texts(self.prompt, "injection_trigger")
+        let triggers = self.source.at("injection_trigger");
+        let items = triggers.items().map(|(_, item)| item);
+        std::iter::once(triggers).chain(items).filter_map(Source::as_str).collect()
     }
 }

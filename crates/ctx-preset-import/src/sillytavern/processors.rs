@@ -8,18 +8,24 @@ use super::lanes;
 use super::person::PersonaPlace;
 use super::preset::ChatPreset;
 use super::settings::Settings;
-use crate::loose::{flag, whole};
 
 /// Returns the settings of processors that differ from what is built in.
 pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
     let preset = arrangement.preset;
-    let text = |key: &str| preset.text_or_default(key);
-    let squash = flag(preset.0, "squash_system_messages") == Some(true);
-    let is_prefilled = flag(preset.0, "continue_prefill") == Some(true);
+    let squash =
+        preset.0.at("squash_system_messages").flag().into("/parameters/processors/squash-system/enabled");
+    let is_prefilled = preset.0.at("continue_prefill").flag();
+    let is_prefilled =
+        is_prefilled.into("/parameters/processors/session-loader/config/continuation") == Some(true);
     let continuation = if is_prefilled { "last" } else { "in_place" };
-    let processing = text("custom_prompt_post_processing");
+    let processing = preset.0.at("custom_prompt_post_processing").text();
+    let processing = processing.nearly("formatters that come nearest").into("/parameters/processors");
+    let processing = processing.unwrap_or_default();
+    let header = "/parameters/processors/dialogue-examples/config/header";
+    let names_behavior = preset.0.at(NAMES);
+    names_behavior.among(&[-1, 0, 1, 2]).into("/parameters/processors/speaker-names/config/mode");
     let examples = json!({
-        "header": text("new_example_chat_prompt"),
+        "header": preset.take_text("new_example_chat_prompt", header),
         "omit": !arrangement.has_examples(),
         "prefix": is_joined(processing),
     });
@@ -30,14 +36,14 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
         on("author-note", &note(arrangement, settings)),
         on("dialogue-examples", &examples),
         json!({ "id": "injection-assembler", "config": { "switchedOffAnchors": "omit", "whiteSpace": "send" } }),
-        on("speaker-names", &json!({ "mode": names(whole(preset.0, NAMES), processing) })),
+        on("speaker-names", &json!({ "mode": names(names_behavior.as_whole(), processing) })),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true, "trim": true })),
         on("generation-prompt", &generation(preset)),
         on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
         json!({ "id": "merge-system-to-head", "enabled": false }),
         json!({
             "id": "squash-system",
-            "enabled": squash,
+            "enabled": squash == Some(true),
             "config": { "separator": "\n", "except": ["new_chat", "example_header"] },
         }),
     ];
@@ -66,16 +72,24 @@ pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
 }
 
 fn generation(preset: ChatPreset<'_>) -> Value {
-    let text = |key: &str| preset.text_or_default(key);
     let mut config = json!({
-        "impersonate": text("impersonation_prompt"),
-        "continue": text("continue_nudge_prompt"),
-        "sendIfEmpty": text("send_if_empty"),
+        "impersonate": preset.take_text("impersonation_prompt", "/parameters/processors/generation-prompt/config/impersonate"),
+        "continue": preset.take_text("continue_nudge_prompt", "/parameters/processors/generation-prompt/config/continue"),
+        "sendIfEmpty": preset.take_text("send_if_empty", "/parameters/processors/generation-prompt/config/sendIfEmpty"),
     });
-    // Only Claude's messages can begin with a part of the answer.
-    if text("chat_completion_source") == "claude" {
-        config["prefill"] = text("assistant_prefill").into();
-        config["impersonatePrefill"] = text("assistant_impersonation").into();
+    let is_claude = preset.text("chat_completion_source") == Some("claude");
+    for (key, ours, to) in [
+        ("assistant_prefill", "prefill", "/parameters/processors/generation-prompt/config/prefill"),
+        (
+            "assistant_impersonation",
+            "impersonatePrefill",
+            "/parameters/processors/generation-prompt/config/impersonatePrefill",
+        ),
+    ] {
+        match is_claude {
+            true => config[ours] = preset.take_text(key, to).into(),
+            false => preset.0.at(key).keep("only Claude's messages can begin with a part of the answer"),
+        }
     }
     config
 }
@@ -101,7 +115,10 @@ fn note(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {
 
 fn worldbooks(preset: ChatPreset<'_>, settings: &Settings) -> Value {
     let mut config = settings.world_info.clone();
-    let format = preset.text("wi_format").filter(|format| !format.trim().is_empty());
+    let format = preset.0.at("wi_format").text();
+    let format = format
+        .into("/parameters/processors/worldbook-processor/config/anchorFormat")
+        .filter(|format| !format.trim().is_empty());
     config.insert("anchorFormat".to_owned(), format.unwrap_or("{0}").into());
     config.insert("gapOrder".to_owned(), "equal".into());
     config.extend(lanes::settings(lanes::WORLDBOOK).map(|(key, value)| (key.to_owned(), value)));

@@ -4,4 +4,3 @@
 //! it is mapped where the importer took another one.
 
 pub(crate) mod chat;
-pub(crate) mod preset;
