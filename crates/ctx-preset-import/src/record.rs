@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use ctx_types::pointer_step;
 use serde_json::Value;
 
-use crate::report::{Extent, FieldReports, FieldStatus, Said, is_empty};
+use crate::report::{Extent, FieldReports, FieldStatus, Said};
 
 /// What became of the fields of a document that was converted. What nobody took is kept.
 ///
@@ -25,6 +25,8 @@ struct Told {
     scopes: HashMap<usize, Scope, BuildHasherDefault<Addresses>>,
     /// Places that were made of several parts.
     made: Vec<String>,
+    /// Whether a scope is that of a leaf.
+    has_leaf_scopes: bool,
 }
 
 /// What became of a field.
@@ -44,6 +46,8 @@ pub(crate) enum Tail {
     Item(&'static str, u32),
     /// One of the places that were made.
     Made(u32),
+    /// Where the field stands below what leads there.
+    Same,
 }
 
 impl Claim {
@@ -107,6 +111,11 @@ impl Record {
         self.scope(value, |scope| scope.rest = Some((claim, has_steps)));
     }
 
+    /// Forgets what was said of what nobody took below a value.
+    pub(crate) fn divide(&self, value: &Value) {
+        self.scope(value, |scope| scope.rest = None);
+    }
+
     pub(crate) fn keep_all(&self, value: &Value, note: &'static str) {
         if is_leaf(value) {
             return self.claim(value, Claim::kept(note));
@@ -138,7 +147,9 @@ impl Record {
     }
 
     fn scope(&self, value: &Value, change: impl FnOnce(&mut Scope)) {
-        change(self.told.borrow_mut().scopes.entry(address(value)).or_default());
+        let mut told = self.told.borrow_mut();
+        told.has_leaf_scopes |= is_leaf(value);
+        change(told.scopes.entry(address(value)).or_default());
     }
 
     /// Makes a row for each leaf of the document; what nobody took is kept below a place. O(leaves).
@@ -151,7 +162,8 @@ impl Record {
     /// Adds the rows of a value that stands at a pointer.
     pub(crate) fn write(&self, value: &Value, pointer: &mut String, kept_at: &str, rows: &mut FieldReports) {
         let start = pointer.len();
-        let around = Around { to: "", kept: (start, kept_at, ""), note: None, rest: None, sureness: None };
+        let around =
+            Around { to: (start, ""), kept: (start, kept_at, ""), note: None, rest: None, sureness: None };
         Walk { told: &self.told.borrow(), pointer, rows }.visit(value, around);
     }
 }
@@ -166,7 +178,8 @@ struct Walk<'a> {
 /// What is recorded of what is around a value.
 #[derive(Clone, Copy)]
 struct Around<'a> {
-    to: &'a str,
+    /// Where it leads to, and how long the pointer was where that began to hold.
+    to: (usize, &'a str),
     /// Where what nobody took is kept: how long the pointer was where that began to hold, and the two parts of the place.
     kept: (usize, &'a str, &'static str),
     note: Option<&'static str>,
@@ -206,12 +219,12 @@ impl<'a> Walk<'a> {
         let Some(scope) = told.scopes.get(&address(value)) else { return around };
         let start = self.pointer.len();
         if let Some(to) = &scope.to {
-            around.to = to;
+            around.to = (start, to);
         }
         if let Some(keeping) = &scope.kept_at {
             let (place, below) = match keeping {
                 Keeping::At(place) => (place.as_str(), ""),
-                Keeping::Below(below) => (around.to, *below),
+                Keeping::Below(below) => (around.to.1, *below),
             };
             around = Around { kept: (start, place, below), note: None, rest: None, ..around };
         }
@@ -229,9 +242,7 @@ impl<'a> Walk<'a> {
         let told: &'a Told = self.told;
         let claim = told.fields.get(&address(leaf)).map(|claim| (claim, None));
         let is_empty = is_empty(leaf);
-        if matches!(leaf, Value::Array(_) | Value::Object(_))
-            || claim.is_none_or(|(claim, _)| claim.status == FieldStatus::Kept)
-        {
+        if told.has_leaf_scopes || claim.is_none_or(|(claim, _)| claim.status == FieldStatus::Kept) {
             around = self.enter(leaf, around);
         }
         let claim = claim.or(around.rest);
@@ -248,7 +259,11 @@ impl<'a> Walk<'a> {
         let from = |start: usize| pointer.get(start..).unwrap_or_default();
         self.rows.push(pointer, Said { status, note, is_sure, is_empty }, |text| {
             if let Some((claim, steps_from)) = claim.filter(|(claim, _)| claim.status != FieldStatus::Kept) {
-                text.push_str(around.to);
+                text.push_str(around.to.1);
+                if matches!(claim.tail, Tail::Same) {
+                    text.push_str(from(around.to.0));
+                    return true;
+                }
                 told.push(claim.tail, text);
                 text.push_str(steps_from.map(from).unwrap_or_default());
             } else {
@@ -265,6 +280,7 @@ impl Told {
         let (tail, item) = match tail {
             Tail::Fixed(tail) => (tail, None),
             Tail::Item(tail, item) => (tail, Some(item)),
+            Tail::Same => ("", None),
             Tail::Made(number) => (self.made.get(number as usize).map_or("", String::as_str), None),
         };
         if !tail.is_empty() && !tail.starts_with('/') {
@@ -280,6 +296,17 @@ impl Told {
 
 fn address(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
+}
+
+/// Tells whether a leaf holds nothing.
+fn is_empty(leaf: &Value) -> bool {
+    match leaf {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+        // Lists and objects are leaves where nothing is in them.
+        Value::Array(_) | Value::Object(_) => true,
+    }
 }
 
 fn is_leaf(value: &Value) -> bool {

@@ -2,12 +2,12 @@
 
 pub(crate) mod arrange;
 pub(crate) mod card;
+pub(crate) mod chat;
 pub(crate) mod note;
 pub(crate) mod parameters;
 pub(crate) mod person;
 pub(crate) mod preset;
 pub(crate) mod processors;
-pub(crate) mod rows;
 pub(crate) mod settings;
 mod story;
 pub(crate) mod templates;

@@ -73,6 +73,16 @@ impl<'v> Source<'v> {
         items.enumerate().map(move |(index, item)| (index, self.found(Some(item))))
     }
 
+    /// Returns an item of a list.
+    pub(crate) fn item(self, index: usize) -> Self {
+        self.found(self.value.and_then(|value| value.get(index)))
+    }
+
+    /// Returns the items of a list, or the values of an object.
+    pub(crate) fn children(self) -> impl Iterator<Item = Self> {
+        self.items().map(|(_, item)| item).chain(self.fields().map(|(_, field)| field))
+    }
+
     pub(crate) fn value(self) -> Option<&'v Value> {
         self.value
     }
@@ -113,6 +123,11 @@ impl<'v> Source<'v> {
     /// Reads a number, also one in quotes.
     pub(crate) fn number(self) -> Field<'v, f64> {
         self.read(number_of)
+    }
+
+    /// Reads a number, and no text that is one.
+    pub(crate) fn plain_number(self) -> Field<'v, &'v Value> {
+        self.read(|value| Some(value).filter(|value| value.is_number()))
     }
 
     /// Reads a whole number that is not below another, also one in quotes.
@@ -237,6 +252,34 @@ impl<'v> Source<'v> {
         self.record(|record, value| record.claim_all(value, Claim::taken(None, Tail::Fixed(to)), true));
     }
 
+    /// Takes this and all that is below it, which comes near to what is in the same way below another place.
+    pub(crate) fn all_nearly(self, note: &'static str, to: String) {
+        self.record(|record, value| record.claim_all(value, Claim::taken(Some(note), record.made(to)), true));
+    }
+
+    /// Takes this and all that is below it, which stays where it stands.
+    pub(crate) fn stay(self) {
+        self.record(|record, value| record.claim_all(value, Claim::taken(None, Tail::Same), false));
+    }
+
+    /// Takes fields, which stay where they stand.
+    pub(crate) fn stay_each(self, keys: &[&str]) {
+        for (_, field) in self.fields().filter(|(key, _)| keys.contains(key)) {
+            field.stay();
+        }
+    }
+
+    /// Takes this and all that is below it, which comes near to what stands there.
+    pub(crate) fn nearly_stay(self, note: &'static str) {
+        self.record(|record, value| record.claim_all(value, Claim::taken(Some(note), Tail::Same), false));
+    }
+
+    /// Takes this, which stays where it stands; of what is below it only what is taken by itself.
+    pub(crate) fn stay_divided(self) {
+        self.record(Record::divide);
+        self.any().stay();
+    }
+
     /// Takes this and all that is below it, of which another place is made.
     pub(crate) fn all_together(self, note: &'static str, to: &'static str) {
         self.record(|record, value| {
@@ -275,6 +318,11 @@ impl<T> Field<'_, T> {
                 self.claim(tail.unwrap_or(Tail::Fixed("")))
             }
         }
+    }
+
+    /// Returns what was read, and records that it stays where it stands.
+    pub(crate) fn stay(self) -> Option<T> {
+        self.claim(Tail::Same)
     }
 
     fn claim(self, tail: Tail) -> Option<T> {

@@ -147,8 +147,9 @@ pub(crate) fn read(file: Source<'_>, place: &str) -> Option<Form> {
     let map = file.object()?;
     let lorebook = Lorebook::of(map)?;
     let list = file.at(lorebook.entries);
+    list.value().filter(|list| list.is_array())?;
     let file = file.lead_to(place).keep_at(format!("{place}/imported/file"));
-    list.list().into("/entries")?;
+    list.list().into("/entries");
     let mut rest = map.clone();
     rest.shift_remove(lorebook.entries);
     file.at("name").text().into("/name");

@@ -9,10 +9,7 @@ use crate::aio_hub::BUNDLED;
 use crate::format::Format;
 use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};
-use crate::record::Record;
-use crate::report::{
-    Change, Expect, FieldStatus, FileReport, Link, RuleSet, SAME, Target, approximated, mapped,
-};
+use crate::report::{Change, FieldStatus, FileReport, Target};
 use crate::source::Source;
 use crate::worldbook::{self, Draft};
 
@@ -47,34 +44,23 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Broug
 
 const FILE: &str = "the name by which its book is looked for";
 
-/// Returns the rules for the books in the file of an agent, as if they stayed there.
-pub(super) fn rules(agent: &Object) -> RuleSet {
-    let mut set = RuleSet::new([mapped("", Expect::Any, SAME)]);
-    let items = agent.get(BUNDLED).and_then(Value::as_array).into_iter().flatten();
-    for (index, item) in items.enumerate().filter(|(_, item)| item.is_object()) {
-        let mut rules = RuleSet::new([
-            mapped("/id", Expect::Text, SAME),
-            mapped("/name", Expect::Text, SAME),
-            approximated("/fileName", "/worldbookIds", FILE).of(Expect::Text),
-        ]);
-        let place = format!("{PLACE}{index}");
-        if let Some(link) = item.get("content").and_then(|content| of_book(content, &place)) {
-            rules.link("", "content", link);
+/// Takes the books in the file of an agent, as if they stayed there.
+pub(super) fn take_items(items: Source<'_>) {
+    items.stay_divided();
+    for (index, item) in items.objects() {
+        item.at("id").text().stay();
+        item.at("name").text().stay();
+        item.at("fileName").text().nearly(FILE).into("/worldbookIds");
+        let content = item.at("content");
+        if content.value().is_some() {
+            // What is no book stays as it is.
+            drop(Draft::take(content, &format!("{PLACE}{index}/content")));
         }
-        set.link("", index.to_string(), Link::here(rules));
     }
-    set
 }
 
 /// Where the books are said to be until it is known where they go.
 const PLACE: &str = "/bundledWorldbooks/";
-
-/// Returns what is recorded of the book of an item.
-fn of_book(content: &Value, item: &str) -> Option<Link> {
-    let record = Record::default();
-    Draft::take(Source::new(content, &record), &format!("{item}/content")).ok()?;
-    Some(Link::recorded(record))
-}
 
 /// Says in the report of an agent where the books of its items went, and what is wrong with them.
 pub(super) fn place_books(report: &mut FileReport, brought: Brought) {

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::sources::{Named, Source, stem};
 use super::weight::Allowance;
 use super::{
-    Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows,
+    Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, own,
+    rows,
 };
 use crate::container;
 use crate::document::{BadLine, Document, Syntax, ends_with};
@@ -260,7 +261,7 @@ impl Gathered {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields: rows::of(source.format, &source.value, source.extent),
+            fields: FieldReports::default(),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
@@ -406,7 +407,8 @@ impl Gathered {
         let limits = &options.limits;
         match format {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
-                match agent::read_value(value, &options.anchors) {
+                let ((), rows) = on.record(&value, |file| own::take(format, file));
+                let taken = match agent::read_value(value, &options.anchors) {
                     Ok(imported) => {
                         if self.agent.is_none() {
                             self.agent_report = self.made.report.files.len();
@@ -414,16 +416,19 @@ impl Gathered {
                         first(&mut self.agent, imported.value, "agent").after(imported.diagnostics)
                     }
                     Err(error) => Taken::unreadable(&error),
-                }
+                };
+                taken.with_rows(rows)
             }
             Format::Profile | Format::PlainText => {
-                match profile::read_profile(file.bytes, file.name, limits) {
+                let ((), rows) = on.record(&value, |file| own::take(format, file));
+                let taken = match profile::read_profile(file.bytes, file.name, limits) {
                     Ok(imported) => {
                         let taken = first(&mut self.made.profile, imported.value, "profile");
                         taken.after(imported.diagnostics)
                     }
                     Err(error) => Taken::unreadable(&error),
-                }
+                };
+                taken.with_rows(rows)
             }
             Format::RisuModule => {
                 let taken = self.take_module(&value, stem(file.name), on);

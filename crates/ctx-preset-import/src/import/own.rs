@@ -1,13 +1,11 @@
-//! What becomes of each field of AIO Hub's files but for conversations, whose form is ours.
+//! AIO Hub's files but for conversations, whose form is ours: their fields stay where they are.
 //!
-//! A field that one of our nouns has is mapped to its place there, one that only applications look at is approximated,
-//! and any other is kept beside them.
-
-use std::rc::Rc;
+//! What reads our nouns takes each field that a noun has. One that only applications look at is approximated, and any
+//! other is kept beside them.
 
 use ctx_types::{
     Agent, Character, Greeting, InjectionStrategy, ModelMatch, PresetGroup, PresetMessage, RegexConfig,
-    RegexDepths, RegexPreset, RegexRule, RegexStages, StoredAttachment, UserProfile,
+    RegexDepths, RegexPreset, RegexRule, RegexStages, StoredAttachment, UserProfile, pointer_step,
 };
 use serde_json::Value;
 
@@ -15,10 +13,8 @@ use super::bundled;
 use crate::aio_hub::{BUNDLED, is_of_export};
 use crate::format::Format;
 use crate::kept::{IMPORTED, has_room};
-use crate::loose::Object;
-use crate::report::Expect::{Any, Flag, PlainNumber, Text};
-use crate::report::{Link, Rule, RuleSet, SAME, approximated, mapped};
 use crate::sillytavern::parameters::SAMPLERS;
+use crate::source::Source;
 use crate::{greetings, parameters};
 
 pub(super) const SHOWN: &str = "for applications that show it; no context depends on it";
@@ -49,225 +45,201 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// Returns the rules for a document of AIO Hub, where its fields go, and where what is kept is.
-pub(super) fn of(format: Format, document: &Value) -> (RuleSet, &'static str, &'static str) {
-    let none = Object::new();
-    let file = document.as_object().unwrap_or(&none);
+/// Takes the fields of a document of AIO Hub.
+pub(super) fn take(format: Format, file: Source<'_>) {
     match format {
-        Format::AgentExport => (export(file), "", "/imported/envelope"),
-        Format::PresetList => {
-            let set = entries(document, None);
-            (set, "/presetMessages", "/presetMessages")
-        }
-        Format::PresetFile => (preset_file(file), "", ""),
-        Format::Profile => (profile(), "/profile", "/profile"),
-        Format::PlainText => (RuleSet::new([mapped("", Any, "/profile/content")]), "", ""),
-        _ => (agent(file), "", ""),
+        Format::AgentExport => export(file),
+        Format::PresetList => entries(placed(file, "/presetMessages"), None),
+        Format::PresetFile => preset_file(placed(file, "")),
+        Format::Profile => profile(placed(file, "/profile")),
+        Format::PlainText => drop(file.any().into("/profile/content")),
+        _ => agent(placed(file, "")),
     }
 }
 
-/// The fields of a noun, some with rules of their own; all stay where they are.
-pub(super) fn noun<const N: usize>(keys: &[&'static str], nested: [(&'static str, RuleSet); N]) -> RuleSet {
-    let mut set = RuleSet::new([mapped("", Any, SAME)]);
-    for (key, rules) in nested {
-        set.link("", key, Link::here(rules));
-    }
-    set.same("", keys);
-    set
+/// Says where what stands at a place goes, whether it is taken or kept.
+pub(super) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
+    source.lead_to(place).keep_at(place)
 }
 
-/// A list whose items have rules, or an object of such by their names.
-pub(super) fn list(item: RuleSet) -> RuleSet {
-    let mut set = RuleSet::new([mapped("", Any, SAME)]);
-    set.link_any(Link::here(item));
-    set
+/// Takes the fields of a noun.
+pub(super) fn noun(source: Source<'_>, keys: &[&str]) {
+    source.stay_divided();
+    source.stay_each(keys);
 }
 
-pub(super) fn shown(set: &mut RuleSet, keys: &[&'static str], note: &'static str) {
+/// Takes a list, or an object of its items by their names.
+pub(super) fn list(source: Source<'_>, take: impl Fn(Source<'_>)) {
+    source.stay_divided();
+    source.children().for_each(take);
+}
+
+/// Takes fields that no noun has.
+pub(super) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
     for key in keys {
-        set.below("", key, approximated("", SAME, note));
+        source.at(key).nearly_stay(note);
     }
 }
 
-fn export(file: &Object) -> RuleSet {
-    let mut set = RuleSet::default();
-    for (key, _) in file.iter().filter(|(key, value)| is_of_export(key, value)) {
-        set.single("", key, approximated("", "", ENVELOPE));
+fn export(file: Source<'_>) {
+    let file = file.lead_to("").keep_at("/imported/envelope");
+    for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
+        field.all_together(ENVELOPE, "");
     }
-    let agents = file.get("agents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    if let Some(Value::Object(first)) = agents.first() {
-        let mut rules = agent(first);
-        let own = first.get(IMPORTED);
-        let is_alone = own.and_then(Value::as_object).is_none_or(|own| !has_room(own, []));
-        if is_alone && has_envelope(file) {
-            let other = Rc::new(RuleSet::default());
-            rules.link("", IMPORTED, Link::new(&other, "").keeping_at("/imported/imported"));
+    for (index, other) in file.at("agents").items() {
+        if index > 0 {
+            other.lead_to("").keep_at(format!("/imported/envelope/agents/{}", index - 1));
+        } else if let Some(first) = other.object() {
+            agent(placed(other, ""));
+            let own = first.get(IMPORTED).and_then(Value::as_object);
+            if own.is_none_or(|own| !has_room(own, [])) && has_envelope(file) {
+                other.at(IMPORTED).keep_at("/imported/imported");
+            }
         }
-        set.link("/agents", "0", Link::new(&Rc::new(rules), "").keeping_at(""));
     }
-    let other = Rc::new(RuleSet::default());
-    for index in 1..agents.len() {
-        let place = format!("/imported/envelope/agents/{}", index - 1);
-        set.link("/agents", index.to_string(), Link::new(&other, "").keeping_at(place));
-    }
-    set
+}
+
+/// Tells whether every export says this around its agents.
+fn is_needless(key: &str, field: Source<'_>) -> bool {
+    field.value().is_some_and(|value| is_of_export(key, value))
 }
 
 /// Tells whether there is anything around the first agent of an export that not every export says.
-fn has_envelope(file: &Object) -> bool {
-    let is_own = |(key, value): (&String, &Value)| match key.as_str() {
-        "agents" => value.as_array().is_some_and(|agents| agents.len() > 1),
-        key => !is_of_export(key, value),
-    };
-    file.iter().any(is_own)
+fn has_envelope(file: Source<'_>) -> bool {
+    file.fields().any(|(key, field)| match key {
+        "agents" => field.items().count() > 1,
+        key => !is_needless(key, field),
+    })
 }
 
-fn agent(file: &Object) -> RuleSet {
-    let entries = entries(file.get("presetMessages").unwrap_or(&Value::Null), file.get("greetings"));
-    let group = noun(PresetGroup::KEYS, []);
-    let greeting = noun(Greeting::KEYS, []);
-    let note = noun(&["prompt", "depth", "role"], []);
-    let mut set = noun(
-        Agent::KEYS,
-        [
-            ("character", noun(Character::KEYS, [("depthPrompt", note)])),
-            ("presetMessages", entries),
-            ("presetGroups", list(group)),
-            ("greetings", list(greeting)),
-            ("parameters", parameters(file.get("parameters").unwrap_or(&Value::Null))),
-            ("regexConfig", regex()),
-            ("variableConfig", noun(&["enabled", "definitions"], [])),
-            ("virtualTimeConfig", RuleSet::new(VIRTUAL_TIME)),
-            ("assets", list(noun(&ASSET, []))),
-            (BUNDLED, bundled::rules(file)),
-        ],
-    );
-    set.same("", &OF_AGENT);
-    shown(&mut set, &AGENT_SHOWN, SHOWN);
-    set
+fn agent(file: Source<'_>) {
+    shown(file, &AGENT_SHOWN, SHOWN);
+    noun(file, Agent::KEYS);
+    file.stay_each(&OF_AGENT);
+    noun(file.at("character"), Character::KEYS);
+    noun(file.at("character/depthPrompt"), &["prompt", "depth", "role"]);
+    entries(file.at("presetMessages"), file.at("greetings").value());
+    list(file.at("presetGroups"), |group| noun(group, PresetGroup::KEYS));
+    list(file.at("greetings"), |greeting| noun(greeting, Greeting::KEYS));
+    take_parameters(file.at("parameters"));
+    regex(file.at("regexConfig"));
+    noun(file.at("variableConfig"), &["enabled", "definitions"]);
+    let time = file.at("virtualTimeConfig");
+    time.stay_divided();
+    time.at("virtualBaseTime").text().stay();
+    time.at("realBaseTime").text().stay();
+    time.at("timeScale").plain_number().stay();
+    list(file.at("assets"), |asset| noun(asset, &ASSET));
+    bundled::take_items(file.at(BUNDLED));
 }
-
-const VIRTUAL_TIME: [Rule; 4] = [
-    mapped("", Any, SAME),
-    mapped("/virtualBaseTime", Text, SAME),
-    mapped("/realBaseTime", Text, SAME),
-    mapped("/timeScale", PlainNumber, SAME),
-];
 
 const ASSET: [&str; 8] = ["id", "path", "filename", "type", "description", "group", "usage", "extension"];
 
-/// The entries of a preset, from which greetings move as [`greetings::gather`] has it.
-fn entries(given: &Value, greetings: Option<&Value>) -> RuleSet {
-    let mut set = list(entry());
-    let given = given.as_array().map(Vec::as_slice).unwrap_or_default();
-    let Some(moves) = greetings::moving(given, greetings) else { return set };
-    let mut greeting = RuleSet::default();
-    shown(&mut greeting, Greeting::KEYS, GREETING);
-    let (greeting, entry) = (Rc::new(greeting), Rc::new(entry()));
-    let (mut said, mut left) = (0, 0);
-    for (index, is_greeting) in moves.into_iter().enumerate() {
-        let (rules, name, number) = match is_greeting {
-            true => (&greeting, "greetings", &mut said),
-            false => (&entry, "presetMessages", &mut left),
-        };
-        let place = format!("/{name}/{number}");
+/// Takes the entries of a preset, from which greetings move as [`greetings::gather`] has it.
+fn entries(given: Source<'_>, greetings: Option<&Value>) {
+    let items = given.value().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let Some(moves) = greetings::moving(items, greetings) else { return list(given, entry) };
+    given.stay_divided();
+    let mut numbers = [0, 0];
+    for ((_, item), is_greeting) in given.items().zip(moves) {
+        let name = if is_greeting { "greetings" } else { "presetMessages" };
+        let number = &mut numbers[usize::from(is_greeting)];
+        let item = placed(item, &format!("/{name}/{number}"));
         *number += 1;
-        set.link("", index.to_string(), Link::new(rules, place.as_str()).keeping_at(place));
+        match is_greeting {
+            true => shown(item, Greeting::KEYS, GREETING),
+            false => entry(item),
+        }
     }
-    set
 }
 
-fn entry() -> RuleSet {
-    let mut set = noun(
-        PresetMessage::KEYS,
-        [
-            ("injectionStrategy", noun(InjectionStrategy::KEYS, [])),
-            ("modelMatch", noun(ModelMatch::KEYS, [])),
-            ("presetAttachments", list(attachment())),
-            ("attachments", list(attachment())),
-        ],
-    );
-    shown(&mut set, &ENTRY_SHOWN, SHOWN);
-    shown(&mut set, &ENTRY_LINKS, LISTED);
-    set
+fn entry(entry: Source<'_>) {
+    shown(entry, &ENTRY_SHOWN, SHOWN);
+    shown(entry, &ENTRY_LINKS, LISTED);
+    noun(entry, PresetMessage::KEYS);
+    noun(entry.at("injectionStrategy"), InjectionStrategy::KEYS);
+    noun(entry.at("modelMatch"), ModelMatch::KEYS);
+    list(entry.at("presetAttachments"), attachment);
+    list(entry.at("attachments"), attachment);
 }
 
-pub(super) fn attachment() -> RuleSet {
-    let mut set = noun(StoredAttachment::KEYS, []);
-    set.same("", &["url", "detail", "size", "metadata", "videoMetadata"]);
-    set
+pub(super) fn attachment(attachment: Source<'_>) {
+    noun(attachment, StoredAttachment::KEYS);
+    attachment.stay_each(&["url", "detail", "size", "metadata", "videoMetadata"]);
 }
 
-fn regex() -> RuleSet {
-    let rule = noun(
-        RegexRule::KEYS,
-        [("applyTo", noun(RegexStages::KEYS, [])), ("depthRange", noun(RegexDepths::KEYS, []))],
-    );
-    noun(RegexConfig::KEYS, [("presets", list(noun(RegexPreset::KEYS, [("rules", list(rule))])))])
+fn regex(config: Source<'_>) {
+    noun(config, RegexConfig::KEYS);
+    list(config.at("presets"), |preset| {
+        noun(preset, RegexPreset::KEYS);
+        list(preset.at("rules"), |rule| {
+            noun(rule, RegexRule::KEYS);
+            noun(rule.at("applyTo"), RegexStages::KEYS);
+            noun(rule.at("depthRange"), RegexDepths::KEYS);
+        });
+    });
 }
 
 /// Other names that samplers have in an agent.
 const SAMPLER_NAMES: [&str; 5] = ["top_p", "top_k", "max_tokens", "frequency_penalty", "presence_penalty"];
 
-/// The settings of an agent: samplers, the size of the context, processors, compression.
-fn parameters(given: &Value) -> RuleSet {
-    let mut set = RuleSet::new([mapped("", Any, SAME)]);
-    let words = ["reasoningEffort", "verbosity"];
+/// Takes the settings of an agent: samplers, the size of the context, processors, compression.
+fn take_parameters(given: Source<'_>) {
+    given.stay_divided();
     for name in SAMPLERS.iter().map(|(_, name)| *name).chain(SAMPLER_NAMES) {
-        let expect = if words.contains(&name) { Text } else { PlainNumber };
-        set.field("", name, mapped("", expect, SAME));
+        match name {
+            "reasoningEffort" | "verbosity" => drop(given.at(name).text().stay()),
+            name => drop(given.at(name).plain_number().stay()),
+        }
     }
-    set.same("", &["stop", "contextCompression"]);
-    let processor = noun(&["id", "enabled", "priority", "config"], []);
-    set.link("", "processors", Link::here(list(processor)));
-    set.add([
-        mapped("/contextManagement", Any, SAME),
-        mapped("/contextManagement/enabled", Flag, SAME),
-        mapped("/contextManagement/maxContextTokens", PlainNumber, SAME),
-        mapped("/contextManagement/includesAnswer", Flag, SAME),
-        mapped("/contextManagement/retainedCharacters", PlainNumber, SAME),
-    ]);
-    if let Some(moves) = parameters::moving(given) {
-        formatters(&moves, &mut set);
+    given.at("stop").stay();
+    given.at("contextCompression").stay();
+    list(given.at("processors"), |processor| noun(processor, &["id", "enabled", "priority", "config"]));
+    let management = given.at("contextManagement");
+    management.any().stay();
+    for name in ["enabled", "includesAnswer"] {
+        management.at(name).flag().stay();
     }
-    set
+    for name in ["maxContextTokens", "retainedCharacters"] {
+        management.at(name).plain_number().stay();
+    }
+    if let Some(moves) = given.value().and_then(parameters::moving) {
+        formatters(given.at("contextPostProcessing/rules"), moves);
+    }
 }
 
-/// Formatter rules, of which each became a setting of a processor or stays among the others that did not.
-fn formatters(moves: &[Option<usize>], set: &mut RuleSet) {
-    let moved = Rc::new(RuleSet::new([
-        approximated("", "/id", OLDER),
-        approximated("/type", "/id", OLDER),
-        approximated("/enabled", "/enabled", OLDER),
-        approximated("/*/**", "/config/*/**", OLDER),
-    ]));
-    let kept = Rc::new(RuleSet::default());
-    let mut left = 0;
-    for (index, number) in moves.iter().enumerate() {
-        let (rules, place) = match number {
-            Some(number) => (&moved, format!("/parameters/processors/{number}")),
-            None => (&kept, format!("/parameters/contextPostProcessing/rules/{left}")),
+/// Takes formatter rules, of which each became a setting of a processor or stays among the others that did not.
+fn formatters(rules: Source<'_>, moves: Vec<Option<usize>>) {
+    let mut left = 0_usize..;
+    for ((_, rule), number) in rules.items().zip(moves) {
+        let Some(number) = number else {
+            let number = left.next().unwrap_or_default();
+            placed(rule, &format!("/parameters/contextPostProcessing/rules/{number}"));
+            continue;
         };
-        left += usize::from(number.is_none());
-        let link = Link::new(rules, place.as_str()).keeping_at(place);
-        set.link("/contextPostProcessing/rules", index.to_string(), link);
+        let rule = placed(rule, &format!("/parameters/processors/{number}"));
+        rule.any().nearly(OLDER).into("/id");
+        for (key, field) in rule.fields() {
+            match key {
+                "type" => drop(field.any().nearly(OLDER).into("/id")),
+                "enabled" => drop(field.any().nearly(OLDER).into("/enabled")),
+                key => field.all_nearly(OLDER, format!("/config/{}", pointer_step(key))),
+            }
+        }
     }
 }
 
-fn preset_file(file: &Object) -> RuleSet {
-    let mut set = agent(file);
-    let messages = file.get("messages").unwrap_or(&Value::Null);
-    let entries = Rc::new(entries(messages, file.get("greetings")));
-    set.link("", "messages", Link::new(&entries, "/presetMessages").keeping_at("/presetMessages"));
-    if !file.contains_key("presetGroups") && file.get("groups").is_some_and(Value::is_array) {
-        let groups = Rc::new(list(noun(PresetGroup::KEYS, [])));
-        set.link("", "groups", Link::new(&groups, "/presetGroups").keeping_at("/presetGroups"));
+fn preset_file(file: Source<'_>) {
+    agent(file);
+    entries(placed(file.at("messages"), "/presetMessages"), file.at("greetings").value());
+    let groups = file.at("groups");
+    if file.at("presetGroups").value().is_none() && groups.value().is_some_and(Value::is_array) {
+        list(placed(groups, "/presetGroups"), |group| noun(group, PresetGroup::KEYS));
     }
-    set
 }
 
-fn profile() -> RuleSet {
-    let mut set = noun(UserProfile::KEYS, [("regexConfig", regex())]);
-    shown(&mut set, &["icon", "avatarHistory", "createdAt", "lastUsedAt"], SHOWN);
-    set
+fn profile(profile: Source<'_>) {
+    shown(profile, &["icon", "avatarHistory", "createdAt", "lastUsedAt"], SHOWN);
+    noun(profile, UserProfile::KEYS);
+    regex(profile.at("regexConfig"));
 }

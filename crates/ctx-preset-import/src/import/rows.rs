@@ -6,31 +6,11 @@ use ctx_types::Diagnostic;
 use ctx_types::codes::WRONG_TYPE;
 use serde_json::Value;
 
-use super::own;
 use crate::codes;
-use crate::format::Format;
 use crate::record::Record;
 use crate::report::{
     Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, NOWHERE, Target,
 };
-
-/// Returns what became of each leaf of a document of AIO Hub; none for another, of which that is recorded.
-pub(super) fn of(format: Option<Format>, document: &Value, extent: Extent) -> FieldReports {
-    match format {
-        Some(
-            format @ (Format::Agent
-            | Format::AgentExport
-            | Format::PresetFile
-            | Format::PresetList
-            | Format::Profile
-            | Format::PlainText),
-        ) => {
-            let (rules, to, kept_at) = own::of(format, document);
-            rules.rows(document, to, kept_at, extent)
-        }
-        _ => FieldReports::default(),
-    }
-}
 
 /// Returns a row for each leaf of a document that could not be read; that nothing was made of it is said later.
 pub(super) fn unread(document: &Value) -> FieldReports {
