@@ -2,6 +2,7 @@
 
 pub(crate) mod around;
 mod card;
+mod export;
 mod origin;
 mod world_info;
 
@@ -20,6 +21,7 @@ use crate::source::Source;
 
 use card::CardBook;
 pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, Converter, has_entries};
+pub use export::{export_card_book, export_lorebook, export_worldbook};
 pub use origin::WorldbookOrigin;
 
 /// Reads a worldbook from any form that people have one in.

@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::lorebook::Kind::{Divided, Number, Switch, Text};
 use super::lorebook::{self, Lorebook, known};
+use crate::formats::sillytavern::regex_scripts::LIST;
+use crate::formats::sillytavern::{arrange, parameters};
 use crate::loose::{Object, number_of, said, text};
-use crate::regex_scripts::LIST;
 use crate::report::NOT_READ;
-use crate::sillytavern::{arrange, parameters};
 use crate::source::Source;
 use crate::worldbook::Form;
 

@@ -5,13 +5,12 @@ use serde_json::Value;
 
 use super::NamedBook;
 use super::sources::stem;
-use crate::aio_hub::BUNDLED;
 use crate::format::Format;
+use crate::formats::aio_hub::{BUNDLED, BUNDLED_PLACE};
 use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};
 use crate::report::{Change, FieldStatus, FileReport, Target};
-use crate::source::Source;
-use crate::worldbook::{self, Draft};
+use crate::worldbook;
 
 /// What the items of an agent's books came to.
 pub(super) struct Brought {
@@ -33,7 +32,7 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Broug
             return None;
         }
         let (book, mut wrong) = take(item, id)?;
-        relocate(&mut wrong, &[Moved { ours: "", theirs: &format!("{PLACE}{index}/content") }]);
+        relocate(&mut wrong, &[Moved { ours: "", theirs: &format!("{BUNDLED_PLACE}{index}/content") }]);
         books.push(book);
         found.extend(wrong);
         Some(books.len() - 1)
@@ -42,32 +41,12 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Broug
     Brought { taken, found }
 }
 
-const FILE: &str = "the name by which its book is looked for";
-
-/// Takes the books in the file of an agent, as if they stayed there.
-pub(super) fn take_items(items: Source<'_>) {
-    items.stay_divided();
-    for (index, item) in items.objects() {
-        item.at("id").text().stay();
-        item.at("name").text().stay();
-        item.at("fileName").text().nearly(FILE).into("/worldbookIds");
-        let content = item.at("content");
-        if content.value().is_some() {
-            // What is no book stays as it is.
-            drop(Draft::take(content, &format!("{PLACE}{index}/content")));
-        }
-    }
-}
-
-/// Where the books are said to be until it is known where they go.
-const PLACE: &str = "/bundledWorldbooks/";
-
 /// Says in the report of an agent where the books of its items went, and what is wrong with them.
 pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
     let Brought { taken, mut found } = brought;
     let is_export = report.format == Some(Format::AgentExport);
     report.fields.change(|row| {
-        let (item, rest) = row.to?.strip_prefix(PLACE)?.split_once('/')?;
+        let (item, rest) = row.to?.strip_prefix(BUNDLED_PLACE)?.split_once('/')?;
         let below =
             rest.strip_prefix("content").filter(|below| below.is_empty() || below.starts_with('/'))?;
         if let Some(number) = taken.get(item.parse::<usize>().ok()?)? {

@@ -7,15 +7,15 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use super::own::{SHOWN, attachment, list, noun, placed};
 use super::settle::{nearest, steps};
 use crate::conversation::{Placed, is_call};
 use crate::format::Format;
+use crate::formats::aio_hub::{SHOWN, attachment, list, noun, placed};
+use crate::formats::sillytavern::chat;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
 use crate::record::Record;
 use crate::report::{Change, Extent, FieldReport, FieldReports, FieldStatus, NOT_READ, NOWHERE, Target};
-use crate::sillytavern::chat;
 use crate::source::Source;
 
 const BOTH: &str = "the detail says the same";

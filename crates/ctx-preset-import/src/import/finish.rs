@@ -9,18 +9,18 @@ use super::gathered::{Gathered, Given};
 use super::{Import, bundled, rows};
 use crate::codes;
 use crate::format::Format;
+use crate::formats::sillytavern::arrange::Arrangement;
+use crate::formats::sillytavern::card::Card;
+use crate::formats::sillytavern::preset::{ChatPreset, IN_USE, in_use};
+use crate::formats::sillytavern::regex_scripts::{self, LIST};
+use crate::formats::sillytavern::settings::{Preferences, Settings};
+use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
+use crate::formats::sillytavern::{parameters, processors, templates};
 use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::Object;
 use crate::record::Record;
-use crate::regex_scripts::{self, LIST};
 use crate::report::{Change, Extent, FieldReport, FieldStatus, FileReport, Target};
-use crate::sillytavern::arrange::Arrangement;
-use crate::sillytavern::card::Card;
-use crate::sillytavern::preset::{ChatPreset, IN_USE, in_use};
-use crate::sillytavern::settings::{Preferences, Settings};
-use crate::sillytavern::{CARD_RULES, PRESET_RULES};
-use crate::sillytavern::{parameters, processors, templates};
 use crate::source::Source;
 
 impl Gathered {

@@ -6,23 +6,23 @@ use serde_json::Value;
 use super::sources::{Named, Source, stem};
 use super::weight::Allowance;
 use super::{
-    Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, own,
-    rows,
+    Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows,
 };
 use crate::container;
 use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
 use crate::format::Format;
+use crate::formats::aio_hub;
 use crate::formats::risu::{self, Module};
+use crate::formats::sillytavern::card::{Card, TakenCard};
+use crate::formats::sillytavern::person::Persona;
+use crate::formats::sillytavern::preset::EXPORTED;
+use crate::formats::sillytavern::regex_scripts::{self, LIST};
+use crate::formats::sillytavern::settings::Settings;
+use crate::formats::sillytavern::templates;
 use crate::loose::{Object, object};
 use crate::record::Record;
-use crate::regex_scripts::{self, LIST};
 use crate::report::{Extent, FieldReports, FileReport};
-use crate::sillytavern::card::{Card, TakenCard};
-use crate::sillytavern::person::Persona;
-use crate::sillytavern::preset::EXPORTED;
-use crate::sillytavern::settings::Settings;
-use crate::sillytavern::templates;
 use crate::source;
 use crate::worldbook::{self, Draft};
 use crate::{agent, codes, conversation, profile, read_regex_scripts};
@@ -407,7 +407,7 @@ impl Gathered {
         let limits = &options.limits;
         match format {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
-                let ((), rows) = on.record(&value, |file| own::take(format, file));
+                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
                 let taken = match agent::read_value(value, &options.anchors) {
                     Ok(imported) => {
                         if self.agent.is_none() {
@@ -420,7 +420,7 @@ impl Gathered {
                 taken.with_rows(rows)
             }
             Format::Profile | Format::PlainText => {
-                let ((), rows) = on.record(&value, |file| own::take(format, file));
+                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
                 let taken = match profile::read_profile(file.bytes, file.name, limits) {
                     Ok(imported) => {
                         let taken = first(&mut self.made.profile, imported.value, "profile");

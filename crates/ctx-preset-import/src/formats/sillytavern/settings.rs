@@ -4,8 +4,8 @@ use ctx_types::{Diagnostic, RegexRule};
 use serde_json::Value;
 
 use super::preset::IN_USE;
+use super::regex_scripts;
 use crate::loose::Object;
-use crate::regex_scripts;
 use crate::source::Source;
 
 /// What is made of `settings.json`.

@@ -8,15 +8,15 @@ use serde_json::{Map, Value, json};
 use super::prompts::{Around, Entry, Prompts};
 use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, settings};
+use crate::formats::sillytavern::PRESET_RULES;
+use crate::formats::sillytavern::arrange::Arrangement;
+use crate::formats::sillytavern::card::Card;
+use crate::formats::sillytavern::parameters;
+use crate::formats::sillytavern::person::{Persona, PersonaPlace};
+use crate::formats::sillytavern::preset::ChatPreset;
+use crate::formats::sillytavern::processors;
+use crate::formats::sillytavern::settings::Settings;
 use crate::loose::{Object, object};
-use crate::sillytavern::PRESET_RULES;
-use crate::sillytavern::arrange::Arrangement;
-use crate::sillytavern::card::Card;
-use crate::sillytavern::parameters;
-use crate::sillytavern::person::{Persona, PersonaPlace};
-use crate::sillytavern::preset::ChatPreset;
-use crate::sillytavern::processors;
-use crate::sillytavern::settings::Settings;
 use crate::source::Source;
 
 /// The key of a preset's regex scripts, below `extensions`.

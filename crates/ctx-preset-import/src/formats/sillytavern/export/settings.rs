@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::put;
 use crate::codes;
+use crate::formats::sillytavern::parameters::{self, OLD_SAMPLERS, SAMPLERS};
+use crate::formats::sillytavern::processors::{self, Formatters, NAMES, TOOLS, is_for, is_for_formatter};
 use crate::loose::{Object, flag, text, whole};
-use crate::sillytavern::parameters::{self, OLD_SAMPLERS, SAMPLERS};
-use crate::sillytavern::processors::{self, Formatters, NAMES, TOOLS, is_for, is_for_formatter};
 
 /// The texts that are settings of processors: the processor, the setting, and the field of a preset.
 const SETTINGS: [(&str, &str, &str); 7] = [

@@ -3,15 +3,15 @@
 use ctx_types::{Agent, Persist as _, Placement, PresetMessage, Worldbook};
 use serde_json::{Map, Value, json};
 
-use super::book::export_card_book;
 use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, text_at};
+use crate::formats::sillytavern::CARD_RULES;
+use crate::formats::sillytavern::arrange::AT_DEPTH;
+use crate::formats::sillytavern::card::{Card, MIRRORS};
 use crate::kept;
 use crate::loose::Object;
-use crate::sillytavern::CARD_RULES;
-use crate::sillytavern::arrange::AT_DEPTH;
-use crate::sillytavern::card::{Card, MIRRORS};
 use crate::source::Source;
+use crate::worldbook::export_card_book;
 
 /// The texts of a card, each with the pointer of ours.
 const TEXTS: [(&str, &str); 11] = [

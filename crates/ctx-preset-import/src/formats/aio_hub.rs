@@ -1,6 +1,12 @@
-//! Words of AIO Hub's files, for reading and writing.
+//! AIO Hub's files: the words by which they are known, what reads them and what writes them.
+
+mod export;
+mod fields;
 
 use serde_json::Value;
+
+pub use export::export_agent;
+pub(crate) use fields::{BUNDLED_PLACE, SHOWN, attachment, list, noun, placed, take};
 
 /// What says that a file is an export.
 pub(crate) const EXPORT_TYPE: &str = "AIO_Agent_Export";

@@ -3,8 +3,6 @@
 //! What was imported comes back from the file that it was imported from: a field that nobody changed is as it
 //! was there, and one that was changed is written over it.
 
-mod agent;
-mod book;
 mod card;
 mod order;
 mod picture;
@@ -13,8 +11,6 @@ mod prompts;
 mod scripts;
 mod settings;
 
-pub use agent::export_agent;
-pub use book::{export_card_book, export_lorebook, export_worldbook};
 pub use card::{card_book, export_card};
 pub use picture::export_card_picture;
 pub use preset::export_preset;

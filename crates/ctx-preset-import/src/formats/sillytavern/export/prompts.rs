@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::order::{self, is_sent};
 use super::put;
 use crate::codes;
+use crate::formats::sillytavern::arrange::{ALWAYS_SENT, AT_DEPTH, MARKERS, Marker, NEW_CHAT, marker};
+use crate::formats::sillytavern::person::PersonaPlace;
 use crate::loose::{Object, object, text};
-use crate::sillytavern::arrange::{ALWAYS_SENT, AT_DEPTH, MARKERS, Marker, NEW_CHAT, marker};
-use crate::sillytavern::person::PersonaPlace;
 
 /// The anchors that an imported preset has beside its own.
 const OWN: [&str; 2] = ["before_main", "author_note"];

@@ -3,14 +3,19 @@
 pub(crate) mod arrange;
 pub(crate) mod card;
 pub(crate) mod chat;
+mod export;
 pub(crate) mod note;
 pub(crate) mod parameters;
 pub(crate) mod person;
 pub(crate) mod preset;
 pub(crate) mod processors;
+pub(crate) mod regex_scripts;
 pub(crate) mod settings;
 mod story;
 pub(crate) mod templates;
+
+pub use export::{card_book, export_card, export_card_picture, export_preset, export_regex_scripts};
+pub use regex_scripts::read_regex_scripts;
 
 /// The lanes by which what stands at one depth is sorted: the agent's words above the user's above the system's, and
 /// among those of one the preset above the note above the card's note above the persona above worldbooks.

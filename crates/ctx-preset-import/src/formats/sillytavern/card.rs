@@ -3,11 +3,11 @@
 use ctx_types::{Diagnostic, Reader, RegexRule};
 use serde_json::{Value, json};
 
-use super::role;
+use super::{regex_scripts, role};
 use crate::loose::{Object, number_of, said, text, whole};
 use crate::report::NOT_READ;
 use crate::source::Source;
-use crate::{regex_scripts, worldbook};
+use crate::worldbook;
 
 /// A card, whichever version it is.
 #[derive(Clone, Copy, Debug)]

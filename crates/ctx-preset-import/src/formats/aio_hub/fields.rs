@@ -9,15 +9,15 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use super::bundled;
-use crate::aio_hub::{BUNDLED, is_of_export};
+use super::{BUNDLED, is_of_export};
 use crate::format::Format;
+use crate::formats::sillytavern::parameters::SAMPLERS;
 use crate::kept::{IMPORTED, has_room};
-use crate::sillytavern::parameters::SAMPLERS;
 use crate::source::Source;
+use crate::worldbook::Draft;
 use crate::{greetings, parameters};
 
-pub(super) const SHOWN: &str = "for applications that show it; no context depends on it";
+pub(crate) const SHOWN: &str = "for applications that show it; no context depends on it";
 const LISTED: &str = "the order of the list says what follows what";
 const ENVELOPE: &str = "says what the file is, and is written again on export";
 const GREETING: &str = "an old import left a greeting among the entries";
@@ -46,7 +46,7 @@ const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
 /// Takes the fields of a document of AIO Hub.
-pub(super) fn take(format: Format, file: Source<'_>) {
+pub(crate) fn take(format: Format, file: Source<'_>) {
     match format {
         Format::AgentExport => export(file),
         Format::PresetList => entries(placed(file, "/presetMessages"), None),
@@ -58,24 +58,24 @@ pub(super) fn take(format: Format, file: Source<'_>) {
 }
 
 /// Says where what stands at a place goes, whether it is taken or kept.
-pub(super) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
+pub(crate) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
     source.lead_to(place).keep_at(place)
 }
 
 /// Takes the fields of a noun.
-pub(super) fn noun(source: Source<'_>, keys: &[&str]) {
+pub(crate) fn noun(source: Source<'_>, keys: &[&str]) {
     source.stay_divided();
     source.stay_each(keys);
 }
 
 /// Takes a list, or an object of its items by their names.
-pub(super) fn list(source: Source<'_>, take: impl Fn(Source<'_>)) {
+pub(crate) fn list(source: Source<'_>, take: impl Fn(Source<'_>)) {
     source.stay_divided();
     source.children().for_each(take);
 }
 
 /// Takes fields that no noun has.
-pub(super) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
+pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
     for key in keys {
         source.at(key).nearly_stay(note);
     }
@@ -130,7 +130,7 @@ fn agent(file: Source<'_>) {
     time.at("realBaseTime").text().stay();
     time.at("timeScale").plain_number().stay();
     list(file.at("assets"), |asset| noun(asset, &ASSET));
-    bundled::take_items(file.at(BUNDLED));
+    bundled(file.at(BUNDLED));
 }
 
 const ASSET: [&str; 8] = ["id", "path", "filename", "type", "description", "group", "usage", "extension"];
@@ -163,7 +163,7 @@ fn entry(entry: Source<'_>) {
     list(entry.at("attachments"), attachment);
 }
 
-pub(super) fn attachment(attachment: Source<'_>) {
+pub(crate) fn attachment(attachment: Source<'_>) {
     noun(attachment, StoredAttachment::KEYS);
     attachment.stay_each(&["url", "detail", "size", "metadata", "videoMetadata"]);
 }
@@ -243,3 +243,23 @@ fn profile(profile: Source<'_>) {
     noun(profile, UserProfile::KEYS);
     regex(profile.at("regexConfig"));
 }
+
+const FILE: &str = "the name by which its book is looked for";
+
+/// Takes the books in the file of an agent, as if they stayed there.
+fn bundled(items: Source<'_>) {
+    items.stay_divided();
+    for (index, item) in items.objects() {
+        item.at("id").text().stay();
+        item.at("name").text().stay();
+        item.at("fileName").text().nearly(FILE).into("/worldbookIds");
+        let content = item.at("content");
+        if content.value().is_some() {
+            // What is no book stays as it is.
+            drop(Draft::take(content, &format!("{BUNDLED_PLACE}{index}/content")));
+        }
+    }
+}
+
+/// Where the books are said to be until it is known where they go.
+pub(crate) const BUNDLED_PLACE: &str = "/bundledWorldbooks/";

@@ -3,7 +3,7 @@
 use ctx_types::{Agent, Persist as _, Worldbook};
 use serde_json::{Map, Value};
 
-use crate::aio_hub::{BUNDLED, EXPORT_TYPE, EXPORT_VERSION};
+use crate::formats::aio_hub::{BUNDLED, EXPORT_TYPE, EXPORT_VERSION};
 use crate::kept;
 use crate::loose::Object;
 

@@ -4,9 +4,9 @@ use ctx_types::{Agent, Persist as _, RegexPreset, RegexRule};
 use serde_json::{Map, Value, json};
 
 use super::imported;
+use crate::formats::sillytavern::regex_scripts::read_regex_scripts;
+use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
 use crate::kept::IMPORTED;
-use crate::regex_scripts::read_regex_scripts;
-use crate::sillytavern::{CARD_RULES, PRESET_RULES};
 
 /// Writes rules as scripts, a list of them.
 ///
