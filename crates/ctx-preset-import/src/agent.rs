@@ -4,11 +4,11 @@ use ctx_anchors::AnchorRegistry;
 use ctx_types::{Agent, Argument, Diagnostic, Divider, Persist, Reader, excerpt, misspelt_in_agent, phrase};
 use serde_json::{Map, Value};
 
-use crate::aio_hub::is_of_export;
 use crate::codes;
 use crate::document::Document;
 use crate::error::ImportError;
 use crate::format::{self, Format};
+use crate::formats::aio_hub::is_of_export;
 use crate::groups;
 use crate::imported::{Imported, Moved, relocate};
 use crate::kept;

@@ -4,7 +4,6 @@ mod bundled;
 mod conversations;
 mod finish;
 mod gathered;
-mod own;
 mod rows;
 mod settle;
 mod sources;

@@ -22,14 +22,13 @@
 #![warn(clippy::disallowed_methods)]
 
 mod agent;
-mod aio_hub;
 pub mod codes;
 mod container;
 mod conversation;
 mod document;
 mod error;
-mod export;
 mod format;
+mod formats;
 mod greetings;
 mod groups;
 mod import;
@@ -40,10 +39,9 @@ mod loose;
 mod migrate;
 mod parameters;
 mod profile;
-mod regex_scripts;
+mod record;
 mod report;
-mod risu;
-mod sillytavern;
+mod source;
 mod worldbook;
 
 pub use agent::read_agent;
@@ -52,11 +50,11 @@ pub use conversation::ChatMessage;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
 pub use document::{BadLine, Document, Syntax, decode, mended_json, write_document};
 pub use error::ImportError;
-pub use export::{
-    card_book, export_agent, export_card, export_card_book, export_card_picture, export_lorebook,
-    export_preset, export_regex_scripts, export_worldbook,
-};
 pub use format::{Format, detect};
+pub use formats::aio_hub::export_agent;
+pub use formats::sillytavern::{
+    card_book, export_card, export_card_picture, export_preset, export_regex_scripts, read_regex_scripts,
+};
 pub use import::{
     Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import,
 };
@@ -64,6 +62,8 @@ pub use imported::Imported;
 pub use limits::Limits;
 pub use migrate::{MigratedDocument, migrate, migrate_document};
 pub use profile::read_profile;
-pub use regex_scripts::read_regex_scripts;
 pub use report::{FieldCounts, FieldGroup, FieldReport, FieldReports, FieldStatus, FileReport, ImportReport};
-pub use worldbook::{WorldbookOrigin, read_worldbook, read_worldbook_with_origin};
+pub use worldbook::{
+    WorldbookOrigin, export_card_book, export_lorebook, export_worldbook, read_worldbook,
+    read_worldbook_with_origin,
+};

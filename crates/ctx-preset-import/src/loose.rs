@@ -15,11 +15,6 @@ pub(crate) fn said<'v>(map: &'v Object, key: &str) -> Option<&'v str> {
     text(map, key).filter(|text| !text.trim().is_empty())
 }
 
-/// Returns a number, also one in quotes.
-pub(crate) fn number(map: &Object, key: &str) -> Option<f64> {
-    number_of(map.get(key)?)
-}
-
 /// Reads a number, also one in quotes.
 pub(crate) fn number_of(value: &Value) -> Option<f64> {
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
@@ -45,19 +40,4 @@ pub(crate) fn flag(map: &Object, key: &str) -> Option<bool> {
 /// Returns an object inside another.
 pub(crate) fn object<'v>(map: &'v Object, key: &str) -> Option<&'v Object> {
     map.get(key).and_then(Value::as_object)
-}
-
-/// Returns the objects of a list, each with its place.
-pub(crate) fn objects<'v>(map: &'v Object, key: &str) -> impl Iterator<Item = (usize, &'v Object)> {
-    let items = map.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
-    items.filter_map(|(index, item)| Some((index, item.as_object()?)))
-}
-
-/// Returns the texts of a list, or a single text as a list of one.
-pub(crate) fn texts<'v>(map: &'v Object, key: &str) -> Vec<&'v str> {
-    match map.get(key) {
-        Some(Value::String(text)) => vec![text],
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
 }

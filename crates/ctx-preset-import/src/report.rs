@@ -1,9 +1,7 @@
 //! What became of each field of an imported file.
 
-mod expect;
 mod fields;
 mod groups;
-mod rules;
 mod written;
 
 use std::fmt;
@@ -11,11 +9,15 @@ use std::fmt;
 use ctx_types::Diagnostic;
 use serde::Serialize;
 
-pub(crate) use expect::Expect;
 pub use fields::FieldReports;
-pub(crate) use fields::{Change, Extent, Target};
+pub(crate) use fields::{Change, Extent, Said, Target};
 pub use groups::FieldGroup;
-pub(crate) use rules::{Link, Making, NOT_READ, NOWHERE, Rule, RuleSet, SAME, approximated, kept, mapped};
+
+/// Why a field is no more than kept that has another value than is read of it.
+pub(crate) const NOT_READ: &str = "no value that means something there";
+
+/// Why a field is kept nowhere.
+pub(crate) const NOWHERE: &str = "something else stands for it";
 
 use crate::format::Format;
 

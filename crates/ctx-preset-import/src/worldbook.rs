@@ -2,9 +2,9 @@
 
 pub(crate) mod around;
 mod card;
+mod export;
 mod origin;
-mod other;
-mod rows;
+mod world_info;
 
 use ctx_types::{Diagnostic, Persist, Reader, Worldbook, misspelt_in_worldbook};
 use ctx_worldbook::repeated_uids;
@@ -13,13 +13,16 @@ use serde_json::{Map, Value};
 use crate::document::Document;
 use crate::error::ImportError;
 use crate::format::{self, Format};
+use crate::formats::lorebook;
 use crate::imported::Imported;
 use crate::limits::Limits;
+use crate::loose::Object;
+use crate::source::Source;
 
+use card::CardBook;
 pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, Converter, has_entries};
+pub use export::{export_card_book, export_lorebook, export_worldbook};
 pub use origin::WorldbookOrigin;
-pub(crate) use other::{Application, write as write_other};
-pub(crate) use rows::{of_card_book, of_entry, of_envelope, of_other, of_world_info};
 
 /// Reads a worldbook from any form that people have one in.
 ///
@@ -56,7 +59,12 @@ pub fn read_worldbook_with_origin(
 
 /// Reads a worldbook from the value of a document that is imported.
 pub(crate) fn read_value(value: Value) -> Result<Imported<Worldbook>, ImportError> {
-    Ok(with_repeated(read_form(Form::of(value)?)))
+    Form::of(value).map(finish)
+}
+
+/// Makes a worldbook that is imported of one in the unified form.
+pub(crate) fn finish(form: Form) -> Imported<Worldbook> {
+    with_repeated(read_form(form))
 }
 
 /// Tells of uids that stand twice, which other commands tell when they use the book.
@@ -69,9 +77,9 @@ fn with_repeated((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin))
     imported
 }
 
-/// Reads the book of a card that is imported, which stands at a place of it.
-pub(crate) fn read_card_book(book: Map<String, Value>, place: &str, is_v3: bool) -> Imported<Worldbook> {
-    with_repeated(read_form(card::read(book, place, is_v3)))
+/// Takes the fields of the book of a card that is imported, which goes to a place; `is_v3` if version 3 says so.
+pub(crate) fn take_card_book(book: Source<'_>, place: &str, is_v3: bool) -> Draft {
+    Draft(Kind::Card { book: CardBook::take(book, place, is_v3), at: "", is_alone: false })
 }
 
 /// Returns a book under another name; on export it has that of its file again.
@@ -96,52 +104,109 @@ fn read_form(mut form: Form) -> (Imported<Worldbook>, WorldbookOrigin) {
 }
 
 /// A book in the unified form.
-struct Form {
-    format: Format,
-    book: Value,
-    origin: WorldbookOrigin,
-    diagnostics: Vec<Diagnostic>,
+pub(crate) struct Form {
+    pub(crate) format: Format,
+    pub(crate) book: Value,
+    pub(crate) origin: WorldbookOrigin,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 impl Form {
     fn of(value: Value) -> Result<Self, ImportError> {
-        match value {
-            Value::Array(entries) if entries.iter().any(is_entry) => {
-                let book = Map::from_iter([("entries".to_owned(), Value::Array(entries))]);
-                let origin = WorldbookOrigin::new("", "");
-                Ok(Self { origin, ..Self::plain(Value::Object(book)) })
+        Draft::take(Source::unrecorded(&value), "").map(|draft| draft.form(value, ""))
+    }
+}
+
+/// What is made of the document of a book, but for what moves out of it.
+pub(crate) struct Draft(Kind);
+
+enum Kind {
+    /// The book of a card.
+    Card {
+        book: CardBook,
+        /// The steps to it in its document.
+        at: &'static str,
+        /// Whether it is the document by itself.
+        is_alone: bool,
+    },
+    /// A list of entries.
+    Entries,
+    /// Our own form.
+    WorldInfo,
+    /// A lorebook of another application, which is there whole.
+    Other(Box<Form>),
+}
+
+impl Draft {
+    /// Takes the fields of a document that holds a book in any form, which goes to a place.
+    pub(crate) fn take(file: Source<'_>, place: &str) -> Result<Self, ImportError> {
+        if let Some(form) = lorebook::read(file, place) {
+            return Ok(Self(Kind::Other(Box::new(form))));
+        }
+        match file.value() {
+            Some(Value::Array(entries)) if entries.iter().any(is_entry) => {
+                file.keep_at(format!("{place}/entries"));
+                world_info::take_entries(file, place);
+                Ok(Self(Kind::Entries))
             }
-            Value::Object(map) => Self::of_object(map),
-            value => Err(unknown_shape(&value)),
+            Some(Value::Object(map)) => Self::take_object(file, map, place),
+            value => Err(unknown_shape(value.unwrap_or(&Value::Null))),
         }
     }
 
-    fn of_object(mut map: Map<String, Value>) -> Result<Self, ImportError> {
-        if let Some(form) = other::read(&map) {
-            return Ok(form);
+    fn take_object(file: Source<'_>, map: &Object, place: &str) -> Result<Self, ImportError> {
+        if let Some((at, is_v3)) = card::find(map) {
+            let file = file.lead_to(place).keep_at(format!("{place}/imported/envelope"));
+            file.at("spec").named(&["lorebook_v3"]).into("/dialect");
+            let book = CardBook::take(file.at(at), place, is_v3);
+            return Ok(Self(Kind::Card { book, at, is_alone: false }));
         }
-        if let Some((book, place, is_v3)) = card::find(&mut map) {
-            let mut form = card::read(book, &place, is_v3);
-            if place == "/data" {
-                around::put(&mut form.book, around::ENVELOPE, Value::Object(map));
-            }
-            return Ok(form);
+        let entries = map.get("entries");
+        if !entries.is_some_and(|entries| entries.is_object() || entries.is_array()) {
+            return Err(unknown_shape(file.value().unwrap_or(&Value::Null)));
         }
-        let has_entries = map.get("entries").is_some_and(|entries| entries.is_object() || entries.is_array());
-        if !has_entries {
-            return Err(unknown_shape(&Value::Object(map)));
+        if card::is_card_book(map) {
+            let book = CardBook::take(file, place, false);
+            return Ok(Self(Kind::Card { book, at: "", is_alone: true }));
         }
-        if card::is_card_book(&map) {
-            let mut form = card::read(map, "", false);
-            around::put(&mut form.book, around::IS_CARD, Value::Bool(true));
-            return Ok(form);
-        }
-        Ok(Self::plain(Value::Object(map)))
+        world_info::take(file, place);
+        Ok(Self(Kind::WorldInfo))
     }
 
-    fn plain(book: Value) -> Self {
-        let origin = WorldbookOrigin::new("", "/entries");
-        Self { format: Format::Worldbook, book, origin, diagnostics: Vec::new() }
+    /// Makes the book that is imported of its document, or of that of the card which has it at a pointer.
+    pub(crate) fn finish(self, document: Value, pointer: &str) -> Imported<Worldbook> {
+        finish(self.form(document, pointer))
+    }
+
+    fn form(self, mut document: Value, pointer: &str) -> Form {
+        let plain = |book: Value, entries: &str| Form {
+            format: Format::Worldbook,
+            book,
+            origin: WorldbookOrigin::new("", entries),
+            diagnostics: Vec::new(),
+        };
+        match self.0 {
+            Kind::Other(form) => *form,
+            Kind::WorldInfo => plain(document, "/entries"),
+            Kind::Entries => plain(Value::Object(Map::from_iter([("entries".to_owned(), document)])), ""),
+            Kind::Card { book, at: "", is_alone } => {
+                let Value::Object(map) = document else { return plain(document, "/entries") };
+                let mut form = book.finish(map, pointer);
+                if is_alone {
+                    around::put(&mut form.book, around::IS_CARD, Value::Bool(true));
+                }
+                form
+            }
+            Kind::Card { book, at, .. } => {
+                let pointer = format!("/{at}");
+                let found = document.pointer_mut(&pointer).and_then(Value::as_object_mut);
+                let mut form = book.finish(found.map(std::mem::take).unwrap_or_default(), &pointer);
+                if at == "data" {
+                    around::put(&mut form.book, around::ENVELOPE, document);
+                }
+                form
+            }
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use crate::codes;
 use crate::conversation::chat_message::rename_text;
 use crate::conversation::linear::Messages;
 use crate::format::Format;
+use crate::formats::sillytavern::note;
 use crate::kept;
-use crate::sillytavern::note;
 
 /// Reads the lines of a chat, each with its index in the document.
 ///

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Format;
-use crate::sillytavern::templates::TEXT_SAMPLERS;
+use crate::formats::sillytavern::templates::TEXT_SAMPLERS;
 
 /// What a document is, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Eq)]

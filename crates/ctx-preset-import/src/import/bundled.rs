@@ -1,19 +1,15 @@
 //! Worldbooks that an agent of AIO Hub brings with it: in its own file, or beside it in one archive.
 
-use std::rc::Rc;
-
 use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 
 use super::NamedBook;
 use super::sources::stem;
-use crate::aio_hub::BUNDLED;
-use crate::format::{self, Format};
+use crate::format::Format;
+use crate::formats::aio_hub::{BUNDLED, BUNDLED_PLACE};
 use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};
-use crate::report::{
-    Change, Expect, FieldStatus, FileReport, Link, RuleSet, SAME, Target, approximated, mapped,
-};
+use crate::report::{Change, FieldStatus, FileReport, Target};
 use crate::worldbook;
 
 /// What the items of an agent's books came to.
@@ -36,7 +32,7 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Broug
             return None;
         }
         let (book, mut wrong) = take(item, id)?;
-        relocate(&mut wrong, &[Moved { ours: "", theirs: &format!("{PLACE}{index}/content") }]);
+        relocate(&mut wrong, &[Moved { ours: "", theirs: &format!("{BUNDLED_PLACE}{index}/content") }]);
         books.push(book);
         found.extend(wrong);
         Some(books.len() - 1)
@@ -45,44 +41,12 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Broug
     Brought { taken, found }
 }
 
-const FILE: &str = "the name by which its book is looked for";
-
-/// Returns the rules for the books in the file of an agent, as if they stayed there.
-pub(super) fn rules(agent: &Object) -> RuleSet {
-    let mut set = RuleSet::new([mapped("", Expect::Any, SAME)]);
-    let items = agent.get(BUNDLED).and_then(Value::as_array).into_iter().flatten();
-    for (index, item) in items.enumerate().filter(|(_, item)| item.is_object()) {
-        let mut rules = RuleSet::new([
-            mapped("/id", Expect::Text, SAME),
-            mapped("/name", Expect::Text, SAME),
-            approximated("/fileName", "/worldbookIds", FILE).of(Expect::Text),
-        ]);
-        let place = format!("{PLACE}{index}");
-        if let Some((book, content)) = item.get("content").and_then(|content| of_book(content, &place)) {
-            rules.link("", "content", Link::new(&Rc::new(book), content.as_str()).keeping_at(content));
-        }
-        set.link("", index.to_string(), Link::here(rules));
-    }
-    set
-}
-
-/// Where the books are said to be until it is known where they go.
-const PLACE: &str = "/bundledWorldbooks/";
-
-/// Returns the rules for a book, and the place that they lead to.
-fn of_book(content: &Value, item: &str) -> Option<(RuleSet, String)> {
-    let place = format!("{item}/content");
-    let none = Object::new();
-    let rules = super::rows::of_book(format::shape(content)?, content.as_object().unwrap_or(&none), &place)?;
-    Some((rules, place))
-}
-
 /// Says in the report of an agent where the books of its items went, and what is wrong with them.
 pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
     let Brought { taken, mut found } = brought;
     let is_export = report.format == Some(Format::AgentExport);
     report.fields.change(|row| {
-        let (item, rest) = row.to?.strip_prefix(PLACE)?.split_once('/')?;
+        let (item, rest) = row.to?.strip_prefix(BUNDLED_PLACE)?.split_once('/')?;
         let below =
             rest.strip_prefix("content").filter(|below| below.is_empty() || below.starts_with('/'))?;
         if let Some(number) = taken.get(item.parse::<usize>().ok()?)? {

@@ -2,25 +2,21 @@
 //!
 //! What a message became depends on the messages around it, so whatever the rules say is looked up in the session.
 
-use std::rc::Rc;
-
 use ctx_types::{
     Node, NodeMetadata, Persist as _, Session, SessionHeader, StoredToolCall, pointer_key, pointer_step,
 };
 use serde_json::Value;
 
-use super::own::{SHOWN, attachment, list, noun, shown};
 use super::settle::{nearest, steps};
 use crate::conversation::{Placed, is_call};
 use crate::format::Format;
+use crate::formats::aio_hub::{SHOWN, attachment, list, noun, placed};
+use crate::formats::sillytavern::chat;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
-use crate::report::Expect::{Any, Named, Text};
-use crate::report::{
-    Change, Extent, FieldReport, FieldReports, FieldStatus, Link, NOT_READ, NOWHERE, RuleSet, SAME, Target,
-    approximated, mapped,
-};
-use crate::sillytavern::rows::chat;
+use crate::record::Record;
+use crate::report::{Change, Extent, FieldReport, FieldReports, FieldStatus, NOT_READ, NOWHERE, Target};
+use crate::source::Source;
 
 const BOTH: &str = "the detail says the same";
 const CALLS: &str = "in our own form there";
@@ -43,15 +39,15 @@ pub(super) struct Made<'v> {
 
 /// Returns what became of each leaf of a conversation. O(leaves).
 pub(super) fn rows(made: &Made<'_>, extent: Extent) -> FieldReports {
-    let none = Object::new();
-    let file = made.document.as_object().unwrap_or(&none);
-    let (rules, place) = match made.format {
-        Format::Session => (session(), made.place.to_owned()),
-        Format::SessionHalves => (halves(file, made.place), made.place.to_owned()),
-        Format::SillyTavernChat => lines(made),
-        _ => messages(made),
-    };
-    let mut rows = rules.rows(made.document, &place, &place, extent);
+    let record = Record::with_room(extent);
+    let file = placed(Source::new(made.document, &record), made.place);
+    match made.format {
+        Format::Session => session(file),
+        Format::SessionHalves => halves(file, made.place),
+        Format::SillyTavernChat => lines(file, made),
+        _ => messages(file, made),
+    }
+    let mut rows = record.rows(made.document, "", extent);
     let mut written = Written::of(made);
     let mut unread = Unread::default();
     rows.change(|row| match unread.place(made.document, row) {
@@ -65,104 +61,92 @@ pub(super) fn rows(made: &Made<'_>, extent: Extent) -> FieldReports {
     rows
 }
 
-fn session() -> RuleSet {
-    let mut set = noun(SessionHeader::KEYS, [("nodes", list(node()))]);
-    set.same("", &OF_SESSION);
-    shown(&mut set, &SESSION_SHOWN, SHOWN);
-    set
+fn session(session: Source<'_>) {
+    session.any().stay();
+    session.fields().for_each(|(key, field)| session_field(key, field));
 }
 
-fn node() -> RuleSet {
-    let mut metadata = noun(NodeMetadata::KEYS, []);
-    metadata.same("", &["toolCalls", "sessionVariableSnapshot", "compressionDetails", "partType"]);
-    let mut set = noun(
-        Node::KEYS,
-        [
-            ("attachments", list(attachment())),
-            ("toolCalls", list(noun(StoredToolCall::KEYS, []))),
-            ("metadata", metadata),
-        ],
-    );
-    set.same("", &["pinned", "swipes", "swipe_id", "function"]);
-    set
+fn session_field(key: &str, field: Source<'_>) {
+    match key {
+        "nodes" => list(field, node),
+        key if SessionHeader::KEYS.contains(&key) || OF_SESSION.contains(&key) => field.stay(),
+        key if SESSION_SHOWN.contains(&key) => field.nearly_stay(SHOWN),
+        _ => {}
+    }
 }
 
-/// Two halves of a session, of which the one with the messages counts.
-fn halves(file: &Object, place: &str) -> RuleSet {
-    let mut set = RuleSet::default();
-    let (index, detail) = (file.get("index"), file.get("detail"));
-    set.link("", "detail", Link::new(&Rc::new(session()), place).keeping_at(place));
-    let Some(index) = index.and_then(Value::as_object) else { return set };
-    let mut rules = session();
-    let other = Rc::new(RuleSet::default());
-    for (key, value) in index {
-        match detail.and_then(|detail| detail.get(key)) {
-            Some(same) if same == value => rules.single("", key, approximated("", SAME, BOTH)),
-            Some(_) => {
-                let kept_at = format!("{place}/imported/index/{}", pointer_step(key));
-                rules.link("", key, Link::new(&other, place).keeping_at(kept_at));
-            }
-            None => {}
+fn node(node: Source<'_>) {
+    noun(node, Node::KEYS);
+    node.stay_each(&["pinned", "swipes", "swipe_id", "function"]);
+    list(node.at("attachments"), attachment);
+    list(node.at("toolCalls"), |call| noun(call, StoredToolCall::KEYS));
+    let metadata = node.at("metadata");
+    noun(metadata, NodeMetadata::KEYS);
+    metadata.stay_each(&["toolCalls", "sessionVariableSnapshot", "compressionDetails", "partType"]);
+}
+
+/// Takes two halves of a session, of which the one with the messages counts.
+fn halves(file: Source<'_>, place: &str) {
+    session(placed(file.at("detail"), place));
+    let index = placed(file.at("index"), place);
+    if index.object().is_some() {
+        index.any().stay();
+    }
+    for (key, field) in index.fields() {
+        match file.at("detail").field(key).value() {
+            Some(same) if field.value() == Some(same) => field.nearly_stay(BOTH),
+            Some(_) => drop(field.keep_at(format!("{place}/imported/index/{}", pointer_step(key)))),
+            None => session_field(key, field),
         }
     }
-    set.link("", "index", Link::new(&Rc::new(rules), place).keeping_at(place));
-    set
 }
 
-/// The lines of a chat, one of which may be its header.
-fn lines(made: &Made<'_>) -> (RuleSet, String) {
-    let around = made.placed.header.map(|index| made.document.get(index).unwrap_or(made.document));
-    let around = chat::of_header(around.unwrap_or(&Value::Null));
-    if made.document.is_object() && made.placed.header.is_some() {
-        return (around, made.place.to_owned());
+/// Takes the lines of a chat, one of which may be its header.
+fn lines(file: Source<'_>, made: &Made<'_>) {
+    let Some(index) = made.placed.header else { return listed(file, made, chat::take_line) };
+    if file.object().is_some() {
+        return chat::take_header(file);
     }
-    let line = Rc::new(RuleSet::new(chat::LINE));
-    let (mut rules, place) = listed(made, |_| &line);
-    if let Some(index) = made.placed.header {
-        let link = Link::new(&Rc::new(around), made.place).keeping_at(made.place);
-        rules.link("", index.to_string(), link);
-    }
-    (rules, place)
+    listed(file, made, chat::take_line);
+    chat::take_header(placed(file.item(index), made.place));
 }
 
-/// A list of messages, or one under `messages`, or a single one.
-fn messages(made: &Made<'_>) -> (RuleSet, String) {
-    let silent = Rc::new(message());
-    let [calling, calling_once] = ["/tool_calls/**", "/function_call/**"].map(|at| {
-        let mut one = message();
-        one.add([approximated(at, "/toolCalls", CALLS)]);
-        Rc::new(one)
+/// Takes a list of messages, or one under `messages`, or a single one.
+fn messages(file: Source<'_>, made: &Made<'_>) {
+    listed(file, made, |message| {
+        node(message);
+        message.at("role").named(&ROLES).stay();
+        message.at("createdAt").text().into("/timestamp");
+        message.at("reasoning_content").text().into("/metadata/reasoningContent");
+        message.at("tool_call_id").text().into("/toolCallId");
+        match message.value().filter(|message| is_calling(message)) {
+            Some(_) if message.at("tool_calls").value().is_some_and(Value::is_array) => {
+                message.at("tool_calls").all_together(CALLS, "/toolCalls");
+            }
+            Some(_) => message.at("function_call").all_together(CALLS, "/toolCalls"),
+            None => {}
+        }
     });
-    listed(made, |item| match is_calling(item) {
-        true if item.get("tool_calls").is_some_and(Value::is_array) => &calling,
-        true => &calling_once,
-        false => &silent,
-    })
 }
 
-/// Rules for messages as a list or under `messages`, or for a single one, and where they lead.
-fn listed<'r>(made: &Made<'_>, rules: impl Fn(&Value) -> &'r Rc<RuleSet>) -> (RuleSet, String) {
-    let items = match made.document {
-        Value::Object(file) => file.get("messages").and_then(Value::as_array),
-        document => document.as_array(),
+/// Takes messages as a list or under `messages`, or a single one, each of which became a node.
+fn listed(file: Source<'_>, made: &Made<'_>, take: impl Fn(Source<'_>)) {
+    let list = match made.document {
+        Value::Object(_) => file.at("messages"),
+        _ => file,
     };
     let mut nodes = nodes(made);
-    let Some(items) = items else {
-        let place = nodes.next().unwrap_or_default();
-        return (RuleSet::clone(rules(made.document)), place);
-    };
-    let mut list = RuleSet::new([mapped("", Any, "/nodes")]);
+    if !list.value().is_some_and(Value::is_array) {
+        return take(placed(file, &nodes.next().unwrap_or_default()));
+    }
+    list.any().into("/nodes");
     for (index, place) in made.placed.messages.iter().zip(nodes) {
-        let Some(item) = items.get(*index) else { continue };
-        list.link("", index.to_string(), Link::new(rules(item), place.as_str()).keeping_at(place));
+        take(placed(list.item(*index), &place));
     }
-    if made.document.is_array() {
-        return (list, made.place.to_owned());
+    if file.object().is_some() {
+        noun(file, SessionHeader::KEYS);
+        file.stay_each(&["authorNote", "chat_metadata", "worldbookIds"]);
     }
-    let mut set = noun(SessionHeader::KEYS, []);
-    set.same("", &["authorNote", "chat_metadata", "worldbookIds"]);
-    set.link("", "messages", Link::new(&Rc::new(list), made.place));
-    (set, made.place.to_owned())
 }
 
 /// Returns the places of the nodes below the root, in their order.
@@ -170,17 +154,6 @@ fn nodes<'v>(made: &Made<'v>) -> impl Iterator<Item = String> + use<'v> {
     let (place, session) = (made.place, made.session);
     let nodes = session.nodes().map(|(id, _)| id).filter(move |id| *id != session.root_id());
     nodes.map(move |id| format!("{place}/nodes/{}", pointer_step(id)))
-}
-
-fn message() -> RuleSet {
-    let mut one = node();
-    one.single("", "role", mapped("", Named(&ROLES), SAME));
-    one.add([
-        mapped("/createdAt", Text, "/timestamp"),
-        mapped("/reasoning_content", Text, "/metadata/reasoningContent"),
-        mapped("/tool_call_id", Text, "/toolCallId"),
-    ]);
-    one
 }
 
 /// Tells whether the calls of a message are read.

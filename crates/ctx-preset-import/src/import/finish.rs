@@ -2,24 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, excerpt, phrase};
+use ctx_types::{
+    Agent, Diagnostic, Persist as _, Reader, RegexPreset, RegexRule, UserProfile, excerpt, phrase,
+};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, Given};
 use super::{Import, bundled, rows};
+use crate::codes;
 use crate::format::Format;
+use crate::formats::sillytavern::arrange::Arrangement;
+use crate::formats::sillytavern::card::Card;
+use crate::formats::sillytavern::preset::{ChatPreset, IN_USE, in_use};
+use crate::formats::sillytavern::regex_scripts::{self, LIST};
+use crate::formats::sillytavern::settings::{Preferences, Settings};
+use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
+use crate::formats::sillytavern::{parameters, processors, templates};
 use crate::imported::{Moved, relocate};
 use crate::kept;
-use crate::loose::{Object, object};
+use crate::loose::Object;
+use crate::record::Record;
 use crate::report::{Change, Extent, FieldReport, FieldStatus, FileReport, Target};
-use crate::sillytavern::arrange::{Arrangement, Preferences};
-use crate::sillytavern::card::Card;
-use crate::sillytavern::preset::{ChatPreset, IN_USE, in_use};
-use crate::sillytavern::rows::preset::{self, Made};
-use crate::sillytavern::rows::scripts::LIST;
-use crate::sillytavern::{CARD_RULES, PRESET_RULES};
-use crate::sillytavern::{parameters, processors, templates};
-use crate::{codes, read_regex_scripts, risu};
+use crate::source::Source;
 
 impl Gathered {
     /// Makes the agent.
@@ -160,7 +164,8 @@ impl Gathered {
 
     /// Returns how turns are written, if a file says it.
     fn turns(&self) -> Option<Value> {
-        self.template(Format::InstructTemplate, "instruct").map(templates::of_instruct)
+        self.template(Format::InstructTemplate, "instruct")
+            .map(|file| templates::take_instruct(Source::of_object(file)))
     }
 
     /// Takes the system prompt of a master export where no other is given.
@@ -169,21 +174,21 @@ impl Gathered {
         let is_master = |file: &FileReport| file.format == Some(Format::MasterExport);
         let report = self.made.report.files.iter().position(is_master);
         if let (None, Some(object), Some(report)) = (&self.system_prompt, prompt, report) {
-            self.system_prompt = Some(Given { report, at: "/sysprompt", object });
+            self.system_prompt = Some(Given { report, at: "/sysprompt", value: Value::Object(object) });
         }
     }
 
     /// Returns the preset that templates stand for where none is given.
     fn preset_instead(&mut self) -> Option<Object> {
+        let risu = self.risu_preset.take();
         let context = self.template(Format::ContextTemplate, "context");
         let samplers = self.template(Format::TextPreset, "preset");
-        let risu = self.templates.get(Format::RisuPreset.id()).and_then(Value::as_object);
+        let has_risu = risu.is_some();
         let mut instead = match (risu, context, samplers) {
-            (Some(risu), _, _) => risu::as_chat_preset(risu),
+            (Some(risu), _, _) => risu,
             (None, None, None) => return None,
             (None, context, samplers) => templates::as_chat_preset(context, samplers),
         };
-        let has_risu = risu.is_some();
         if self.preset.is_none() {
             if has_risu {
                 let others = [Format::ContextTemplate, Format::TextPreset, Format::MasterExport];
@@ -201,10 +206,11 @@ impl Gathered {
     /// Takes the preset in use of settings where no other is given.
     fn take_preset_in_use(&mut self) {
         let Some(settings) = self.settings.as_ref().filter(|_| self.preset.is_none()) else { return };
-        self.preset = in_use(&settings.object).map(|preset| Given {
+        let preset = settings.value.as_object().and_then(in_use);
+        self.preset = preset.map(|preset| Given {
             report: settings.report,
             at: IN_USE,
-            object: preset.clone(),
+            value: Value::Object(preset.clone()),
         });
     }
 
@@ -244,32 +250,53 @@ impl Gathered {
         let given = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
         let [card, preset, settings, prompt] = &given;
         let none = Map::new();
-        let settings_view = settings.as_ref().map_or(&none, |given| &given.object);
-        let preset_view = preset.as_ref().map(|given| &given.object).or(instead.as_ref());
-        let preset_view = ChatPreset(preset_view.unwrap_or(&none));
-        let card_view = card.as_ref().map(|given| Card::of(&given.object));
-        let mut agent = Map::new();
-        if let Some(card) = card_view {
-            card.write(&mut agent);
-        }
-        let arrangement = self.arrangement(preset_view, card_view, settings_view);
-        let arrangement = arrangement.with_system_prompt(prompt.as_ref().map(|prompt| &prompt.object));
+        let parts = self.settings_parts.take();
+        let mut settings_parts = parts.unwrap_or_else(|| Settings::take(Source::of_object(&none)));
+        let record = Record::default();
+        let preset_view = match preset {
+            Some(given) => Source::new(&given.value, &record),
+            None => Source::of_object(instead.as_ref().unwrap_or(&none)),
+        };
+        let card_view = card.as_ref().map(|given| Card::of(Source::unrecorded(&given.value)));
+        let parts = self.card_parts.take();
+        let (mut agent, card_scripts) = parts.map(|parts| (parts.agent, parts.scripts)).unwrap_or_default();
+        let arrangement = self.arrangement(ChatPreset(preset_view), card_view, settings_parts.prefers);
+        let arrangement =
+            arrangement.with_system_prompt(prompt.as_ref().and_then(|prompt| prompt.value.as_object()));
         let entries = arrangement.entries();
         if let Some(prompt) = prompt {
             self.system_prompt(prompt, &arrangement);
         }
-        if let Some(given) = preset {
-            self.preset_rows(given, &arrangement, &entries);
-        }
         agent.insert("presetMessages".to_owned(), Value::Array(entries));
-        agent.insert("parameters".to_owned(), parameters(&arrangement, settings_view));
-        if let Some(model) = parameters::model(preset_view.0) {
+        agent.insert("parameters".to_owned(), parameters(&arrangement, &settings_parts));
+        if let Some(model) = parameters::take_model(preset_view) {
             agent.insert("modelId".to_owned(), model.into());
         }
         agent.insert("dialect".to_owned(), "sillytavern".into());
         agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
         self.books(card_view, &mut agent);
-        let lists = self.lists(card.as_ref(), preset.as_ref(), settings.as_ref());
+        let scripts =
+            |given: &Option<Given>, name: &str, taken: Option<(&str, Vec<RegexRule>, Vec<Diagnostic>)>| {
+                let (at, rules, found) = taken?;
+                let rules = RegexPreset { rules, ..RegexPreset::default() };
+                let inside = Some((at.to_owned(), found));
+                Some(Scripts { name: name.to_owned(), report: given.as_ref()?.report, rules, inside })
+            };
+        let of_card = scripts(card, CARD_RULES, card_scripts);
+        let global = scripts(settings, "Global scripts", settings_parts.scripts.take());
+        let of_preset = preset.as_ref().and_then(|given| {
+            let list = preset_view.at("extensions/regex_scripts");
+            let originals = list.value().filter(|list| list.is_array())?.clone();
+            let (mut rules, found) = regex_scripts::take(list);
+            regex_scripts::keep_originals(&mut rules, originals);
+            let inside = Some((format!("{}/extensions/regex_scripts", given.at), found));
+            let rules = RegexPreset { rules, ..RegexPreset::default() };
+            Some(Scripts { name: PRESET_RULES.to_owned(), report: given.report, rules, inside })
+        });
+        if let Some(given) = preset {
+            self.preset_rows(given, &record);
+        }
+        let lists = self.lists(global, of_preset, of_card);
         let lists = lists.into_iter().enumerate();
         let rules: Vec<RegexPreset> = lists.map(|(number, list)| self.rules(list, number)).collect();
         if !rules.is_empty() {
@@ -285,7 +312,7 @@ impl Gathered {
         let parts = keys.into_iter().zip(given);
         let mut imported: Object = parts
             .filter_map(|(key, part)| Some((key.to_owned(), part.filter(|part| part.at.is_empty())?)))
-            .map(|(key, part)| (key, Value::Object(part.object)))
+            .map(|(key, part)| (key, part.value))
             .collect();
         imported.extend(self.card_book.take().map(|name| ("cardBook".to_owned(), name.into())));
         imported.extend(self.take_kept());
@@ -303,10 +330,10 @@ impl Gathered {
         &self,
         preset: ChatPreset<'v>,
         card: Option<Card<'v>>,
-        settings: &Object,
+        prefers: Preferences,
     ) -> Arrangement<'v> {
         let persona = self.persona.as_ref().map(|persona| persona.place).unwrap_or_default();
-        Arrangement::new(preset, card, persona, Preferences::of(settings))
+        Arrangement::new(preset, card, persona, prefers)
     }
 
     /// Says of the texts of a system prompt which of them stand where prompts of chats do.
@@ -322,24 +349,19 @@ impl Gathered {
         }
     }
 
-    /// Says what became of the fields of a preset.
-    fn preset_rows(&mut self, given: &Given, arrangement: &Arrangement<'_>, entries: &[Value]) {
-        let made = Made::new(entries, arrangement.overridden());
-        let document = Value::Object(given.object.clone());
-        let rules = preset::of(&given.object, &made);
+    /// Reports what became of the fields of a preset.
+    fn preset_rows(&mut self, given: &Given, record: &Record) {
         let Some(report) = self.made.report.files.get_mut(given.report) else { return };
         let path = report.path.clone();
         let repeated = repeated(given).into_iter().map(|found| found.in_document(path.as_str()));
         report.diagnostics.extend(repeated);
         report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        if given.at.is_empty() {
-            report.fields = rules.rows(&document, "", "/imported/preset", Extent::default());
-            return;
-        }
         let kept_at = self.kept_at.get(given.report).map_or("", String::as_str);
-        let kept_at = format!("{kept_at}{}", given.at);
-        let rows = rules.rows(&document, "", &kept_at, Extent::default());
-        rows::replace_below(report, given.at, &rows);
+        let rows = record.rows(&given.value, &format!("{kept_at}{}", given.at), Extent::default());
+        match given.at {
+            "" => report.fields = rows,
+            at => rows::replace_below(report, at, &rows),
+        }
     }
 
     /// Has the agent ask for the books, and for the one that its card names.
@@ -355,25 +377,10 @@ impl Gathered {
     /// the card; each with a name and the number of the report of its file.
     fn lists(
         &mut self,
-        card: Option<&Given>,
-        preset: Option<&Given>,
-        settings: Option<&Given>,
+        global: Option<Scripts>,
+        of_preset: Option<Scripts>,
+        of_card: Option<Scripts>,
     ) -> Vec<Scripts> {
-        let inside = |given: Option<&Given>, name: &str, scripts: fn(&Object) -> Option<Placed<'_>>| {
-            let given = given?;
-            let (at, list) = scripts(&given.object)?;
-            let (rules, found) = read_regex_scripts(list.clone());
-            let inside = Some((format!("{}{at}", given.at), found));
-            Some(Scripts { name: name.to_owned(), report: given.report, rules, inside })
-        };
-        let global = inside(settings, "Global scripts", |settings| {
-            let scripts = object(settings, "extension_settings")?.get("regex");
-            Some(("/extension_settings/regex", scripts.filter(|scripts| scripts.is_array())?))
-        });
-        let of_preset = inside(preset, PRESET_RULES, |preset| {
-            Some(("/extensions/regex_scripts", ChatPreset(preset).scripts()?))
-        });
-        let of_card = inside(card, CARD_RULES, |card| Card::of(card).scripts());
         let files = std::mem::take(&mut self.scripts).into_iter();
         let files = files.map(|(name, report, rules)| Scripts { name, report, rules, inside: None });
         let all = global.into_iter().chain(files).chain(of_preset).chain(of_card);
@@ -412,7 +419,7 @@ const SHOWN_PROMPTS: usize = 20;
 
 /// Tells of prompts that stand twice in the order of a preset; of those for which there is no room, how many they are.
 fn repeated(given: &Given) -> Vec<Diagnostic> {
-    let Some(order) = ChatPreset(&given.object).ordered_by() else { return Vec::new() };
+    let Some(order) = ChatPreset(Source::unrecorded(&given.value)).ordered_by() else { return Vec::new() };
     let tell = |(step, identifier): (usize, &str)| {
         let name = excerpt(identifier);
         let message = phrase!("the prompt `{name}` stands twice in the order; the first place counts", name);
@@ -441,9 +448,6 @@ const OF_AGENTS: [Format; 6] = [
     Format::RisuPreset,
 ];
 
-/// Scripts inside of a file, behind the pointer to them.
-type Placed<'v> = (&'static str, &'v Value);
-
 /// Scripts that become a list of rules.
 struct Scripts {
     name: String,
@@ -462,8 +466,8 @@ fn named(mut rules: RegexPreset, name: &str, number: usize) -> RegexPreset {
     rules
 }
 
-fn parameters(arrangement: &Arrangement<'_>, settings: &Object) -> Value {
-    let mut parameters = parameters::of_preset(arrangement.preset.0);
+fn parameters(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {
+    let mut parameters = parameters::take(arrangement.preset.0);
     parameters.insert("processors".to_owned(), Value::Array(processors::of(arrangement, settings)));
     Value::Object(parameters)
 }

@@ -12,19 +12,31 @@ use crate::container;
 use crate::document::{BadLine, Document, Syntax, ends_with};
 use crate::error::ImportError;
 use crate::format::Format;
-use crate::loose::{Object, object, text};
-use crate::report::{Extent, FieldReports, FileReport, NOT_READ};
-use crate::sillytavern::card::Card;
-use crate::sillytavern::person::Persona;
-use crate::sillytavern::preset::EXPORTED;
-use crate::{agent, codes, conversation, profile, read_regex_scripts, risu, worldbook};
+use crate::formats::aio_hub;
+use crate::formats::risu::{self, Module};
+use crate::formats::sillytavern::card::{Card, TakenCard};
+use crate::formats::sillytavern::person::Persona;
+use crate::formats::sillytavern::preset::EXPORTED;
+use crate::formats::sillytavern::regex_scripts::{self, LIST};
+use crate::formats::sillytavern::settings::Settings;
+use crate::formats::sillytavern::templates;
+use crate::loose::{Object, object};
+use crate::record::Record;
+use crate::report::{Extent, FieldReports, FileReport};
+use crate::source;
+use crate::worldbook::{self, Draft};
+use crate::{agent, codes, conversation, profile, read_regex_scripts};
 
 /// What the files hold.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) card: Option<Given>,
+    /// What was made of the card.
+    pub(super) card_parts: Option<TakenCard>,
     pub(super) preset: Option<Given>,
     pub(super) settings: Option<Given>,
+    /// What was made of the settings.
+    pub(super) settings_parts: Option<Settings>,
     pub(super) system_prompt: Option<Given>,
     pub(super) persona: Option<Persona>,
     pub(super) agent: Option<Agent>,
@@ -34,6 +46,8 @@ pub(super) struct Gathered {
     pub(super) scripts: Vec<(String, usize, RegexPreset)>,
     /// Templates and other files that are kept, by their names.
     pub(super) templates: Object,
+    /// The chat-completion preset that the first preset of `RisuAI` comes nearest to.
+    pub(super) risu_preset: Option<Object>,
     /// What is nothing known, by its names: it is kept where an agent is made of the other files.
     pub(super) unknown: Object,
     pub(super) made: Import,
@@ -51,7 +65,14 @@ pub(super) struct Given {
     pub(super) report: usize,
     /// Where it stands in the file.
     pub(super) at: &'static str,
-    pub(super) object: Object,
+    pub(super) value: Value,
+}
+
+impl Given {
+    /// Returns the object that a file is.
+    fn whole(report: usize, value: Value) -> Self {
+        Self { report, at: "", value }
+    }
 }
 
 /// How a document is written, and what of it is no value.
@@ -69,6 +90,24 @@ struct On<'a> {
     key: &'a str,
     options: &'a ImportOptions,
     extent: Extent,
+}
+
+impl On<'_> {
+    /// Takes fields of the document, of which the others are kept under its name; also returns what was recorded.
+    fn record<T>(
+        &self,
+        document: &Value,
+        take: impl for<'r> FnOnce(source::Source<'r>) -> T,
+    ) -> (T, FieldReports) {
+        let record = Record::with_room(self.extent);
+        let taken = take(source::Source::new(document, &record));
+        (taken, record.rows(document, &format!("/imported/{}", self.key), self.extent))
+    }
+
+    /// Returns the rows of a document of which nothing is taken yet.
+    fn kept(&self, document: &Value) -> FieldReports {
+        self.record(document, |_| ()).1
+    }
 }
 
 /// What was done with a document.
@@ -218,12 +257,11 @@ impl Gathered {
         source.diagnostics.retain(|_| source.format != Some(Format::Profile));
         let key = self.key(source.format, source.stem());
         let kept_at = format!("/imported/{key}");
-        let book = format!("/worldbooks/{}", self.made.worldbooks.len());
         let mut report = FileReport {
             path: source.path.clone(),
             format: source.format,
             container: source.container.take(),
-            fields: rows::of(source.format, &source.value, &kept_at, &book, source.extent),
+            fields: FieldReports::default(),
             diagnostics: std::mem::take(&mut source.diagnostics),
         };
         let has_persona = source.format == Some(Format::Settings) && self.persona.is_some();
@@ -233,12 +271,6 @@ impl Gathered {
             report.diagnostics.push(guessed(format, what));
         }
         let taken = self.take(source, &On { file, key: &key, options, extent });
-        // What is refused of the card itself stays in it.
-        let tags = taken.found.iter().filter_map(|found| found.location.pointer.as_deref());
-        let refused: Vec<&str> = tags.filter(|at| matches!(*at, "/tags" | "/data/tags")).collect();
-        if report.format.is_some_and(Format::is_card) && !refused.is_empty() {
-            rows::outdo(&mut report, &kept_at, NOT_READ, |row| refused.contains(&row.pointer));
-        }
         report.diagnostics.extend(taken.found);
         if let Some(rows) = taken.rows {
             report.fields = rows;
@@ -289,48 +321,53 @@ impl Gathered {
         let name = source.stem().to_owned();
         let report = self.made.report.files.len();
         match (source.format, source.value) {
-            (Some(format), Value::Object(card)) if format.is_card() => {
-                self.take_card(Given { report, at: "", object: card }, format, &name)
+            (Some(format), value @ Value::Object(_)) if format.is_card() => {
+                self.take_card(value, format, &name, on)
             }
-            (Some(Format::ChatPreset), Value::Object(object)) => {
-                first(&mut self.preset, Given { report, at: "", object }, "chat completion preset")
+            (Some(Format::ChatPreset), value @ Value::Object(_)) => {
+                let rows = on.kept(&value);
+                first(&mut self.preset, Given::whole(report, value), "chat completion preset").with_rows(rows)
             }
             (Some(Format::PromptExport), Value::Object(file)) => {
                 let object = object(&file, EXPORTED.trim_start_matches('/')).cloned().unwrap_or_default();
-                self.templates.insert(key.to_owned(), Value::Object(file));
-                first(&mut self.preset, Given { report, at: EXPORTED, object }, "chat completion preset")
+                let (file, value) = (Value::Object(file), Value::Object(object));
+                let rows = on.kept(&file);
+                self.templates.insert(key.to_owned(), file);
+                let given = Given { report, at: EXPORTED, value };
+                first(&mut self.preset, given, "chat completion preset").with_rows(rows)
             }
-            (Some(Format::Settings), Value::Object(object)) => {
+            (Some(Format::Settings), value @ Value::Object(_)) => {
+                let take = |file: source::Source<'_>| (Persona::take(file), Settings::take(file));
+                let ((persona, settings), rows) = on.record(&value, take);
                 if self.settings.is_none() {
-                    self.persona = self.persona.take().or_else(|| Persona::of(&object));
+                    self.persona = self.persona.take().or(persona);
+                    self.settings_parts = Some(settings);
                 }
-                first(&mut self.settings, Given { report, at: "", object }, "SillyTavern settings")
+                first(&mut self.settings, Given::whole(report, value), "SillyTavern settings").with_rows(rows)
             }
-            (Some(Format::SystemPrompt), Value::Object(object)) => {
-                first(&mut self.system_prompt, Given { report, at: "", object }, "system prompt")
+            (Some(Format::SystemPrompt), value @ Value::Object(_)) => {
+                let ((), rows) = on.record(&value, |file| templates::take(Format::SystemPrompt, file));
+                first(&mut self.system_prompt, Given::whole(report, value), "system prompt").with_rows(rows)
             }
-            (Some(Format::Personas), Value::Object(personas)) => {
+            (Some(Format::Personas), value @ Value::Object(_)) => {
+                let (persona, rows) = on.record(&value, Persona::take);
                 let taken = match self.persona {
                     Some(_) => first(&mut Some(()), (), "persona"),
                     None => Taken::whole(Vec::new()),
                 };
-                self.persona = self.persona.take().or_else(|| Persona::of(&personas));
-                self.templates.insert(key.to_owned(), Value::Object(personas));
-                taken
+                self.persona = self.persona.take().or(persona);
+                self.templates.insert(key.to_owned(), value);
+                taken.with_rows(rows)
             }
             (Some(Format::RegexScripts), scripts) => {
-                let (rules, found) = read_regex_scripts(scripts);
-                self.scripts.push((name, report, rules));
-                Taken::whole(found)
+                let ((mut rules, found), rows) =
+                    on.record(&scripts, |file| regex_scripts::take(file.keep_at(LIST)));
+                regex_scripts::keep_originals(&mut rules, scripts);
+                self.scripts.push((name, report, RegexPreset { rules, ..RegexPreset::default() }));
+                Taken::whole(found).with_rows(rows)
             }
             (Some(Format::Worldbook | Format::CardBook | Format::OtherLorebook), value) => {
-                match worldbook::read_value(value) {
-                    Ok(imported) => {
-                        self.add_book(imported.value, &name);
-                        Taken::whole(imported.diagnostics)
-                    }
-                    Err(error) => Taken::unreadable(&error),
-                }
+                self.take_worldbook(value, &name, on)
             }
             (Some(format), value) if format.is_conversation() => {
                 let written = Written { syntax: source.syntax, bad_lines: source.bad_lines };
@@ -338,8 +375,9 @@ impl Gathered {
             }
             (Some(format), value) => self.take_own(format, value, on),
             (None, value) => {
+                let rows = on.kept(&value);
                 self.unknown.insert(key.to_owned(), value);
-                Taken::whole(vec![unknown(&source.nearest)])
+                Taken::whole(vec![unknown(&source.nearest)]).with_rows(rows)
             }
         }
     }
@@ -369,7 +407,8 @@ impl Gathered {
         let limits = &options.limits;
         match format {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
-                match agent::read_value(value, &options.anchors) {
+                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
+                let taken = match agent::read_value(value, &options.anchors) {
                     Ok(imported) => {
                         if self.agent.is_none() {
                             self.agent_report = self.made.report.files.len();
@@ -377,72 +416,104 @@ impl Gathered {
                         first(&mut self.agent, imported.value, "agent").after(imported.diagnostics)
                     }
                     Err(error) => Taken::unreadable(&error),
-                }
+                };
+                taken.with_rows(rows)
             }
             Format::Profile | Format::PlainText => {
-                match profile::read_profile(file.bytes, file.name, limits) {
+                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
+                let taken = match profile::read_profile(file.bytes, file.name, limits) {
                     Ok(imported) => {
                         let taken = first(&mut self.made.profile, imported.value, "profile");
                         taken.after(imported.diagnostics)
                     }
                     Err(error) => Taken::unreadable(&error),
-                }
+                };
+                taken.with_rows(rows)
             }
             Format::RisuModule => {
-                let found = self.take_module(&value, stem(file.name));
+                let taken = self.take_module(&value, stem(file.name), on);
                 self.templates.insert(key.to_owned(), value);
-                Taken::whole(found)
+                taken
             }
-            _ => {
+            Format::RisuPreset => {
+                let (preset, rows) = on.record(&value, risu::as_chat_preset);
+                if value.is_object() && !self.templates.contains_key(format.id()) {
+                    self.risu_preset = Some(preset);
+                }
                 self.templates.insert(key.to_owned(), value);
-                Taken::whole(Vec::new())
+                Taken::whole(Vec::new()).with_rows(rows)
+            }
+            format => {
+                let ((), rows) = on.record(&value, |file| templates::take(format, file));
+                self.templates.insert(key.to_owned(), value);
+                Taken::whole(Vec::new()).with_rows(rows)
             }
         }
     }
 
+    /// Takes a worldbook in any form.
+    fn take_worldbook(&mut self, value: Value, name: &str, on: &On<'_>) -> Taken {
+        let place = self.next_book();
+        let (draft, rows) = on.record(&value, |file| Draft::take(file, &place));
+        match draft {
+            Ok(draft) => {
+                let imported = draft.finish(value, "");
+                self.add_book(imported.value, name);
+                Taken::whole(imported.diagnostics).with_rows(rows)
+            }
+            Err(error) => Taken::unreadable(&error).with_rows(rows::unread(&value)),
+        }
+    }
+
     /// Takes the lorebook and the scripts of a module of `RisuAI`.
-    fn take_module(&mut self, value: &Value, name: &str) -> Vec<Diagnostic> {
-        let none = Object::new();
-        let module = risu::module(value.as_object().unwrap_or(&none));
-        let within = if value.get("module").is_some_and(Value::is_object) { "/module" } else { "" };
+    fn take_module(&mut self, value: &Value, name: &str, on: &On<'_>) -> Taken {
+        let place = self.next_book();
+        let (module, rows) = on.record(value, |file| Module::of(file, &place));
+        let within = module.within;
         let mut found = Vec::new();
-        if let Some(book) = risu::lorebook(module)
-            && let Ok(imported) = worldbook::read_value(book)
-        {
+        if let Some(book) = module.book {
+            let imported = worldbook::finish(book);
             let lorebook = format!("{within}/lorebook");
             found.extend(imported.diagnostics.into_iter().map(|finding| moved(finding, "/data", &lorebook)));
             self.add_book(imported.value, name);
         }
-        if let Some(scripts) = risu::scripts(module) {
-            let name = text(module, "name").unwrap_or(name).to_owned();
+        if let Some(scripts) = module.scripts {
+            let name = module.name.unwrap_or_else(|| name.to_owned());
             let (rules, findings) = read_regex_scripts(scripts);
             let list = format!("{within}/regex");
             found.extend(findings.into_iter().map(|finding| moved(finding, "", &list)));
             self.scripts.push((name, self.made.report.files.len(), rules));
         }
-        found
+        Taken::whole(found).with_rows(rows)
     }
 
-    fn take_card(&mut self, mut card: Given, format: Format, name: &str) -> Taken {
-        if self.card.is_some() {
-            return first(&mut self.card, card, "character card");
-        }
-        let mut found = Card::of(&card.object).check_tags();
-        let (place, data) = match card.object.get_mut("data") {
-            Some(Value::Object(data)) => ("/data/character_book", data),
-            _ => ("/character_book", &mut card.object),
+    /// Returns the place of the next book.
+    fn next_book(&self) -> String {
+        format!("/worldbooks/{}", self.made.worldbooks.len())
+    }
+
+    /// Takes a character card with its worldbook and its scripts.
+    fn take_card(&mut self, mut value: Value, format: Format, name: &str, on: &On<'_>) -> Taken {
+        let is_v3 = format == Format::CardV3;
+        let place = self.next_book();
+        let take = |file: source::Source<'_>| {
+            let card = Card::of(file);
+            let book = card.book().map(|(at, book)| (at, worldbook::take_card_book(book, &place, is_v3)));
+            (card.take(), card.check_tags(), card.name().unwrap_or(name).to_owned(), book)
         };
-        let is_book = |book: &&mut Value| book.as_object().is_some_and(worldbook::has_entries);
-        if let Some(book) = data.get_mut("character_book").filter(is_book)
-            && let Value::Object(book) = book.take()
-        {
-            let imported = worldbook::read_card_book(book, place, format == Format::CardV3);
+        let ((parts, mut found, name, book), rows) = on.record(&value, take);
+        if self.card.is_some() {
+            return first(&mut Some(()), (), "character card").with_rows(rows);
+        }
+        if let Some((at, draft)) = book {
+            let book = value.pointer_mut(at).map(Value::take).unwrap_or_default();
+            let imported = draft.finish(book, at);
             found.extend(imported.diagnostics);
-            let name = Card::of(&card.object).name().unwrap_or(name).to_owned();
             self.card_book = Some(self.add_book(imported.value, &name));
         }
-        self.card = Some(card);
-        Taken::whole(found)
+        self.card = Some(Given::whole(self.made.report.files.len(), value));
+        self.card_parts = Some(parts);
+        Taken::whole(found).with_rows(rows)
     }
 
     /// Adds a book under a name of its own, and returns that.

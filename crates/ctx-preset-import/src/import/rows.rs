@@ -6,90 +6,15 @@ use ctx_types::Diagnostic;
 use ctx_types::codes::WRONG_TYPE;
 use serde_json::Value;
 
-use super::own;
-use crate::format::Format;
-use crate::loose::Object;
+use crate::codes;
+use crate::record::Record;
 use crate::report::{
-    Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, NOWHERE, RuleSet, Target,
+    Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOT_READ, NOWHERE, Target,
 };
-use crate::sillytavern::rows::{card, person, scripts, templates};
-use crate::{codes, risu, worldbook};
-
-/// Returns what became of each leaf of a document that is kept at a place; `book` is where its worldbook goes.
-///
-/// Those of a preset are known when all files are there.
-pub(super) fn of(
-    format: Option<Format>,
-    document: &Value,
-    kept_at: &str,
-    book: &str,
-    extent: Extent,
-) -> FieldReports {
-    let none = Object::new();
-    let file = document.as_object().unwrap_or(&none);
-    let (rules, to, kept_at) = match format {
-        Some(format) if format.is_card() => (card::of(file, book, format == Format::CardV3), "", kept_at),
-        Some(Format::RegexScripts) => {
-            let rules = scripts::of(document, scripts::LIST);
-            let one = format!("{}/rules/0", scripts::LIST);
-            return match document.is_array() {
-                true => rules.rows(document, scripts::LIST, scripts::LIST, extent),
-                false => rules.rows(document, &one, &format!("{one}/imported"), extent),
-            };
-        }
-        Some(Format::Personas) => (person::of_personas(file), "", kept_at),
-        Some(Format::Settings) => (person::of_settings(file), "", kept_at),
-        Some(format) if format.is_worldbook() => {
-            let rules = of_book(format, file, book).unwrap_or_default();
-            let around = match format {
-                Format::OtherLorebook => format!("{book}/imported/file"),
-                _ if has_envelope(format, file) => format!("{book}/imported/envelope"),
-                _ => book.to_owned(),
-            };
-            return rules.rows(document, book, &around, extent);
-        }
-        // They are told by what was made of them.
-        Some(format) if format.is_conversation() => return FieldReports::default(),
-        Some(
-            format @ (Format::Agent
-            | Format::AgentExport
-            | Format::PresetFile
-            | Format::PresetList
-            | Format::Profile
-            | Format::PlainText),
-        ) => own::of(format, document),
-        Some(Format::InstructTemplate) => (templates::of_instruct(), "", kept_at),
-        Some(Format::ContextTemplate) => (templates::of_context(), "", kept_at),
-        Some(Format::SystemPrompt) => (templates::of_system_prompt(), "", kept_at),
-        Some(Format::ReasoningTemplate) => (templates::of_reasoning(), "", kept_at),
-        Some(Format::TextPreset) => (templates::of_text_preset(), "", kept_at),
-        Some(Format::MasterExport) => (templates::of_master(file), "", kept_at),
-        Some(Format::RisuPreset) => (risu::rows::of_preset(file), "", kept_at),
-        Some(Format::RisuModule) => (risu::rows::of_file(file, book), "", kept_at),
-        _ => (RuleSet::default(), "", kept_at),
-    };
-    rules.rows(document, to, kept_at, extent)
-}
 
 /// Returns a row for each leaf of a document that could not be read; that nothing was made of it is said later.
 pub(super) fn unread(document: &Value) -> FieldReports {
-    RuleSet::default().rows(document, "", "", Extent::default())
-}
-
-fn has_envelope(format: Format, file: &Object) -> bool {
-    format == Format::CardBook && file.get("data").is_some_and(Value::is_object)
-}
-
-/// Returns the rules for a book that goes to a place.
-pub(super) fn of_book(format: Format, file: &Object, book: &str) -> Option<RuleSet> {
-    match format {
-        Format::Worldbook => Some(worldbook::of_world_info(file, book)),
-        Format::CardBook => {
-            worldbook::of_envelope(file, book).or_else(|| Some(worldbook::of_card_book(file, book, false)))
-        }
-        Format::OtherLorebook => Some(worldbook::of_other(file, book)),
-        _ => None,
-    }
+    Record::default().rows(document, "", Extent::default())
 }
 
 /// Says of what was brought up to date what it became; what moved is told by the rules already.

@@ -41,13 +41,13 @@ const NO_NOTE: u16 = u16::MAX;
 
 /// What is said of a field beside where it goes.
 #[derive(Clone, Copy)]
-pub(super) struct Said {
-    pub(super) status: FieldStatus,
-    pub(super) note: Option<&'static str>,
+pub(crate) struct Said {
+    pub(crate) status: FieldStatus,
+    pub(crate) note: Option<&'static str>,
     /// Whether it is where it goes whatever else is imported.
-    pub(super) is_sure: bool,
+    pub(crate) is_sure: bool,
     /// Whether it holds nothing.
-    pub(super) is_empty: bool,
+    pub(crate) is_empty: bool,
 }
 
 /// What becomes of a row after all.
@@ -73,7 +73,7 @@ pub(crate) struct Extent {
 
 impl FieldReports {
     /// Has room for the rows of a document, if their fields go where the pointers are about as long.
-    pub(super) fn with_room(extent: Extent) -> Self {
+    pub(crate) fn with_room(extent: Extent) -> Self {
         let text = String::with_capacity(2 * extent.pointer_bytes);
         Self { text, rows: Vec::with_capacity(extent.leaves), notes: Vec::new() }
     }
@@ -99,7 +99,7 @@ impl FieldReports {
     }
 
     /// Adds a row; `to` writes where the field goes, and says whether that is anywhere.
-    pub(super) fn push(&mut self, pointer: &str, said: Said, to: impl FnOnce(&mut String) -> bool) {
+    pub(crate) fn push(&mut self, pointer: &str, said: Said, to: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         self.text.push_str(pointer);
         let between = self.text.len();

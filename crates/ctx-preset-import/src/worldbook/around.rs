@@ -16,7 +16,7 @@ pub(super) const ENVELOPE: &str = "envelope";
 /// That the file was a card's book by itself.
 pub(super) const IS_CARD: &str = "isCard";
 /// The fields of another application's book beside its entries.
-pub(super) const FILE: &str = "file";
+pub(crate) const FILE: &str = "file";
 /// The name that the file gave, and the one that the book got.
 const NAME: &str = "name";
 const NAMED: &str = "named";

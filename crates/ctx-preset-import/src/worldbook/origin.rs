@@ -27,15 +27,15 @@ pub struct WorldbookOrigin {
 }
 
 /// Returns where an entry of the document has what is called so here; none if it is called the same there.
-pub(super) type Field = fn(&str) -> Option<String>;
+pub(crate) type Field = fn(&str) -> Option<String>;
 
 impl WorldbookOrigin {
-    pub(super) fn new(book: &str, entries: &str) -> Self {
+    pub(crate) fn new(book: &str, entries: &str) -> Self {
         Self { book: book.to_owned(), entries: entries.to_owned(), keys: BTreeMap::new(), field: |_| None }
     }
 
     /// The same for a document whose entries have other keys and fields.
-    pub(super) fn with_names(self, keys: BTreeMap<String, String>, field: Field) -> Self {
+    pub(crate) fn with_names(self, keys: BTreeMap<String, String>, field: Field) -> Self {
         Self { keys, field, ..self }
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::codes;
 use crate::conversation::silly_tavern::FOREIGN_KEYS;
 use crate::conversation::write::{header, names};
+use crate::formats::sillytavern::note;
 use crate::kept::IMPORTED;
-use crate::sillytavern::note;
 
 /// The name that `SillyTavern` writes into a header where there is none.
 const UNUSED: &str = "unused";

@@ -1,0 +1,265 @@
+//! AIO Hub's files but for conversations, whose form is ours: their fields stay where they are.
+//!
+//! What reads our nouns takes each field that a noun has. One that only applications look at is approximated, and any
+//! other is kept beside them.
+
+use ctx_types::{
+    Agent, Character, Greeting, InjectionStrategy, ModelMatch, PresetGroup, PresetMessage, RegexConfig,
+    RegexDepths, RegexPreset, RegexRule, RegexStages, StoredAttachment, UserProfile, pointer_step,
+};
+use serde_json::Value;
+
+use super::{BUNDLED, is_of_export};
+use crate::format::Format;
+use crate::formats::sillytavern::parameters::SAMPLERS;
+use crate::kept::{IMPORTED, has_room};
+use crate::source::Source;
+use crate::worldbook::Draft;
+use crate::{greetings, parameters};
+
+pub(crate) const SHOWN: &str = "for applications that show it; no context depends on it";
+const LISTED: &str = "the order of the list says what follows what";
+const ENVELOPE: &str = "says what the file is, and is written again on export";
+const GREETING: &str = "an old import left a greeting among the entries";
+const OLDER: &str = "an older spelling of `processors`";
+
+/// Fields that are read of an agent though none of its noun's.
+const OF_AGENT: [&str; 7] =
+    ["tags", "assetGroups", "visualGuideline", "tools", "expandInput", "persona", "systemPrompt"];
+
+/// Fields of an agent that are shown to people.
+const AGENT_SHOWN: [&str; 10] = [
+    "version",
+    "icon",
+    "avatarHistory",
+    "category",
+    "creator",
+    "displayPresetCount",
+    "defaultGreetingId",
+    "createdAt",
+    "lastUsedAt",
+    "updatedAt",
+];
+
+/// Fields of an entry that are shown to people, and links that its list makes needless.
+const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
+const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
+
+/// Takes the fields of a document of AIO Hub.
+pub(crate) fn take(format: Format, file: Source<'_>) {
+    match format {
+        Format::AgentExport => export(file),
+        Format::PresetList => entries(placed(file, "/presetMessages"), None),
+        Format::PresetFile => preset_file(placed(file, "")),
+        Format::Profile => profile(placed(file, "/profile")),
+        Format::PlainText => drop(file.any().into("/profile/content")),
+        _ => agent(placed(file, "")),
+    }
+}
+
+/// Says where what stands at a place goes, whether it is taken or kept.
+pub(crate) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
+    source.lead_to(place).keep_at(place)
+}
+
+/// Takes the fields of a noun.
+pub(crate) fn noun(source: Source<'_>, keys: &[&str]) {
+    source.stay_divided();
+    source.stay_each(keys);
+}
+
+/// Takes a list, or an object of its items by their names.
+pub(crate) fn list(source: Source<'_>, take: impl Fn(Source<'_>)) {
+    source.stay_divided();
+    source.children().for_each(take);
+}
+
+/// Takes fields that no noun has.
+pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
+    for key in keys {
+        source.at(key).nearly_stay(note);
+    }
+}
+
+fn export(file: Source<'_>) {
+    let file = file.lead_to("").keep_at("/imported/envelope");
+    for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
+        field.all_together(ENVELOPE, "");
+    }
+    for (index, other) in file.at("agents").items() {
+        if index > 0 {
+            other.lead_to("").keep_at(format!("/imported/envelope/agents/{}", index - 1));
+        } else if let Some(first) = other.object() {
+            agent(placed(other, ""));
+            let own = first.get(IMPORTED).and_then(Value::as_object);
+            if own.is_none_or(|own| !has_room(own, [])) && has_envelope(file) {
+                other.at(IMPORTED).keep_at("/imported/imported");
+            }
+        }
+    }
+}
+
+/// Tells whether every export says this around its agents.
+fn is_needless(key: &str, field: Source<'_>) -> bool {
+    field.value().is_some_and(|value| is_of_export(key, value))
+}
+
+/// Tells whether there is anything around the first agent of an export that not every export says.
+fn has_envelope(file: Source<'_>) -> bool {
+    file.fields().any(|(key, field)| match key {
+        "agents" => field.items().count() > 1,
+        key => !is_needless(key, field),
+    })
+}
+
+fn agent(file: Source<'_>) {
+    shown(file, &AGENT_SHOWN, SHOWN);
+    noun(file, Agent::KEYS);
+    file.stay_each(&OF_AGENT);
+    noun(file.at("character"), Character::KEYS);
+    noun(file.at("character/depthPrompt"), &["prompt", "depth", "role"]);
+    entries(file.at("presetMessages"), file.at("greetings").value());
+    list(file.at("presetGroups"), |group| noun(group, PresetGroup::KEYS));
+    list(file.at("greetings"), |greeting| noun(greeting, Greeting::KEYS));
+    take_parameters(file.at("parameters"));
+    regex(file.at("regexConfig"));
+    noun(file.at("variableConfig"), &["enabled", "definitions"]);
+    let time = file.at("virtualTimeConfig");
+    time.stay_divided();
+    time.at("virtualBaseTime").text().stay();
+    time.at("realBaseTime").text().stay();
+    time.at("timeScale").plain_number().stay();
+    list(file.at("assets"), |asset| noun(asset, &ASSET));
+    bundled(file.at(BUNDLED));
+}
+
+const ASSET: [&str; 8] = ["id", "path", "filename", "type", "description", "group", "usage", "extension"];
+
+/// Takes the entries of a preset, from which greetings move as [`greetings::gather`] has it.
+fn entries(given: Source<'_>, greetings: Option<&Value>) {
+    let items = given.value().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let Some(moves) = greetings::moving(items, greetings) else { return list(given, entry) };
+    given.stay_divided();
+    let mut numbers = [0, 0];
+    for ((_, item), is_greeting) in given.items().zip(moves) {
+        let name = if is_greeting { "greetings" } else { "presetMessages" };
+        let number = &mut numbers[usize::from(is_greeting)];
+        let item = placed(item, &format!("/{name}/{number}"));
+        *number += 1;
+        match is_greeting {
+            true => shown(item, Greeting::KEYS, GREETING),
+            false => entry(item),
+        }
+    }
+}
+
+fn entry(entry: Source<'_>) {
+    shown(entry, &ENTRY_SHOWN, SHOWN);
+    shown(entry, &ENTRY_LINKS, LISTED);
+    noun(entry, PresetMessage::KEYS);
+    noun(entry.at("injectionStrategy"), InjectionStrategy::KEYS);
+    noun(entry.at("modelMatch"), ModelMatch::KEYS);
+    list(entry.at("presetAttachments"), attachment);
+    list(entry.at("attachments"), attachment);
+}
+
+pub(crate) fn attachment(attachment: Source<'_>) {
+    noun(attachment, StoredAttachment::KEYS);
+    attachment.stay_each(&["url", "detail", "size", "metadata", "videoMetadata"]);
+}
+
+fn regex(config: Source<'_>) {
+    noun(config, RegexConfig::KEYS);
+    list(config.at("presets"), |preset| {
+        noun(preset, RegexPreset::KEYS);
+        list(preset.at("rules"), |rule| {
+            noun(rule, RegexRule::KEYS);
+            noun(rule.at("applyTo"), RegexStages::KEYS);
+            noun(rule.at("depthRange"), RegexDepths::KEYS);
+        });
+    });
+}
+
+/// Other names that samplers have in an agent.
+const SAMPLER_NAMES: [&str; 5] = ["top_p", "top_k", "max_tokens", "frequency_penalty", "presence_penalty"];
+
+/// Takes the settings of an agent: samplers, the size of the context, processors, compression.
+fn take_parameters(given: Source<'_>) {
+    given.stay_divided();
+    for name in SAMPLERS.iter().map(|(_, name)| *name).chain(SAMPLER_NAMES) {
+        match name {
+            "reasoningEffort" | "verbosity" => drop(given.at(name).text().stay()),
+            name => drop(given.at(name).plain_number().stay()),
+        }
+    }
+    given.at("stop").stay();
+    given.at("contextCompression").stay();
+    list(given.at("processors"), |processor| noun(processor, &["id", "enabled", "priority", "config"]));
+    let management = given.at("contextManagement");
+    management.any().stay();
+    for name in ["enabled", "includesAnswer"] {
+        management.at(name).flag().stay();
+    }
+    for name in ["maxContextTokens", "retainedCharacters"] {
+        management.at(name).plain_number().stay();
+    }
+    if let Some(moves) = given.value().and_then(parameters::moving) {
+        formatters(given.at("contextPostProcessing/rules"), moves);
+    }
+}
+
+/// Takes formatter rules, of which each became a setting of a processor or stays among the others that did not.
+fn formatters(rules: Source<'_>, moves: Vec<Option<usize>>) {
+    let mut left = 0_usize..;
+    for ((_, rule), number) in rules.items().zip(moves) {
+        let Some(number) = number else {
+            let number = left.next().unwrap_or_default();
+            placed(rule, &format!("/parameters/contextPostProcessing/rules/{number}"));
+            continue;
+        };
+        let rule = placed(rule, &format!("/parameters/processors/{number}"));
+        rule.any().nearly(OLDER).into("/id");
+        for (key, field) in rule.fields() {
+            match key {
+                "type" => drop(field.any().nearly(OLDER).into("/id")),
+                "enabled" => drop(field.any().nearly(OLDER).into("/enabled")),
+                key => field.all_nearly(OLDER, format!("/config/{}", pointer_step(key))),
+            }
+        }
+    }
+}
+
+fn preset_file(file: Source<'_>) {
+    agent(file);
+    entries(placed(file.at("messages"), "/presetMessages"), file.at("greetings").value());
+    let groups = file.at("groups");
+    if file.at("presetGroups").value().is_none() && groups.value().is_some_and(Value::is_array) {
+        list(placed(groups, "/presetGroups"), |group| noun(group, PresetGroup::KEYS));
+    }
+}
+
+fn profile(profile: Source<'_>) {
+    shown(profile, &["icon", "avatarHistory", "createdAt", "lastUsedAt"], SHOWN);
+    noun(profile, UserProfile::KEYS);
+    regex(profile.at("regexConfig"));
+}
+
+const FILE: &str = "the name by which its book is looked for";
+
+/// Takes the books in the file of an agent, as if they stayed there.
+fn bundled(items: Source<'_>) {
+    items.stay_divided();
+    for (index, item) in items.objects() {
+        item.at("id").text().stay();
+        item.at("name").text().stay();
+        item.at("fileName").text().nearly(FILE).into("/worldbookIds");
+        let content = item.at("content");
+        if content.value().is_some() {
+            // What is no book stays as it is.
+            drop(Draft::take(content, &format!("{BUNDLED_PLACE}{index}/content")));
+        }
+    }
+}
+
+/// Where the books are said to be until it is known where they go.
+pub(crate) const BUNDLED_PLACE: &str = "/bundledWorldbooks/";

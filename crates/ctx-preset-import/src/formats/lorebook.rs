@@ -1,0 +1,180 @@
+//! Lorebooks of applications whose entries have fields of their own: `NovelAI`, Agnai and `RisuAI`.
+
+use std::collections::BTreeMap;
+
+use ctx_types::KeyList;
+use serde_json::{Map, Value, json};
+
+use super::{agnai, novelai, risu};
+use crate::format::Format;
+use crate::kept::IMPORTED;
+use crate::loose::Object;
+use crate::source::Source;
+use crate::worldbook::{Form, WorldbookOrigin, around};
+
+/// How an application writes its lorebooks.
+pub(crate) struct Lorebook {
+    /// Tells whether a file is one.
+    pub(super) is_it: fn(&Object) -> bool,
+    /// The field that has the entries.
+    pub(super) entries: &'static str,
+    pub(super) fields: &'static [Known],
+    /// Returns what the application calls a field of ours.
+    pub(super) theirs: fn(&str) -> Option<String>,
+}
+
+/// A field of an entry that has a place here.
+pub(super) struct Known {
+    /// What the application calls it; with `/` between an object and its field.
+    theirs: &'static str,
+    ours: &'static str,
+    kind: Kind,
+}
+
+/// How a field is written there.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Text,
+    Number,
+    Switch,
+    /// The opposite of ours.
+    Switched,
+    Texts,
+    /// Texts in one, with commas between them.
+    Divided,
+}
+
+pub(super) const fn known(theirs: &'static str, ours: &'static str, kind: Kind) -> Known {
+    Known { theirs, ours, kind }
+}
+
+impl Lorebook {
+    /// Returns how a file is written, if it is a lorebook of one of these applications.
+    pub(crate) fn of(file: &Object) -> Option<&'static Self> {
+        const ALL: [&Lorebook; 3] = [&novelai::LOREBOOK, &agnai::LOREBOOK, &risu::LOREBOOK];
+        ALL.into_iter().find(|lorebook| (lorebook.is_it)(file))
+    }
+
+    pub(super) fn theirs(&self, ours: &str) -> Option<String> {
+        match (ours, self.fields.iter().find(|known| known.ours == ours)) {
+            (_, Some(known)) => Some(known.theirs.to_owned()),
+            ("disable", None) => Some("enabled".to_owned()),
+            ("keysecondary", None) => Some("secondkey".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Returns an entry under the names that its fields have here, and itself beside them.
+    pub(super) fn entry(&self, entry: Source<'_>) -> Option<Value> {
+        let mut converted = self.converted(entry);
+        converted.insert(IMPORTED.to_owned(), entry.value()?.clone());
+        Some(Value::Object(converted))
+    }
+
+    fn converted(&self, entry: Source<'_>) -> Object {
+        let mut converted = Map::new();
+        for Known { theirs, ours, kind } in self.fields {
+            let field = entry.at(theirs);
+            let Some(value) = field.value() else { continue };
+            let value = match kind {
+                Kind::Switched => match field.flag().into(*ours) {
+                    Some(is_on) => Value::Bool(!is_on),
+                    None => continue,
+                },
+                Kind::Divided => field.text().into(*ours).and_then(divided).unwrap_or_else(|| value.clone()),
+                // Whoever reads the book tells of a value of another type.
+                Kind::Text => field.text().into(*ours).map_or_else(|| value.clone(), Value::from),
+                Kind::Number | Kind::Switch | Kind::Texts => {
+                    match kind {
+                        Kind::Number => drop(field.number().into(*ours)),
+                        Kind::Switch => drop(field.switch().into(*ours)),
+                        _ => field.texts(ours),
+                    }
+                    value.clone()
+                }
+            };
+            converted.insert((*ours).to_owned(), value);
+        }
+        converted
+    }
+
+    /// Writes the entries of a book over those that it came from.
+    pub(crate) fn write(&self, file: &mut Object, entries: Vec<Value>) {
+        let entries = entries.into_iter().map(|entry| match entry {
+            Value::Object(entry) => self.written(entry),
+            other => other,
+        });
+        file.insert(self.entries.to_owned(), entries.collect());
+    }
+
+    fn written(&self, mut entry: Object) -> Value {
+        let original = entry.shift_remove(IMPORTED).filter(Value::is_object).unwrap_or_else(|| json!({}));
+        let before = self.converted(Source::unrecorded(&original));
+        let mut written = original;
+        for (ours, value) in entry.iter().filter(|(key, value)| before.get(*key) != Some(value)) {
+            let theirs = self.theirs(ours);
+            let kind = self.fields.iter().find(|known| known.ours == ours).map(|known| known.kind);
+            let value = match value {
+                Value::Bool(is_off) if ours == "disable" => Value::Bool(!is_off),
+                Value::Array(keys) if kind == Some(Kind::Divided) => {
+                    keys.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ").into()
+                }
+                value => value.clone(),
+            };
+            put(&mut written, theirs.as_deref().unwrap_or(ours), value);
+        }
+        written
+    }
+}
+
+/// Puts a value where a field has it, in objects that are made where there are none.
+fn put(written: &mut Value, path: &str, value: Value) {
+    let Some(object) = written.as_object_mut() else { return };
+    match path.split_once('/') {
+        Some((step, below)) => put(object.entry(step).or_insert_with(|| json!({})), below, value),
+        None => drop(object.insert(path.to_owned(), value)),
+    }
+}
+
+/// Divides keys that stand in one text, unless it has so many that reading the book refuses it.
+fn divided(keys: &str) -> Option<Value> {
+    let is_short = keys.matches(',').count() < KeyList::MOST_IN_TEXT;
+    is_short.then(|| keys.split(',').map(str::trim).filter(|key| !key.is_empty()).collect())
+}
+
+/// Reads a lorebook of one of these applications, which goes to a place; none if it is none.
+pub(crate) fn read(file: Source<'_>, place: &str) -> Option<Form> {
+    let map = file.object()?;
+    let lorebook = Lorebook::of(map)?;
+    let list = file.at(lorebook.entries);
+    list.value().filter(|list| list.is_array())?;
+    let file = file.lead_to(place).keep_at(format!("{place}/imported/file"));
+    list.list().into("/entries");
+    let mut rest = map.clone();
+    rest.shift_remove(lorebook.entries);
+    file.at("name").text().into("/name");
+    for (index, item) in list.items() {
+        let place = format!("{place}/entries/{index}");
+        match item.object() {
+            Some(_) => item.lead_to(place).keep_below("/imported"),
+            None => item.keep_at(place),
+        };
+    }
+    Some(form(lorebook, list, rest))
+}
+
+/// Makes a book of the entries of a list, and of the other fields of its file.
+pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) -> Form {
+    let entries = list.items().filter_map(|(_, item)| match item.object() {
+        Some(_) => lorebook.entry(item),
+        None => item.value().cloned(),
+    });
+    let mut book = Map::new();
+    book.extend(rest.get("name").map(|name| ("name".to_owned(), name.clone())));
+    book.insert("entries".to_owned(), entries.collect());
+    let rest = Map::from_iter([(around::FILE.to_owned(), Value::Object(rest))]);
+    book.insert(IMPORTED.to_owned(), Value::Object(rest));
+    let origin = WorldbookOrigin::new("", &format!("/{}", lorebook.entries));
+    let origin = origin.with_names(BTreeMap::new(), lorebook.theirs);
+    Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics: Vec::new() }
+}

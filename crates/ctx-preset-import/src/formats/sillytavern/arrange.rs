@@ -1,0 +1,445 @@
+//! The prompts of a preset, and what a card puts in their places, as the entries of an agent's preset.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::card::Card;
+use super::lanes;
+use super::person::PersonaPlace;
+use super::preset::{ChatPreset, Form, InChat, Ordered, Prompt};
+use super::settings::Preferences;
+use crate::loose::{Object, said};
+
+/// What is arranged.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrangement<'v> {
+    pub(crate) preset: ChatPreset<'v>,
+    /// The prompts of the preset.
+    prompts: BTreeMap<&'v str, Prompt<'v>>,
+    card: Option<Card<'v>>,
+    pub(crate) persona: PersonaPlace,
+    prefers: Preferences,
+    /// The texts of a system prompt for text completion: above the conversation, and below it.
+    otherwise: [Option<&'v str>; 2],
+    /// The main prompt, if it stands at a depth.
+    main: Option<MainInChat<'v>>,
+}
+
+/// A main prompt at a depth.
+#[derive(Clone, Debug)]
+struct MainInChat<'v> {
+    place: InChat,
+    /// The prompts that the order has above it.
+    above: BTreeSet<&'v str>,
+}
+
+impl<'v> MainInChat<'v> {
+    fn of(preset: ChatPreset<'v>, prompts: &BTreeMap<&'v str, Prompt<'v>>) -> Option<Self> {
+        let place = prompts.get(MAIN).copied()?.in_chat()?;
+        let order = preset.order();
+        let at = order.iter().position(|ordered| ordered.identifier == MAIN && ordered.is_enabled)?;
+        let above = order.iter().take(at).map(|ordered| ordered.identifier).collect();
+        Some(Self { place, above })
+    }
+}
+
+/// A marker: its identifier, the anchor that it becomes, and what stands there by itself.
+#[derive(Debug)]
+pub(crate) struct Marker {
+    pub(crate) identifier: &'static str,
+    pub(crate) anchor: &'static str,
+    pub(crate) content: Option<&'static str>,
+    /// The field of the preset with a text around the content, and where that goes.
+    pub(crate) format: Option<(&'static str, &'static str)>,
+}
+
+/// The markers, those first that stand at the end, in this order, where the order of prompts leaves them out.
+pub(crate) const MARKERS: [Marker; 8] = [
+    Marker { identifier: "worldInfoBefore", anchor: "world_info_before", content: None, format: None },
+    Marker { identifier: "worldInfoAfter", anchor: "world_info_after", content: None, format: None },
+    Marker {
+        identifier: "charDescription",
+        anchor: "char_description",
+        content: Some("description"),
+        format: None,
+    },
+    Marker {
+        identifier: "charPersonality",
+        anchor: "char_personality",
+        content: Some("personality"),
+        format: Some(("personality_format", "/presetMessages/charPersonality/content")),
+    },
+    Marker {
+        identifier: "scenario",
+        anchor: "scenario",
+        content: Some("scenario"),
+        format: Some(("scenario_format", "/presetMessages/scenario/content")),
+    },
+    Marker { identifier: PERSONA, anchor: "user_profile", content: Some("persona"), format: None },
+    Marker { identifier: EXAMPLES, anchor: "dialogue_examples", content: None, format: None },
+    Marker { identifier: HISTORY, anchor: "chat_history", content: None, format: None },
+];
+
+/// The fields of a system prompt for text completion, each with the prompt that it stands for.
+const SYSTEM_PROMPT: [(&str, &str); 2] = [("content", MAIN), ("post_history", "jailbreak")];
+
+const MAIN: &str = "main";
+
+const PERSONA: &str = "personaDescription";
+const EXAMPLES: &str = "dialogueExamples";
+const HISTORY: &str = "chatHistory";
+
+/// How many of [`MARKERS`] are sent even where the order leaves them out.
+pub(crate) const ALWAYS_SENT: usize = 6;
+
+/// What the card and the persona put at a depth: the ids of the entries, each with the macro that it is.
+pub(crate) const AT_DEPTH: [(&str, &str); 2] =
+    [("depth_prompt", "{{charDepthPrompt}}"), ("persona_at_depth", "{{persona}}")];
+
+/// The id of the entry that stands above the conversation.
+pub(crate) const NEW_CHAT: &str = "new_chat";
+
+impl Marker {
+    /// Tells whether it stands for one text.
+    pub(crate) const fn has_text(&self) -> bool {
+        self.content.is_some()
+    }
+
+    /// Returns the macro that gives its text; none if it does not stand for one.
+    pub(crate) fn plain(&self) -> Option<String> {
+        self.content.map(|name| format!("{{{{{name}}}}}"))
+    }
+}
+
+/// Returns the marker of an identifier.
+pub(crate) fn marker(identifier: &str) -> Option<&'static Marker> {
+    MARKERS.iter().find(|marker| marker.identifier == identifier)
+}
+
+impl<'v> Arrangement<'v> {
+    pub(crate) fn new(
+        preset: ChatPreset<'v>,
+        card: Option<Card<'v>>,
+        persona: PersonaPlace,
+        prefers: Preferences,
+    ) -> Self {
+        let prompts = preset.by_identifier();
+        let main = MainInChat::of(preset, &prompts);
+        Self { preset, prompts, card, persona, prefers, otherwise: [None; 2], main }
+    }
+
+    /// Takes the texts of a system prompt for text completion where prompts of chats stand, if these say nothing.
+    pub(crate) fn with_system_prompt(mut self, prompt: Option<&'v Object>) -> Self {
+        self.otherwise = SYSTEM_PROMPT.map(|(field, _)| said(prompt?, field));
+        self
+    }
+
+    /// Returns the fields of the system prompt that count, each with the prompt whose text it is.
+    pub(crate) fn system_prompt(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let ordered: Vec<&str> = self.preset.order().iter().map(|ordered| ordered.identifier).collect();
+        let overridden = self.overridden();
+        SYSTEM_PROMPT.into_iter().filter(move |(_, id)| {
+            let counts = self.otherwise(id).is_some() && !overridden.contains(id);
+            counts && (ordered.contains(id) || self.named(id).is_some())
+        })
+    }
+
+    /// Returns the text of a system prompt that stands for a prompt which says nothing.
+    fn otherwise(&self, identifier: &str) -> Option<&'v str> {
+        let index = SYSTEM_PROMPT.iter().position(|(_, id)| *id == identifier)?;
+        let is_silent = self.preset.content(identifier, self.named(identifier)).is_empty();
+        self.otherwise[index].filter(|_| is_silent)
+    }
+
+    /// Returns the text of a prompt without that of the card.
+    fn own(&self, identifier: &str, prompt: Option<Prompt<'v>>) -> &'v str {
+        self.otherwise(identifier).unwrap_or_else(|| self.preset.content(identifier, prompt))
+    }
+
+    fn named(&self, identifier: &str) -> Option<Prompt<'v>> {
+        self.prompts.get(identifier).copied()
+    }
+
+    /// Returns the entries in their order.
+    pub(crate) fn entries(&self) -> Vec<Value> {
+        let order = self.preset.order();
+        let overridden = self.overridden();
+        let mut entries = Vec::new();
+        for ordered in &order {
+            match marker(ordered.identifier) {
+                Some(marker) => self.marker(marker, ordered.is_enabled, &mut entries),
+                None => self.prompt(*ordered, &overridden, &mut entries),
+            }
+        }
+        let identifiers: BTreeSet<&str> = order.iter().map(|ordered| ordered.identifier).collect();
+        let is_ordered = |identifier: &str| identifiers.contains(identifier);
+        for marker in MARKERS.iter().take(ALWAYS_SENT).filter(|marker| !is_ordered(marker.identifier)) {
+            self.marker(marker, true, &mut entries);
+        }
+        entries.extend(self.notes());
+        let unordered = self.preset.prompts();
+        for prompt in unordered.filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none()) {
+            if self.named(prompt.id).is_some_and(|first| first.is(prompt)) {
+                prompt.take(entries.len(), form(prompt, &overridden));
+            }
+            let content = self.own(prompt.id, self.named(prompt.id));
+            entries.push(entry(Some(prompt), prompt.id, content, false, lanes::PROMPT));
+        }
+        self.preset.take_around(&entries, &overridden);
+        entries
+    }
+
+    /// Returns where the main prompt goes in the conversation; none where it stands in the list or is switched off.
+    pub(crate) fn main_in_chat(&self) -> Option<InChat> {
+        self.main.as_ref().map(|main| main.place)
+    }
+
+    /// Returns the kind of lane of a prompt at a depth: a main prompt at one divides the others.
+    fn lane(&self, identifier: &str) -> i64 {
+        match &self.main {
+            Some(_) if identifier == MAIN => lanes::MAIN,
+            Some(main) if main.above.contains(identifier) => lanes::BEFORE_MAIN,
+            _ => lanes::PROMPT,
+        }
+    }
+
+    /// Tells whether a prompt is in the order and switched on.
+    fn is_sent(&self, identifier: &str) -> bool {
+        self.preset.order().iter().any(|ordered| ordered.identifier == identifier && ordered.is_enabled)
+    }
+
+    /// Tells whether examples of dialogue are sent.
+    pub(crate) fn has_examples(&self) -> bool {
+        self.is_sent(EXAMPLES)
+    }
+
+    fn prompt(&self, ordered: Ordered<'_>, overridden: &[&str], entries: &mut Vec<Value>) {
+        let Ordered { identifier, is_enabled } = ordered;
+        let prompt = self.named(identifier);
+        let is_main = identifier == MAIN;
+        if prompt.is_none()
+            && !is_main
+            && self.own(identifier, prompt).is_empty()
+            && self.over(identifier).is_none()
+        {
+            return;
+        }
+        if is_main {
+            entries.push(json!({ "id": "before_main", "type": "placeholder" }));
+        }
+        if let Some(prompt) = prompt {
+            prompt.take(entries.len(), form(prompt, overridden));
+        }
+        let content = self.content(identifier, prompt);
+        entries.push(entry(prompt, identifier, &content, is_enabled, self.lane(identifier)));
+        if is_main {
+            entries.push(json!({ "id": "author_note", "type": "author_note" }));
+        }
+    }
+
+    /// Returns the text of a prompt, or that of the card that stands over it, with the former once in the latter.
+    fn content(&self, identifier: &str, prompt: Option<Prompt<'v>>) -> String {
+        let own = self.own(identifier, prompt);
+        let is_open = !prompt.is_some_and(Prompt::forbids_overrides);
+        match self.over(identifier).filter(|_| is_open) {
+            Some(over) => with_original(over, own),
+            None => own.to_owned(),
+        }
+    }
+
+    /// Returns the prompts over whose texts those of the card stand, without these in them.
+    pub(crate) fn overridden(&self) -> Vec<&'static str> {
+        let is_over = |id: &&str| {
+            let over = self.over(id).filter(|over| !has_original(over));
+            over.is_some() && !self.named(id).is_some_and(Prompt::forbids_overrides)
+        };
+        [MAIN, "jailbreak"].into_iter().filter(is_over).collect()
+    }
+
+    /// Returns the text of the card that stands over a prompt.
+    fn over(&self, identifier: &str) -> Option<&str> {
+        let card = self.card?;
+        match identifier {
+            MAIN if self.prefers.system_prompt => card.system_prompt(),
+            "jailbreak" if self.prefers.post_history => card.post_history(),
+            _ => None,
+        }
+    }
+
+    fn marker(&self, marker: &Marker, is_enabled: bool, entries: &mut Vec<Value>) {
+        let prompt = self.named(marker.identifier);
+        let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
+        let is_elsewhere = marker.identifier == PERSONA && self.persona != PersonaPlace::Marker;
+        let is_wanted = is_enabled && !is_elsewhere;
+        let take =
+            |form: Form, number: usize| prompt.into_iter().for_each(|prompt| prompt.take(number, form));
+        if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
+            take(Form::TextInChat, entries.len());
+            let role = prompt.map_or("system", Prompt::role);
+            let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
+            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
+            entry["isEnabled"] = is_wanted.into();
+            entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
+            entries.push(entry);
+            return;
+        }
+        if marker.identifier == HISTORY {
+            if !is_enabled {
+                return;
+            }
+            entries.push(self.new_chat());
+        }
+        take(if marker.has_text() { Form::TextInList } else { Form::Anchor }, entries.len());
+        let mut entry = json!({ "id": marker.identifier, "type": marker.anchor });
+        if let Some(name) = prompt.and_then(Prompt::name) {
+            entry["name"] = name.into();
+        }
+        if marker.content.is_some() {
+            entry["role"] = prompt.map_or("system", Prompt::role).into();
+            entry["content"] = content.into();
+        }
+        if !is_wanted {
+            entry["isEnabled"] = false.into();
+        }
+        entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
+        entries.push(entry);
+    }
+
+    /// Returns what stands above the conversation.
+    fn new_chat(&self) -> Value {
+        let text = self.preset.text_or_default("new_chat_prompt");
+        json!({ "id": NEW_CHAT, "name": "New chat", "role": "system", "content": text })
+    }
+
+    /// Returns the macro that gives a text, with what the preset puts around it unless the text is empty.
+    fn formatted(&self, marker: &Marker, name: &str) -> String {
+        let plain = marker.plain().unwrap_or_default();
+        let format = marker.format.and_then(|(key, to)| self.preset.0.at(key).text().into(to));
+        match format.filter(|format| !format.trim().is_empty() && *format != plain) {
+            Some(format) if self.looks_false(name) => format.to_owned(),
+            Some(format) => format!("{{{{#if {name}}}}}{format}{{{{/if}}}}"),
+            None => plain,
+        }
+    }
+
+    /// Tells whether a field of the card says something that a condition takes for nothing.
+    fn looks_false(&self, field: &str) -> bool {
+        let said = self.card.and_then(|card| card.text(field)).unwrap_or_default();
+        !said.trim().is_empty() && !ctx_macros::is_true(said)
+    }
+
+    /// Returns what the card and the persona put at a depth.
+    fn notes(&self) -> Vec<Value> {
+        let [of_card, of_persona] = AT_DEPTH;
+        let at = |(id, content): (&str, &str), level: i64, role: &str, kind: i64| {
+            let strategy = json!({ "type": "depth", "depth": level.max(0), "lane": lanes::of(role, kind) });
+            json!({ "id": id, "role": role, "content": content, "injectionStrategy": strategy })
+        };
+        let note = self.card.and_then(Card::depth_prompt);
+        let note = note.map(|(_, level, role)| at(of_card, level, role, lanes::CARD_NOTE));
+        let persona = match self.persona {
+            PersonaPlace::Depth { depth, role } => Some(at(of_persona, depth, role, lanes::PERSONA)),
+            _ => None,
+        };
+        note.into_iter().chain(persona).collect()
+    }
+}
+
+fn form(prompt: Prompt<'_>, overridden: &[&str]) -> Form {
+    match prompt.is_marker() {
+        true => Form::Silent,
+        false if overridden.contains(&prompt.id) => Form::Overridden,
+        false => Form::Plain,
+    }
+}
+
+fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled: bool, lane: i64) -> Value {
+    let role = prompt.map_or("system", Prompt::role);
+    let mut entry = Object::new();
+    let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
+    put("id", identifier.into());
+    if prompt.is_some_and(Prompt::is_marker) && !content.is_empty() {
+        // A marker that stands for nothing is not sent, whatever its text: authors have headings of their list so.
+        put("type", "placeholder".into());
+    }
+    if let Some(name) = prompt.and_then(Prompt::name) {
+        put("name", name.into());
+    }
+    put("role", role.into());
+    put("content", content.into());
+    if !is_enabled {
+        put("isEnabled", false.into());
+    }
+    if let Some(strategy) = prompt.and_then(|prompt| strategy(prompt, lanes::of(role, lane))) {
+        put("injectionStrategy", strategy);
+    }
+    put_triggers(prompt, &mut entry);
+    Value::Object(entry)
+}
+
+/// Returns where a prompt goes; one that stands in the list keeps the depth that it has elsewhere.
+fn strategy(prompt: Prompt<'_>, lane: i64) -> Option<Value> {
+    // A place for nothing has its place in the list.
+    if let Some(in_chat) = prompt.in_chat().filter(|_| !prompt.is_marker()) {
+        return Some(depth(in_chat, lane));
+    }
+    let (depth, order) = prompt.unused_depth();
+    if depth.is_none() && order.is_none() {
+        return None;
+    }
+    let mut strategy = json!({ "type": "default" });
+    for (key, value) in [("depth", depth), ("order", order)] {
+        if let Some(value) = value {
+            strategy[key] = value.into();
+        }
+    }
+    Some(strategy)
+}
+
+fn put_triggers(prompt: Option<Prompt<'_>>, entry: &mut Object) {
+    let triggers = prompt.map(Prompt::triggers).unwrap_or_default();
+    if !triggers.is_empty() {
+        entry.insert("triggers".to_owned(), json!(triggers));
+    }
+}
+
+fn depth(in_chat: InChat, lane: i64) -> Value {
+    json!({ "type": "depth", "depth": in_chat.depth, "order": in_chat.order, "lane": lane })
+}
+
+/// The macro that stands for the text over which another one stands.
+const ORIGINAL: &str = "original";
+
+fn has_original(text: &str) -> bool {
+    find_original(text).is_some()
+}
+
+/// Finds the first call of the macro, in any letters and with any white space in it. O(length).
+fn find_original(text: &str) -> Option<Range<usize>> {
+    let mut from = 0;
+    while let Some(found) = text.get(from..).and_then(|rest| rest.find("{{")) {
+        let at = from + found;
+        let inner = text.get(at + 2..).unwrap_or_default().trim_start();
+        let is_named = inner.get(..ORIGINAL.len()).is_some_and(|name| name.eq_ignore_ascii_case(ORIGINAL));
+        let rest = inner.get(ORIGINAL.len()..).filter(|_| is_named).map(str::trim_start);
+        if let Some(rest) = rest.and_then(|rest| rest.strip_prefix("}}")) {
+            return Some(at..text.len() - rest.len());
+        }
+        from = at + 1;
+    }
+    None
+}
+
+/// Puts a text in the place of the first `{{original}}` of another, and nothing in that of the others.
+pub(crate) fn with_original(text: &str, original: &str) -> String {
+    let mut result = String::with_capacity(text.len() + original.len());
+    let (mut rest, mut original) = (text, Some(original));
+    while let Some(call) = find_original(rest) {
+        result.push_str(rest.get(..call.start).unwrap_or_default());
+        result.push_str(original.take().unwrap_or_default());
+        rest = rest.get(call.end..).unwrap_or_default();
+    }
+    result + rest
+}

@@ -1,0 +1,353 @@
+//! Character cards: versions 1 to 3, Pygmalion's, and the YAML of text-generation-webui.
+
+use ctx_types::{Diagnostic, Reader, RegexRule};
+use serde_json::{Value, json};
+
+use super::{regex_scripts, role};
+use crate::loose::{Object, number_of, said, text, whole};
+use crate::report::NOT_READ;
+use crate::source::Source;
+use crate::worldbook;
+
+/// A card, whichever version it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Card<'v> {
+    root: Source<'v>,
+    /// The part that counts: `data` since version 2.
+    fields: Source<'v>,
+    /// Whether that is `data`.
+    is_layered: bool,
+}
+
+/// The names that fields have in older cards.
+const OLD_NAMES: [(&str, &[&str]); 7] = [
+    ("name", &["char_name"]),
+    ("description", &["char_persona", "context"]),
+    ("first_mes", &["char_greeting", "greeting"]),
+    ("mes_example", &["example_dialogue"]),
+    ("scenario", &["world_scenario"]),
+    ("creator_notes", &["creatorcomment"]),
+    ("character_version", &["version"]),
+];
+
+/// What `SillyTavern` writes at the top of a card too: its name there and below `data`, and its place in an agent.
+pub(crate) const MIRRORS: [(&str, &str, &str); 8] = [
+    ("name", "name", "/name"),
+    ("description", "description", "/character/description"),
+    ("personality", "personality", "/character/personality"),
+    ("scenario", "scenario", "/character/scenario"),
+    ("first_mes", "first_mes", "/greetings/0/content"),
+    ("mes_example", "mes_example", "/character/examples"),
+    ("creatorcomment", "creator_notes", "/character/creatorNotes"),
+    ("tags", "tags", "/tags"),
+];
+
+/// How many tags a comma list may hold: a text of a few megabytes would become a list of gigabytes.
+const MOST_TAGS: usize = 1_000;
+
+/// What an empty field of notes says in `SillyTavern`, which takes it away.
+const NO_NOTES: &str = "Creator's notes go here.";
+
+fn are_too_many(tags: &str) -> bool {
+    tags.bytes().filter(|byte| *byte == b',').count() >= MOST_TAGS
+}
+
+/// Why fields of a card are no more than nearly what they were, or kept.
+const TOLD: &str = "tells what the file is";
+const CREATOR: &str = "a field of its own; nothing shows it to the model";
+const MIRROR: &str = "older readers look here; `data` says the same";
+const UNLIKE_DATA: &str = "`data` counts, which says something else";
+const OTHER: &str = "another field of the card says it";
+const GROUPS: &str = "there are no groups";
+const DATES: &str = "nothing reads it";
+const FAVOURITE: &str = "for people; nothing sorts by it";
+
+/// What is made of a card, but for its worldbook.
+pub(crate) struct TakenCard {
+    /// What it says of the character, as the fields of an agent.
+    pub(crate) agent: Object,
+    /// Its scripts, and where they stand in it.
+    pub(crate) scripts: Option<(&'static str, Vec<RegexRule>, Vec<Diagnostic>)>,
+}
+
+impl<'v> Card<'v> {
+    pub(crate) fn of(root: Source<'v>) -> Self {
+        let data = root.at("data");
+        match data.object() {
+            Some(_) => Self { root, fields: data, is_layered: true },
+            None => Self { root, fields: root, is_layered: false },
+        }
+    }
+
+    /// Returns a text of the card; in an older one also under its old name.
+    pub(crate) fn text(self, key: &str) -> Option<&'v str> {
+        std::iter::once(key)
+            .chain(old_names(key).iter().copied())
+            .find_map(|name| self.fields.at(name).as_str())
+    }
+
+    fn said(self, key: &str) -> Option<&'v str> {
+        self.text(key).filter(|text| !text.trim().is_empty())
+    }
+
+    pub(crate) fn name(self) -> Option<&'v str> {
+        self.said("name").or_else(|| self.root.at("name").as_str().filter(|name| !name.trim().is_empty()))
+    }
+
+    pub(crate) fn system_prompt(self) -> Option<&'v str> {
+        self.said("system_prompt")
+    }
+
+    pub(crate) fn post_history(self) -> Option<&'v str> {
+        self.said("post_history_instructions")
+    }
+
+    /// Returns the place of the book that the card brings, if it has entries to search.
+    pub(crate) fn book(self) -> Option<(&'static str, Source<'v>)> {
+        let place = if self.is_layered { "/data/character_book" } else { "/character_book" };
+        let book = self.fields.at("character_book");
+        book.object().is_some_and(worldbook::has_entries).then_some((place, book))
+    }
+
+    /// Returns the name of the book that the card is linked with.
+    pub(crate) fn world(self) -> Option<&'v str> {
+        self.fields.at("extensions/world").as_str().filter(|name| !name.trim().is_empty())
+    }
+
+    /// Returns the note at a depth: its text, depth and role.
+    pub(crate) fn depth_prompt(self) -> Option<(&'v str, i64, &'static str)> {
+        let note = self.fields.at("extensions/depth_prompt").object()?;
+        let prompt = said(note, "prompt")?;
+        let (depth, role) = Self::note_place(note);
+        Some((prompt, depth, role))
+    }
+
+    /// Returns the depth of a note, and who speaks it.
+    pub(crate) fn note_place(note: &Object) -> (i64, &'static str) {
+        (whole(note, "depth").unwrap_or(4), role(text(note, "role")))
+    }
+
+    /// Reports a comma list of more tags than may be; they stay in the card.
+    pub(crate) fn check_tags(self) -> Vec<Diagnostic> {
+        let mut reader = Reader::new();
+        let check = |reader: &mut Reader| {
+            let tags = self.fields.at("tags").value();
+            if let Some(tags) = tags.filter(|tags| tags.as_str().is_some_and(are_too_many)) {
+                reader.wrong_type(&format!("a list, or a text of at most {MOST_TAGS} tags"), tags);
+            }
+        };
+        match self.is_layered {
+            true => reader.at_key("data", |reader| reader.at_key("tags", check)),
+            false => reader.at_key("tags", check),
+        }
+        reader.finish()
+    }
+
+    /// Takes what the card says of the character.
+    pub(crate) fn take(self) -> TakenCard {
+        let mut agent = Object::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                agent.insert(key.to_owned(), value);
+            }
+        };
+        self.root.at("spec").keep(TOLD);
+        self.root.at("spec_version").keep(TOLD);
+        self.take_text("name", "/name");
+        put("name", self.name().map(Value::from));
+        put("tags", Some(self.take_tags()).filter(|tags| !tags.is_empty()).map(|tags| json!(tags)));
+        let creator = self.fields.at("creator").text().nearly(CREATOR).into("/creator");
+        put("creator", creator.filter(|creator| !creator.trim().is_empty()).map(Value::from));
+        put("character", Some(Value::Object(self.take_character())));
+        put("greetings", Some(self.take_greetings()).filter(|list| !list.is_empty()).map(Value::Array));
+        put("assets", Some(self.take_assets()).filter(|list| !list.is_empty()).map(Value::Array));
+        self.take_mirrors();
+        TakenCard { agent, scripts: self.take_scripts() }
+    }
+
+    /// Takes a text; of a field and its older names the first that is a text counts.
+    fn take_text(self, key: &str, to: &'static str) -> Option<&'v str> {
+        let old = old_names(key);
+        let given = std::iter::once(&key).chain(old).find(|name| self.fields.at(name).as_str().is_some());
+        for older in old.iter().filter(|older| given.is_some_and(|given| given != *older)) {
+            self.fields.at(older).keep(OTHER);
+        }
+        let older = old.iter().filter(|older| given.is_none_or(|given| given == *older));
+        let older = older.map(|older| self.fields.at(older).text().into(to)).collect::<Vec<_>>();
+        let own = self.fields.at(key).text().into(to);
+        own.or_else(|| older.into_iter().flatten().next())
+    }
+
+    /// Takes the tags, also those of a comma list, unless it has more than may be.
+    fn take_tags(self) -> Vec<&'v str> {
+        let tags = self.fields.at("tags");
+        tags.refuse_fields();
+        match tags.list_or_text().into("/tags") {
+            Some(Value::String(list)) if are_too_many(list) => {
+                tags.keep(NOT_READ);
+                Vec::new()
+            }
+            Some(Value::String(list)) => {
+                list.split(',').map(str::trim).filter(|tag| !tag.is_empty()).collect()
+            }
+            _ => tags.items().filter_map(|(_, tag)| tag.text().into("/tags")).collect(),
+        }
+    }
+
+    fn take_character(self) -> Object {
+        let mut character = Object::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                character.insert(key.to_owned(), value);
+            }
+        };
+        for (from, to) in CHARACTER {
+            let is_said = |text: &&str| !text.is_empty() && (from != "creator_notes" || *text != NO_NOTES);
+            let value = self.take_text(from, to).filter(is_said).map(Value::from);
+            put(to.trim_start_matches("/character/"), value);
+        }
+        for notes in ["creator_notes", "creatorcomment"].map(|name| self.fields.at(name)) {
+            if notes.as_str() == Some(NO_NOTES) {
+                notes.keep("what an empty field says in SillyTavern");
+            }
+        }
+        let extensions = self.fields.at("extensions");
+        extensions.any().nearly("there is nothing in it").into("/character");
+        extensions.at("world").text().into("/worldbookIds");
+        put("depthPrompt", Self::take_note(extensions.at("depth_prompt")));
+        let talkativeness = |around: Source<'v>| {
+            around.at("talkativeness").number().nearly(GROUPS).into("/character/talkativeness")
+        };
+        let otherwise = talkativeness(self.root);
+        put("talkativeness", talkativeness(extensions).or(otherwise).map(Value::from));
+        let is_favourite = extensions.at("fav").flag().nearly(FAVOURITE).into("/character/isFavourite");
+        put("isFavourite", is_favourite.map(Value::from));
+        self.fields.at("group_only_greetings").keep_all(GROUPS);
+        self.fields.at("creation_date").keep(DATES);
+        self.fields.at("modification_date").keep(DATES);
+        self.fields.at("character_book").list().nearly("there is no book").into("/worldbookIds");
+        character
+    }
+
+    /// Takes the note at a depth as it is.
+    fn take_note(note: Source<'v>) -> Option<Value> {
+        note.object()?;
+        let note = note.lead_to("/character/depthPrompt");
+        note.at("prompt").text().into("/prompt");
+        note.at("depth").whole(i64::MIN).into("/depth");
+        note.at("role").named(&["system", "user", "assistant"]).into("/role");
+        note.value().cloned()
+    }
+
+    /// Takes the greetings: the first message and alternatives; nothing chooses those for groups.
+    fn take_greetings(self) -> Vec<Value> {
+        let greeting = |id: String, name: String, text: &str| json!({ "id": id, "name": name, "role": "assistant", "content": text });
+        let is_said = |text: &&str| !text.trim().is_empty();
+        let first = self.take_text("first_mes", "/greetings/0/content").filter(is_said);
+        let first = first.map(|text| greeting("first_mes".to_owned(), "First message".to_owned(), text));
+        let mut greetings: Vec<Value> = first.into_iter().collect();
+        let others = self.fields.at("alternate_greetings");
+        let single = others.list_or_text().into("/greetings").and_then(Value::as_str);
+        let texts = others.items().map(|(_, text)| text).filter(|text| text.as_str().is_some());
+        for (index, text) in texts.enumerate() {
+            let place = format!("/greetings/{}/content", greetings.len());
+            match text.as_str().filter(is_said) {
+                Some(_) => {
+                    let text = text.text().into(place).unwrap_or_default();
+                    let number = index + 1;
+                    let made = greeting(
+                        format!("alternate_greeting_{index}"),
+                        format!("Alternative {number}"),
+                        text,
+                    );
+                    greetings.push(made);
+                }
+                None => drop(text.text().into("/greetings")),
+            }
+        }
+        let single = single.filter(is_said);
+        greetings.extend(
+            single.map(|text| greeting("alternate_greeting_0".to_owned(), "Alternative 1".to_owned(), text)),
+        );
+        greetings
+    }
+
+    /// Takes the files that the card names, in the form of AIO Hub's assets.
+    fn take_assets(self) -> Vec<Value> {
+        let assets = self.fields.at("assets");
+        assets.list().into("/assets");
+        let asset = |(number, (index, asset)): (usize, (usize, Source<'v>))| {
+            let asset = asset.lead_to(format!("/assets/{number}"));
+            let take = |field: &str, to: &'static str| asset.at(field).text().into(to);
+            let name = take("name", "/id").filter(|name| !name.is_empty());
+            json!({
+                "id": name.map_or_else(|| format!("asset_{index}"), str::to_owned),
+                "usage": take("type", "/usage").unwrap_or("other"),
+                "path": take("uri", "/path").unwrap_or_default(),
+                "extension": take("ext", "/extension").unwrap_or_default(),
+            })
+        };
+        assets.items().filter(|(_, asset)| asset.object().is_some()).enumerate().map(asset).collect()
+    }
+
+    /// Takes the scripts that the card brings.
+    fn take_scripts(self) -> Option<(&'static str, Vec<RegexRule>, Vec<Diagnostic>)> {
+        let places = ["/data/extensions/regex_scripts", "/data/regex_scripts"];
+        let places = if self.is_layered { places } else { ["/extensions/regex_scripts", "/regex_scripts"] };
+        let [within, beside] = places;
+        let inside = self.fields.at("extensions/regex_scripts");
+        let (place, scripts) = match inside.value() {
+            Some(_) => (within, inside),
+            None => (beside, self.fields.at("regex_scripts")),
+        };
+        scripts.value().filter(|scripts| scripts.is_array())?;
+        let (mut rules, found) = regex_scripts::take(scripts);
+        regex_scripts::keep_originals(&mut rules, scripts.value()?.clone());
+        Some((place, rules, found))
+    }
+
+    /// Takes what stands at the top of a card beside `data`.
+    fn take_mirrors(self) {
+        if !self.is_layered {
+            return;
+        }
+        let (root, data) = (self.root, self.fields);
+        let mirror = |top: Source<'v>, below: Source<'v>, to: &'static str| match top.value() == below.value()
+        {
+            true => top.all_together(MIRROR, to),
+            false => top.keep_all(UNLIKE_DATA),
+        };
+        for (top, below, to) in MIRRORS {
+            mirror(root.at(top), data.at(below), to);
+        }
+        let name = root.at("name");
+        if data.object().and_then(|data| said(data, "name")).is_none()
+            && name.as_str().is_some_and(|name| name.trim().is_empty())
+        {
+            name.text().into("/name");
+        }
+        let extension = data.at("extensions/talkativeness");
+        if extension.value().and_then(number_of).is_some() {
+            mirror(root.at("talkativeness"), extension, "/character/talkativeness");
+        }
+        mirror(root.at("fav"), data.at("extensions/fav"), "/character/isFavourite");
+    }
+}
+
+/// The texts of a character, with their places in an agent.
+const CHARACTER: [(&str, &str); 9] = [
+    ("description", "/character/description"),
+    ("personality", "/character/personality"),
+    ("scenario", "/character/scenario"),
+    ("mes_example", "/character/examples"),
+    ("system_prompt", "/character/systemPrompt"),
+    ("post_history_instructions", "/character/postHistory"),
+    ("creator_notes", "/character/creatorNotes"),
+    ("character_version", "/character/version"),
+    ("nickname", "/character/nickname"),
+];
+
+/// Returns the names that a field has in older cards.
+fn old_names(key: &str) -> &'static [&'static str] {
+    OLD_NAMES.iter().find(|(name, _)| *name == key).map(|(_, old)| *old).unwrap_or_default()
+}

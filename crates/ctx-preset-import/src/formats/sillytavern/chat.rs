@@ -1,0 +1,47 @@
+//! The fields of a chat's lines, as they are in the session that was made of them.
+
+use super::note;
+use crate::source::Source;
+
+const VERSIONS: &str = "macros count the versions; the one in use is the message, the others are no branches";
+const OWN_NOTE: &str = "the line has a note in our own form, which counts";
+const NO_DEPTH: &str = "the note stands at no depth";
+
+/// Takes the fields of a message.
+pub(crate) fn take_line(line: Source<'_>) {
+    for (_, version) in line.at("swipes").items() {
+        version.text().nearly(VERSIONS).stay();
+    }
+    line.at("swipes").refuse_fields();
+    line.at("swipe_id").whole(0).nearly(VERSIONS).stay();
+    line.at("mes").text().into("/content");
+    line.at("name").text().into("/name");
+    line.at("is_user").flag().into("/role");
+    line.at("is_system").flag().into("/isEnabled");
+    line.at("send_date").text().into("/timestamp");
+    line.at("extra/reasoning").text().into("/metadata/reasoningContent");
+    line.at("extra/type").named(&["narrator"]).into("/role");
+}
+
+/// Takes the fields of a header line.
+pub(crate) fn take_header(line: Source<'_>) {
+    let metadata = line.at("chat_metadata");
+    let own = line.at(note::KEY);
+    if own.value().is_some() {
+        own.stay();
+        metadata.at("note_prompt").keep(OWN_NOTE);
+    } else {
+        metadata.at("note_prompt").text().into("/authorNote/content");
+        metadata.at("note_interval").whole(0).into("/authorNote/interval");
+        let position = metadata.at("note_position");
+        position.among(&[0, 1, 2]).into("/authorNote/injectionStrategy");
+        match position.as_whole() {
+            Some(0 | 2) => metadata.at("note_depth").keep(NO_DEPTH),
+            _ => drop(metadata.at("note_depth").whole(0).into("/authorNote/injectionStrategy/depth")),
+        }
+        metadata.at("note_role").among(&[0, 1, 2]).into("/authorNote/role");
+    }
+    metadata.at("world_info").text().stay();
+    metadata.at("variables").stay();
+    line.at("user_name").text().stay();
+}

@@ -1,0 +1,148 @@
+//! The person who chats: personas, and what `settings.json` says of the one in use.
+
+use serde_json::Value;
+
+use super::role_of_number;
+use crate::loose::Object;
+use crate::report::NOT_READ;
+use crate::source::Source;
+
+/// A persona: its name, what it says, and where that goes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Persona {
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) place: PersonaPlace,
+    pub(crate) book: Option<String>,
+}
+
+/// Where the description of a persona goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PersonaPlace {
+    /// At its marker.
+    #[default]
+    Marker,
+    /// Above the author's note.
+    NoteTop,
+    /// Below it.
+    NoteBottom,
+    /// At a depth of the conversation.
+    Depth { depth: i64, role: &'static str },
+    /// Nowhere.
+    Nowhere,
+}
+
+const ANOTHER: &str = "another persona than the one in use";
+const CHOSEN: &str = "the persona that is read";
+const ITS_OWN: &str = "the persona in use says it itself";
+const NO_DEPTH: &str = "the persona stands at no depth";
+
+impl PersonaPlace {
+    /// Takes the place that the persona in use has of its own, or else the general one, field by field.
+    fn take(own: Source<'_>, power: Source<'_>) -> Self {
+        let general =
+            ["position", "depth", "role"].map(|key| power.at(&format!("persona_description_{key}")));
+        let own = ["position", "depth", "role"].map(|key| own.at(key));
+        let [position, depth, role] =
+            [0, 1, 2].map(|at| own[at].as_whole().or_else(|| general[at].as_whole()));
+        let is_deep = position == Some(4);
+        // The entries of the agent say where a persona stands.
+        let take = |field: Source<'_>, at: usize| {
+            let read = match at {
+                0 => field.among(&[0, 1, 2, 3, 4, 9]),
+                1 => field.whole(0),
+                _ => field.among(&[0, 1, 2]),
+            };
+            read.into("/presetMessages");
+        };
+        for at in 0..3 {
+            match is_deep || at == 0 {
+                true => take(own[at], at),
+                false => own[at].keep(NO_DEPTH),
+            }
+            match (is_deep || at == 0) && own[at].as_whole().is_none() {
+                true => take(general[at], at),
+                false => general[at].keep(ITS_OWN),
+            }
+        }
+        match position {
+            Some(2) => Self::NoteTop,
+            Some(3) => Self::NoteBottom,
+            Some(4) => Self::Depth { depth: depth.unwrap_or(2).max(0), role: role_of_number(role) },
+            Some(9) => Self::Nowhere,
+            _ => Self::Marker,
+        }
+    }
+}
+
+/// Returns what is said of the persona in use; all that is said of others is kept.
+fn in_use<'v>(all: Source<'v>, avatar: Option<&str>) -> Source<'v> {
+    let own = avatar.map_or(all.found(None), |avatar| all.field(avatar));
+    if all.fields().next().is_none() {
+        all.keep_all(ANOTHER);
+    }
+    all.fields().filter(|(id, _)| Some(*id) != avatar).for_each(|(_, other)| other.keep_all(ANOTHER));
+    if own.object().is_none() {
+        own.keep_all(ANOTHER);
+    }
+    own
+}
+
+impl Persona {
+    /// Takes the persona in use of a backup of personas, or of the settings that hold them: the chosen one, else
+    /// the default one, else the first.
+    pub(crate) fn take(file: Source<'_>) -> Option<Self> {
+        let power = Some(file.at("power_user")).filter(|power| power.object().is_some()).unwrap_or(file);
+        let avatar = Self::avatar(file, power);
+        file.at("user_avatar").any().nearly(CHOSEN).into("/profile");
+        power.at("default_persona").any().nearly(CHOSEN).into("/profile");
+        let named = in_use(power.at("personas"), avatar);
+        let own = in_use(power.at("persona_descriptions"), avatar);
+        let username = file.at("username");
+        let name = named.text().into("/profile/name");
+        let name = if name.is_some() {
+            username.keep(ITS_OWN);
+            name
+        } else {
+            named.keep_all(NOT_READ);
+            username.text().into("/profile/name").filter(|name| !name.trim().is_empty())
+        };
+        let description = own.at("description").text().into("/profile/content");
+        let general = power.at("persona_description");
+        let description = if description.is_some() {
+            general.keep(ITS_OWN);
+            description
+        } else {
+            general.text().into("/profile/content")
+        };
+        let place = PersonaPlace::take(own, power);
+        let book = own.at("lorebook").text().into("/profile/worldbookIds");
+        if name.is_none() && description.is_none() {
+            return None;
+        }
+        Some(Self {
+            name: name.map(str::to_owned),
+            description: description.filter(|text| !text.is_empty()).map(str::to_owned),
+            place,
+            book: book.filter(|book| !book.trim().is_empty()).map(str::to_owned),
+        })
+    }
+
+    /// Returns the picture by which the persona in use is known.
+    fn avatar<'v>(file: Source<'v>, power: Source<'v>) -> Option<&'v str> {
+        let names = power.at("personas").object()?;
+        let chosen = file.at("user_avatar").as_str().or_else(|| power.at("default_persona").as_str());
+        chosen.filter(|id| names.contains_key(*id)).or_else(|| names.keys().next().map(String::as_str))
+    }
+
+    /// Returns the user profile of the persona.
+    pub(crate) fn profile(&self) -> Object {
+        let mut profile = Object::new();
+        let fields = [("name", &self.name), ("content", &self.description)];
+        profile.extend(
+            fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::from(value.clone()?)))),
+        );
+        profile.extend(self.book.as_ref().map(|book| ("worldbookIds".to_owned(), serde_json::json!([book]))));
+        profile
+    }
+}

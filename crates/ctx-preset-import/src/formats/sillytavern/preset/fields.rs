@@ -1,0 +1,180 @@
+//! The fields of a preset that are taken when it is known which entries its prompts became.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{ChatPreset, LEGACY_TEXTS, Prompt};
+use crate::source::Source;
+
+/// What a prompt becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Plain,
+    /// The text of a card stands over its own.
+    Overridden,
+    /// A marker that stands for nothing.
+    Silent,
+    /// A marker of a text, in the list.
+    TextInList,
+    /// The same in the conversation.
+    TextInChat,
+    /// Another marker.
+    Anchor,
+}
+
+const SILENT: &str = "a marker that stands for nothing is not sent, as there";
+const OWN_TEXT: &str = "what the marker stands for takes its place";
+const IN_LIST: &str = "a marker in the list has no depth";
+const NOWHERE: &str = "the marker stays where the order has it";
+const OVER: &str = "the card's text stands over it";
+const ORDERED: &str = "the order of 100001 counts, then 100000; this one has no effect, as there";
+const TWICE: &str = "the prompt stands in the order before, which counts";
+const NOBODY: &str = "no prompt has this identifier";
+const WINDOW: &str = "for the window of that application; it changes nothing of what is sent, here or there";
+const GROUPS: &str = "there are no groups";
+const PROXY: &str = "where requests go is not for a file of somebody else to say";
+
+impl Prompt<'_> {
+    /// Takes the fields of a prompt that becomes the entry of a number.
+    pub(crate) fn take(self, number: usize, form: Form) {
+        let prompt = self.source.lead_to(format!("/presetMessages/{number}"));
+        let near = |key: &str, note, to: &'static str| {
+            prompt.at(key).any().nearly(note).into(to);
+        };
+        prompt.at("identifier").text().into("/id");
+        near("system_prompt", "the id tells prompts of the application", "/id");
+        near("marker", "the id tells markers", "/type");
+        near("enabled", "the order decides", "/isEnabled");
+        near("forbid_overrides", "decided when card and preset meet", "/content");
+        prompt.at("injection_trigger").texts_together("/triggers");
+        match form {
+            Form::Plain => drop(prompt.at("content").text().into("/content")),
+            Form::Overridden => prompt.at("content").keep(OVER),
+            Form::Silent => near("content", SILENT, "/content"),
+            Form::TextInList | Form::TextInChat | Form::Anchor => prompt.at("content").keep(OWN_TEXT),
+        }
+        match form {
+            Form::Anchor => prompt.at("role").keep("what stands here has roles of its own"),
+            _ => drop(prompt.at("role").named(&["system", "user", "assistant"]).into("/role")),
+        }
+        match form {
+            Form::TextInChat => prompt.at("name").keep("what stands at a depth has no name"),
+            _ => drop(prompt.at("name").text().into("/name")),
+        }
+        let [position, depth, order] =
+            ["injection_position", "injection_depth", "injection_order"].map(|key| prompt.at(key));
+        match form {
+            Form::Silent => position.keep(SILENT),
+            Form::Anchor => position.keep(NOWHERE),
+            _ => drop(position.among(&[0, 1]).into("/injectionStrategy/type")),
+        }
+        match form {
+            Form::TextInList => [depth, order].iter().for_each(|field| field.keep(IN_LIST)),
+            Form::Anchor => [depth, order].iter().for_each(|field| field.keep(NOWHERE)),
+            _ => {
+                depth.whole(0).into("/injectionStrategy/depth");
+                order.whole(i64::MIN).into("/injectionStrategy/order");
+            }
+        }
+    }
+
+    /// Tells whether this is the prompt at the same place of the preset.
+    pub(crate) fn is(self, other: Self) -> bool {
+        let places = self.source.value().zip(other.source.value());
+        places.is_some_and(|(place, other)| std::ptr::eq(place, other))
+    }
+}
+
+impl ChatPreset<'_> {
+    /// Takes what counts only beside the entries that were made of the prompts, and says why the rest is kept.
+    pub(crate) fn take_around(self, entries: &[Value], overridden: &[&str]) {
+        let ids = entries.iter().enumerate().rev();
+        let ids: BTreeMap<&str, usize> =
+            ids.filter_map(|(at, entry)| Some((entry.get("id")?.as_str()?, at))).collect();
+        self.0.at("prompts").list().into("/presetMessages");
+        self.keep_prompts(&ids);
+        self.take_order(&ids);
+        self.take_legacy(&ids, overridden);
+        let new_chat = self.0.at("new_chat_prompt");
+        match ids.contains_key("new_chat") {
+            true => drop(new_chat.text().into("/presetMessages/new_chat/content")),
+            false => new_chat.keep("the conversation has no place"),
+        }
+        for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
+            self.0.at(key).any().nearly(WINDOW).into("");
+        }
+        for (key, note) in [
+            ("new_group_chat_prompt", GROUPS),
+            ("group_nudge_prompt", GROUPS),
+            ("continue_postfix", "what a model wrote is joined to what was there by the application"),
+            ("reverse_proxy", PROXY),
+            ("proxy_password", PROXY),
+            ("custom_url", PROXY),
+        ] {
+            self.0.at(key).keep(note);
+        }
+        self.0.at("extensions").any().nearly("there is nothing in it").into("/regexConfig");
+    }
+
+    /// Says of prompts that became no entry why they did not.
+    fn keep_prompts(self, ids: &BTreeMap<&str, usize>) {
+        let mut seen = BTreeSet::new();
+        for (_, prompt) in self.0.at("prompts").objects() {
+            match prompt.at("identifier").as_str() {
+                None => prompt.keep_all("a prompt without an identifier is never sent"),
+                Some(id) if seen.insert(id) && ids.contains_key(id) => {}
+                Some(_) => prompt.keep_all("another prompt has this identifier, or it stands for nothing"),
+            }
+        }
+    }
+
+    fn take_order(self, ids: &BTreeMap<&str, usize>) {
+        let orders = self.0.at("prompt_order");
+        orders.any().nearly("there is no order").into("/presetMessages");
+        let Some(order) = self.ordered_by() else { return };
+        let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
+        for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
+            other.at("character_id").any().nearly(ORDERED).into("/presetMessages");
+            other.at("order").all_together(ORDERED, "/presetMessages");
+        }
+        if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
+            let chosen = chosen.lead_to("/presetMessages");
+            let counts = "the order of 100001 counts, then 100000";
+            chosen.at("character_id").any().nearly(counts).into("");
+            chosen.at("order").any().nearly("nothing is ordered").into("");
+        }
+        let repeated: BTreeSet<usize> = order.repeated().map(|(index, _)| index).collect();
+        for (index, step) in order.steps {
+            let place = match step.at("identifier").as_str().map(|id| (id, ids.get(id))) {
+                _ if repeated.contains(&index) => Err(TWICE),
+                Some((_, Some(number))) => Ok(format!("/presetMessages/{number}")),
+                // Without its marker the conversation is not sent.
+                Some(("chatHistory", None)) => Ok("/presetMessages".to_owned()),
+                _ => Err(NOBODY),
+            };
+            match place {
+                Ok(place) => {
+                    let step = step.lead_to(place);
+                    step.at("identifier").text().into("/id");
+                    step.at("enabled").flag().into("/isEnabled");
+                }
+                Err(note) => step.keep_all(note),
+            }
+        }
+    }
+
+    /// Takes the texts of prompts that older presets have in fields of their own.
+    fn take_legacy(self, ids: &BTreeMap<&str, usize>, overridden: &[&str]) {
+        for (id, legacy) in LEGACY_TEXTS {
+            let field: Source<'_> = self.0.at(legacy);
+            let own = self.prompt(id).and_then(Prompt::content);
+            match own {
+                _ if overridden.contains(&id) => field.keep(OVER),
+                Some(own) if !own.is_empty() => field.keep("the prompt has a text, which counts"),
+                _ if !ids.contains_key(id) => field.keep("the order has no place for the prompt"),
+                _ => drop(field.text().into("/presetMessages")),
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The settings by which the pipeline assembles as `SillyTavern` does: all of it is data.
+
+use ctx_types::canonical_id;
+use serde_json::{Map, Value, json};
+
+use super::arrange::Arrangement;
+use super::lanes;
+use super::person::PersonaPlace;
+use super::preset::ChatPreset;
+use super::settings::Settings;
+
+/// Returns the settings of processors that differ from what is built in.
+pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
+    let preset = arrangement.preset;
+    let squash =
+        preset.0.at("squash_system_messages").flag().into("/parameters/processors/squash-system/enabled");
+    let is_prefilled = preset.0.at("continue_prefill").flag();
+    let is_prefilled =
+        is_prefilled.into("/parameters/processors/session-loader/config/continuation") == Some(true);
+    let continuation = if is_prefilled { "last" } else { "in_place" };
+    let processing = preset.0.at("custom_prompt_post_processing").text();
+    let processing = processing.nearly("formatters that come nearest").into("/parameters/processors");
+    let processing = processing.unwrap_or_default();
+    let header = "/parameters/processors/dialogue-examples/config/header";
+    let names_behavior = preset.0.at(NAMES);
+    names_behavior.among(&[-1, 0, 1, 2]).into("/parameters/processors/speaker-names/config/mode");
+    let examples = json!({
+        "header": preset.take_text("new_example_chat_prompt", header),
+        "omit": !arrangement.has_examples(),
+        "prefix": is_joined(processing),
+    });
+    let loader = json!({ "continuation": continuation, "quietInput": "instruction", "pinLeading": false });
+    let mut made = vec![
+        json!({ "id": "session-loader", "config": loader }),
+        on("worldbook-processor", &worldbooks(preset, settings)),
+        on("author-note", &note(arrangement, settings)),
+        on("dialogue-examples", &examples),
+        json!({ "id": "injection-assembler", "config": { "switchedOffAnchors": "omit", "whiteSpace": "send" } }),
+        on("speaker-names", &json!({ "mode": names(names_behavior.as_whole(), processing) })),
+        on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true, "trim": true })),
+        on("generation-prompt", &generation(preset)),
+        on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
+        json!({ "id": "merge-system-to-head", "enabled": false }),
+        json!({
+            "id": "squash-system",
+            "enabled": squash == Some(true),
+            "config": { "separator": "\n", "except": ["new_chat", "example_header"] },
+        }),
+    ];
+    made.extend(post_processing(processing));
+    made
+}
+
+fn on(id: &str, config: &Value) -> Value {
+    json!({ "id": id, "enabled": true, "config": config })
+}
+
+/// The field that says where names stand.
+pub(crate) const NAMES: &str = "names_behavior";
+
+/// The names of [`NAMES`]: −1 none, 0 in groups only, 1 as a field, 2 before the words.
+///
+/// Messages that are joined have no field for names, and one message of everybody says whose words it holds.
+pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
+    match behavior {
+        _ if processing == SINGLE => "prefix",
+        Some(1) if is_joined(processing) => "prefix",
+        Some(1) => "field",
+        Some(2) => "prefix",
+        _ => "none",
+    }
+}
+
+fn generation(preset: ChatPreset<'_>) -> Value {
+    let mut config = json!({
+        "impersonate": preset.take_text("impersonation_prompt", "/parameters/processors/generation-prompt/config/impersonate"),
+        "continue": preset.take_text("continue_nudge_prompt", "/parameters/processors/generation-prompt/config/continue"),
+        "sendIfEmpty": preset.take_text("send_if_empty", "/parameters/processors/generation-prompt/config/sendIfEmpty"),
+    });
+    let is_claude = preset.text("chat_completion_source") == Some("claude");
+    for (key, ours, to) in [
+        ("assistant_prefill", "prefill", "/parameters/processors/generation-prompt/config/prefill"),
+        (
+            "assistant_impersonation",
+            "impersonatePrefill",
+            "/parameters/processors/generation-prompt/config/impersonatePrefill",
+        ),
+    ] {
+        match is_claude {
+            true => config[ours] = preset.take_text(key, to).into(),
+            false => preset.0.at(key).keep("only Claude's messages can begin with a part of the answer"),
+        }
+    }
+    config
+}
+
+fn note(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {
+    let persona = match arrangement.persona {
+        PersonaPlace::NoteTop => "top",
+        PersonaPlace::NoteBottom => "bottom",
+        _ => "none",
+    };
+    let mut config = Map::from_iter([("persona".to_owned(), Value::from(persona))]);
+    config.extend(settings.note.clone());
+    if let Some(main) = arrangement.main_in_chat() {
+        // Beside a main prompt at a depth the note stands at that depth.
+        config.insert("anchorDepth".to_owned(), main.depth.into());
+        config.insert("anchorOrder".to_owned(), main.order.into());
+        config.insert("aboveAnchorLane".to_owned(), (lanes::ABOVE_MAIN - lanes::NOTE).into());
+        config.insert("belowAnchorLane".to_owned(), (lanes::BELOW_MAIN - lanes::NOTE).into());
+    }
+    config.extend(lanes::settings(lanes::NOTE).map(|(key, value)| (key.to_owned(), value)));
+    Value::Object(config)
+}
+
+fn worldbooks(preset: ChatPreset<'_>, settings: &Settings) -> Value {
+    let mut config = settings.world_info.clone();
+    let format = preset.0.at("wi_format").text();
+    let format = format
+        .into("/parameters/processors/worldbook-processor/config/anchorFormat")
+        .filter(|format| !format.trim().is_empty());
+    config.insert("anchorFormat".to_owned(), format.unwrap_or("{0}").into());
+    config.insert("gapOrder".to_owned(), "equal".into());
+    config.extend(lanes::settings(lanes::WORLDBOOK).map(|(key, value)| (key.to_owned(), value)));
+    Value::Object(config)
+}
+
+/// The formatters for providers that are strict about roles; without them nothing is joined.
+fn post_processing(kind: &str) -> Vec<Value> {
+    let switch = |id: &str, enabled: bool| json!({ "id": id, "enabled": enabled });
+    let merge = on("merge-consecutive-roles", &json!({ "separator": "\n\n" }));
+    let convert = |scope: &str| on("convert-system-to-user", &json!({ "separator": "\n\n", "scope": scope }));
+    match kind {
+        "merge" | "merge_tools" | "claude" => vec![merge],
+        "semi" | "semi_tools" => vec![merge, convert("after_first")],
+        "strict" | "strict_tools" => {
+            let turns = json!({ "startWithUser": true, "userPlaceholder": FIRST_WORDS });
+            vec![merge, convert("after_first"), on("ensure-alternating-roles", &turns)]
+        }
+        SINGLE => vec![merge, convert("everyone")],
+        _ => vec![switch("merge-consecutive-roles", false)],
+    }
+}
+
+/// The kinds of processing that differ; those with tools send calls of tools too.
+const KINDS: [&str; 8] = ["", "merge", "semi", "strict", SINGLE, "merge_tools", "semi_tools", "strict_tools"];
+
+/// The formatters for strict providers: those that join, that convert, and that alternate.
+const FORMATTERS: [&str; 3] =
+    ["merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];
+
+/// Which formatters for strict providers are on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Formatters {
+    is_joining: bool,
+    /// Which messages become the user's, if any do.
+    converted: Option<&'static str>,
+    is_alternating: bool,
+}
+
+impl Formatters {
+    /// What is built in.
+    pub(crate) const BUILT_IN: Self = Self { is_joining: true, converted: None, is_alternating: false };
+
+    /// Reads settings of processors; none if they set no formatter. Of two for one processor the later counts.
+    pub(crate) fn of(settings: &[Value]) -> Option<Self> {
+        let set = FORMATTERS.map(|formatter| settings.iter().rfind(|setting| is_for(setting, formatter)));
+        if set.iter().all(Option::is_none) {
+            return None;
+        }
+        let [join, convert, alternate] = set;
+        let is_on = |setting: Option<&Value>| setting?.get("enabled")?.as_bool();
+        let scope = || match convert.and_then(|setting| setting.pointer("/config/scope")?.as_str()) {
+            Some("after_first") => "after_first",
+            Some("everyone") => "everyone",
+            _ => "all",
+        };
+        Some(Self {
+            is_joining: is_on(join).unwrap_or(Self::BUILT_IN.is_joining),
+            converted: (is_on(convert) == Some(true)).then(scope),
+            is_alternating: is_on(alternate).unwrap_or(Self::BUILT_IN.is_alternating),
+        })
+    }
+
+    /// Returns the formatters of a kind of processing.
+    pub(crate) fn of_kind(kind: &str) -> Option<Self> {
+        Self::of(&post_processing(kind))
+    }
+
+    /// Returns the kind of processing that has these formatters, the one with tools or without if there are both.
+    pub(crate) fn kind(&self, has_tools: bool) -> Option<&'static str> {
+        let is_same = |kind: &&&str| Self::of_kind(kind).as_ref() == Some(self);
+        let same = || KINDS.iter().filter(is_same).copied();
+        same().find(|kind| has_tools == kind.ends_with(TOOLS)).or_else(|| same().next())
+    }
+}
+
+/// Tells whether a setting is that of a processor.
+pub(crate) fn is_for(setting: &Value, processor: &str) -> bool {
+    setting.get("id").and_then(Value::as_str).is_some_and(|id| canonical_id(id) == processor)
+}
+
+/// Tells whether a setting is that of a formatter for strict providers.
+pub(crate) fn is_for_formatter(setting: &Value) -> bool {
+    FORMATTERS.iter().any(|formatter| is_for(setting, formatter))
+}
+
+/// The end of the kinds of processing that send calls of tools too.
+pub(crate) const TOOLS: &str = "_tools";
+
+/// The kind of processing that makes one message of all.
+const SINGLE: &str = "single";
+
+/// What the user says where the agent would speak first and must not.
+const FIRST_WORDS: &str = "[Start a new chat]";
+
+/// Tells whether a kind of processing joins messages.
+fn is_joined(kind: &str) -> bool {
+    let kind = kind.trim_end_matches(TOOLS);
+    matches!(kind, "merge" | "claude" | "semi" | "strict" | SINGLE)
+}

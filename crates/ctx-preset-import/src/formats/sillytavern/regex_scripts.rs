@@ -1,0 +1,249 @@
+//! `SillyTavern`'s regex scripts, as regex rules.
+
+use ctx_types::{
+    Diagnostic, Persist as _, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, Role, phrase,
+};
+use serde_json::Value;
+
+use crate::codes;
+use crate::kept;
+use crate::loose::whole_of;
+use crate::report::NOT_READ;
+use crate::source::Source;
+
+/// Makes regex rules of `SillyTavern`'s scripts: one, or a list of them, as files, presets and cards hold them.
+///
+/// Rules keep the script that they were made of under `imported`. What has no meaning here is a finding with
+/// its JSON pointer in `scripts`.
+///
+/// ```
+/// use ctx_preset_import::read_regex_scripts;
+///
+/// let script = serde_json::json!({
+///     "scriptName": "no stars", "findRegex": "/\\*/g", "replaceString": "", "placement": [2], "promptOnly": true,
+/// });
+/// let (preset, findings) = read_regex_scripts(script);
+/// assert!(findings.is_empty());
+/// assert_eq!(preset.rules[0].target_roles, ["assistant".into()]);
+/// assert_eq!(preset.rules[0].apply_to.as_ref().and_then(|stages| stages.request), Some(true));
+/// ```
+pub fn read_regex_scripts(scripts: Value) -> (RegexPreset, Vec<Diagnostic>) {
+    let (mut rules, findings) = take(Source::unrecorded(&scripts));
+    keep_originals(&mut rules, scripts);
+    (RegexPreset { rules, ..RegexPreset::default() }, findings)
+}
+
+/// Where the rules of a list go; its number among the others is known when all files are there.
+pub(crate) const LIST: &str = "/regexConfig/presets/*";
+
+/// Takes the fields of a script or of a list of them, whose rules are without the scripts that they are made of.
+pub(crate) fn take(scripts: Source<'_>) -> (Vec<RegexRule>, Vec<Diagnostic>) {
+    let mut findings = Vec::new();
+    let rules = match scripts.value() {
+        Some(Value::Array(_)) => {
+            scripts.lead_to(LIST).list().into("");
+            let mut read = |(index, script)| rule(script, index, &format!("/{index}"), &mut findings);
+            scripts.items().map(&mut read).collect()
+        }
+        _ => vec![rule(scripts, 0, "", &mut findings)],
+    };
+    if let Some(more) = findings.len().checked_sub(MOST_FINDINGS + 1) {
+        findings.truncate(MOST_FINDINGS);
+        findings.push(Diagnostic::more(more + 1, "these scripts"));
+    }
+    (rules, findings)
+}
+
+/// Puts to rules the scripts that they were made of.
+pub(crate) fn keep_originals(rules: &mut [RegexRule], scripts: Value) {
+    let scripts = match scripts {
+        Value::Array(scripts) => scripts,
+        script => vec![script],
+    };
+    for (rule, script) in rules.iter_mut().zip(scripts) {
+        match script {
+            Value::Object(_) => kept::set(&mut rule.kept, script),
+            script => *rule = RegexRule::read(script, &mut Reader::new()),
+        }
+    }
+}
+
+/// How many findings are told of one list of scripts.
+const MOST_FINDINGS: usize = 1_000;
+
+/// A script that is being read.
+struct Script<'a> {
+    source: Source<'a>,
+    pointer: &'a str,
+    findings: &'a mut Vec<Diagnostic>,
+}
+
+fn rule(source: Source<'_>, number: usize, pointer: &str, findings: &mut Vec<Diagnostic>) -> RegexRule {
+    let source = source.lead_to(format!("{LIST}/rules/{number}"));
+    if source.object().is_none() {
+        source.keep_below("");
+        let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("a regex script is not an object"));
+        findings.push(finding.at_pointer(pointer));
+        return RegexRule::default();
+    }
+    let source = source.keep_below("/imported").for_sure_if_said();
+    let mut script = Script { source, pointer, findings };
+    let mut rule = RegexRule {
+        id: script.text("id", "/id"),
+        name: script.text("scriptName", "/name"),
+        enabled: script.flag("disabled", "/enabled").map(|disabled| !disabled),
+        regex: script.text("findRegex", "/regex"),
+        replacement: script.text("replaceString", "/replacement"),
+        trim_strings: script.trimmed(),
+        substitution_mode: script.mode().map(Into::into),
+        depth_range: script.depths(),
+        run_on_edit: script.flag("runOnEdit", "/runOnEdit"),
+        dialect: Some("sillytavern".into()),
+        ..RegexRule::default()
+    };
+    let is_everywhere = script.placements(&mut rule);
+    rule.apply_to = Some(script.stages(is_everywhere));
+    rule
+}
+
+/// What a script changes, by the numbers in its `placement`.
+const DISPLAY: i64 = 0;
+const USER_INPUT: i64 = 1;
+const AI_OUTPUT: i64 = 2;
+const SLASH_COMMAND: i64 = 3;
+const SEND_AS: i64 = 4;
+const WORLD_INFO: i64 = 5;
+const REASONING: i64 = 6;
+
+const NO_COMMANDS: &str = "there are no slash commands that the script could change";
+const EVERYWHERE: &str = "a script of the old kind for the display is for all that is shown and sent";
+
+impl Script<'_> {
+    /// Reads what the script changes. An old script for the display changes everything, shown or sent; then this
+    /// is true.
+    fn placements(&mut self, rule: &mut RegexRule) -> bool {
+        let placement = self.source.at("placement");
+        placement.list().into("/targetRoles");
+        let take = |(_, item): (usize, Source<'_>)| {
+            let number = item.value().and_then(whole_of);
+            match number {
+                Some(DISPLAY) => drop(item.any().into("/applyTo")),
+                Some(USER_INPUT | AI_OUTPUT) => drop(item.any().into("/targetRoles")),
+                Some(WORLD_INFO | REASONING) => drop(item.any().into("/targetTexts")),
+                Some(SLASH_COMMAND | SEND_AS) => item.keep(NO_COMMANDS),
+                _ => item.keep_all(NOT_READ),
+            }
+            number
+        };
+        let numbers: Vec<Option<i64>> = placement.items().map(take).collect();
+        let is_old = numbers.contains(&Some(DISPLAY));
+        let is_all = is_old && numbers.len() == 1;
+        let has = |number| is_all || numbers.contains(&Some(number));
+        let roles = [(USER_INPUT, Role::User), (AI_OUTPUT, Role::Assistant)];
+        rule.target_roles = roles
+            .into_iter()
+            .filter(|(number, _)| has(*number))
+            .map(|(_, role)| role.as_str().into())
+            .collect();
+        // An empty list means none; a missing one would mean the usual roles.
+        rule.kept.set("targetRoles", Value::Array(Vec::new()));
+        let texts = [(WORLD_INFO, "worldbook"), (REASONING, "reasoning")];
+        rule.target_texts =
+            texts.into_iter().filter(|(number, _)| has(*number)).map(|(_, text)| text.into()).collect();
+        let is_known = |number: &Option<i64>| matches!(number, Some(DISPLAY..=REASONING));
+        if numbers.iter().any(|number| matches!(number, Some(SLASH_COMMAND | SEND_AS))) {
+            self.report("placement", Diagnostic::info(codes::SCRIPT_PLACEMENT, phrase!(NO_COMMANDS)));
+        }
+        if !numbers.iter().all(is_known) {
+            let message = phrase!("a number in `placement` means nothing");
+            self.report("placement", Diagnostic::warning(codes::SCRIPT_VALUE, message));
+        }
+        is_old
+    }
+
+    /// Reads for what texts are made when the script runs: without a flag those that are stored.
+    fn stages(&mut self, is_everywhere: bool) -> RegexStages {
+        let [render, request] = [("markdownOnly", "/applyTo/render"), ("promptOnly", "/applyTo/request")]
+            .map(|(key, to)| is_everywhere || self.flag(key, to) == Some(true));
+        if is_everywhere {
+            for key in ["markdownOnly", "promptOnly"] {
+                self.source.at(key).keep(EVERYWHERE);
+            }
+        }
+        RegexStages {
+            render: Some(render),
+            request: Some(request),
+            store: Some(!render && !request),
+            ..RegexStages::default()
+        }
+    }
+
+    /// Reads the depths. `SillyTavern` takes no notice of a least depth below −1 and of a greatest below 0.
+    fn depths(&mut self) -> Option<RegexDepths> {
+        let min = self.number("minDepth", |min| min >= -1, "/depthRange/min");
+        let max = self.number("maxDepth", |max| max >= 0, "/depthRange/max");
+        (min.is_some() || max.is_some()).then(|| RegexDepths { min, max, ..RegexDepths::default() })
+    }
+
+    fn mode(&mut self) -> Option<&'static str> {
+        const KEY: &str = "substituteRegex";
+        match self.number(KEY, |mode| (0..=2).contains(&mode), "/substitutionMode") {
+            Some(0) => Some("NONE"),
+            Some(1) => Some("RAW"),
+            Some(2) => Some("ESCAPED"),
+            _ => {
+                if self.source.at(KEY).value().and_then(whole_of).is_some() {
+                    let message = phrase!("`substituteRegex` is not 0, 1 or 2");
+                    self.report(KEY, Diagnostic::warning(codes::SCRIPT_VALUE, message));
+                }
+                None
+            }
+        }
+    }
+
+    fn text<T: for<'t> From<&'t str>>(&mut self, key: &str, to: &'static str) -> Option<T> {
+        let read = self.source.at(key).text().into(to);
+        self.expect(key, "a text", read.is_some());
+        read.map(T::from)
+    }
+
+    fn trimmed<T: for<'t> From<&'t str>>(&mut self) -> Vec<T> {
+        let (key, texts) = ("trimStrings", self.source.at("trimStrings"));
+        // An empty list is not written.
+        let read = texts.list().into("");
+        texts.each_text("/trimStrings");
+        self.expect(key, "a list of texts", read.is_some());
+        let items = read.unwrap_or_default();
+        if !items.iter().all(Value::is_string) {
+            let message = phrase!("`{key}` of a regex script holds more than texts", key);
+            self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
+        }
+        items.iter().filter_map(Value::as_str).map(T::from).collect()
+    }
+
+    fn flag(&mut self, key: &str, to: &'static str) -> Option<bool> {
+        let read = self.source.at(key).flag().into(to);
+        self.expect(key, "true or false", read.is_some());
+        read
+    }
+
+    /// Reads a whole number; one that does not fit has no meaning.
+    fn number(&mut self, key: &str, fits: impl Fn(i64) -> bool, to: &'static str) -> Option<i64> {
+        let field = self.source.at(key);
+        let number = field.value().and_then(whole_of);
+        self.expect(key, "a whole number", number.is_some());
+        field.whole_that(fits).into(to)
+    }
+
+    /// Tells of a value that could not be read; null means that it is missing.
+    fn expect(&mut self, key: &str, expected: &str, is_read: bool) {
+        if !is_read && self.source.at(key).value().is_some_and(|value| !value.is_null()) {
+            let message = phrase!("`{key}` of a regex script is not {expected}", key, expected);
+            self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
+        }
+    }
+
+    fn report(&mut self, key: &str, finding: Diagnostic) {
+        self.findings.push(finding.at_pointer(format!("{}/{key}", self.pointer)));
+    }
+}

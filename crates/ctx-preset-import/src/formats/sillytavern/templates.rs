@@ -1,0 +1,209 @@
+//! Templates of text completion: how turns are written, and in which order the parts of a prompt stand.
+
+use serde_json::{Map, Value, json};
+
+use super::parameters::SAMPLERS;
+use super::story;
+use crate::format::Format;
+use crate::loose::Object;
+use crate::source::Source;
+
+const TURNS: &str = "a template writes every turn of a role alike";
+const NAMES: &str = "names are a matter of `speaker-names`";
+const WHOLE: &str = "answers come back as the model wrote them";
+const STORY: &str = "its parts become entries of their own, which are joined where they meet";
+const IN_TURNS: &str = "the story stands in turns of the system";
+const CHOSEN: &str = "a template is named, or follows the model";
+const STOPS: &str = "where answers end is a matter of the template of turns";
+const REASONING: &str = "reasoning of models comes in a field of its own";
+const PROMPT: &str = "a prompt of the preset says it, or there is nothing";
+
+/// The fields of templates that are no more than kept.
+const INSTRUCT_KEPT: [(&str, &str); 11] = [
+    ("first_input_sequence", TURNS),
+    ("last_input_sequence", TURNS),
+    ("first_output_sequence", TURNS),
+    ("last_output_sequence", TURNS),
+    ("last_system_sequence", TURNS),
+    ("names_behavior", NAMES),
+    ("names", NAMES),
+    ("activation_regex", CHOSEN),
+    ("bind_to_context", CHOSEN),
+    ("skip_examples", "examples are turns like all others"),
+    ("user_alignment_message", "no turn is made up"),
+];
+const CONTEXT_KEPT: [(&str, &str); 9] = [
+    ("name", "the template has no name of its own here"),
+    ("use_stop_strings", STOPS),
+    ("names_as_stop_strings", STOPS),
+    ("always_force_name2", NAMES),
+    ("trim_sentences", WHOLE),
+    ("single_line", WHOLE),
+    ("include_newline", WHOLE),
+    ("allow_jailbreak", "a card's text after the conversation is always allowed"),
+    ("story_string_prefix", STORY),
+];
+const PROMPT_KEPT: [(&str, &str); 3] =
+    [("name", "prompts are called by their places"), ("content", PROMPT), ("post_history", PROMPT)];
+const REASONING_KEPT: [(&str, &str); 4] = [
+    ("name", "there are no templates of reasoning"),
+    ("prefix", REASONING),
+    ("suffix", REASONING),
+    ("separator", REASONING),
+];
+
+/// Takes the fields of a template, of which something is made when all files are there.
+pub(crate) fn take(format: Format, file: Source<'_>) {
+    let keep =
+        |fields: &[(&str, &'static str)]| fields.iter().for_each(|(key, note)| file.at(key).keep(note));
+    match format {
+        Format::InstructTemplate => drop(take_instruct(file)),
+        Format::ContextTemplate => take_context(file, &mut Map::new()),
+        Format::TextPreset => take_samplers(file, &mut Map::new()),
+        // Whether its texts find a place is known later.
+        Format::SystemPrompt => keep(&PROMPT_KEPT),
+        Format::ReasoningTemplate => keep(&REASONING_KEPT),
+        Format::MasterExport => {
+            file.at("srw").keep_all("answers are not begun by the user");
+            file.at("instruct").list().into("/template");
+            for (key, format) in MASTER_PARTS {
+                take(format, file.at(key));
+            }
+        }
+        _ => {}
+    }
+}
+
+const MASTER_PARTS: [(&str, Format); 5] = [
+    ("instruct", Format::InstructTemplate),
+    ("context", Format::ContextTemplate),
+    ("preset", Format::TextPreset),
+    ("reasoning", Format::ReasoningTemplate),
+    ("sysprompt", Format::SystemPrompt),
+];
+
+/// Makes the template of turns that an instruct template stands for, as `--template` reads it.
+///
+/// `SillyTavern` puts a line break after a sequence, and after a turn without a suffix, where `wrap` is on.
+pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
+    let take = |key: &str, to: &'static str| instruct.at(key).text().into(to).filter(|text| !text.is_empty());
+    let flag = |key: &str, to: &'static str| instruct.at(key).flag().into(to);
+    let break_ = if flag("wrap", "/template") == Some(false) { "" } else { "\n" };
+    let separator = instruct.at("separator_sequence").text().nearly("the suffix of roles that have none");
+    let separator = separator.into("/template").filter(|text| !text.is_empty());
+    let frame = |before: Option<&str>, after: Option<&str>| {
+        let before = before.map_or_else(String::new, |before| format!("{before}{break_}"));
+        json!({ "before": before, "after": after.or(separator).unwrap_or(break_) })
+    };
+    let sequences = [
+        take("input_sequence", "/template/user/before"),
+        take("output_sequence", "/template/assistant/before"),
+        take("system_sequence", "/template/system/before"),
+    ];
+    let [input, output, system] = sequences;
+    let user = frame(input, take("input_suffix", "/template/user/after"));
+    let system = frame(system, take("system_suffix", "/template/system/after"));
+    let is_same = flag("system_same_as_user", "/template/system") == Some(true);
+    let system = if is_same { user.clone() } else { system };
+    let end = take("stop_sequence", "/template/stop");
+    let trimmed =
+        |text: Option<&'_ str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let borders = distinct(sequences.into_iter().chain([end]).filter_map(trimmed));
+    let also = flag("sequences_as_stop_strings", "/template/stop") == Some(true);
+    let also = sequences.into_iter().filter(|_| also).filter_map(trimmed);
+    let stop = distinct(end.map(str::to_owned).into_iter().chain(also));
+    for (key, note) in
+        [("macro", "sequences are written as they are"), ("enabled", "whoever names the template uses it")]
+    {
+        instruct.at(key).flag().nearly(note).into("/template");
+    }
+    for (key, to) in [
+        ("story_string_prefix", "/template/system/before"),
+        ("story_string_suffix", "/template/system/after"),
+        ("system_sequence_prefix", "/template/system/before"),
+        ("system_sequence_suffix", "/template/system/after"),
+    ] {
+        instruct.at(key).text().nearly(IN_TURNS).into(to);
+    }
+    for (key, note) in INSTRUCT_KEPT {
+        instruct.at(key).keep(note);
+    }
+    json!({
+        "name": take("name", "/template/name").unwrap_or("imported"),
+        "system": system,
+        "user": user,
+        "assistant": frame(output, take("output_suffix", "/template/assistant/after")),
+        "stop": stop,
+        "borders": borders,
+    })
+}
+
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = std::collections::BTreeSet::new();
+    texts.filter(|text| seen.insert(text.clone())).collect()
+}
+
+/// The samplers of text-completion presets, each with its name in those of chat completion.
+pub(crate) const TEXT_SAMPLERS: [(&str, &str); 10] = [
+    ("temp", "temperature"),
+    ("top_p", "top_p"),
+    ("top_k", "top_k"),
+    ("top_a", "top_a"),
+    ("min_p", "min_p"),
+    ("rep_pen", "repetition_penalty"),
+    ("freq_pen", "frequency_penalty"),
+    ("presence_pen", "presence_penalty"),
+    ("genamt", "openai_max_tokens"),
+    ("max_length", "openai_max_context"),
+];
+
+/// Returns the chat-completion preset that a context template and a preset of text completion come nearest to.
+pub(crate) fn as_chat_preset(context: Option<&Object>, samplers: Option<&Object>) -> Object {
+    let mut preset = Map::new();
+    if let Some(samplers) = samplers {
+        take_samplers(Source::of_object(samplers), &mut preset);
+    }
+    if let Some(context) = context {
+        take_context(Source::of_object(context), &mut preset);
+    }
+    preset
+}
+
+fn take_samplers(samplers: Source<'_>, preset: &mut Object) {
+    for (theirs, chat) in TEXT_SAMPLERS {
+        let field = samplers.at(theirs);
+        match SAMPLERS.iter().find(|(known, _)| *known == chat) {
+            Some((_, ours)) => drop(field.number().into(format!("/parameters/{ours}"))),
+            None => drop(field.whole(1).into("/parameters/contextManagement/maxContextTokens")),
+        }
+        preset.extend(field.value().map(|value| (chat.to_owned(), value.clone())));
+    }
+}
+
+fn take_context(context: Source<'_>, preset: &mut Object) {
+    const HEADER: &str = "/parameters/processors/dialogue-examples/config/header";
+    for (theirs, chat, note, to) in [
+        ("chat_start", "new_chat_prompt", "a turn of the system", "/presetMessages/new_chat/content"),
+        ("example_separator", "new_example_chat_prompt", "a turn of the system above each example", HEADER),
+    ] {
+        let text = context.at(theirs).text().nearly(note).into(to);
+        preset.extend(text.map(|text| (chat.to_owned(), text.into())));
+    }
+    // There the story is one text.
+    preset.insert("squash_system_messages".to_owned(), true.into());
+    let [position, depth, role] =
+        ["story_string_position", "story_string_depth", "story_string_role"].map(|key| context.at(key));
+    let in_chat = position.among(&[0, 1]).nearly(STORY).into("/presetMessages") == Some(1);
+    depth.whole(0).nearly(STORY).into("/presetMessages");
+    let role = role.among(&[0, 1, 2]).nearly(STORY).into("/presetMessages");
+    if let Some(story) = context.at("story_string").text().nearly(STORY).into("/presetMessages") {
+        let in_chat = in_chat.then(|| story::InChat {
+            depth: depth.as_whole().unwrap_or(1).max(0),
+            role: super::role_of_number(role),
+        });
+        story::write(story, in_chat, preset);
+    }
+    for (key, note) in CONTEXT_KEPT {
+        context.at(key).keep(note);
+    }
+}

@@ -1,0 +1,150 @@
+//! Worldbooks as files, and as books of cards.
+
+use ctx_types::{Persist as _, Worldbook};
+use serde_json::{Map, Value, json};
+
+use crate::formats::lorebook::Lorebook;
+use crate::kept::IMPORTED;
+use crate::loose::Object;
+use crate::worldbook::around::Around;
+use crate::worldbook::{CARD_EXTENSIONS, CARD_FIELDS, Converter};
+
+/// Returns a worldbook as world info: an object of entries by their uids.
+pub fn export_worldbook(book: &Worldbook) -> Value {
+    let mut file = book.write();
+    let Some(map) = file.as_object_mut() else { return file };
+    Around::take(map);
+    match map.get_mut("entries") {
+        Some(Value::Object(entries)) => entries.values_mut().for_each(plain),
+        Some(Value::Array(entries)) => entries.iter_mut().for_each(plain),
+        _ => {}
+    }
+    file
+}
+
+/// Takes away what an entry of a card or of another application was beside.
+fn plain(entry: &mut Value) {
+    let is_ours = entry.get(IMPORTED).is_some_and(Value::is_object);
+    if let Some(entry) = entry.as_object_mut().filter(|_| is_ours) {
+        entry.shift_remove(IMPORTED);
+    }
+}
+
+/// Returns a worldbook in the form that its file had; one of our own is world info.
+///
+/// ```
+/// use ctx_preset_import::{Limits, export_lorebook, read_worldbook};
+///
+/// let file = serde_json::json!({ "spec": "lorebook_v3", "data": { "entries": [{ "keys": ["moon"], "content": "c" }] } });
+/// let book = read_worldbook(file.to_string().as_bytes(), "sky.json", &Limits::default())?.value;
+/// assert_eq!(export_lorebook(&book), file);
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+pub fn export_lorebook(book: &Worldbook) -> Value {
+    let mut file = book.write();
+    let Some(map) = file.as_object_mut() else { return file };
+    let around = Around::take(map);
+    if let Some(mut envelope) = around.envelope {
+        envelope.insert("data".to_owned(), export_card_book(book));
+        return Value::Object(envelope);
+    }
+    if around.is_card {
+        return export_card_book(book);
+    }
+    let Some(mut rest) = around.file else { return export_worldbook(book) };
+    let Some(lorebook) = Lorebook::of(&rest) else { return export_worldbook(book) };
+    if let Some(name) = map.get("name") {
+        rest.insert("name".to_owned(), name.clone());
+    }
+    lorebook.write(&mut rest, listed(map));
+    Value::Object(rest)
+}
+
+fn listed(book: &mut Object) -> Vec<Value> {
+    match book.get_mut("entries").map(Value::take) {
+        Some(Value::Array(entries)) => entries,
+        Some(Value::Object(entries)) => entries.into_iter().map(|(_, entry)| entry).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a worldbook as the book of a card.
+///
+/// An entry that came from a card and was not changed since, but for its text, is as it was there.
+pub fn export_card_book(book: &Worldbook) -> Value {
+    let mut file = book.write();
+    let is_v3 = file.get("dialect").and_then(Value::as_str) == Some("ccv3");
+    let Some(map) = file.as_object_mut() else { return file };
+    let mut around = Around::take(map);
+    if map.contains_key("entries") {
+        let mut converter = Converter::new(is_v3);
+        let entries = listed(map).into_iter().enumerate();
+        let entries = entries.map(|(index, entry)| card_form(entry, index, &mut converter)).collect();
+        map.insert("entries".to_owned(), around.entries(entries));
+    }
+    file
+}
+
+/// Returns an entry as a card has it.
+fn card_form(entry: Value, index: usize, converter: &mut Converter) -> Value {
+    let Value::Object(mut entry) = entry else { return entry };
+    let Some(original) = original(&mut entry) else {
+        entry.shift_remove(IMPORTED);
+        return Value::Object(write(&entry, Object::new(), index));
+    };
+    if converter.entry(Value::Object(original.clone())).as_object() == Some(&entry) {
+        return Value::Object(original);
+    }
+    entry.shift_remove(IMPORTED);
+    Value::Object(write(&entry, original, index))
+}
+
+/// Returns what an entry was made of with the text, which the entry alone says.
+fn original(entry: &mut Object) -> Option<Object> {
+    let text = entry.get("content").cloned();
+    let kept = entry.get_mut(IMPORTED)?.as_object_mut()?;
+    let mut original = kept.clone();
+    // One that has our own form too is there whole.
+    if kept.contains_key("key") {
+        return Some(original);
+    }
+    // Files that were written before have the text twice.
+    let may_move = |kept: &Value| kept.is_null() || kept.is_string();
+    if let Some(kept) = kept.get_mut("content").filter(|kept| may_move(kept)) {
+        *kept = Value::Null;
+        match text {
+            Some(text) => drop(original.insert("content".to_owned(), text)),
+            None => drop(original.shift_remove("content")),
+        }
+    }
+    Some(original)
+}
+
+fn write(entry: &Object, mut card: Object, index: usize) -> Object {
+    for (theirs, ours) in CARD_FIELDS {
+        if let Some(value) = entry.get(ours) {
+            card.insert(theirs.to_owned(), value.clone());
+        }
+    }
+    card.entry("id").or_insert_with(|| index.into());
+    for key in ["keys", "secondary_keys"] {
+        card.entry(key).or_insert_with(|| json!([]));
+    }
+    let flag = |key: &str| entry.get(key).and_then(Value::as_bool);
+    card.insert("enabled".to_owned(), (flag("disable") != Some(true)).into());
+    card.insert("constant".to_owned(), flag("constant").unwrap_or(false).into());
+    card.insert("selective".to_owned(), flag("selective").unwrap_or(true).into());
+    let position = entry.get("position").cloned().unwrap_or_else(|| 0.into());
+    let is_before = position.as_u64() == Some(0);
+    card.insert("position".to_owned(), if is_before { "before_char" } else { "after_char" }.into());
+    let mut extensions: Map<String, Value> =
+        card.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
+    extensions.insert("position".to_owned(), position);
+    for (theirs, ours) in CARD_EXTENSIONS {
+        if let Some(value) = entry.get(ours) {
+            extensions.insert(theirs.to_owned(), value.clone());
+        }
+    }
+    card.insert("extensions".to_owned(), Value::Object(extensions));
+    card
+}

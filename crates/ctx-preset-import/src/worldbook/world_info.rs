@@ -1,0 +1,62 @@
+//! World info of `SillyTavern`, which is our own form of worldbooks too: its fields stay where they are.
+
+use ctx_types::{Worldbook, WorldbookEntry, pointer_step};
+use serde_json::Value;
+
+use super::card::{CARD_EXTENSIONS, CARD_FIELDS, EDITOR, QUICK_REPLIES, listed};
+use crate::source::Source;
+
+/// Takes the fields of a book that goes to a place.
+pub(super) fn take(book: Source<'_>, place: &str) {
+    let book = book.lead_to(place).keep_at(place);
+    book.at("originalData").keep_all("what the file was converted from; nothing reads it");
+    book.at("extensions").keep_all("of other applications");
+    Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| book.at(key).all_into(key));
+    book.at("entries").list().into("/entries");
+    take_entries(book.at("entries"), place);
+}
+
+/// Takes the entries of a book that goes to a place.
+pub(super) fn take_entries(entries: Source<'_>, place: &str) {
+    for (key, entry) in listed(entries).into_iter().filter(|(_, entry)| entry.object().is_some()) {
+        let place = format!("{place}/entries/{}", pointer_step(&key));
+        take_entry(entry.lead_to(&*place).keep_at(place).for_sure());
+    }
+}
+
+/// Takes the fields of an entry, which may say them in the form of cards too.
+pub(super) fn take_entry(entry: Source<'_>) {
+    for (key, field) in entry.fields() {
+        if let Some(known) = WorldbookEntry::KEYS.iter().find(|known| **known == key) {
+            field.all_into(known);
+        }
+    }
+    take_mirrored(entry);
+    for editor in ["addMemo", "displayIndex"] {
+        entry.at(editor).any().nearly(EDITOR).into(editor);
+    }
+    entry.at("automationId").keep(QUICK_REPLIES);
+}
+
+/// Takes the fields in the form of cards that say the same as those in ours.
+fn take_mirrored(entry: Source<'_>) {
+    let extensions = entry.at("extensions");
+    if extensions.object().is_none() && entry.at("keys").or(entry.at("insertion_order")).value().is_none() {
+        return;
+    }
+    let fields = CARD_FIELDS.into_iter().chain([("enabled", "disable"), ("name", "comment")]);
+    let fields = fields.filter(|(theirs, ours)| theirs != ours).map(|(theirs, ours)| (entry, theirs, ours));
+    let extended = CARD_EXTENSIONS.into_iter().chain([("position", "position")]);
+    for (around, theirs, ours) in fields.chain(extended.map(|(theirs, ours)| (extensions, theirs, ours))) {
+        let field = around.at(theirs);
+        // Its meaning is the opposite.
+        let is_same = match (theirs, field.value(), entry.at(ours).value()) {
+            ("enabled", Some(Value::Bool(is_on)), Some(Value::Bool(is_off))) => is_on != is_off,
+            ("enabled", ..) => false,
+            (_, theirs, ours) => theirs.is_some() && theirs == ours,
+        };
+        if is_same {
+            field.all_together("the entry says the same in our own form", ours);
+        }
+    }
+}
