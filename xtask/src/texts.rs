@@ -24,7 +24,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     for (name, templates) in &by_crate {
         println!("\n# {name}\n");
-        templates.iter().for_each(|template| println!("{template}"));
+        for template in templates {
+            println!("{template}");
+        }
     }
     Ok(())
 }
@@ -38,7 +40,7 @@ fn by_crate() -> Result<BTreeMap<String, Vec<String>>> {
         else {
             continue;
         };
-        if !file.path.ends_with(".rs") || path.ends_with("tests.rs") || path.contains("tests/") {
+        if file.extension() != "rs" || path.ends_with("tests.rs") || path.contains("tests/") {
             continue;
         }
         let templates = templates(&file.text).with_context(|| format!("in {}", file.path))?;
@@ -105,14 +107,14 @@ fn templates(text: &str) -> Result<Vec<String>> {
             continue;
         }
         let inside = inside.trim_start();
-        let template = match inside.strip_prefix('"') {
-            Some(_) => literals(inside).into_iter().next(),
+        let template = if inside.starts_with('"') {
+            literals(inside).into_iter().next()
+        } else {
             // A name: it is a constant of the file, or a parameter of another macro.
-            None => {
-                let name = inside.split([',', ')']).next().unwrap_or_default().trim();
-                let declared = text.split_once(&format!("const {name}: &str ="));
-                declared.and_then(|(_, rest)| literals(rest.split_once(';')?.0).into_iter().next())
-            }
+            let name = inside.split([',', ')']).next().unwrap_or_default().trim();
+            let declared = text.split_once(&format!("const {name}: &str ="));
+            let declared = declared.and_then(|(_, rest)| rest.split_once(';'));
+            declared.and_then(|(literal, _)| literals(literal).into_iter().next())
         };
         found.extend(template);
     }

@@ -30,7 +30,7 @@ pub(crate) struct File {
 
 impl File {
     /// Says what follows the last dot of the path.
-    fn extension(&self) -> &str {
+    pub(crate) fn extension(&self) -> &str {
         self.path.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
 

@@ -169,9 +169,10 @@ impl Assembly {
         let is_sent_blank =
             self.sends_white_space && entry.part == Part::Message && !message.content.is_empty();
         if message.is_blank() && !is_sent_blank {
-            let reason = match entry.content.is_blank() {
-                true => phrase!("its content is blank"),
-                false => phrase!("nothing is left after its macros were expanded"),
+            let reason = if entry.content.is_blank() {
+                phrase!("its content is blank")
+            } else {
+                phrase!("nothing is left after its macros were expanded")
             };
             self.decisions.push(Decision::new(Outcome::Dropped, entry.source.clone(), reason));
             return None;
@@ -272,16 +273,16 @@ impl Assembly {
                         return self.decisions.push(Decision::new(Outcome::Dropped, source, reason));
                     }
                     let missing = phrase!("no anchor `{name}`", name = excerpt(target));
-                    return self.inject_elsewhere(target, missing, ranked);
+                    return self.inject_elsewhere(target, &missing, ranked);
                 };
                 self.slots.place(spot, ranked);
             }
-            Placement::InOrder => self.inject_elsewhere("", phrase!("it names no place"), ranked),
+            Placement::InOrder => self.inject_elsewhere("", &phrase!("it names no place"), ranked),
         }
     }
 
     /// The fallbacks of anchors that a preset need not have, in the order of preference of each.
-    fn inject_elsewhere(&mut self, target: &str, missing: Phrase, mut ranked: Ranked) {
+    fn inject_elsewhere(&mut self, target: &str, missing: &Phrase, mut ranked: Ranked) {
         let source = ranked.message.source.clone();
         let note = |place: Phrase| {
             self.decisions.push(Decision::new(

@@ -244,9 +244,10 @@ fn no_room(source: &Source, room: usize) -> Decision {
         let reason = phrase!("entries with several points, or this one alone, have no room left");
         return Decision::new(Outcome::Dropped, source.clone(), reason);
     }
-    let reason = match room {
-        1 => phrase!("there is room for 1 point; only the nearest is placed"),
-        _ => phrase!("there is room for {room} points; only the nearest are placed", room),
+    let reason = if room == 1 {
+        phrase!("there is room for 1 point; only the nearest is placed")
+    } else {
+        phrase!("there is room for {room} points; only the nearest are placed", room)
     };
     Decision::new(Outcome::Cut, source.clone(), reason)
 }
@@ -258,9 +259,10 @@ fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decisio
         list.push("…".to_owned());
     }
     let depths = Argument::list(list, Divider::Comma);
-    let reason = match total {
-        1 => phrase!("no point at depth {depths}: there is 1 message", depths),
-        _ => phrase!("no point at depth {depths}: there are {total} messages", depths, total),
+    let reason = if total == 1 {
+        phrase!("no point at depth {depths}: there is 1 message", depths)
+    } else {
+        phrase!("no point at depth {depths}: there are {total} messages", depths, total)
     };
     counted(Outcome::NotActivated, source, reason, beyond.len())
 }

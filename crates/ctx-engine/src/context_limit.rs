@@ -64,9 +64,10 @@ fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
     );
     let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
     let meant = unquoted.as_ref().and_then(read_tokens);
-    let help = match meant {
-        Some(number) => phrase!("write `{number}` without quotes; in quotes it is ignored", number),
-        None => phrase!("it is ignored; 0 means the model's window"),
+    let help = if let Some(number) = meant {
+        phrase!("write `{number}` without quotes; in quotes it is ignored", number)
+    } else {
+        phrase!("it is ignored; 0 means the model's window")
     };
     let mut wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
     wrong.fix = meant.map(|number| Box::new(Fix::value(number)));

@@ -16,15 +16,14 @@ pub(crate) fn inexact(name: &str, counted: f64) -> Option<Diagnostic> {
         return None;
     }
     let (name, written) = (excerpt(name), write(counted));
-    let message = match counted.is_finite() {
-        true => {
-            phrase!(
-                "variable `{name}` is counted to {written}, beyond which whole numbers are not exact",
-                name,
-                written
-            )
-        }
-        false => phrase!("variable `{name}` is counted beyond all numbers and is `{written}`", name, written),
+    let message = if counted.is_finite() {
+        phrase!(
+            "variable `{name}` is counted to {written}, beyond which whole numbers are not exact",
+            name,
+            written
+        )
+    } else {
+        phrase!("variable `{name}` is counted beyond all numbers and is `{written}`", name, written)
     };
     Some(Diagnostic::warning(codes::INEXACT_NUMBER, message))
 }

@@ -143,9 +143,10 @@ fn several(others: &[String]) -> Option<Diagnostic> {
     }
     let shown = others.iter().take(SHOWN_AGENTS).map(|name| excerpt(name));
     let (count, names) = (others.len() + 1, Argument::names(shown, Divider::Comma));
-    let message = match others.len() > SHOWN_AGENTS {
-        true => phrase!("the first of {count} agents is read; not read: {names} and more", count, names),
-        false => phrase!("the first of {count} agents is read; not read: {names}", count, names),
+    let message = if others.len() > SHOWN_AGENTS {
+        phrase!("the first of {count} agents is read; not read: {names} and more", count, names)
+    } else {
+        phrase!("the first of {count} agents is read; not read: {names}", count, names)
     };
     let help = phrase!("split the export into one file for each agent; the others are kept under `imported`");
     Some(Diagnostic::warning(codes::SEVERAL_AGENTS, message).at_pointer("/agents/1").with_help(help))

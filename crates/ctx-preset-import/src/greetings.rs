@@ -21,9 +21,10 @@ pub(crate) fn gather(agent: &mut Agent) -> Option<Diagnostic> {
     agent.greetings = greetings.iter().map(|(entry, _)| greeting(entry)).collect();
     let count = agent.greetings.len();
     lower_shown(agent, count);
-    let message = match count {
-        1 => phrase!("1 greeting moves from the preset's entries to `greetings`"),
-        _ => phrase!("{count} greetings move from the preset's entries to `greetings`", count),
+    let message = if count == 1 {
+        phrase!("1 greeting moves from the preset's entries to `greetings`")
+    } else {
+        phrase!("{count} greetings move from the preset's entries to `greetings`", count)
     };
     let pointer = format!("/presetMessages/{first}");
     Some(Diagnostic::info(codes::MIGRATED_GREETINGS, message).at_pointer(pointer))

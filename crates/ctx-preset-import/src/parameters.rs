@@ -32,9 +32,10 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
     rules.retain(|_| !is_read.next().unwrap_or(false));
     processors.extend(settings.into_iter().flatten());
     parameters.insert("processors".to_owned(), Value::Array(processors));
-    let message = match count {
-        1 => phrase!("1 rule moves from `contextPostProcessing` to `processors`"),
-        _ => phrase!("{count} rules move from `contextPostProcessing` to `processors`", count),
+    let message = if count == 1 {
+        phrase!("1 rule moves from `contextPostProcessing` to `processors`")
+    } else {
+        phrase!("{count} rules move from `contextPostProcessing` to `processors`", count)
     };
     let pointer = "/parameters/contextPostProcessing/rules";
     Some(Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer))

@@ -217,7 +217,7 @@ impl ConfigField {
             }
             (FieldKind::Select, Value::String(text)) => {
                 let known = self.options.iter().filter_map(|option| option.value.as_str());
-                closest(text.trim(), known).map(|near| did_you_mean(near))
+                closest(text.trim(), known).map(did_you_mean)
             }
             _ => None,
         }

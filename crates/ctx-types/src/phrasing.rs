@@ -117,7 +117,8 @@ impl Serialize for Phrase {
 
 impl PartialEq<str> for Phrase {
     fn eq(&self, other: &str) -> bool {
-        self.to_string() == other
+        // `PartialEq` of its text is what is defined here.
+        *self.to_string() == *other
     }
 }
 
@@ -244,7 +245,8 @@ macro_rules! to_argument {
 
 to_argument!(|text: &str| Argument::Text(text.into()), str, String, Arc<str>, Cow<'_, str>);
 to_argument!(|shown: &dyn ToString| Argument::Text(shown.to_string().into()), char, f64, f32);
-to_argument!(|number: &_| Argument::Number(i64::from(*number)), u8, u16, u32, i32, i64);
+to_argument!(|number: &_| Argument::Number(i64::from(*number)), u8, u16, u32, i32);
+to_argument!(|number: &i64| Argument::Number(*number), i64);
 to_argument!(|number: &_| Argument::Number(i64::try_from(*number).unwrap_or(i64::MAX)), usize, u64);
 to_argument!(|phrase: &Phrase| Argument::Phrase(Box::new(phrase.clone())), Phrase);
 to_argument!(|argument: &Argument| argument.clone(), Argument);
@@ -275,16 +277,9 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
             rest = after;
             return Some(Piece::Literal(brace));
         }
-        match after.split_once('}').filter(|_| brace == "{") {
-            Some((name, after)) => {
-                rest = after;
-                Some(Piece::Hole(name))
-            }
-            None => {
-                rest = after;
-                Some(Piece::Literal(brace))
-            }
-        }
+        let hole = after.split_once('}').filter(|_| brace == "{");
+        rest = hole.map_or(after, |(_, after)| after);
+        Some(hole.map_or(Piece::Literal(brace), |(name, _)| Piece::Hole(name)))
     })
 }
 
@@ -424,6 +419,7 @@ pub(crate) fn as_reason<S: Serializer>(phrase: &Phrase, serializer: S) -> Result
 }
 
 /// Writes `help` and `helpArguments`, or nothing.
+#[expect(clippy::ref_option, reason = "serde asks so")]
 pub(crate) fn as_help<S: Serializer>(phrase: &Option<Phrase>, serializer: S) -> Result<S::Ok, S::Error> {
     match phrase {
         Some(phrase) => serialize_as(phrase, ["help", "helpArguments"], serializer),

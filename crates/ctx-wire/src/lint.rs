@@ -80,7 +80,7 @@ pub fn detect(body: &Value) -> Option<Dialect> {
 fn messages<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [Json<'a>] {
     match body.get("messages").and_then(Json::as_list) {
         None => {
-            found.push(refused(codes::SHAPE, phrase!("`messages` is not a list")).at_pointer("/messages"))
+            found.push(refused(codes::SHAPE, phrase!("`messages` is not a list")).at_pointer("/messages"));
         }
         Some([]) => {
             found.push(

@@ -88,9 +88,12 @@ impl BookSet {
             Cause::Sticky { until: end } => phrase!("it stays {until}", until = until(*end)),
             Cause::Keys { primary, secondary } => {
                 let primary = self.describe_hit(primary, message);
-                match secondary.as_ref().map(|secondary| self.describe_hit(secondary, message)) {
-                    Some(secondary) => phrase!("key {primary} with {secondary}", primary, secondary),
-                    None => phrase!("key {primary}", primary),
+                if let Some(secondary) =
+                    secondary.as_ref().map(|secondary| self.describe_hit(secondary, message))
+                {
+                    phrase!("key {primary} with {secondary}", primary, secondary)
+                } else {
+                    phrase!("key {primary}", primary)
                 }
             }
         }
@@ -111,19 +114,20 @@ impl BookSet {
     /// of keys. `message` gives words for a message, which is counted from the newest.
     pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match reason {
-            Reason::Group { group, loss } => loss.in_group(group, self.name(loss.winner())),
+            Reason::Group { group, loss } => loss.in_group(group, &self.name(loss.winner())),
             Reason::Secondary { primary, logic, found } => {
                 let found = found.as_ref().map(|found| self.describe_hit(found, message));
-                secondary(self.describe_hit(primary, message), *logic, found)
+                secondary(&self.describe_hit(primary, message), *logic, found)
             }
             other => other.phrase(),
         }
     }
 
     fn name(&self, member: usize) -> Phrase {
-        match self.members().get(member) {
-            Some(member) => phrase!("`{name}`", name = excerpt(&member.id)),
-            None => phrase!("an entry"),
+        if let Some(member) = self.members().get(member) {
+            phrase!("`{name}`", name = excerpt(&member.id))
+        } else {
+            phrase!("an entry")
         }
     }
 }

@@ -288,9 +288,10 @@ impl Compiler<'_> {
     fn tell_hidden(&mut self) {
         let hidden = self.bad_keys.saturating_sub(MAX_FINDINGS);
         if hidden > 0 {
-            let message = match hidden {
-                1 => phrase!("1 more key cannot run and is not listed"),
-                _ => phrase!("{hidden} more keys cannot run and are not listed", hidden),
+            let message = if hidden == 1 {
+                phrase!("1 more key cannot run and is not listed")
+            } else {
+                phrase!("{hidden} more keys cannot run and are not listed", hidden)
             };
             self.findings.push(Diagnostic::warning(codes::BAD_PATTERN, message));
         }

@@ -228,14 +228,14 @@ impl Reason {
             }
             Self::Secondary { primary, logic, found } => {
                 let quoted = |hit: &KeyHit| phrase!("`{key}`", key = excerpt(&hit.key));
-                secondary(quoted(primary), *logic, found.as_ref().map(quoted))
+                secondary(&quoted(primary), *logic, found.as_ref().map(quoted))
             }
             Self::Probability { drawn, probability } => phrase!(
                 "{drawn} was drawn, and its probability is {probability}",
                 drawn = format!("{drawn:.1}"),
                 probability
             ),
-            Self::Group { group, loss } => loss.in_group(group, phrase!("another entry")),
+            Self::Group { group, loss } => loss.in_group(group, &phrase!("another entry")),
             Self::Budget { tokens: Some(tokens), budget } => phrase!(
                 "there is no room for its {tokens} in the budget of {budget}",
                 tokens = count_of!(*tokens, "token"),
@@ -275,7 +275,7 @@ impl Reason {
 }
 
 /// Says how secondary keys are not as they should be, with words for the keys that were found.
-pub(crate) fn secondary(key: Phrase, logic: SelectiveLogic, found: Option<Phrase>) -> Phrase {
+pub(crate) fn secondary(key: &Phrase, logic: SelectiveLogic, found: Option<Phrase>) -> Phrase {
     match (logic, found) {
         (SelectiveLogic::AndAny, _) => phrase!("key {key} was found, but none of its secondary keys", key),
         (SelectiveLogic::AndAll, _) => phrase!("key {key} was found, but not all of its secondary keys", key),
@@ -291,7 +291,7 @@ pub(crate) fn secondary(key: Phrase, logic: SelectiveLogic, found: Option<Phrase
 
 impl GroupLoss {
     /// Says how it lost in a group, with words for the entry that it lost to.
-    pub(crate) fn in_group(&self, group: &str, winner: Phrase) -> Phrase {
+    pub(crate) fn in_group(&self, group: &str, winner: &Phrase) -> Phrase {
         let group = excerpt(group);
         match self {
             Self::Active(_) => phrase!("in the group `{group}`, {winner} is active already", group, winner),
@@ -328,10 +328,11 @@ impl fmt::Display for Status {
 
 /// Says when an effect ends that lasts until the conversation has so many messages.
 pub(crate) fn until(end: u64) -> Phrase {
-    match end {
-        // An effect without an end is as long as JavaScript can count.
-        0..ENDLESS => phrase!("until the conversation has {messages}", messages = count_of!(end, "message")),
-        _ => phrase!("for good"),
+    // An effect without an end is as long as JavaScript can count.
+    if end < ENDLESS {
+        phrase!("until the conversation has {messages}", messages = count_of!(end, "message"))
+    } else {
+        phrase!("for good")
     }
 }
 

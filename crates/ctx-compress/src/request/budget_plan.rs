@@ -150,7 +150,7 @@ fn impossible(needs: &[BudgetNeed], over: u64) -> BudgetVerdict {
 /// Returns what needs most; of equal ones the first.
 fn largest(needs: &[BudgetNeed]) -> (Phrase, u64) {
     let largest = needs.iter().rev().max_by_key(|need| need.tokens);
-    largest.map(|need| (need.name.clone(), need.tokens)).unwrap_or_else(|| (phrase!("nothing"), 0))
+    largest.map_or_else(|| (phrase!("nothing"), 0), |need| (need.name.clone(), need.tokens))
 }
 
 impl BudgetPlan {

@@ -34,9 +34,10 @@ impl Strategy for KeyMessage {
         for (at, priority) in ranked {
             let tokens = material.groups.get(at).map_or(0, |group| material.tokens(group));
             if let Some(fate) = fates.get_mut(at).filter(|_| tokens <= room) {
-                *fate = Fate::Keep(match priority >= RECENT {
-                    true => phrase!("one of the newest messages"),
-                    false => phrase!("priority of its kind"),
+                *fate = Fate::Keep(if priority >= RECENT {
+                    phrase!("one of the newest messages")
+                } else {
+                    phrase!("priority of its kind")
                 });
                 room -= tokens;
             }

@@ -62,9 +62,10 @@ impl Findings {
             return;
         }
         let keys = Argument::names(set.iter().take(MAX_NAMED), Divider::Comma);
-        let keys = match set.get(MAX_NAMED) {
-            Some(_) => phrase!("{keys} and more", keys),
-            None => phrase!("{keys}", keys),
+        let keys = if set.get(MAX_NAMED).is_some() {
+            phrase!("{keys} and more", keys)
+        } else {
+            phrase!("{keys}", keys)
         };
         let message = phrase!(
             "switching `{id}` on ({origin}) replaces its whole entry ({replaced}), and with it {keys}",

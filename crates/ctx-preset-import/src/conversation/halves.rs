@@ -68,9 +68,10 @@ fn disagreement(differing: &Map<String, Value>) -> Option<Diagnostic> {
         return None;
     }
     let shown = Argument::names(shown, Divider::Comma);
-    let message = match keys.next() {
-        Some(_) => phrase!("index and detail disagree on {shown} and more; the detail counts", shown),
-        None => phrase!("index and detail disagree on {shown}; the detail counts", shown),
+    let message = if keys.next().is_some() {
+        phrase!("index and detail disagree on {shown} and more; the detail counts", shown)
+    } else {
+        phrase!("index and detail disagree on {shown}; the detail counts", shown)
     };
     let help = phrase!("the values of the index are kept under `imported`");
     Some(Diagnostic::warning(codes::SESSION_HALVES, message).at_pointer("/index").with_help(help))

@@ -121,9 +121,10 @@ fn listed<'a>(
 
 fn too_many(left_out: usize) -> Diagnostic {
     let limit = RuleSet::MAX_RULES;
-    let message = match left_out {
-        1 => phrase!("1 regex rule is left out: only {limit} run", limit),
-        _ => phrase!("{count} regex rules are left out: only {limit} run", count = left_out, limit),
+    let message = if left_out == 1 {
+        phrase!("1 regex rule is left out: only {limit} run", limit)
+    } else {
+        phrase!("{count} regex rules are left out: only {limit} run", count = left_out, limit)
     };
     Diagnostic::warning(codes::RULES_LIMIT, message)
         .with_help(phrase!("switch presets off that you do not need"))

@@ -67,9 +67,10 @@ pub fn settings(
 
 fn with_help(found: &ctx_types::Diagnostic) -> Phrase {
     let message = &found.message;
-    match &found.help {
-        Some(help) => phrase!("`--set`: {message}; {help}", message, help),
-        None => phrase!("`--set`: {message}", message),
+    if let Some(help) = &found.help {
+        phrase!("`--set`: {message}; {help}", message, help)
+    } else {
+        phrase!("`--set`: {message}", message)
     }
 }
 

@@ -97,12 +97,13 @@ fn folders(
 
 /// Finds names of tools and of categories that there are not.
 fn tools(named: &ToolNames) -> Vec<Diagnostic> {
+    type Write = fn(&str) -> Phrase;
     let mut found = Vec::new();
     let no_category = |name: &str| phrase!("there is no category of tools `{name}`", name = excerpt(name));
     let no_tool = |name: &str| phrase!("there is no tool `{name}`", name = excerpt(name));
-    let lists: [(&str, fn(&str) -> Phrase, _, _); 2] = [
-        ("categories", no_category, &named.categories, &[FolderTools::CATEGORY][..]),
-        ("tools", no_tool, &named.tools, &FolderTools::NAMES[..]),
+    let lists = [
+        ("categories", no_category as Write, &named.categories, &[FolderTools::CATEGORY][..]),
+        ("tools", no_tool as Write, &named.tools, &FolderTools::NAMES[..]),
     ];
     for (key, missing, names, known) in lists {
         let list = format!("{}/{key}", named.pointer);
