@@ -4,9 +4,12 @@ mod bundled;
 mod conversations;
 mod finish;
 mod gathered;
+mod merge;
 mod rows;
+mod scripts;
 mod settle;
 mod sources;
+mod take;
 mod weight;
 
 use ctx_anchors::AnchorRegistry;

@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use ctx_types::pointer_step;
 use serde_json::Value;
 
-use crate::report::{Extent, FieldReports, FieldStatus, Said};
+use crate::report::{Extent, FieldReports, FieldStatus, RowFacts};
 
 /// What became of the fields of a document that was converted. What nobody took is kept.
 ///
@@ -16,11 +16,11 @@ use crate::report::{Extent, FieldReports, FieldStatus, Said};
 /// pointer of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    told: RefCell<Told>,
+    entries: RefCell<Entries>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct Entries {
     fields: HashMap<usize, Claim, BuildHasherDefault<Addresses>>,
     scopes: HashMap<usize, Scope, BuildHasherDefault<Addresses>>,
     /// Places that were made of several parts.
@@ -96,12 +96,12 @@ impl Record {
     /// Has room for the fields of a document.
     pub(crate) fn with_room(extent: Extent) -> Self {
         let record = Self::default();
-        record.told.borrow_mut().fields.reserve(extent.leaves.min(MOST_ROOM));
+        record.entries.borrow_mut().fields.reserve(extent.leaves.min(MOST_ROOM));
         record
     }
 
     pub(crate) fn claim(&self, value: &Value, claim: Claim) {
-        self.told.borrow_mut().fields.insert(address(value), claim);
+        self.entries.borrow_mut().fields.insert(address(value), claim);
     }
 
     pub(crate) fn claim_all(&self, value: &Value, claim: Claim, has_steps: bool) {
@@ -141,15 +141,15 @@ impl Record {
 
     /// Adds a place that was made of several parts.
     pub(crate) fn made(&self, place: String) -> Tail {
-        let made = &mut self.told.borrow_mut().made;
+        let made = &mut self.entries.borrow_mut().made;
         made.push(place);
         Tail::Made(u32::try_from(made.len() - 1).unwrap_or(u32::MAX))
     }
 
     fn scope(&self, value: &Value, change: impl FnOnce(&mut Scope)) {
-        let mut told = self.told.borrow_mut();
-        told.has_leaf_scopes |= is_leaf(value);
-        change(told.scopes.entry(address(value)).or_default());
+        let mut entries = self.entries.borrow_mut();
+        entries.has_leaf_scopes |= is_leaf(value);
+        change(entries.scopes.entry(address(value)).or_default());
     }
 
     /// Makes a row for each leaf of the document; what nobody took is kept below a place. O(leaves).
@@ -164,13 +164,13 @@ impl Record {
         let start = pointer.len();
         let around =
             Around { to: (start, ""), kept: (start, kept_at, ""), note: None, rest: None, sureness: None };
-        Walk { told: &self.told.borrow(), pointer, rows }.visit(value, around);
+        Walk { entries: &self.entries.borrow(), pointer, rows }.visit(value, around);
     }
 }
 
 /// A walk over the leaves of a document.
 struct Walk<'a> {
-    told: &'a Told,
+    entries: &'a Entries,
     pointer: &'a mut String,
     rows: &'a mut FieldReports,
 }
@@ -215,8 +215,8 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&self, value: &Value, mut around: Around<'a>) -> Around<'a> {
-        let told: &'a Told = self.told;
-        let Some(scope) = told.scopes.get(&address(value)) else { return around };
+        let entries: &'a Entries = self.entries;
+        let Some(scope) = entries.scopes.get(&address(value)) else { return around };
         let start = self.pointer.len();
         if let Some(to) = &scope.to {
             around.to = (start, to);
@@ -239,10 +239,10 @@ impl<'a> Walk<'a> {
     }
 
     fn leaf(&mut self, leaf: &Value, mut around: Around<'a>) {
-        let told: &'a Told = self.told;
-        let claim = told.fields.get(&address(leaf)).map(|claim| (claim, None));
+        let entries: &'a Entries = self.entries;
+        let claim = entries.fields.get(&address(leaf)).map(|claim| (claim, None));
         let is_empty = is_empty(leaf);
-        if told.has_leaf_scopes || claim.is_none_or(|(claim, _)| claim.status == FieldStatus::Kept) {
+        if entries.has_leaf_scopes || claim.is_none_or(|(claim, _)| claim.status == FieldStatus::Kept) {
             around = self.enter(leaf, around);
         }
         let claim = claim.or(around.rest);
@@ -257,14 +257,14 @@ impl<'a> Walk<'a> {
         };
         let pointer = &*self.pointer;
         let from = |start: usize| pointer.get(start..).unwrap_or_default();
-        self.rows.push(pointer, Said { status, note, is_sure, is_empty }, |text| {
+        self.rows.push(pointer, RowFacts { status, note, is_sure, is_empty }, |text| {
             if let Some((claim, steps_from)) = claim.filter(|(claim, _)| claim.status != FieldStatus::Kept) {
                 text.push_str(around.to.1);
                 if matches!(claim.tail, Tail::Same) {
                     text.push_str(from(around.to.0));
                     return true;
                 }
-                told.push(claim.tail, text);
+                entries.push(claim.tail, text);
                 text.push_str(steps_from.map(from).unwrap_or_default());
             } else {
                 let (start, place, below) = around.kept;
@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Told {
+impl Entries {
     fn push(&self, tail: Tail, text: &mut String) {
         let (tail, item) = match tail {
             Tail::Fixed(tail) => (tail, None),

@@ -62,7 +62,7 @@ pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
     let path = report.path.clone();
     report.diagnostics.extend(found.into_iter().map(|finding| finding.in_document(path.as_str())));
     report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    super::rows::demote(report);
+    super::rows::mark_as_kept(report);
 }
 
 /// Tells whether a book has the name of the file that an agent names, or else that of the book.

@@ -2,44 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{
-    Agent, Diagnostic, Persist as _, Reader, RegexPreset, RegexRule, UserProfile, excerpt, phrase,
-};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, excerpt};
 use serde_json::{Map, Value, json};
 
-use super::gathered::{Gathered, Given};
+use super::gathered::{Gathered, SourceObject};
+use super::merge::Winner;
+use super::scripts::{Scripts, named};
 use super::{Import, bundled, rows};
 use crate::codes;
 use crate::format::Format;
 use crate::formats::sillytavern::arrange::Arrangement;
 use crate::formats::sillytavern::card::Card;
 use crate::formats::sillytavern::preset::{ChatPreset, IN_USE, in_use};
-use crate::formats::sillytavern::regex_scripts::{self, LIST};
+use crate::formats::sillytavern::regex_scripts::TakenScripts;
 use crate::formats::sillytavern::settings::{Preferences, Settings};
 use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
 use crate::formats::sillytavern::{parameters, processors, templates};
-use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::Object;
 use crate::record::Record;
-use crate::report::{Change, Extent, FieldReport, FieldStatus, FileReport, Target};
+use crate::report::{Change, Extent, FieldStatus, FileReport, Target};
 use crate::source::Source;
 
 impl Gathered {
     /// Makes the agent.
     pub(super) fn finish(mut self) -> Import {
-        self.outdo_parts();
-        if let Some(persona) = &self.persona
-            && self.made.profile.is_none()
-        {
-            let profile = Value::Object(persona.profile());
-            self.made.profile = Some(UserProfile::read(profile, &mut Reader::new()));
-        } else if self.persona.is_some() {
-            let personas = [Some(Format::Personas), Some(Format::Settings)];
-            self.outdo(rows::ANOTHER_PERSON, |file, row| {
-                personas.contains(&file) && rows::leads_to(row, "/profile")
-            });
-        }
+        self.supersede_parts();
+        self.choose_person();
         if self.agent.is_none() && !self.has_parts() {
             self.drop_unknown();
         }
@@ -106,16 +95,7 @@ impl Gathered {
                 agent.worldbook_ids.push(book.name.as_str().into());
             }
         }
-        let others = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
-        for given in others.into_iter().flatten() {
-            let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
-            // Who chats is no matter of the agent.
-            rows::refuse_where(report, STANDS, |row| !rows::leads_to(row, "/profile"));
-            let message = phrase!("an agent was given too, which stands for itself; this file is not used");
-            let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message)
-                .with_help(phrase!("import it by itself"));
-            report.diagnostics.push(found.in_document(report.path.as_str()));
-        }
+        self.refuse_others();
         let scripts = std::mem::take(&mut self.scripts);
         let presets = agent.regex_config.as_ref().map(|config| config.presets.len());
         let replaced = [
@@ -133,11 +113,7 @@ impl Gathered {
                 config.presets.push(named(rules, &name, config.presets.len()));
             }
         }
-        self.outdo(STANDS, |file, row| {
-            let is_of_agent = file.is_some_and(|file| OF_AGENTS.contains(&file));
-            is_of_agent
-                && ["/presetMessages", "/parameters", "/modelId"].iter().any(|at| rows::leads_to(row, at))
-        });
+        self.supersede_beside_agent();
         let kept = self.take_kept();
         if !kept.is_empty() {
             let is_moved = kept::join(&mut agent.kept, kept);
@@ -146,14 +122,6 @@ impl Gathered {
             }
         }
         agent
-    }
-
-    /// Says of fields of files, by their formats, that they are no more than kept.
-    fn outdo(&mut self, note: &'static str, is_meant: impl Fn(Option<Format>, FieldReport<'_>) -> bool) {
-        for (report, kept_at) in self.made.report.files.iter_mut().zip(&self.kept_at) {
-            let format = report.format;
-            rows::outdo(report, kept_at, note, |row| is_meant(format, row));
-        }
     }
 
     /// Returns a template that files held, by itself or in a master export.
@@ -174,7 +142,8 @@ impl Gathered {
         let is_master = |file: &FileReport| file.format == Some(Format::MasterExport);
         let report = self.made.report.files.iter().position(is_master);
         if let (None, Some(object), Some(report)) = (&self.system_prompt, prompt, report) {
-            self.system_prompt = Some(Given { report, at: "/sysprompt", value: Value::Object(object) });
+            self.system_prompt =
+                Some(SourceObject { report, at: "/sysprompt", value: Value::Object(object) });
         }
     }
 
@@ -191,15 +160,13 @@ impl Gathered {
         };
         if self.preset.is_none() {
             if has_risu {
-                let others = [Format::ContextTemplate, Format::TextPreset, Format::MasterExport];
-                self.outdo_presets("a preset of RisuAI was given, which says it", &others);
+                self.supersede_presets(Winner::RisuPreset);
             }
             // Their applications have no such texts.
             ChatPreset::without_default_texts(&mut instead);
             return Some(instead);
         }
-        let outdone = [Format::RisuPreset, Format::ContextTemplate, Format::TextPreset, Format::MasterExport];
-        self.outdo_presets("a chat-completion preset was given, which says it", &outdone);
+        self.supersede_presets(Winner::ChatPreset);
         None
     }
 
@@ -207,35 +174,10 @@ impl Gathered {
     fn take_preset_in_use(&mut self) {
         let Some(settings) = self.settings.as_ref().filter(|_| self.preset.is_none()) else { return };
         let preset = settings.value.as_object().and_then(in_use);
-        self.preset = preset.map(|preset| Given {
+        self.preset = preset.map(|preset| SourceObject {
             report: settings.report,
             at: IN_USE,
             value: Value::Object(preset.clone()),
-        });
-    }
-
-    /// Says of files that would make a preset that another one counts.
-    fn outdo_presets(&mut self, note: &'static str, formats: &[Format]) {
-        self.outdo(note, |file, row| {
-            let is_meant = file.is_some_and(|file| formats.contains(&file));
-            is_meant && !rows::leads_to(row, "/template")
-        });
-    }
-
-    /// Says of the parts of a master export that a file by itself stands for them.
-    fn outdo_parts(&mut self) {
-        let parts = [
-            ("/instruct", Format::InstructTemplate),
-            ("/context", Format::ContextTemplate),
-            ("/preset", Format::TextPreset),
-        ];
-        let is_given = |format: Format| self.templates.contains_key(format.id());
-        let given: Vec<&str> =
-            parts.iter().filter(|(_, format)| is_given(*format)).map(|(at, _)| *at).collect();
-        self.outdo("a file by itself was given, which says it", |file, row| {
-            let below =
-                |part: &&str| row.pointer.strip_prefix(*part).is_some_and(|rest| rest.starts_with('/'));
-            file == Some(Format::MasterExport) && given.iter().any(below)
         });
     }
 
@@ -275,24 +217,13 @@ impl Gathered {
         agent.insert("dialect".to_owned(), "sillytavern".into());
         agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
         self.books(card_view, &mut agent);
-        let scripts =
-            |given: &Option<Given>, name: &str, taken: Option<(&str, Vec<RegexRule>, Vec<Diagnostic>)>| {
-                let (at, rules, found) = taken?;
-                let rules = RegexPreset { rules, ..RegexPreset::default() };
-                let inside = Some((at.to_owned(), found));
-                Some(Scripts { name: name.to_owned(), report: given.as_ref()?.report, rules, inside })
-            };
-        let of_card = scripts(card, CARD_RULES, card_scripts);
-        let global = scripts(settings, "Global scripts", settings_parts.scripts.take());
-        let of_preset = preset.as_ref().and_then(|given| {
-            let list = preset_view.at("extensions/regex_scripts");
-            let originals = list.value().filter(|list| list.is_array())?.clone();
-            let (mut rules, found) = regex_scripts::take(list);
-            regex_scripts::keep_originals(&mut rules, originals);
-            let inside = Some((format!("{}/extensions/regex_scripts", given.at), found));
-            let rules = RegexPreset { rules, ..RegexPreset::default() };
-            Some(Scripts { name: PRESET_RULES.to_owned(), report: given.report, rules, inside })
-        });
+        let inside = |given: &Option<SourceObject>, name: &str, taken: Option<TakenScripts>| {
+            Some(Scripts::inside(given.as_ref()?, name, taken?))
+        };
+        let of_card = inside(card, CARD_RULES, card_scripts);
+        let global = inside(settings, "Global scripts", settings_parts.scripts.take());
+        let of_preset = TakenScripts::take(preset_view, "/extensions/regex_scripts");
+        let of_preset = inside(preset, PRESET_RULES, of_preset);
         if let Some(given) = preset {
             self.preset_rows(given, &record);
         }
@@ -307,7 +238,7 @@ impl Gathered {
     }
 
     /// Returns what is kept of the files.
-    fn imported(&mut self, given: [Option<Given>; 4]) -> Object {
+    fn imported(&mut self, given: [Option<SourceObject>; 4]) -> Object {
         let keys = ["card", "preset", "settings", "sysprompt"];
         let parts = keys.into_iter().zip(given);
         let mut imported: Object = parts
@@ -337,7 +268,7 @@ impl Gathered {
     }
 
     /// Says of the texts of a system prompt which of them stand where prompts of chats do.
-    fn system_prompt(&mut self, prompt: &Given, arrangement: &Arrangement<'_>) {
+    fn system_prompt(&mut self, prompt: &SourceObject, arrangement: &Arrangement<'_>) {
         let Some(report) = self.made.report.files.get_mut(prompt.report) else { return };
         for (field, id) in arrangement.system_prompt() {
             let pointer = format!("{}/{field}", prompt.at);
@@ -350,7 +281,7 @@ impl Gathered {
     }
 
     /// Reports what became of the fields of a preset.
-    fn preset_rows(&mut self, given: &Given, record: &Record) {
+    fn preset_rows(&mut self, given: &SourceObject, record: &Record) {
         let Some(report) = self.made.report.files.get_mut(given.report) else { return };
         let path = report.path.clone();
         let repeated = repeated(given).into_iter().map(|found| found.in_document(path.as_str()));
@@ -372,53 +303,13 @@ impl Gathered {
             agent.insert("worldbookIds".to_owned(), json!(names));
         }
     }
-
-    /// Returns the lists of scripts in the order in which they run: those of settings, of files, of the preset, of
-    /// the card; each with a name and the number of the report of its file.
-    fn lists(
-        &mut self,
-        global: Option<Scripts>,
-        of_preset: Option<Scripts>,
-        of_card: Option<Scripts>,
-    ) -> Vec<Scripts> {
-        let files = std::mem::take(&mut self.scripts).into_iter();
-        let files = files.map(|(name, report, rules)| Scripts { name, report, rules, inside: None });
-        let all = global.into_iter().chain(files).chain(of_preset).chain(of_card);
-        all.filter(|scripts| !scripts.rules.rules.is_empty()).collect()
-    }
-
-    /// Gives a list its number, and puts what is found in the scripts of a card, a preset or settings to the findings
-    /// of their file.
-    fn rules(&mut self, scripts: Scripts, number: usize) -> RegexPreset {
-        let at = scripts.inside.as_ref().map_or("", |(at, _)| at);
-        self.number(scripts.report, at, number);
-        if let Some((at, mut found)) = scripts.inside
-            && let Some(report) = self.made.report.files.get_mut(scripts.report)
-        {
-            relocate(&mut found, &[Moved { ours: "", theirs: &at }]);
-            let path = report.path.clone();
-            report.diagnostics.extend(found.into_iter().map(|finding| finding.in_document(path.as_str())));
-            report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        }
-        named(scripts.rules, &scripts.name, number)
-    }
-
-    /// Gives a list of scripts that stands at a place its number in the rows of its file.
-    fn number(&mut self, report: usize, at: &str, number: usize) {
-        let Some(report) = self.made.report.files.get_mut(report) else { return };
-        report.fields.change(|row| {
-            let rest = row.to.filter(|_| row.pointer.starts_with(at))?.strip_prefix(LIST)?;
-            let to = Target::At(format!("/regexConfig/presets/{number}{rest}"));
-            Some(Change { status: row.status, to, note: row.note })
-        });
-    }
 }
 
 /// How many prompts that stand twice in an order are told.
 const SHOWN_PROMPTS: usize = 20;
 
 /// Tells of prompts that stand twice in the order of a preset; of those for which there is no room, how many they are.
-fn repeated(given: &Given) -> Vec<Diagnostic> {
+fn repeated(given: &SourceObject) -> Vec<Diagnostic> {
     let Some(order) = ChatPreset(Source::unrecorded(&given.value)).ordered_by() else { return Vec::new() };
     let tell = |(step, identifier): (usize, &str)| {
         let name = excerpt(identifier);
@@ -434,36 +325,6 @@ fn repeated(given: &Given) -> Vec<Diagnostic> {
         more => found.push(Diagnostic::more(more, "this document")),
     }
     found
-}
-
-const STANDS: &str = "an agent was given, which stands for itself";
-
-/// The files that would make another agent, while they are kept beside one.
-const OF_AGENTS: [Format; 6] = [
-    Format::Personas,
-    Format::Settings,
-    Format::ContextTemplate,
-    Format::TextPreset,
-    Format::MasterExport,
-    Format::RisuPreset,
-];
-
-/// Scripts that become a list of rules.
-struct Scripts {
-    name: String,
-    /// The number of the report of their file.
-    report: usize,
-    rules: RegexPreset,
-    /// Where they stand in their file, and what was found; none if they are all that it holds, and that is told.
-    inside: Option<(String, Vec<Diagnostic>)>,
-}
-
-fn named(mut rules: RegexPreset, name: &str, number: usize) -> RegexPreset {
-    rules.name = Some(name.into());
-    #[expect(clippy::cast_precision_loss, reason = "there are few lists")]
-    let order = number as f64;
-    rules.order = Some(order);
-    rules
 }
 
 fn parameters(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {

@@ -50,8 +50,8 @@ pub(super) fn migrate(report: &mut FileReport) {
     });
 }
 
-/// Says of fields whose values were reported as of a wrong type that they are kept.
-pub(super) fn demote(report: &mut FileReport) {
+/// Marks fields as kept whose values were reported as of a wrong type.
+pub(super) fn mark_as_kept(report: &mut FileReport) {
     let wrong = |found: &&Diagnostic| found.code == WRONG_TYPE;
     let pointers =
         report.diagnostics.iter().filter(wrong).filter_map(|found| found.location.pointer.as_deref());
@@ -69,10 +69,8 @@ pub(super) fn demote(report: &mut FileReport) {
     });
 }
 
-pub(super) const ANOTHER_PERSON: &str = "another file says who chats";
-
-/// Says of those fields of a file that are meant that they are no more than kept, since something else says it.
-pub(super) fn outdo(
+/// Marks those fields of a file as kept that are meant, since something else says the same.
+pub(super) fn supersede(
     report: &mut FileReport,
     kept_at: &str,
     note: &'static str,

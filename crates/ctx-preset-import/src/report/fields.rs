@@ -41,7 +41,7 @@ const NO_NOTE: u16 = u16::MAX;
 
 /// What is said of a field beside where it goes.
 #[derive(Clone, Copy)]
-pub(crate) struct Said {
+pub(crate) struct RowFacts {
     pub(crate) status: FieldStatus,
     pub(crate) note: Option<&'static str>,
     /// Whether it is where it goes whatever else is imported.
@@ -99,13 +99,13 @@ impl FieldReports {
     }
 
     /// Adds a row; `to` writes where the field goes, and says whether that is anywhere.
-    pub(crate) fn push(&mut self, pointer: &str, said: Said, to: impl FnOnce(&mut String) -> bool) {
+    pub(crate) fn push(&mut self, pointer: &str, facts: RowFacts, to: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         self.text.push_str(pointer);
         let between = self.text.len();
         let is_somewhere = to(&mut self.text);
         let to = if is_somewhere { length(self.text.len() - between) } else { NONE };
-        let Said { status, note, is_sure, is_empty } = said;
+        let RowFacts { status, note, is_sure, is_empty } = facts;
         let note = self.note(note);
         self.rows.push(Row { start, pointer: length(between - start), to, note, status, is_sure, is_empty });
     }

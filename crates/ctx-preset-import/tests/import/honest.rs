@@ -5,7 +5,6 @@ mod aio;
 mod files;
 mod follow;
 mod others;
-mod wrong_types;
 
 use ctx_preset_import::{
     FieldReport, FieldReports, FieldStatus, Import, ImportOptions, Limits, SourceFile, detect, export_card,

@@ -1,9 +1,10 @@
 //! Character cards: versions 1 to 3, Pygmalion's, and the YAML of text-generation-webui.
 
-use ctx_types::{Diagnostic, Reader, RegexRule};
+use ctx_types::{Diagnostic, Reader};
 use serde_json::{Value, json};
 
-use super::{regex_scripts, role};
+use super::regex_scripts::TakenScripts;
+use super::role;
 use crate::loose::{Object, number_of, said, text, whole};
 use crate::report::NOT_READ;
 use crate::source::Source;
@@ -66,8 +67,8 @@ const FAVOURITE: &str = "for people; nothing sorts by it";
 pub(crate) struct TakenCard {
     /// What it says of the character, as the fields of an agent.
     pub(crate) agent: Object,
-    /// Its scripts, and where they stand in it.
-    pub(crate) scripts: Option<(&'static str, Vec<RegexRule>, Vec<Diagnostic>)>,
+    /// Its scripts.
+    pub(crate) scripts: Option<TakenScripts>,
 }
 
 impl<'v> Card<'v> {
@@ -291,19 +292,12 @@ impl<'v> Card<'v> {
     }
 
     /// Takes the scripts that the card brings.
-    fn take_scripts(self) -> Option<(&'static str, Vec<RegexRule>, Vec<Diagnostic>)> {
+    fn take_scripts(self) -> Option<TakenScripts> {
         let places = ["/data/extensions/regex_scripts", "/data/regex_scripts"];
         let places = if self.is_layered { places } else { ["/extensions/regex_scripts", "/regex_scripts"] };
         let [within, beside] = places;
-        let inside = self.fields.at("extensions/regex_scripts");
-        let (place, scripts) = match inside.value() {
-            Some(_) => (within, inside),
-            None => (beside, self.fields.at("regex_scripts")),
-        };
-        scripts.value().filter(|scripts| scripts.is_array())?;
-        let (mut rules, found) = regex_scripts::take(scripts);
-        regex_scripts::keep_originals(&mut rules, scripts.value()?.clone());
-        Some((place, rules, found))
+        let is_within = self.fields.at("extensions/regex_scripts").value().is_some();
+        TakenScripts::take(self.root, if is_within { within } else { beside })
     }
 
     /// Takes what stands at the top of a card beside `data`.

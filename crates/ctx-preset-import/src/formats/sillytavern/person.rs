@@ -36,6 +36,7 @@ const ANOTHER: &str = "another persona than the one in use";
 const CHOSEN: &str = "the persona that is read";
 const ITS_OWN: &str = "the persona in use says it itself";
 const NO_DEPTH: &str = "the persona stands at no depth";
+const SAYS_NOTHING: &str = "the persona has neither a name nor a description";
 
 impl PersonaPlace {
     /// Takes the place that the persona in use has of its own, or else the general one, field by field.
@@ -118,6 +119,9 @@ impl Persona {
         let place = PersonaPlace::take(own, power);
         let book = own.at("lorebook").text().into("/profile/worldbookIds");
         if name.is_none() && description.is_none() {
+            for (_, field) in own.fields() {
+                field.keep_all(SAYS_NOTHING);
+            }
             return None;
         }
         Some(Self {

@@ -68,6 +68,25 @@ pub(crate) fn keep_originals(rules: &mut [RegexRule], scripts: Value) {
     }
 }
 
+/// A list of scripts that was taken out of a file.
+pub(crate) struct TakenScripts {
+    /// Where it stands there.
+    pub(crate) at: &'static str,
+    pub(crate) rules: Vec<RegexRule>,
+    pub(crate) found: Vec<Diagnostic>,
+}
+
+impl TakenScripts {
+    /// Takes the list at a place of a file, if there is one.
+    pub(crate) fn take(file: Source<'_>, at: &'static str) -> Option<Self> {
+        let scripts = file.at(at.trim_start_matches('/'));
+        let originals = scripts.value().filter(|scripts| scripts.is_array())?.clone();
+        let (mut rules, found) = take(scripts);
+        keep_originals(&mut rules, originals);
+        Some(Self { at, rules, found })
+    }
+}
+
 /// How many findings are told of one list of scripts.
 const MOST_FINDINGS: usize = 1_000;
 

@@ -1,10 +1,9 @@
 //! What `settings.json` says of agents beside the persona in use and the preset in use.
 
-use ctx_types::{Diagnostic, RegexRule};
 use serde_json::Value;
 
 use super::preset::IN_USE;
-use super::regex_scripts;
+use super::regex_scripts::TakenScripts;
 use crate::loose::Object;
 use crate::source::Source;
 
@@ -15,8 +14,8 @@ pub(crate) struct Settings {
     pub(crate) world_info: Object,
     /// The settings of the author's note.
     pub(crate) note: Object,
-    /// The scripts for all cards, where they stand and what was found.
-    pub(crate) scripts: Option<(&'static str, Vec<RegexRule>, Vec<Diagnostic>)>,
+    /// The scripts for all cards.
+    pub(crate) scripts: Option<TakenScripts>,
 }
 
 /// Whether the texts of a card stand over those of a preset.
@@ -47,16 +46,9 @@ impl Settings {
             },
             world_info: world_info(file),
             note: note(file.at("extension_settings/note")),
-            scripts: scripts(file.at("extension_settings/regex")),
+            scripts: TakenScripts::take(file, "/extension_settings/regex"),
         }
     }
-}
-
-fn scripts(list: Source<'_>) -> Option<(&'static str, Vec<RegexRule>, Vec<Diagnostic>)> {
-    let scripts = list.value().filter(|scripts| scripts.is_array())?;
-    let (mut rules, found) = regex_scripts::take(list);
-    regex_scripts::keep_originals(&mut rules, scripts.clone());
-    Some(("/extension_settings/regex", rules, found))
 }
 
 fn note(note: Source<'_>) -> Object {

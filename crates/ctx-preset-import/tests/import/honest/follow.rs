@@ -1,4 +1,5 @@
-//! Each row leads to a place in what was made; what is kept is there as it was.
+//! The one property of a report, whatever the files are: each leaf has exactly one row, a row that is mapped leads to
+//! where the value is, and what is kept is there as it was.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use ctx_types::Persist;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{files, others};
+use super::{files, leaves, others};
 
 /// Returns all that was made, by the places that rows name.
 pub(crate) fn made_of(made: &Import) -> Value {
@@ -75,12 +76,29 @@ fn import_files(documents: &[Value]) -> Import {
 #[track_caller]
 fn check(documents: &[Value]) {
     let made = import_files(documents);
+    for (document, file) in documents.iter().zip(&made.report.files) {
+        let mut expected = Vec::new();
+        leaves(document, "", &mut expected);
+        let pointers: Vec<&str> = file.fields.iter().map(|row| row.pointer).collect();
+        assert_eq!(pointers, expected, "{document}");
+    }
     let wrong = untruths(documents, &made);
     assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), json!(documents));
 }
 
-/// A file of any kind.
+/// A file of any kind, in half of them with one leaf of any other type.
 fn any_file() -> BoxedStrategy<Value> {
+    let broken = (file_of_a_kind(), any::<prop::sample::Index>(), files::wrong());
+    let broken = broken.prop_map(|(mut file, chosen, wrong)| {
+        let mut pointers = Vec::new();
+        leaves(&file, "", &mut pointers);
+        *file.pointer_mut(&pointers[chosen.index(pointers.len())]).unwrap() = wrong;
+        file
+    });
+    prop_oneof![file_of_a_kind(), broken].boxed()
+}
+
+fn file_of_a_kind() -> BoxedStrategy<Value> {
     prop_oneof![
         files::card(),
         files::preset(),
@@ -101,7 +119,7 @@ fn any_file() -> BoxedStrategy<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn each_row_of_a_file_leads_to_its_place(file in any_file()) {
