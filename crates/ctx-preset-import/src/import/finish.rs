@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, excerpt};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, SourceObject};

@@ -1,6 +1,6 @@
 //! What the files hold, sorted by what it is.
 
-use ctx_types::{Agent, Diagnostic, RegexPreset};
+use ctx_types::{Agent, Diagnostic, RegexPreset, phrase};
 use serde_json::Value;
 
 use super::sources::{Named, Source};

@@ -1,6 +1,6 @@
 //! Who wins where files say the same: the first of a kind, an agent, the file that is nearer to the form that is made.
 
-use ctx_types::{Diagnostic, Persist as _, Reader, UserProfile};
+use ctx_types::{Diagnostic, Persist as _, Reader, UserProfile, phrase};
 use serde_json::Value;
 
 use super::gathered::Gathered;
@@ -61,8 +61,9 @@ impl Gathered {
             let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
             // Who chats is no matter of the agent.
             rows::refuse_where(report, STANDS, |row| !rows::leads_to(row, "/profile"));
-            let message = "an agent was given too, which stands for itself; this file is not used";
-            let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
+            let message = phrase!("an agent was given too, which stands for itself; this file is not used");
+            let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message)
+                .with_help(phrase!("import it by itself"));
             report.diagnostics.push(found.in_document(report.path.as_str()));
         }
     }

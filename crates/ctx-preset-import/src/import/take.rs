@@ -1,6 +1,6 @@
 //! Documents of each format, as they are taken into what the files hold.
 
-use ctx_types::{Diagnostic, RegexPreset, Worldbook};
+use ctx_types::{Diagnostic, RegexPreset, Worldbook, phrase};
 use serde_json::Value;
 
 use super::gathered::{Gathered, SourceObject, unused};
@@ -337,12 +337,15 @@ fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
 
 /// Says that nothing tells what a file is, and which formats are nearest.
 fn unknown(nearest: &[Format]) -> Diagnostic {
-    let found = Diagnostic::error(codes::UNKNOWN_FILE, "the file is nothing that can be imported");
+    let found = Diagnostic::error(codes::UNKNOWN_FILE, phrase!("the file is nothing that can be imported"));
     let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
     found.with_help(match nearest.is_empty() {
-        true => "leave it out, or give the file that the other application exports".to_owned(),
+        true => phrase!("leave it out, or give the file that the other application exports"),
         false => {
-            format!("leave it out, or say what it is with `--as`, such as {}", nearest.join(", "))
+            phrase!(
+                "leave it out, or say what it is with `--as`, such as {nearest}",
+                nearest = nearest.join(", ")
+            )
         }
     })
 }
@@ -350,8 +353,9 @@ fn unknown(nearest: &[Format]) -> Diagnostic {
 /// Keeps the first of a kind; a further one is reported.
 fn first<T>(place: &mut Option<T>, value: T, kind: &str) -> Outcome {
     if place.is_some() {
-        let message = format!("another {kind} was given before; this one is not used");
-        let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help("import it by itself");
+        let message = phrase!("another {kind} was given before; this one is not used", kind);
+        let found =
+            Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help(phrase!("import it by itself"));
         return Outcome { used: Use::Superseded, ..Outcome::whole(vec![found]) };
     }
     *place = Some(value);
