@@ -3,9 +3,9 @@
 //! `cargo run -p examples --bin custom_anchor`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ctx_anchors::AnchorDefinition;
-use ctx_engine::{Compile, Engine, Limits, Switches, read_agent};
-use ctx_types::{Session, TurnInput};
+use ctx_engine::prelude::{
+    AnchorDefinition, Compile, Engine, Limits, Session, Switches, TurnInput, read_agent,
+};
 
 /// The entry of type `weather` says where the anchor is; two others are placed at it, in order of `order`.
 const AGENT: &str = "
@@ -42,8 +42,8 @@ fn show(title: &str, engine: &Engine) -> anyhow::Result<()> {
     // By default messages of one role that follow each other are sent as one; here each is to be seen.
     let joining = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned);
     let apart = Switches { disable: joining.into(), ..Switches::default() };
-    let compiled = engine.compile(&agent.value, &Compile { switches: apart, ..Compile::default() });
-    let turn = TurnInput { input: Some("Shall I water today?".into()), ..TurnInput::default() };
+    let compiled = engine.compile(&agent.value, &Compile::default().with(|compile| compile.switches = apart));
+    let turn = TurnInput::new("Shall I water today?");
     let context = compiled.assemble_blocking(&Session::new("chat"), &turn)?;
     for message in &context.messages {
         println!("  {:<6} {}", message.role.as_str(), message.text());

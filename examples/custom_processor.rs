@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
-use ctx_engine::{Compile, Engine, Limits, Switches, read_conversation};
-use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
-use ctx_types::{Agent, ConfigField, Content, Decision, Outcome, TurnInput, phrase};
+use ctx_engine::prelude::{
+    Agent, Compile, ConfigField, Content, ContextProcessor, Decision, Descriptor, Engine, Limits, Outcome,
+    PipelineContext, ProcessorError, Switches, TurnInput, async_trait, phrase, read_conversation,
+};
 use serde_json::json;
 
 struct HideMail;
@@ -17,12 +18,14 @@ struct HideMail;
 #[async_trait]
 impl ContextProcessor for HideMail {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            // Behind the session loader (100), so that there are messages; before anything counts them.
-            priority: 210,
-            config_fields: vec![ConfigField::text("word", "What stands for an address", "[mail]")],
-            ..Descriptor::new("hide-mail", "Hide mail", "Puts a word in the place of mail addresses")
-        }
+        Descriptor::new("hide-mail", "Hide mail", "Puts a word in the place of mail addresses").with(
+            |descriptor| {
+                // Behind the session loader (100), so that there are messages; before anything counts them.
+                descriptor.priority = 210;
+                descriptor.config_fields =
+                    vec![ConfigField::text("word", "What stands for an address", "[mail]")];
+            },
+        )
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -59,8 +62,11 @@ fn main() -> anyhow::Result<()> {
     let off = Switches { disable: vec!["hide-mail".to_owned()], ..Switches::default() };
     for (title, with) in [
         ("as it comes", Compile::default()),
-        ("with a setting of the user", Compile { user_parameters: Some(settings), ..Compile::default() }),
-        ("switched off", Compile { switches: off, ..Compile::default() }),
+        (
+            "with a setting of the user",
+            Compile::default().with(|compile| compile.user_parameters = Some(settings)),
+        ),
+        ("switched off", Compile::default().with(|compile| compile.switches = off)),
     ] {
         let compiled = engine.compile(&Agent::default(), &with);
         let context = compiled.assemble_blocking(&chat.value, &TurnInput::default())?;

@@ -6,8 +6,9 @@
 //! `cargo run -p examples --bin dialects`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ctx_engine::{Compile, Dialect, Engine, Limits, Request, read_agent, read_conversation};
-use ctx_types::TurnInput;
+use ctx_engine::prelude::{
+    Compile, Dialect, Engine, Limits, Request, TurnInput, read_agent, read_conversation,
+};
 use serde_json::{Map, json};
 
 const AGENT: &str = "
@@ -43,13 +44,12 @@ fn main() -> anyhow::Result<()> {
     let models = ["gpt-5", "gpt-5", "claude-sonnet-4-5", "gemini-3-pro", "llama-3.1-8b"];
     for (dialect, model) in Dialect::ALL.into_iter().zip(models) {
         // The model and the dialect are inputs of the turn: they decide the budget, and in what form files go.
-        let turn = TurnInput {
-            model: Some(model.into()),
-            dialect: Some(dialect.name().into()),
-            ..TurnInput::default()
-        };
+        let turn = TurnInput::default().with(|turn| {
+            turn.model = Some(model.into());
+            turn.dialect = Some(dialect.name().into());
+        });
         let context = compiled.assemble_blocking(&chat.value, &turn)?;
-        let body = context.encode(dialect, &Request { model, tools: &tools, parameters: &parameters });
+        let body = context.encode(&Request { model, tools: &tools, parameters: &parameters });
         // `to_bytes` gives what is sent; as a value it can be printed over several lines.
         println!("== {} ({} bytes)\n{:#}", dialect.name(), body.to_bytes().len(), body.to_value());
         body.diagnostics.iter().for_each(|finding| println!("{finding}"));

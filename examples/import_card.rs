@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use ctx_engine::{Compile, Engine};
-use ctx_preset_import::{ImportOptions, SourceFile, import};
-use ctx_types::{LoadedWorldbook, Session, TurnInput};
+use ctx_engine::import::{ImportOptions, SourceFile, import};
+use ctx_engine::prelude::{Compile, Engine, LoadedWorldbook, Session, TurnInput};
 
 const CARD: &str = r#"{ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
     "name": "Ada",
@@ -46,9 +45,12 @@ fn main() -> anyhow::Result<()> {
         book: Arc::new(book.book.clone()),
         is_global: false,
     });
-    let with = Compile { worldbooks: books.collect(), profile: made.profile.clone(), ..Compile::default() };
+    let with = Compile::default().with(|compile| {
+        compile.worldbooks = books.collect();
+        compile.profile = made.profile.clone();
+    });
     let compiled = Engine::new().compile(&made.agent.unwrap_or_default(), &with);
-    let turn = TurnInput { input: Some("Who lights each lamp?".into()), ..TurnInput::default() };
+    let turn = TurnInput::new("Who lights each lamp?");
     let context = compiled.assemble_blocking(&Session::new("chat"), &turn)?;
     println!("\nits first turn:");
     for message in &context.messages {

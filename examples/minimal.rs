@@ -3,8 +3,7 @@
 //! `cargo run -p examples --bin minimal`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ctx_engine::{Compile, Dialect, Engine, Limits, Request, read_agent, read_conversation};
-use ctx_types::TurnInput;
+use ctx_engine::prelude::{Compile, Engine, Limits, Request, TurnInput, read_agent, read_conversation};
 
 /// What the author of the agent wrote: a list of entries, most of them with a place of their own.
 const AGENT: &str = "
@@ -37,14 +36,12 @@ fn main() -> anyhow::Result<()> {
     let compiled = engine.compile(&agent.value, &Compile::default());
 
     // Once per turn. All that may differ between two turns is in here, time and chance too.
-    let turn = TurnInput {
-        input: Some("And how often does it need water?".into()),
-        model: Some("gpt-5".into()),
+    let turn = TurnInput::new("And how often does it need water?").with(|turn| {
+        turn.model = Some("gpt-5".into());
         // By default that is the model's window, less what its answer needs.
-        context_tokens: Some(70),
-        reserve: Some(0),
-        ..TurnInput::default()
-    };
+        turn.context_tokens = Some(70);
+        turn.reserve = Some(0);
+    });
     let context = compiled.assemble_blocking(&chat.value, &turn)?;
 
     println!("What is sent, and where it comes from:");
@@ -58,6 +55,6 @@ fn main() -> anyhow::Result<()> {
         println!("  {decision}");
     }
 
-    println!("\nThe bytes of the request:\n{}", context.encode(Dialect::OpenaiChat, &Request::new("gpt-5")));
+    println!("\nThe bytes of the request:\n{}", context.encode(&Request::new("gpt-5")));
     Ok(())
 }

@@ -14,8 +14,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use anyhow::{Context as _, ensure};
-use ctx_engine::{Compile, CompiledAgent, Dialect, Engine, Limits, Request, read_agent, read_conversation};
-use ctx_types::TurnInput;
+use ctx_engine::prelude::{
+    Compile, CompiledAgent, Engine, Limits, Request, TurnInput, read_agent, read_conversation,
+};
 use serde_json::Value;
 
 const AGENTS: [(&str, &str); 2] = [
@@ -80,8 +81,9 @@ fn answer(stream: &mut TcpStream, agents: &BTreeMap<&str, CompiledAgent>) -> any
     let body: Value = serde_json::from_slice(&body)?;
     let chat = read_conversation(body["chat"].to_string().as_bytes(), "chat.json", &Limits::default())?;
     let input = body["input"].as_str().map(Into::into);
-    let context = agent.assemble_blocking(&chat.value, &TurnInput { input, ..TurnInput::default() })?;
-    Ok(context.encode(Dialect::OpenaiChat, &Request::new("gpt-5")).to_bytes())
+    let context =
+        agent.assemble_blocking(&chat.value, &TurnInput::default().with(|turn| turn.input = input))?;
+    Ok(context.encode(&Request::new("gpt-5")).to_bytes())
 }
 
 /// As little of HTTP as is needed: the path, the length, the body.

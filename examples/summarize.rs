@@ -5,11 +5,10 @@
 //! `cargo run -p examples --bin summarize`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection, Summarizing};
-use ctx_tokens::Counter;
-use ctx_types::{
-    Node, PortError, PortFuture, Role, Session, Summarizer, SummaryAnswer, SummaryRequest, TokenCounter,
-    visible_path,
+use ctx_engine::compress::{MaskConfig, MaskPlan, MaskSelection, Summarizing};
+use ctx_engine::prelude::{
+    Counter, Node, PortError, PortFuture, Role, Session, Summarizer, SummaryAnswer, SummaryRequest,
+    TokenCounter, visible_path,
 };
 
 /// What a host lends; a real one sends the prompt to a model and waits.

@@ -7,8 +7,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    book, conformance, diagnostics, fixtures, layers, macros, package, page, schema, sdk, servers, texts,
-    tidy, workspace,
+    api, book, conformance, diagnostics, layers, macros, package, page, schema, sdk, servers, texts, tidy,
+    workspace,
 };
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -63,12 +63,6 @@ const STEPS: &[Step] = &[
     Step { title: "layers", work: Work::Verb { run: layers::run, arguments: &[] }, is_slow: false },
     Step { title: "tidy", work: Work::Verb { run: tidy::run, arguments: &[] }, is_slow: false },
     Step {
-        title: "fixtures --check",
-        work: Work::Verb { run: fixtures::run, arguments: &["--check"] },
-        // The last step runs the same tests; alone, this one says sooner that a snapshot is out of date.
-        is_slow: true,
-    },
-    Step {
         title: "macros --check",
         work: Work::Verb { run: macros::run, arguments: &["--check"] },
         is_slow: true,
@@ -88,6 +82,7 @@ const STEPS: &[Step] = &[
         work: Work::Verb { run: texts::run, arguments: &["--check"] },
         is_slow: false,
     },
+    Step { title: "api --check", work: Work::Verb { run: api::run, arguments: &["--check"] }, is_slow: true },
     Step { title: "package", work: Work::Verb { run: package::run, arguments: &[] }, is_slow: true },
     Step {
         title: "book --if-possible",

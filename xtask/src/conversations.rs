@@ -29,7 +29,7 @@ const FOLDER: &str = "crates/ctx-compress/conversations";
 /// How many conversations of each kind the set has.
 const OF_EACH: u64 = 2;
 
-/// Tells one conversation of a kind.
+/// Reports one conversation of a kind.
 type Tell = fn(&mut Draws) -> Story;
 
 /// The kinds of conversations, with their names.

@@ -42,14 +42,6 @@ fn check() -> Result<()> {
         let mut command = workspace::cargo(&["test", "--package", package, "--test", test]);
         workspace::run(command.envs(ci::ENVIRONMENT.iter().copied()))?;
     }
-    let paths: Vec<String> = tidy::files(&workspace::root())?.into_iter().map(|file| file.path).collect();
-    let missing = tidy::cases_without_result(&paths);
-    for case in &missing {
-        eprintln!("fixtures: `{case}` has no expected.snap");
-    }
-    if !missing.is_empty() {
-        bail!("{} case(s) without an expected result; `cargo xtask fixtures` writes it", missing.len());
-    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 //! One file per verb; [`VERBS`] is the whole command line.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program talks to the terminal")]
 
+mod api;
 mod attachments;
 mod bench;
 mod book;
@@ -122,6 +123,11 @@ const VERBS: &[Verb] = &[
         name: "kills",
         run: kills::run,
         help: "[--count N] [--seed N]  conversations whose program is killed at chance moments",
+    },
+    Verb {
+        name: "api",
+        run: api::run,
+        help: "[--check]  the public items of the library crates, in docs/api",
     },
     Verb {
         name: "goldens",

@@ -43,7 +43,7 @@ fn is_published(package: &Value) -> bool {
     package["publish"].as_array().is_none_or(|registries| !registries.is_empty())
 }
 
-/// Says what a published crate lacks.
+/// Describes what a published crate lacks.
 fn lacks(package: &Value) -> Vec<String> {
     let name = text(package, "name");
     let count = |key: &str| package[key].as_array().map_or(0, Vec::len);

@@ -71,7 +71,7 @@ fn python_pip() -> Command {
     command
 }
 
-/// Tells whether a program is there and says its version.
+/// Returns whether a program is there and says its version.
 fn answers(command: &mut Command) -> bool {
     let found = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     found.is_ok_and(|status| status.success())

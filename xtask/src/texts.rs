@@ -8,8 +8,11 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::tidy::{code_only, files};
 use crate::workspace;
 
-/// Where the translations are: the English template, and below it the other one.
-const TRANSLATIONS: [&str; 1] = ["crates/ctx-cli/src/lang/zh/library.txt"];
+/// Where the translations of what libraries say are: the English template, and below it the other one.
+const LIBRARY: &str = "crates/ctx-language/src/zh/library.txt";
+
+/// The crates that have catalogues of their own, for what no library says.
+const HOSTS: [(&str, &str); 1] = [("ctx-cli", "crates/ctx-cli/src/lang/zh/texts.txt")];
 
 /// Prints the templates of each crate in the order of their files; `--check` compares them with the translations.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -31,10 +34,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the templates of each crate, each once.
+/// Returns the templates of each crate, each once; what a library says too is not a host's.
 fn by_crate() -> Result<BTreeMap<String, Vec<String>>> {
     let mut by_crate: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut known = BTreeSet::new();
     for file in files(&workspace::root())? {
         let Some((name, path)) = file.path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"))
         else {
@@ -44,36 +46,57 @@ fn by_crate() -> Result<BTreeMap<String, Vec<String>>> {
             continue;
         }
         let templates = templates(&file.text).with_context(|| format!("in {}", file.path))?;
-        let templates =
-            templates.into_iter().filter(|template| !template.is_empty() && known.insert(template.clone()));
         by_crate.entry(name.to_owned()).or_default().extend(templates);
+    }
+    let mut known = BTreeSet::from([String::new()]);
+    let (hosts, libraries): (Vec<_>, Vec<_>) =
+        by_crate.iter_mut().partition(|(name, _)| HOSTS.iter().any(|(host, _)| host == name));
+    for (_, templates) in libraries.into_iter().chain(hosts) {
+        templates.retain(|template| known.insert(template.clone()));
     }
     by_crate.retain(|_, templates| !templates.is_empty());
     Ok(by_crate)
 }
 
 fn check(by_crate: &BTreeMap<String, Vec<String>>) -> Result<()> {
-    let mut translated = BTreeMap::new();
-    for path in TRANSLATIONS {
-        let text = fs::read_to_string(workspace::root().join(path))
-            .with_context(|| format!("cannot read {path}"))?;
-        for block in text.split("\n\n") {
-            let mut lines = block.lines().filter(|line| !line.starts_with(['#', '[']) && !line.is_empty());
-            if let (Some(english), Some(other)) = (lines.next(), lines.next()) {
-                translated.insert(english.to_owned(), other.to_owned());
-            }
-        }
-    }
+    let host = |name: &str| HOSTS.iter().find(|(host, _)| *host == name).map(|(_, file)| *file);
     let mut faults = Vec::new();
-    for template in by_crate.values().flatten() {
-        match translated.get(template) {
-            None => faults.push(format!("no translation: {template}")),
-            Some(other) if holes(other) != holes(template) => faults.push(format!("other holes: {template}")),
-            Some(_) => {}
-        }
+    for file in HOSTS.iter().map(|(_, file)| *file).chain([LIBRARY]) {
+        let own = by_crate.iter().filter(|(name, _)| host(name).unwrap_or(LIBRARY) == file);
+        let templates: BTreeSet<&str> = own.flat_map(|(_, own)| own).map(String::as_str).collect();
+        let text = fs::read_to_string(workspace::root().join(file))
+            .with_context(|| format!("cannot read {file}"))?;
+        let of_file = faults_of(&templates, &translations(&text));
+        faults.extend(of_file.iter().map(|fault| format!("{file}: {fault}")));
     }
-    ensure!(faults.is_empty(), "{} in {}:\n{}", faults.len(), TRANSLATIONS.join(", "), faults.join("\n"));
+    ensure!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
     Ok(())
+}
+
+/// Returns the templates of a catalogue, each with its translation.
+fn translations(text: &str) -> BTreeMap<&str, &str> {
+    let mut is_of_templates = false;
+    let pair = |block| {
+        let mut lines = str::lines(block).filter(|line| !line.starts_with('#') && !line.is_empty());
+        let mut first = lines.next()?;
+        if first.starts_with('[') && first.ends_with(']') {
+            is_of_templates = first == "[templates]";
+            first = lines.next()?;
+        }
+        Some((first, lines.next()?)).filter(|_| is_of_templates)
+    };
+    text.split("\n\n").filter_map(pair).collect()
+}
+
+/// Compares templates with their translations.
+fn faults_of(templates: &BTreeSet<&str>, translated: &BTreeMap<&str, &str>) -> Vec<String> {
+    let missing = templates.iter().filter(|template| !translated.contains_key(**template));
+    let missing = missing.map(|template| format!("no translation: {template}"));
+    let dead = translated.keys().filter(|template| !templates.contains(**template));
+    let dead = dead.map(|template| format!("no template any more: {template}"));
+    let odd = translated.iter().filter(|(template, other)| holes(template) != holes(other));
+    let odd = odd.map(|(template, _)| format!("other holes: {template}"));
+    missing.chain(dead).chain(odd).collect()
 }
 
 /// Returns the names of the holes of a template.
@@ -172,6 +195,13 @@ fn literals(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn templates_and_translations_belong_together() {
+        let translated = translations("# Why\n\n[templates]\na {b}\n甲 {c}\n\nold\n旧\n\n[words]\nw\n字\n");
+        let expected = ["no translation: new", "no template any more: old", "other holes: a {b}"];
+        assert_eq!(faults_of(&BTreeSet::from(["a {b}", "new"]), &translated), expected);
+    }
 
     #[test]
     fn templates_are_found_in_code_alone() {

@@ -15,7 +15,6 @@ use std::fmt;
 use anyhow::{Result, bail};
 
 use crate::workspace;
-pub(crate) use names::cases_without_result;
 pub(crate) use rust_text::code_only;
 pub(crate) use tree::files;
 
@@ -29,7 +28,7 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Says what follows the last dot of the path.
+    /// Describes what follows the last dot of the path.
     pub(crate) fn extension(&self) -> &str {
         self.path.rsplit_once('.').map_or("", |(_, extension)| extension)
     }

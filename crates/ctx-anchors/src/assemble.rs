@@ -160,7 +160,7 @@ impl Assembly {
     fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
         if !entry.has_own_content() {
             if !entry.content.is_blank() {
-                let reason = phrase!("it only marks a place; its content is not sent");
+                let reason = phrase!("it only marks a position; its content is not sent");
                 self.decisions.push(Decision::new(Outcome::Hidden, entry.source.clone(), reason));
             }
             return None;
@@ -189,12 +189,11 @@ impl Assembly {
             }
             (Part::Message | Part::Template { .. }, Switch::Off(reason)) => (Outcome::Hidden, reason.clone()),
             (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_)) => {
-                (Outcome::NotActivated, phrase!("its model match does not admit this model"))
+                (Outcome::NotActivated, phrase!("its `modelMatch` excludes this model"))
             }
-            (Part::History, Switch::When(_)) => (
-                Outcome::Kept,
-                phrase!("its model match does not admit this model; the history goes there all the same"),
-            ),
+            (Part::History, Switch::When(_)) => {
+                (Outcome::Kept, phrase!("its `modelMatch` excludes this model; the history still goes there"))
+            }
             (Part::History | Part::Placeholder { .. } | Part::Nothing, _) => return,
         };
         self.decisions.push(Decision::new(outcome, entry.source.clone(), reason));
@@ -218,7 +217,7 @@ impl Assembly {
             }
             Placement::Anchor { target, .. } => {
                 let reason = phrase!(
-                    "no anchor `{target}`; it stands where the list has it",
+                    "no anchor `{target}`; it stays at its position in the list",
                     target = excerpt(target)
                 );
                 self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
@@ -232,7 +231,7 @@ impl Assembly {
     fn place_in_history(&mut self, placement: &Placement, ranked: Ranked) {
         if !self.has_history {
             let reason = phrase!(
-                "{placement} is a place in the history, and no history is sent",
+                "{placement} is a position in the history, and no history is sent",
                 placement = placement.to_string()
             );
             self.decisions.push(Decision::new(Outcome::Dropped, ranked.message.source.clone(), reason));
@@ -277,7 +276,7 @@ impl Assembly {
                 };
                 self.slots.place(spot, ranked);
             }
-            Placement::InOrder => self.inject_elsewhere("", &phrase!("it names no place"), ranked),
+            Placement::InOrder => self.inject_elsewhere("", &phrase!("it has no target position"), ranked),
         }
     }
 
@@ -292,7 +291,7 @@ impl Assembly {
             ));
         };
         if target == "author_note" && self.has_history {
-            note(phrase!("it stands at depth 4 as a system message"));
+            note(phrase!("placed at depth 4 as a system message"));
             ranked.message.role = Role::System;
             self.gaps.place_at_depths(&DepthPoints::single(4), ranked, &mut self.decisions);
             return;
@@ -320,20 +319,20 @@ impl Assembly {
 fn fallback(slots: &Slots, target: &str) -> (Spot, Phrase) {
     let description = |side| slots.at_anchor("char_description", side);
     let before_history = || match slots.at_anchor(CHAT_HISTORY, Side::Before) {
-        Some(spot) => (spot, phrase!("it stands before the history")),
-        None => (Spot::Bottom, phrase!("it stands at the end of the list")),
+        Some(spot) => (spot, phrase!("placed before the history")),
+        None => (Spot::Bottom, phrase!("placed at the end of the list")),
     };
     match target {
         "world_info_before" => {
-            let described = (description(Side::Before), phrase!("it stands before `char_description`"));
-            let system = (slots.before_first_system(), phrase!("it stands before the first system entry"));
-            first_spot([described, system]).unwrap_or((Spot::Top, phrase!("it stands at the top")))
+            let described = (description(Side::Before), phrase!("placed before `char_description`"));
+            let system = (slots.before_first_system(), phrase!("placed before the first system entry"));
+            first_spot([described, system]).unwrap_or((Spot::Top, phrase!("placed at the top")))
         }
         "world_info_after" => {
-            let described = (description(Side::After), phrase!("it stands after `char_description`"));
+            let described = (description(Side::After), phrase!("placed after `char_description`"));
             let system = (
                 slots.after_last_system_before_history(),
-                phrase!("it stands after the last system entry before the history"),
+                phrase!("placed after the last system entry before the history"),
             );
             first_spot([described, system]).unwrap_or_else(before_history)
         }
@@ -352,13 +351,14 @@ fn rank_entry(entry: &Entry, message: Message) -> Ranked {
 
 fn rank_injection(position: usize, injection: Injection) -> Ranked {
     let order = injection.placement.order();
-    let message = Message::new(injection.role, injection.text, injection.source).with_extras(MessageExtras {
-        name: injection.name,
-        attachments: injection.attachments,
-        placement: Some(Arc::new(injection.placement)),
-        written: injection.written,
-        ..MessageExtras::default()
-    });
+    let message = Message::new(injection.role, injection.text, injection.source).with_extras(
+        MessageExtras::default().with(|extras| {
+            extras.name = injection.name;
+            extras.attachments = injection.attachments;
+            extras.placement = Some(Arc::new(injection.placement));
+            extras.written = injection.written;
+        }),
+    );
     Ranked { order, lane: injection.lane, rank: injection.rank, position, message }
 }
 

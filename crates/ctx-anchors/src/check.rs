@@ -36,8 +36,10 @@ pub(crate) fn preset(
 
 /// The finding about a further entry of type `chat_history`.
 pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
-    let message =
-        phrase!("another `chat_history`; the one at entry {chosen} is used and this one ignored", chosen);
+    let message = phrase!(
+        "there is more than one `chat_history`; the one at entry {chosen} is used and this one is ignored",
+        chosen
+    );
     Diagnostic::warning(codes::DUPLICATE_ANCHOR, message)
         .at_pointer(pointer(index, "/type"))
         .with_help(phrase!("remove one of the two"))
@@ -84,7 +86,8 @@ impl<'a> Check<'a> {
                 None => unknown.with_help(help),
             });
         } else if Placement::of(file).0 != Placement::InOrder {
-            let message = phrase!("an anchor stands where the list has it; its own placement is ignored");
+            let message =
+                phrase!("an anchor stays at its position in the list; its own placement is ignored");
             let help = phrase!("move the entry in the list, or make it an ordinary message");
             self.warn(codes::PLACED_ANCHOR, message, pointer(entry.index, ""), help);
         }
@@ -96,13 +99,13 @@ impl<'a> Check<'a> {
         let is_nameless = file.id.as_deref().is_none_or(|id| id.trim().is_empty());
         match &entry.part {
             Part::Nothing if is_nameless && file.kind.as_deref() == Some("placeholder") => {
-                let message = phrase!("a placeholder without an id");
-                let help = phrase!("give it an `id`: that is the name of its anchor");
+                let message = phrase!("the placeholder has no id");
+                let help = phrase!("give it an `id`; the id is the name of its anchor");
                 self.warn(codes::NAMELESS_PLACEHOLDER, message, pointer(entry.index, ""), help);
             }
             Part::Placeholder { anchor } if !entry.content.is_blank() => {
                 let anchor = excerpt(anchor);
-                let message = phrase!("`{anchor}` only marks a place; its content is not sent", anchor);
+                let message = phrase!("`{anchor}` only marks a position; its content is not sent", anchor);
                 let content = Diagnostic::info(codes::PLACEHOLDER_CONTENT, message);
                 let help = phrase!("put the text into an entry with `anchorTarget: {anchor}`", anchor);
                 self.diagnostics.push(content.at_pointer(pointer(entry.index, "/content")).with_help(help));
@@ -116,7 +119,7 @@ impl<'a> Check<'a> {
         let Some(file) = self.file(entry) else { return };
         if entry.part == Part::History && entry.off_reason().is_some() {
             let key = if file.is_enabled == Some(false) { "/isEnabled" } else { "/groupId" };
-            let message = phrase!("`chat_history` is switched off; the history goes there all the same");
+            let message = phrase!("`chat_history` is switched off; the history still goes there");
             let help = phrase!("remove the entry and set `historyWhenUnplaced: omit` to send no history");
             self.warn(codes::DISABLED_HISTORY, message, pointer(entry.index, key), help);
         }
@@ -129,7 +132,8 @@ impl<'a> Check<'a> {
         let files = self.agent.preset_messages.iter().enumerate();
         let named = files.filter_map(|(index, file)| Some((index, file.group_id.as_deref()?)));
         for (index, id) in named.filter(|(_, id)| !declared.contains(id)) {
-            let message = phrase!("no group `{id}`; the entry takes part by itself", id = excerpt(id));
+            let message =
+                phrase!("there is no group `{id}`; the entry is treated as ungrouped", id = excerpt(id));
             let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
             let unknown = unknown.at_pointer(pointer(index, "/groupId"));
             let near = near(&mut self.guesses, id, declared.iter().copied());
@@ -147,7 +151,7 @@ impl<'a> Check<'a> {
             let Some(id) = entry.source.id.as_deref() else { continue };
             let Some(first) = ids.insert(id, entry.index) else { continue };
             if entry.anchor() != Some(id) {
-                let message = phrase!("entry {first} has the id `{id}` too", first, id = excerpt(id));
+                let message = phrase!("entry {first} also has the id `{id}`", first, id = excerpt(id));
                 let help = phrase!("give each entry its own id, so that reports can name it");
                 self.warn(codes::DUPLICATE_ID, message, pointer(entry.index, "/id"), help);
             }
@@ -163,8 +167,11 @@ impl<'a> Check<'a> {
             let first = *anchors.entry(anchor).or_insert(entry.index);
             if first != entry.index {
                 let anchor = excerpt(anchor);
-                let message =
-                    phrase!("a second `{anchor}`; things placed at it stand at entry {first}", anchor, first);
+                let message = phrase!(
+                    "there is a second `{anchor}`; entries that target it go to entry {first}",
+                    anchor,
+                    first
+                );
                 let key = if file.kind.as_deref() == Some("placeholder") { "/id" } else { "/type" };
                 let help = phrase!("remove one of the two, or give it another id");
                 self.warn(codes::DUPLICATE_ANCHOR, message, pointer(entry.index, key), help);
@@ -197,7 +204,7 @@ impl<'a> Check<'a> {
         if self.registry.get(target).is_some() {
             let message =
                 phrase!("no entry of type `{target}`; the entry stays where the list has it", target);
-            let help = phrase!("add an entry with `type: {target}` where its things should stand", target);
+            let help = phrase!("add an entry with `type: {target}` where those entries should go", target);
             return Diagnostic::error(codes::MISSING_TARGET, message).with_help(help);
         }
         let shown = excerpt(target);
@@ -229,8 +236,10 @@ impl<'a> Check<'a> {
     fn unplaced(&mut self) {
         let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
         if !matches!(other, "append" | "omit") {
-            let message =
-                phrase!("`{other}` is not a way to treat history; `append` is used", other = excerpt(other));
+            let message = phrase!(
+                "`{other}` is not a value of `historyWhenUnplaced`; `append` is used",
+                other = excerpt(other)
+            );
             let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
             let unknown = unknown.at_pointer("/historyWhenUnplaced");
             self.diagnostics.push(match nearest(other, ["append", "omit"]) {

@@ -91,8 +91,7 @@ impl Gaps {
         let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
         let Some(within) = within else {
             let all = plural(total, "message");
-            let reason =
-                phrase!("depth {depth} is beyond the {all}; it stands before the oldest", depth, all);
+            let reason = phrase!("depth {depth} is beyond the {all}; placed before the oldest", depth, all);
             return self.place_at_front(0, reason.clone(), ranked, decisions);
         };
         self.place_single(total - within, ranked, decisions);
@@ -135,7 +134,7 @@ impl Gaps {
 
     fn place_single(&mut self, gap: usize, ranked: Ranked, decisions: &mut Vec<Decision>) {
         if gap < self.window.skipped {
-            let reason = phrase!("its place lies in history that is not loaded; it stands before the rest");
+            let reason = phrase!("its position is in history that is not loaded; placed before the rest");
             return self.place_at_front(gap, reason, ranked, decisions);
         }
         let open = self.out_of_group(gap);
@@ -155,7 +154,7 @@ impl Gaps {
         let total = self.window.total_len();
         let source = &ranked.message.source;
         if points.is_empty() {
-            decisions.push(Decision::new(Outcome::Dropped, source.clone(), phrase!("it names no depth")));
+            decisions.push(Decision::new(Outcome::Dropped, source.clone(), phrase!("it has no depth")));
         }
         decisions.extend(beyond(points, total, source));
         let bytes = weight(&ranked.message);
@@ -171,7 +170,7 @@ impl Gaps {
         self.repeated_bytes += bytes * depths.len();
         let gaps = depths.into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
         let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
-        let reason = phrase!("its points lie in history that is not loaded");
+        let reason = phrase!("its depths are in history that is not loaded");
         decisions.extend(counted(Outcome::NotLoaded, source, reason, unloaded.len()));
         self.insert_at(&loaded, ranked, decisions);
     }
@@ -190,7 +189,7 @@ impl Gaps {
             self.insert(open, true, ranked.clone());
         }
         decisions.extend(moved_out(ranked, moved));
-        let reason = phrase!("another of its points stands at the same place");
+        let reason = phrase!("another of its depths falls at the same position");
         decisions.extend(counted(Outcome::Dropped, &ranked.message.source, reason, doubled));
     }
 
@@ -219,7 +218,7 @@ fn pinned(mut message: Message) -> Message {
 }
 
 fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {
-    let reason = phrase!("a tool call and its results are not separated; it stands before them");
+    let reason = phrase!("placed before a tool call, which is never separated from its results");
     counted(Outcome::Moved, &ranked.message.source, reason, count)
 }
 
@@ -241,13 +240,13 @@ fn part_weight(part: &ContentPart) -> usize {
 
 fn no_room(source: &Source, room: usize) -> Decision {
     if room == 0 {
-        let reason = phrase!("entries with several points, or this one alone, have no room left");
+        let reason = phrase!("no room is left for entries with several depths");
         return Decision::new(Outcome::Dropped, source.clone(), reason);
     }
     let reason = if room == 1 {
-        phrase!("there is room for 1 point; only the nearest is placed")
+        phrase!("there is room at 1 depth; only the nearest is placed")
     } else {
-        phrase!("there is room for {room} points; only the nearest are placed", room)
+        phrase!("there is room at {room} depths; only the nearest are placed", room)
     };
     Decision::new(Outcome::Cut, source.clone(), reason)
 }
@@ -260,9 +259,9 @@ fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decisio
     }
     let depths = Argument::list(list, Divider::Comma);
     let reason = if total == 1 {
-        phrase!("no point at depth {depths}: there is 1 message", depths)
+        phrase!("nothing is placed at depth {depths}: there is 1 message", depths)
     } else {
-        phrase!("no point at depth {depths}: there are {total} messages", depths, total)
+        phrase!("nothing is placed at depth {depths}: there are {total} messages", depths, total)
     };
     counted(Outcome::NotActivated, source, reason, beyond.len())
 }

@@ -1,7 +1,7 @@
 //! Named anchors, placements, and the assembler of presets and conversations.
 //!
-//! Layer 1: pure functions over the nouns of `ctx-types`; knows neither macros nor files nor budgets. What
-//! it needs of macros comes in as a render callback.
+//! Layer 1: pure functions over the types of `ctx-types`, without macros, files or budgets. Macros are expanded by a
+//! render callback of the caller.
 //!
 //! ```
 //! use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};

@@ -99,7 +99,7 @@ impl ModelRule {
         Some(Self { all, exclude: rule.exclude == Some(true), models, profiles })
     }
 
-    /// Tells whether the entry takes part for a target.
+    /// Returns whether the entry takes part for a target.
     pub(crate) fn admits(&self, target: Target<'_>) -> bool {
         let model = self.models.as_deref().map(|patterns| matches_model(patterns, target.model));
         let profile = self.profiles.as_deref().map(|patterns| matches_name(patterns, target.profile));
@@ -134,10 +134,10 @@ fn positions(rule: &ModelMatch, key: &str) -> Vec<usize> {
 
 fn bad_pattern(pattern: &str, key: &str, index: usize, error: &str) -> Diagnostic {
     let message =
-        phrase!("the model pattern `{pattern}` cannot run: {error}", pattern = excerpt(pattern), error);
+        phrase!("the model pattern `{pattern}` is not valid: {error}", pattern = excerpt(pattern), error);
     Diagnostic::warning(codes::MODEL_PATTERN, message)
         .at_pointer(format!("/modelMatch/{key}/{index}"))
-        .with_help(phrase!("the pattern matches no model until it is mended"))
+        .with_help(phrase!("fix the pattern; until then it matches no model"))
 }
 
 #[cfg(test)]

@@ -105,12 +105,12 @@ impl Preset {
         &self.entries
     }
 
-    /// Tells whether the conversation is sent: an entry says where it goes, or it follows all of them.
+    /// Returns whether the conversation is sent: an entry says where it goes, or it follows all of them.
     pub fn sends_history(&self) -> bool {
         self.places_history() || self.unplaced == UnplacedHistory::Append
     }
 
-    /// Tells whether the preset says where the conversation goes.
+    /// Returns whether the preset says where the conversation goes.
     pub fn places_history(&self) -> bool {
         self.entries.iter().any(|entry| entry.part == Part::History)
     }
@@ -126,7 +126,7 @@ impl Entry {
         }
     }
 
-    /// Tells whether the entry's own content is sent: that of a message or of a template anchor.
+    /// Returns whether the entry's own content is sent: that of a message or of a template anchor.
     pub fn has_own_content(&self) -> bool {
         matches!(self.part, Part::Message | Part::Template { .. })
     }
@@ -139,7 +139,7 @@ impl Entry {
         }
     }
 
-    /// Tells whether the entry takes part for a target.
+    /// Returns whether the entry takes part for a target.
     pub fn is_active(&self, target: Target<'_>) -> bool {
         self.is_triggered(target)
             && match &self.switch {
@@ -149,7 +149,7 @@ impl Entry {
             }
     }
 
-    /// Tells whether the entry is for what is generated.
+    /// Returns whether the entry is for what is generated.
     pub fn is_triggered(&self, target: Target<'_>) -> bool {
         let is_meant = |kind: &str| self.triggers.iter().any(|trigger| &**trigger == kind);
         self.triggers.is_empty() || target.kind.is_none_or(is_meant)

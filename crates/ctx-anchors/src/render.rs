@@ -50,12 +50,13 @@ pub(crate) fn message(entry: &Entry, render: &mut Render<'_>) -> Message {
         }
     };
     let is_placed = entry.placement != Placement::InOrder;
-    let mut message = Message::new(entry.role, "", entry.source.clone()).with_extras(MessageExtras {
-        attachments: entry.attachments.clone(),
-        placement: is_placed.then(|| Arc::new(entry.placement.clone())),
-        written,
-        ..MessageExtras::default()
-    });
+    let mut message = Message::new(entry.role, "", entry.source.clone()).with_extras(
+        MessageExtras::default().with(|extras| {
+            extras.attachments = entry.attachments.clone();
+            extras.placement = is_placed.then(|| Arc::new(entry.placement.clone()));
+            extras.written = written;
+        }),
+    );
     message.content = content;
     message.place = Place::Skeleton;
     message

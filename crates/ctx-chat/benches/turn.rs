@@ -20,10 +20,10 @@ use ctx_chat::{
     run_turn, with_compression,
 };
 use ctx_compress::mask::MaskConfig;
-use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
+use ctx_engine::{CompiledAgent, ConversationMemory, Engine};
 use ctx_pipeline::Cancel;
 use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest, TurnInput};
+use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest};
 use ctx_wire::{Dialect, Reply};
 use tokio::runtime::Runtime;
 
@@ -40,7 +40,7 @@ fn turns(criterion: &mut Criterion) {
     let runtime = runtime();
     // What a process loads once is loaded before.
     drop(warm(Variables::Off));
-    let settings = Compile { user_parameters: Some(with_compression(None)), ..with() };
+    let settings = with().with(|compile| compile.user_parameters = Some(with_compression(None)));
     let compressed = Engine::new().compile(&agent(Variables::Off), &settings);
     let cut = Engine::new().compile(&agent(Variables::Off), &with());
     let folder = folder();
@@ -103,7 +103,7 @@ impl<'a> Talk<'a> {
         chat.compression = chat.compression.filter(|_| self.compresses);
         chat.masks = Some(Masks { config, summarizer: &Nobody });
         let input = Some(self.writer.text(400, false).into());
-        let request = TurnRequest { turn: TurnInput { input, ..turn() }, ..TurnRequest::default() };
+        let request = TurnRequest { turn: turn().with(|turn| turn.input = input), ..TurnRequest::default() };
         let log =
             ChatLog { store: &self.store, conversation: &mut self.conversation, memory: Some(&self.memory) };
         let begun = Instant::now();

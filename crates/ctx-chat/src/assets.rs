@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use ctx_types::{Asset, AssetStore, Attachment, PortError, PortErrorKind, PortFuture, excerpt, thousands};
+use ctx_types::{
+    Asset, AssetStore, Attachment, PortError, PortErrorKind, PortFuture, excerpt, phrase, thousands,
+};
 
 /// Files of one or more folders, opened relative to handles of these.
 ///
@@ -65,7 +67,7 @@ impl FolderAssets {
     fn read_attachment(&self, attachment: &Attachment, max_bytes: u64) -> Result<Asset, PortError> {
         match attachment.path.as_deref() {
             Some(path) => self.read(path, max_bytes),
-            None => Err(PortError::new(PortErrorKind::NotFound, "nothing says where it is")),
+            None => Err(PortError::new(PortErrorKind::NotFound, "it has no location")),
         }
     }
 }
@@ -119,7 +121,8 @@ fn check_file(is_file: bool, shown: &str) -> Result<(), PortError> {
 }
 
 fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
-    let text = || format!("it has {} bytes, more than {}", thousands(len), thousands(max_bytes));
+    let text =
+        || phrase!("it has {len} bytes, more than {most}", len = thousands(len), most = thousands(max_bytes));
     if len <= max_bytes { Ok(()) } else { Err(PortError::new(PortErrorKind::TooLarge, text())) }
 }
 

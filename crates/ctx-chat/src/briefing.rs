@@ -168,7 +168,7 @@ fn entry(id: &str, text: String) -> PresetMessage {
     }
 }
 
-/// Says which tools may be used, where not all may be.
+/// Names which tools may be used, where not all may be.
 fn tools(policy: &ToolPolicy) -> Option<String> {
     let mut lines: Vec<String> =
         policy.allowed().iter().map(|rules| format!("- Use only {}.", names(rules, "no tool"))).collect();

@@ -77,8 +77,8 @@ impl Client {
             if wait > policy.longest_asked {
                 return Err(failure);
             }
-            let reason = self.endpoint.redact(failure.cause.to_string());
             tracing::info!(attempt, ?wait, code = failure.cause.code(), "a request is sent again");
+            let reason = failure.cause.cleaned(&|text| self.endpoint.redact(text)).phrase();
             watch(Progress::Retry { attempt, wait, reason });
             tokio::select! {
                 biased;

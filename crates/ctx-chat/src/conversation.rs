@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ctx_types::{History, HistoryError, Node, NodeId, Session, SessionOp};
 
+use crate::step_label::StepLabel;
 use crate::store::{Checkpoint, ConversationStore, LogEntry, Step, StoreError, Stored};
 
 /// How many steps may follow a checkpoint before a new one is made: this and a quarter of the nodes.
@@ -101,7 +102,7 @@ impl Conversation {
         at_millis: Option<i64>,
     ) -> Result<NodeId, StoreError> {
         let id = node.id.clone().unwrap_or_else(|| self.free_id());
-        let label = format!("add {}", node.role.unwrap_or_default());
+        let label = StepLabel::add(node.role.unwrap_or_default());
         let op = SessionOp::Append { parent, node: Box::new(node.with_id(id.clone())) };
         self.apply(store, &label, op, at_millis).await?;
         Ok(id)

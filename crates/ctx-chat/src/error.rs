@@ -3,17 +3,17 @@
 use std::fmt;
 use std::time::Duration;
 
+use ctx_types::{Phrase, phrase};
 use ctx_wire::{Failure, FailureKind, StreamError};
 
 /// Why a provider gave no answer. No variant holds a key: the provider's words are searched for it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum ClientError {
     /// The endpoint makes no sense, or its key cannot be had.
-    #[error("{0}")]
-    Config(String),
+    Config(Phrase),
     /// The provider cannot be reached.
-    #[error("cannot reach `{host}`: {detail}")]
     Unreachable {
         /// The host.
         host: String,
@@ -21,7 +21,6 @@ pub enum ClientError {
         detail: String,
     },
     /// The provider does not prove to be who it is said to be.
-    #[error("`{host}` is not trusted: {detail}")]
     Untrusted {
         /// The host.
         host: String,
@@ -29,7 +28,6 @@ pub enum ClientError {
         detail: String,
     },
     /// The connection broke.
-    #[error("the connection to `{host}` broke: {detail}")]
     Disconnected {
         /// The host.
         host: String,
@@ -37,7 +35,6 @@ pub enum ClientError {
         detail: String,
     },
     /// Nothing came within a limit of time.
-    #[error("{phase} took longer than {} s", limit.as_secs_f32())]
     TimedOut {
         /// What was waited for.
         phase: Phase,
@@ -45,7 +42,6 @@ pub enum ClientError {
         limit: Duration,
     },
     /// The provider reports an error.
-    #[error("the provider refused: {failure}{}", help(failure, *retry_after))]
     Provider {
         /// What it says.
         failure: Failure,
@@ -56,14 +52,37 @@ pub enum ClientError {
     #[error(transparent)]
     Stream(#[from] StreamError),
     /// A response is larger than what is taken.
-    #[error("the response has more than {limit} bytes")]
     TooLarge {
         /// The limit.
         limit: usize,
     },
     /// The caller cancelled.
-    #[error("the request was cancelled")]
     Cancelled,
+}
+
+impl ClientError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Config(phrase) => phrase.clone(),
+            Self::Unreachable { host, detail } => phrase!("cannot reach `{host}`: {detail}", host, detail),
+            Self::Untrusted { host, detail } => phrase!("`{host}` is not trusted: {detail}", host, detail),
+            Self::Disconnected { host, detail } => {
+                phrase!("the connection to `{host}` broke: {detail}", host, detail)
+            }
+            Self::TimedOut { phase, limit } => {
+                phrase!(
+                    "{phase} took longer than {limit} s",
+                    phase = phase.as_str(),
+                    limit = limit.as_secs_f32()
+                )
+            }
+            Self::Provider { failure, retry_after } => refused(failure, *retry_after),
+            Self::Stream(error) => error.phrase(),
+            Self::TooLarge { limit } => phrase!("the response has more than {limit} bytes", limit),
+            Self::Cancelled => phrase!("the request was cancelled"),
+        }
+    }
 }
 
 /// What is waited for.
@@ -80,14 +99,21 @@ pub enum Phase {
     Answer,
 }
 
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Phase {
+    /// Returns the wording for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
             Self::Connect => "connecting",
             Self::FirstToken => "the first piece of the answer",
             Self::NextToken => "the next piece of the answer",
             Self::Answer => "the whole answer",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -100,12 +126,12 @@ impl ClientError {
         }
     }
 
-    /// Tells whether the request was larger than the model's window: a shorter one may succeed.
+    /// Returns whether the request was larger than the model's window: a shorter one may succeed.
     pub fn is_overflow(&self) -> bool {
         self.failure().is_some_and(|failure| failure.kind == FailureKind::Overflow)
     }
 
-    /// Tells whether the same request may succeed if it is sent again.
+    /// Returns whether the same request may succeed if it is sent again.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Disconnected { .. } | Self::TimedOut { .. } => true,
@@ -144,7 +170,7 @@ impl ClientError {
             ..failure
         };
         match self {
-            Self::Config(text) => Self::Config(clean(text)),
+            Self::Config(phrase) => Self::Config(cleaned(phrase, clean)),
             Self::Unreachable { host, detail } => Self::Unreachable { host, detail: clean(detail) },
             Self::Untrusted { host, detail } => Self::Untrusted { host, detail: clean(detail) },
             Self::Disconnected { host, detail } => Self::Disconnected { host, detail: clean(detail) },
@@ -173,14 +199,25 @@ fn code_of(kind: FailureKind) -> &'static str {
     }
 }
 
-/// What people can do about a failure, as the end of a sentence.
-fn help(failure: &Failure, retry_after: Option<Duration>) -> String {
-    let wait = retry_after.map(|wait| format!("; it asks to wait {} s", wait.as_secs()));
-    let help = match failure.kind {
-        FailureKind::Unauthorized => "; look at the key of the endpoint",
-        FailureKind::NotFound => "; look at the model and at the address of the endpoint",
-        FailureKind::QuotaExhausted => "; waiting does not help",
-        _ => "",
+/// Returns a phrase that passed through `clean`: it stays one if nothing in it was secret.
+pub(super) fn cleaned(phrase: Phrase, clean: &dyn Fn(String) -> String) -> Phrase {
+    let (text, cleaned) = (phrase.to_string(), clean(phrase.to_string()));
+    if text == cleaned { phrase } else { Phrase::verbatim(cleaned) }
+}
+
+/// Describes what a provider refused, and what people can do about it.
+fn refused(failure: &Failure, retry_after: Option<Duration>) -> Phrase {
+    let refused = phrase!("the provider rejected the request: {failure}", failure = failure.phrase());
+    let refused = match retry_after {
+        Some(wait) => phrase!("{refused}; it asks to wait {seconds} s", refused, seconds = wait.as_secs()),
+        None => refused,
     };
-    format!("{}{help}", wait.unwrap_or_default())
+    match failure.kind {
+        FailureKind::Unauthorized => phrase!("{refused}; check the endpoint's key", refused),
+        FailureKind::NotFound => {
+            phrase!("{refused}; check the model and the endpoint's address", refused)
+        }
+        FailureKind::QuotaExhausted => phrase!("{refused}; retrying does not help", refused),
+        _ => refused,
+    }
 }

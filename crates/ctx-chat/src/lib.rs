@@ -1,11 +1,12 @@
-//! Conversations that are kept, sent and continued.
+//! Stores conversations, sends them to a model and continues them.
 //!
-//! Layer 5: this is where waiting begins. The store keeps every conversation as a log of operations and is
-//! durable before it answers.
+//! Layer 5: the first layer that waits for I/O. The store keeps every conversation as a log of operations, and a
+//! write returns only once it is durable. A chat application needs no other crate of the workspace: [`engine`] is
+//! re-exported here.
 //!
 //! ```
+//! use ctx_chat::engine::prelude::{Node, Role};
 //! use ctx_chat::{Conversation, SqliteStore};
-//! use ctx_types::{Node, Role};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! let store = SqliteStore::in_memory()?;
@@ -34,6 +35,7 @@ mod model;
 mod recovery;
 mod settings;
 mod spill;
+mod step_label;
 mod store;
 mod summarizer;
 mod tools;
@@ -42,6 +44,8 @@ mod turn;
 pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
 pub use client::{ApiKey, AudioTranscriber, Client, Endpoint, RetryPolicy, TimeLimits};
 pub use conversation::Conversation;
+pub use ctx_engine as engine;
+pub use ctx_wire::{Delta, Reply, ReplyUsage};
 pub use deadline::TokioDeadline;
 pub use error::{ClientError, Phase};
 pub use folder::FolderTools;
@@ -50,6 +54,7 @@ pub use model::{AskFailure, ChatModel, Progress, Watch};
 pub use recovery::INTERRUPTED;
 pub use settings::with_compression;
 pub use spill::{SpillFolder, Spilled};
+pub use step_label::StepLabel;
 #[cfg(feature = "postgres")]
 pub use store::PostgresStore;
 pub use store::{

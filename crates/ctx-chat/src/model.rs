@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_pipeline::Cancel;
+use ctx_types::Phrase;
 use ctx_wire::{Delta, Dialect, Reply};
 
 use crate::error::ClientError;
@@ -52,7 +53,7 @@ pub enum Progress {
         /// How long is waited before the next.
         wait: Duration,
         /// Why it failed.
-        reason: String,
+        reason: Phrase,
     },
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::codes;
 use crate::conversation::Conversation;
+use crate::step_label::StepLabel;
 use crate::store::{ConversationStore, StoreError};
 
 /// What stands for the result of a call on which the work was interrupted.
@@ -40,7 +41,7 @@ impl Conversation {
         let mut attempts = ATTEMPTS;
         while let Some(dangling) = Dangling::first(&self.session().path()) {
             let (finding, id) = (dangling.finding(), self.free_id());
-            match self.apply(store, "note an interruption", dangling.op(id), at_millis).await {
+            match self.apply(store, StepLabel::NOTE_INTERRUPTION, dangling.op(id), at_millis).await {
                 Ok(()) => found.push(finding),
                 Err(StoreError::Stale { .. }) if attempts > 0 => {
                     attempts -= 1;
@@ -53,7 +54,7 @@ impl Conversation {
     }
 }
 
-/// Tells whether a conversation ends with calls of which one has no result. O(messages of that group).
+/// Returns whether a conversation ends with calls of which one has no result. O(messages of that group).
 pub(crate) fn ends_dangling(session: &Session) -> bool {
     let mut end = Vec::new();
     for (_, node) in session.ancestors(session.active_leaf_id()) {
@@ -118,7 +119,7 @@ impl Dangling {
             call = excerpt(&self.call),
             tool = excerpt(&self.tool)
         );
-        let help = phrase!("the model is told that its outcome is not known");
+        let help = phrase!("the model is told that the outcome is unknown");
         Diagnostic::warning(codes::INTERRUPTED_CALL, text).with_help(help)
     }
 

@@ -45,7 +45,7 @@ impl SpillFolder {
         self
     }
 
-    /// Tells whether a result is small enough to stay in the conversation.
+    /// Returns whether a result is small enough to stay in the conversation.
     pub fn keeps(&self, result: &str) -> bool {
         result.len() <= self.threshold
     }

@@ -138,7 +138,7 @@ pub struct ConversationEntry {
     pub changed_millis: Option<i64>,
 }
 
-/// Says what changed.
+/// Describes what changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// A conversation is new, or has more steps.

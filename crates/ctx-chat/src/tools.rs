@@ -58,7 +58,7 @@ pub struct ToolError(pub String);
 /// Agrees to calls or not, usually by asking the user.
 #[async_trait]
 pub trait Approval: Send + Sync {
-    /// Says whether a call may be carried out; asked one call after the other, in their order.
+    /// Returns whether a call may be carried out; asked one call after the other, in their order.
     async fn approve(&self, call: &ToolCall) -> Verdict;
 }
 

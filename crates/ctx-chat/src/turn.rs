@@ -34,6 +34,7 @@ pub use request::{RequestBody, RequestShape, Target, sampling};
 use crate::learned::LearnedLimits;
 use crate::model::ChatModel;
 use crate::spill::SpillFolder;
+use crate::step_label::StepLabel;
 use crate::tools::{Approval, Tool, ToolHost, ToolLimits, ToolPolicy};
 use fit::{Fit, turn_start};
 use outcome::Stop;
@@ -285,11 +286,18 @@ impl Running<'_, '_> {
         self.request.turn.tools = self.tools.iter().map(|tool| tool.definition.clone()).collect();
         self.request.turn.dialect = Some(self.chat.model.dialect().name().into());
         let attachments = self.chat.attachments;
-        let ports = Ports { cancel: Some(self.cancel), attachments, memory, ..Ports::default() };
+        let ports = Ports::default().with(|ports| {
+            ports.cancel = Some(self.cancel);
+            ports.attachments = attachments;
+            ports.memory = memory;
+        });
         let assembly = self.chat.agent.assemble_with(self.recorder.session(), &self.request.turn, ports);
         let mut context = assembly.await.map_err(Stop::from)?;
         for op in std::mem::take(&mut context.effects) {
-            self.recorder.apply("keep variables", op).await.map_err(|error| Stop::store(error, ""))?;
+            self.recorder
+                .apply(StepLabel::KEEP_VARIABLES, op)
+                .await
+                .map_err(|error| Stop::store(error, ""))?;
         }
         self.found(std::mem::take(&mut context.report.diagnostics));
         self.messages = std::mem::take(&mut context.messages);
@@ -312,7 +320,7 @@ impl Running<'_, '_> {
         (self.watch)(event);
     }
 
-    /// Tells findings that were not told in this turn.
+    /// Reports findings that were not told in this turn.
     fn found(&mut self, found: Vec<Diagnostic>) {
         for finding in found {
             if !self.told.contains(&finding) {

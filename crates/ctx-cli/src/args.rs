@@ -16,9 +16,8 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use ctx_engine::Dialect;
+use ctx_language::Language;
 use ctx_types::CachePolicy;
-
-use crate::lang::Language;
 
 pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName, StoreArguments};
 pub(crate) use compress::{
@@ -59,9 +58,27 @@ pub(crate) struct Arguments {
     /// The language in which the command speaks to people; also `CTX_LANG`
     // Looked for before anything is parsed, so that errors are told in it too.
     #[arg(long = "lang", global = true, value_enum, value_name = "LANG")]
-    _lang: Option<Language>,
+    _lang: Option<LanguageName>,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The languages in which people are spoken to.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LanguageName {
+    /// English
+    En,
+    /// Chinese
+    Zh,
+}
+
+impl From<LanguageName> for Language {
+    fn from(name: LanguageName) -> Self {
+        match name {
+            LanguageName::En => Self::En,
+            LanguageName::Zh => Self::Zh,
+        }
+    }
 }
 
 /// The verbs by what they are for.
@@ -119,7 +136,7 @@ pub(crate) enum Command {
 
 /// Show the messages a model receives, and why
 ///
-/// Each message is shown with its source; below stands what was moved or left out, and why.
+/// Each message is shown with its source; below it is listed what was moved or left out, and why.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx assemble agent.yaml --session chat.json --profile me.yaml\n  \
@@ -225,10 +242,10 @@ impl Format {
 pub(crate) struct ExplainArguments {
     #[command(flatten)]
     pub(crate) turn: TurnArguments,
-    /// The message whose life is told: its number in the context, or its source as tables print it
+    /// The message to follow through all stages: its number in the context, or its source as tables print it
     #[arg(value_name = "MSG", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) message_behind: Option<String>,
-    /// The same as MSG, where no agent stands before it
+    /// The same as MSG, when no agent is given
     #[arg(long, value_name = "MSG", conflicts_with = "message_behind", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) message: Option<String>,
     /// Write the whole explanation as a web page that needs no network and no scripts
@@ -372,7 +389,7 @@ pub(crate) struct ProcessorsListArguments {
 
 /// Count the tokens of a text or a conversation
 ///
-/// It says in which encoding was counted, and whether that is exact for the model or an estimate.
+/// It names the encoding used for counting, and whether that is exact for the model or an estimate.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx count --model gpt-5 chat.json\n  \

@@ -3,7 +3,6 @@
 //! The texts are Markdown, so that `cargo xtask diagnostics` makes `docs/diagnostics.md` of the same ones.
 
 use ctx_types::{Argument, Divider, Phrase, phrase};
-use std::fmt;
 
 use serde_json::{Value, json};
 
@@ -56,28 +55,33 @@ pub(crate) enum Shown {
     WithServer,
 }
 
-/// A word for the title of a code.
-type Titled = fn(&Explanation) -> &'static str;
-
 /// Returns what is said about a code: `CTX0200`, `ctx0200` or `200`; else which codes are near, by their titles.
-pub(crate) fn find(asked: &str, titled: Titled) -> Result<Explanation, Phrase> {
+pub(crate) fn find(
+    asked: &str,
+    titled: impl Fn(&Explanation) -> &'static str,
+) -> Result<Explanation, Phrase> {
     let digits = match asked.split_at_checked(3) {
         Some((letters, digits)) if letters.eq_ignore_ascii_case("ctx") => digits,
         _ => asked,
     };
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = is_number.then(|| digits.parse::<u16>().ok()).flatten();
-    let number = number.ok_or_else(|| phrase!("`{asked}` is no code; write one such as `CTX0200`", asked))?;
+    let number =
+        number.ok_or_else(|| phrase!("`{asked}` is not a code; write one such as `CTX0200`", asked))?;
     let code = format!("CTX{number:04}");
     all().find(|explanation| explanation.code == code).ok_or_else(|| nothing(&code, titled))
 }
 
-/// Says that there is no such code, and which ones are nearest to it.
-fn nothing(code: &str, titled: Titled) -> Phrase {
+/// Reports that there is no such code, and which ones are nearest to it.
+fn nothing(code: &str, titled: impl Fn(&Explanation) -> &'static str) -> Phrase {
     let below = all().filter(|known| known.code < code).last();
     let above = all().find(|known| known.code > code);
     let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, titled(&known)));
-    phrase!("there is no code `{code}`; next to it: {near}", code, near = Argument::list(near, Divider::And))
+    phrase!(
+        "there is no code `{code}`; the nearest are {near}",
+        code,
+        near = Argument::list(near, Divider::And)
+    )
 }
 
 /// Returns what is said about each code, in the order of the codes.
@@ -123,25 +127,5 @@ impl Explanation {
             "needs": needs,
             "wayOut": self.way_out,
         })
-    }
-}
-
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {}\n\n{}\n", self.code, self.title, self.cause)?;
-        match self.file {
-            Some(file) => writeln!(f, "Example, {file}:")?,
-            None => writeln!(f, "Example:")?,
-        }
-        for line in self.example.lines() {
-            writeln!(f, "  {line}")?;
-        }
-        match self.shown {
-            Shown::By(command) if self.file.is_some() => writeln!(f, "Shown by: {command}")?,
-            Shown::By(_) => {}
-            Shown::ByPrograms => writeln!(f, "{BY_PROGRAMS}")?,
-            Shown::WithServer => writeln!(f, "{WITH_SERVER}")?,
-        }
-        writeln!(f, "\nWay out: {}", self.way_out)
     }
 }

@@ -28,16 +28,15 @@ use clap::FromArgMatches as _;
 
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
-use crate::lang::Language;
+use ctx_language::Language;
 
 fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
     let asked = lang::asked(given.get(1..).unwrap_or_default(), std::env::var_os("CTX_LANG"));
-    lang::choose(asked);
     match parse(given, asked) {
-        Ok(arguments) => match run(arguments.command) {
+        Ok(arguments) => match run(asked, arguments.command) {
             Ok(exit) => exit.into(),
-            Err(error) => failed(&error),
+            Err(error) => failed(asked, &error),
         },
         Err(error) => usage(&error, asked),
     }
@@ -47,39 +46,39 @@ fn main() -> ExitCode {
 fn parse(given: Vec<OsString>, language: Language) -> Result<Arguments, clap::Error> {
     let mut command = match language {
         Language::En => args::command(),
-        Language::Zh => lang::help::command(),
+        _ => lang::help::command(),
     };
     let matches = command.try_get_matches_from_mut(given)?;
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-fn run(command: Command) -> Result<Exit> {
+fn run(language: Language, command: Command) -> Result<Exit> {
     match command {
-        Command::Assemble(arguments) => commands::assemble::run(&arguments),
-        Command::Explain(arguments) => commands::explain::run(&arguments),
-        Command::Diff(arguments) => commands::diff::run(&arguments),
-        Command::Check(arguments) => commands::check::run(&arguments),
-        Command::Test(arguments) => commands::test::run(&arguments),
-        Command::Anchors(arguments) => commands::anchors::run(&arguments),
-        Command::Processors(arguments) => commands::processors::run(&arguments),
-        Command::Macros(arguments) => commands::macros::run(&arguments),
-        Command::Worldbook(arguments) => commands::worldbook::run(&arguments),
-        Command::Compress(arguments) => commands::compress::run(&arguments),
-        Command::Session(arguments) => commands::session::run(&arguments),
-        Command::Chat(arguments) => commands::chat::run(&arguments),
-        Command::Count(arguments) => commands::count::run(&arguments),
+        Command::Assemble(arguments) => commands::assemble::run(language, &arguments),
+        Command::Explain(arguments) => commands::explain::run(language, &arguments),
+        Command::Diff(arguments) => commands::diff::run(language, &arguments),
+        Command::Check(arguments) => commands::check::run(language, &arguments),
+        Command::Test(arguments) => commands::test::run(language, &arguments),
+        Command::Anchors(arguments) => commands::anchors::run(language, &arguments),
+        Command::Processors(arguments) => commands::processors::run(language, &arguments),
+        Command::Macros(arguments) => commands::macros::run(language, &arguments),
+        Command::Worldbook(arguments) => commands::worldbook::run(language, &arguments),
+        Command::Compress(arguments) => commands::compress::run(language, &arguments),
+        Command::Session(arguments) => commands::session::run(language, &arguments),
+        Command::Chat(arguments) => commands::chat::run(language, &arguments),
+        Command::Count(arguments) => commands::count::run(language, &arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
-        Command::Import(arguments) => commands::import::run(&arguments),
-        Command::Export(arguments) => commands::export::run(&arguments),
-        Command::Migrate(arguments) => commands::migrate::run(&arguments),
-        Command::Init(arguments) => commands::init::run(&arguments),
-        Command::Trust(arguments) => commands::trust::run(&arguments),
-        Command::Schema(arguments) => commands::schema::run(&arguments),
+        Command::Import(arguments) => commands::import::run(language, &arguments),
+        Command::Export(arguments) => commands::export::run(language, &arguments),
+        Command::Migrate(arguments) => commands::migrate::run(language, &arguments),
+        Command::Init(arguments) => commands::init::run(language, &arguments),
+        Command::Trust(arguments) => commands::trust::run(language, &arguments),
+        Command::Schema(arguments) => commands::schema::run(language, &arguments),
     }
 }
 
-fn failed(error: &anyhow::Error) -> ExitCode {
-    show::failure(error);
+fn failed(language: Language, error: &anyhow::Error) -> ExitCode {
+    show::failure(language, error);
     Exit::of(error).into()
 }
 
@@ -88,7 +87,8 @@ fn usage(error: &clap::Error, language: Language) -> ExitCode {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
     let printed = match language {
         Language::En => error.print(),
-        Language::Zh => show::usage(&lang::help::laid_out(&error.render().to_string()), error.use_stderr()),
+        _ if error.use_stderr() => show::usage(&lang::usage::told(language, error), true),
+        _ => show::usage(&lang::help::laid_out(&error.render().to_string()), false),
     };
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Exit::Unreadable.into(),

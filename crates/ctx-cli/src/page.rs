@@ -13,17 +13,20 @@ mod text;
 
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
-use ctx_engine::{Context, Lives};
-use ctx_types::{Diagnostic, Severity, Unstable, plural, thousands};
+use ctx_engine::Context;
+use ctx_engine::inspect::Lives;
+use ctx_language::Language;
+use ctx_types::{Diagnostic, Severity, Unstable, count_of, phrase, thousands};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::lang;
 use crate::page::bars::Bar;
 use crate::page::text::{Room, shown};
+use crate::show;
 use ctx_project::Sources;
 
 const TEMPLATE: &str = include_str!("page/page.html");
@@ -100,6 +103,7 @@ struct Finding {
 
 /// Writes the page of a context that was assembled with a trace.
 pub(crate) fn page(
+    language: Language,
     context: &Context,
     lives: &Lives<'_>,
     about: About<'_>,
@@ -107,37 +111,37 @@ pub(crate) fn page(
 ) -> Result<String> {
     let mut room = Room::default();
     let tokens = context.tokens();
-    let messages = messages::list(context, lives, &tokens, &mut room);
+    let messages = messages::list(language, context, lives, &tokens, &mut room);
     let findings = &context.report.diagnostics;
     let page = Page {
         style: STYLE,
-        language: lang::tag(),
+        language: language.tag(),
         policy: policy(),
-        title: title(about.agent),
+        title: title(language, about.agent),
         facts: about.facts.into_iter().map(|(name, value)| (name, shown(&value))).collect(),
-        figures: figures(context, &tokens),
-        budget: budget(context, &tokens),
+        figures: figures(language, context, &tokens),
+        budget: budget(language, context, &tokens),
         kinds: kinds::legend(context),
         count: context.messages.len(),
         messages,
-        cache: cache(context, &tokens),
-        stages: stages::list(context, lives),
-        decisions: decisions::groups(context),
-        findings: self::findings(findings, sources),
-        more_findings: findings
-            .len()
-            .checked_sub(MAX_FINDINGS)
-            .filter(|more| *more > 0)
-            .map(|more| format!("and {}; ctx explain --json has them all", plural(more, "more finding"))),
-        notes: room.notes(),
+        cache: cache(language, context, &tokens),
+        stages: stages::list(language, context, lives),
+        decisions: decisions::groups(language, context),
+        findings: self::findings(language, findings, sources),
+        more_findings: findings.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0).map(|more| {
+            let more = count_of!(more, "more finding");
+            lang::say(language, &phrase!("and {more}; ctx explain --json has them all", more))
+        }),
+        notes: room.notes(language),
     };
-    render(page)
+    render(language, page)
 }
 
-fn render(page: Page<'_>) -> Result<String> {
+fn render(language: Language, page: Page<'_>) -> Result<String> {
     let mut environment = Environment::new();
-    environment.add_filter("said", |english: &str| lang::page(english).into_owned());
-    environment.add_filter("marked", |text: &str| minijinja::Value::from_safe_string(text::marked(text)));
+    environment.add_filter("said", move |english: &str| lang::page(language, english).into_owned());
+    environment.add_filter("phrased", move |value: Value, what: &str| phrased(language, &value, what));
+    environment.add_filter("marked", |text: &str| Value::from_safe_string(text::marked(text)));
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.context("the syntax of templates is broken")?);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -147,20 +151,36 @@ fn render(page: Page<'_>) -> Result<String> {
     template.render(Serde(page)).context("cannot write the page")
 }
 
+/// Writes a text of the template that holds a value.
+fn phrased(language: Language, value: &Value, what: &str) -> Result<String, minijinja::Error> {
+    let number = value.to_string();
+    let phrase = match what {
+        "Message" => phrase!("Message {number}", number),
+        "message" => phrase!("message {number}", number),
+        "Text of message" => phrase!("Text of message {number}", number),
+        "as" => phrase!("as {speaker}", speaker = number),
+        "more" => phrase!("and {more} more; `--json` has them all", more = number),
+        "messages" => count_of!(value.as_usize().unwrap_or_default(), "message"),
+        _ => return Err(minijinja::Error::new(ErrorKind::InvalidOperation, what.to_owned())),
+    };
+    Ok(lang::say(language, &phrase))
+}
+
 /// Allows the style sheet and nothing else: no script, no picture, no request.
 fn policy() -> String {
     let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
     format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'")
 }
 
-fn title(agent: Option<&str>) -> String {
-    match agent {
-        Some(agent) => format!("What {} is sent", shown(agent)),
-        None => "What the model is sent".to_owned(),
-    }
+fn title(language: Language, agent: Option<&str>) -> String {
+    let title = match agent {
+        Some(agent) => phrase!("What {agent} is sent", agent = shown(agent)),
+        None => phrase!("What the model is sent"),
+    };
+    lang::say(language, &title)
 }
 
-fn figures(context: &Context, tokens: &[u32]) -> Vec<Figure> {
+fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure> {
     let used: u64 = tokens.iter().copied().map(u64::from).sum();
     let report = &context.report;
     let is_left_out = |decision: &&ctx_types::Decision| decisions::is_left_out(decision.outcome);
@@ -170,32 +190,32 @@ fn figures(context: &Context, tokens: &[u32]) -> Vec<Figure> {
     let percent = (kept * 100).checked_div(used).unwrap_or(0);
     let is_worth = |finding: &&Diagnostic| finding.severity != Severity::Info;
     let found = report.diagnostics.iter().filter(is_worth).count();
-    let figure = |value: String, label: &str, link| Figure { value, label: label.to_owned(), link };
     let available = report.usage.as_ref().and_then(|usage| usage.available);
-    let of = available.map(|available| format!("tokens of {}", thousands(available.into())));
-    let noun =
-        |count: usize, one: &str, several: &str| if count == 1 { one.to_owned() } else { several.to_owned() };
+    let of = available.map(|available| phrase!("tokens of {limit}", limit = thousands(available.into())));
+    let of = match of {
+        Some(of) => lang::say(language, &of),
+        None => lang::page(language, "tokens").into_owned(),
+    };
+    let figure =
+        |value: String, label: &str, link| Figure { value, label: lang::page(language, label).into(), link };
+    let count = context.messages.len();
     vec![
-        figure(
-            thousands(context.messages.len() as u64),
-            &noun(context.messages.len(), "message", "messages"),
-            "#messages",
-        ),
-        figure(thousands(used), of.as_deref().unwrap_or("tokens"), "#budget"),
+        figure(thousands(count as u64), if count == 1 { "message" } else { "messages" }, "#messages"),
+        Figure { value: thousands(used), label: of, link: "#budget" },
         figure(thousands(left_out as u64), "left out", "#decisions"),
         figure(format!("{percent} %"), "found in the cache again", "#cache"),
-        figure(thousands(found as u64), &noun(found, "finding", "findings"), "#findings"),
+        figure(thousands(found as u64), if found == 1 { "finding" } else { "findings" }, "#findings"),
     ]
 }
 
-fn budget(context: &Context, tokens: &[u32]) -> Budget {
+fn budget(language: Language, context: &Context, tokens: &[u32]) -> Budget {
     let used: u64 = tokens.iter().copied().map(u64::from).sum();
     let usage = context.report.usage.as_ref();
     let available = usage.and_then(|usage| usage.available);
     let exact = match usage {
-        Some(usage) if usage.is_exact => format!("counted as {}", usage.encoding),
-        Some(usage) => format!("estimated as {}", usage.encoding),
-        None => String::new(),
+        Some(usage) if usage.is_exact => phrase!("counted as {encoding}", encoding = usage.encoding),
+        Some(usage) => phrase!("estimated as {encoding}", encoding = usage.encoding),
+        None => phrase!(""),
     };
     let lines = usage.into_iter().flat_map(|usage| &usage.budget);
     let signed = |tokens: i64| match tokens {
@@ -204,44 +224,47 @@ fn budget(context: &Context, tokens: &[u32]) -> Budget {
     };
     let note = match available {
         Some(available) => {
-            let free = u64::from(available).saturating_sub(used);
-            format!("{} used, {} free; {exact}", thousands(used), thousands(free))
+            let free = thousands(u64::from(available).saturating_sub(used));
+            phrase!("{used} used, {free} free; {exact}", used = thousands(used), free, exact)
         }
-        None => format!("{} used, and nothing limits them; {exact}", thousands(used)),
+        None => phrase!("{used} used, and nothing limits them; {exact}", used = thousands(used), exact),
     };
+    let note = lang::say(language, &note);
     Budget {
-        bar: bars::of_context(context, available.map_or(used, u64::from).max(used)),
-        lines: lines.map(|line| (signed(line.tokens), shown(&lang::say(&line.name)))).collect(),
+        bar: bars::of_context(language, context, available.map_or(used, u64::from).max(used)),
+        lines: lines.map(|line| (signed(line.tokens), shown(&lang::say(language, &line.name)))).collect(),
         sum: available.map(|available| thousands(available.into())),
         note,
     }
 }
 
-fn cache(context: &Context, tokens: &[u32]) -> Option<Cache> {
+fn cache(language: Language, context: &Context, tokens: &[u32]) -> Option<Cache> {
     let stable = context.report.stable.as_ref()?;
     let kept: u64 = tokens.iter().take(stable.messages).copied().map(u64::from).sum();
+    let tokens = show::tokens(kept);
     let line = match stable.messages {
-        0 => "The next turn may differ from the first message on: no cache can be used.".to_owned(),
-        count => format!(
-            "The next turn sends {} above again as {} ({} tokens): the provider can find {} in its cache.",
-            match count {
-                1 => "the one message".to_owned(),
-                _ => format!("the {count} messages"),
-            },
-            if count == 1 { "it is" } else { "they are" },
-            thousands(kept),
-            if count == 1 { "it" } else { "them" },
+        0 => phrase!("The next turn may differ from the first message on: no cache can be used."),
+        1 => phrase!(
+            "The next turn sends the one message above again as it is ({tokens}): the provider can find it in its cache.",
+            tokens
+        ),
+        count => phrase!(
+            "The next turn sends the {count} messages above again as they are ({tokens}): the provider can find them in its cache.",
+            count,
+            tokens
         ),
     };
-    let reason = stable.ended_by.as_ref().map(|end| shown(&told(end)));
+    let line = lang::say(language, &line);
+    let reason = stable.ended_by.as_ref().map(|end| shown(&told(language, end)));
     Some(Cache { at: stable.messages, line, reason })
 }
 
-fn told(end: &Unstable) -> String {
-    format!("Message {} may differ: {}, {}.", end.message, end.source, lang::say(&end.reason))
+fn told(language: Language, end: &Unstable) -> String {
+    let (number, source, reason) = (end.message, end.source.to_string(), &end.reason);
+    lang::say(language, &phrase!("Message {number} may differ: {source}, {reason}.", number, source, reason))
 }
 
-fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
+fn findings(language: Language, found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
     let found = found.get(..MAX_FINDINGS.min(found.len())).unwrap_or_default();
     let places = sources.positions(found);
     let finding = |(found, place): (&Diagnostic, Option<ctx_project::sources::Position>)| Finding {
@@ -251,12 +274,12 @@ fn findings(found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {
             Severity::Info => "info",
         },
         code: found.code.to_string(),
-        message: shown(&lang::say(&found.message)),
+        message: shown(&lang::say(language, &found.message)),
         place: match place {
             Some(place) => shown(&format!("{}:{}:{}", place.file, place.line, place.column)),
             None => shown(&found.location.to_string()),
         },
-        help: found.help.as_ref().map(|help| shown(&lang::say(help))),
+        help: found.help.as_ref().map(|help| shown(&lang::say(language, help))),
     };
     found.iter().zip(places).map(finding).collect()
 }

@@ -1,17 +1,18 @@
 //! The folder that a command works in: arguments become options, and whoever sits at the terminal is told and asked.
 
+use ctx_language::Language;
 use std::io::{BufRead as _, IsTerminal as _};
 
 use anyhow::Result;
 use ctx_engine::{Context, Engine, Switches};
-use ctx_project::config::{Answer, Beside, Config, Untrusted, Withheld};
+use ctx_project::config::{Answer, Ask, Beside, Config, Untrusted, Withheld};
 use ctx_project::options::{
     ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
 };
 use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
-use ctx_types::GenerationKind;
+use ctx_types::{Argument, Divider, GenerationKind, phrase};
 use ctx_wire::Dialect;
 
 use crate::args::{
@@ -21,60 +22,74 @@ use crate::args::{
 use crate::{lang, show};
 
 /// Reads the turn of a command line and of the defaults below it: its files, and everything else.
-pub(crate) fn turn(arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
-    let config = config(&arguments.config, sources)?;
-    turn_on(Engine::new(), arguments, config, |_| {}, sources)
+pub(crate) fn turn(language: Language, arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
+    let config = config(language, &arguments.config, sources)?;
+    turn_on(language, (Engine::new(), config), arguments, |_| {}, sources)
 }
 
 /// As [`turn`], on an engine with processors of the verb's own and with these defaults; `change` changes which files are
 /// read.
 pub(crate) fn turn_on(
-    engine: Engine,
+    language: Language,
+    (engine, config): (Engine, Config),
     arguments: &TurnArguments,
-    config: Config,
     change: impl FnOnce(&mut TurnFiles),
     sources: &mut Sources,
 ) -> Result<Turn> {
-    let (turn, beside) = Turn::open_on(engine, &arguments.into(), config, change, sources)?;
-    tell_beside(beside.as_ref());
+    let (turn, beside) = Turn::open_on(engine, &turn_options(language, arguments), config, change, sources)?;
+    tell_beside(language, beside.as_ref());
     Ok(turn)
 }
 
 /// Assembles a turn; if there is no context, what was found is shown: it may be the reason.
-pub(crate) fn assemble(turn: &Turn, sources: &Sources, timings: bool) -> Result<Context> {
-    Ok(turn.assemble(timings).inspect_err(|_| show::findings(sources, &turn.settings().1))?)
+pub(crate) fn assemble(language: Language, turn: &Turn, sources: &Sources, timings: bool) -> Result<Context> {
+    Ok(turn.assemble(timings).inspect_err(|_| show::findings(language, sources, &turn.settings().1))?)
 }
 
 /// Reads the defaults that `ctx.toml` gives.
-pub(crate) fn config(arguments: &ConfigArguments, sources: &mut Sources) -> Result<Config> {
-    Ok(Config::read(&arguments.into(), sources)?)
+pub(crate) fn config(
+    language: Language,
+    arguments: &ConfigArguments,
+    sources: &mut Sources,
+) -> Result<Config> {
+    Ok(Config::read(&config_options(language, arguments), sources)?)
 }
 
-/// Says which files `ctx.toml` brings in beside those that were named.
-pub(crate) fn tell_beside(beside: Option<&Beside>) {
+/// Names which files `ctx.toml` brings in beside those that were named.
+pub(crate) fn tell_beside(language: Language, beside: Option<&Beside>) {
     let Some(Beside { config, files }) = beside else { return };
-    let named = files.iter().map(|(key, name)| lang::phrase(&format!("{key} `{name}`")).into_owned());
-    let named: Vec<_> = named.collect();
-    show::remark(&format!("from `{config}`: {}; `--no-config` leaves that out", lang::list(&named)));
+    let named = files.iter().map(|(key, name)| phrase!("{key} `{name}`", key, name));
+    let files = Argument::list(named, Divider::Comma);
+    show::remark(
+        language,
+        &phrase!("from `{config}`: {files}; `--no-config` leaves that out", config, files),
+    );
 }
 
-/// Says what a file asks for that counts only where the file is trusted.
-pub(crate) fn tell_withheld(name: &str, withheld: &Withheld) {
-    let Withheld { shown, .. } = withheld;
-    show::remark(&format!("`{name}` sets `{}` to `{shown}`: {}", withheld.key(), withheld.about()));
+/// Describes what a file asks for that counts only where the file is trusted.
+pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &Withheld) {
+    let (key, value, about) = (withheld.key(), &withheld.shown, withheld.about());
+    show::remark(language, &phrase!("`{name}` sets `{key}` to `{value}`: {about}", name, key, value, about));
 }
 
 /// Asks whether a file is trusted from now on, where somebody sits at a terminal.
-fn ask(untrusted: &Untrusted<'_>) -> Answer {
+fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
     let name = untrusted.name;
+    if let Some(notice) = untrusted.notice {
+        show::remark(language, notice);
+        return Answer::NotAsked;
+    }
     for withheld in untrusted.withheld {
-        tell_withheld(name, withheld);
+        tell_withheld(language, name, withheld);
     }
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Answer::NotAsked;
     }
-    let question = format!("`{name}` {}; trust it from now on? [y/N]", untrusted.state());
-    show::prompt(&format!("{} ", lang::text(&question)));
+    let question = match untrusted.is_changed {
+        true => phrase!("`{name}` was changed since it was trusted; trust it from now on? [y/N]", name),
+        false => phrase!("`{name}` is not trusted; trust it from now on? [y/N]", name),
+    };
+    show::prompt(&format!("{} ", lang::say(language, &question)));
     let mut answer = String::new();
     // Whoever cannot be heard has not agreed.
     std::io::stdin().lock().read_line(&mut answer).unwrap_or_default();
@@ -82,35 +97,34 @@ fn ask(untrusted: &Untrusted<'_>) -> Answer {
     if is_agreed { Answer::Yes } else { Answer::No }
 }
 
-impl From<&ConfigArguments> for ConfigOptions {
-    fn from(arguments: &ConfigArguments) -> Self {
-        Self { is_ignored: arguments.no_config, ask: Some(ask) }
-    }
+/// Makes options of whether `ctx.toml` is read; whoever is asked about it is asked in the language of the run.
+fn config_options(language: Language, arguments: &ConfigArguments) -> ConfigOptions {
+    let ask = Ask::by(move |untrusted| ask(language, untrusted));
+    ConfigOptions { is_ignored: arguments.no_config, ask: Some(ask) }
 }
 
-impl From<&TurnArguments> for TurnOptions {
-    fn from(arguments: &TurnArguments) -> Self {
-        let given = arguments.clone();
-        Self {
-            agent: given.agent,
-            session: given.session,
-            input: given.input,
-            profile: given.profile,
-            worldbooks: given.worldbooks,
-            model: given.model,
-            models: given.models,
-            model_settings: given.model_settings,
-            tools: given.tools,
-            assets: given.assets,
-            context_tokens: given.context_tokens,
-            reserve: given.reserve,
-            kind: given.kind.into(),
-            at: given.at,
-            tz: given.tz,
-            seed: given.seed,
-            switches: given.switches.into(),
-            config: (&given.config).into(),
-        }
+/// Makes options of the arguments of a turn.
+pub(crate) fn turn_options(language: Language, arguments: &TurnArguments) -> TurnOptions {
+    let given = arguments.clone();
+    TurnOptions {
+        agent: given.agent,
+        session: given.session,
+        input: given.input,
+        profile: given.profile,
+        worldbooks: given.worldbooks,
+        model: given.model,
+        models: given.models,
+        model_settings: given.model_settings,
+        tools: given.tools,
+        assets: given.assets,
+        context_tokens: given.context_tokens,
+        reserve: given.reserve,
+        kind: given.kind.into(),
+        at: given.at,
+        tz: given.tz,
+        seed: given.seed,
+        switches: given.switches.into(),
+        config: config_options(language, &given.config),
     }
 }
 

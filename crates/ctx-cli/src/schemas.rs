@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 pub(crate) use ctx_engine::schema::FileSchema;
 use ctx_engine::schema::{FILE_SCHEMAS, file_schema};
 use ctx_engine::{Engine, Limits};
 
+use ctx_types::phrase;
+
+use crate::lang::Told;
 use ctx_project::case::CaseFile;
 use ctx_project::config::ConfigFile;
 use ctx_project::files::{self, Existing, FilesRead};
@@ -67,9 +70,14 @@ pub(crate) fn beside(names: &[&str]) -> Vec<(PathBuf, String)> {
 pub(crate) fn folder_beside(folder: &Path) -> Result<PathBuf> {
     let hidden = folder.join(FOLDER);
     match hidden.is_symlink() {
-        true => bail!("cannot write below `{}`: it is a link", files::name(&hidden)),
+        true => Err(below_link(&hidden).into()),
         false => Ok(hidden),
     }
+}
+
+/// The error of a folder through which files could be written elsewhere.
+pub(crate) fn below_link(folder: &Path) -> Told {
+    Told(phrase!("cannot write below `{folder}`: it is a link", folder = files::name(folder)))
 }
 
 /// Writes the schemas of these names below a folder, and returns where they are.
@@ -109,7 +117,7 @@ pub(crate) fn with_line_of(before: &[u8], text: &str) -> String {
     }
 }
 
-/// Tells whether a comment is the line that names the schema of its file.
+/// Returns whether a comment is the line that names the schema of its file.
 pub(crate) fn is_line(comment: &str) -> bool {
     comment.starts_with(LINE)
 }

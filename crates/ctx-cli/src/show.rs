@@ -17,14 +17,15 @@ mod table;
 pub(crate) mod tree;
 mod usage_bar;
 
+use ctx_language::Language;
 use std::io::{IsTerminal as _, Write as _};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use ctx_project::sources::Sources;
-pub(crate) use ctx_types::plural;
+use ctx_types::{Phrase, phrase};
 use serde::Serialize;
 
-use crate::lang;
+use crate::lang::{self, Told};
 use ctx_project::files;
 
 pub(crate) use bar::Bar;
@@ -40,8 +41,8 @@ pub(crate) use table::{context, fitted, listing, messages};
 pub(crate) use usage_bar::usage_bar;
 
 /// Begins to keep the texts of the files of a run.
-pub(crate) fn sources() -> Sources {
-    Sources::telling_stdin(waiting)
+pub(crate) fn sources(language: Language) -> Sources {
+    Sources::telling_stdin(move || waiting(language))
 }
 
 /// How wide a result is where nothing tells: piped, or written to a file.
@@ -62,7 +63,7 @@ pub(crate) fn drawn(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| anyhow!("cannot write to standard output: {}", files::reason(&error))),
+        other => other.map_err(|error| unwritten(&error).into()),
     }
 }
 
@@ -74,8 +75,12 @@ pub(crate) fn bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| anyhow!("cannot write to standard output: {}", files::reason(&error))),
+        other => other.map_err(|error| unwritten(&error).into()),
     }
+}
+
+fn unwritten(error: &std::io::Error) -> Told {
+    Told(phrase!("cannot write to standard output: {reason}", reason = files::reason(error)))
 }
 
 /// Writes a piece of a result to standard output at once; a reader that went away is no error.
@@ -94,19 +99,32 @@ pub(crate) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
 }
 
 /// Prints a line about what is going on to standard error, as far as it is wide.
-pub(crate) fn note(text: &str) {
-    to_stderr(&table::cut(&clean::clean_line(&lang::text(text)), stderr_width().saturating_sub(1)));
+pub(crate) fn note(language: Language, text: &Phrase) {
+    to_stderr(&table::cut(&clean::clean_line(&lang::say(language, text)), stderr_width().saturating_sub(1)));
 }
 
 /// Prints a line that is read to its end to standard error.
-pub(crate) fn remark(text: &str) {
-    to_stderr(&clean::clean_line(&lang::text(text)));
+pub(crate) fn remark(language: Language, text: &Phrase) {
+    to_stderr(&clean::clean_line(&lang::say(language, text)));
 }
 
 /// Asks for input: a line on standard error that is not ended.
 pub(crate) fn prompt(text: &str) {
     let mut stderr = std::io::stderr().lock();
     write!(stderr, "{text}").and_then(|()| stderr.flush()).unwrap_or_default();
+}
+
+/// Writes the line that names a file which was written.
+pub(crate) fn wrote(language: Language, path: &str) -> String {
+    lang::say(language, &phrase!("wrote {path}", path)) + "\n"
+}
+
+/// Counts tokens, with marks between thousands.
+pub(crate) fn tokens(count: u64) -> Phrase {
+    match count {
+        1 => phrase!("1 token"),
+        count => phrase!("{count} tokens", count = ctx_types::thousands(count)),
+    }
 }
 
 /// Makes one line of a text, of so many columns.
@@ -124,14 +142,15 @@ pub(crate) fn json_line(value: &serde_json::Value) -> Result<()> {
     result(&clean::clean_json(format!("{value}\n")))
 }
 
-/// Says what the command waits for, where standard input is a terminal.
-pub(crate) fn waiting() {
+/// Describes what the command waits for, where standard input is a terminal.
+pub(crate) fn waiting(language: Language) {
     if std::io::stdin().is_terminal() {
-        to_stderr(&lang::text(if cfg!(windows) {
-            "reading standard input; Ctrl-Z and Enter end it"
+        let text = if cfg!(windows) {
+            phrase!("reading standard input; Ctrl-Z and Enter end it")
         } else {
-            "reading standard input; Ctrl-D ends it"
-        }));
+            phrase!("reading standard input; Ctrl-D ends it")
+        };
+        to_stderr(&lang::say(language, &text));
     }
 }
 
@@ -142,12 +161,12 @@ fn to_stderr(text: &str) {
     writeln!(stderr, "{text}").unwrap_or_default();
 }
 
-/// Tells whether colours are wanted on standard error.
+/// Returns whether colours are wanted on standard error.
 fn is_coloured() -> bool {
     std::io::stderr().is_terminal() && wants_colours()
 }
 
-/// Tells whether colours are wanted on standard output.
+/// Returns whether colours are wanted on standard output.
 fn is_stdout_coloured() -> bool {
     std::io::stdout().is_terminal() && wants_colours()
 }

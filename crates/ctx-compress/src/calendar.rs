@@ -20,7 +20,7 @@ pub(crate) const MONTHS: [&str; 12] = [
 pub(crate) const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// Tells whether a word is the name of a month or of a day, with its capital.
+/// Returns whether a word is the name of a month or of a day, with its capital.
 pub(crate) fn is_name(word: &str) -> bool {
     MONTHS.contains(&word) || WEEKDAYS.contains(&word)
 }

@@ -1,6 +1,6 @@
 //! Compression of conversations that can be undone, explained and measured.
 //!
-//! Layer 2, pure: it knows no pipeline, no LLM client, no clock and no store.
+//! Layer 2, pure: no pipeline, no LLM client, no clock and no store.
 //!
 //! [`request`] fits the messages of one request into a budget; the conversation stays as it is:
 //!
@@ -25,7 +25,7 @@
 //! assert_eq!(fitted.messages[1].text(), "When is it?");
 //! ```
 //!
-//! [`mask`] lets summaries in the session's tree stand for older messages, until they are switched off:
+//! [`mask`] puts summaries into the session's tree that replace older messages until they are switched off:
 //!
 //! ```
 //! use ctx_compress::mask::{Extraction, MaskConfig, MaskPlan, MaskSelection, Summarizing};

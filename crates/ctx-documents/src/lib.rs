@@ -1,9 +1,8 @@
-//! Texts of documents: PDF, DOCX, XLSX, PPTX, HTML and text files in any encoding. Bytes in, text out.
+//! Extracts text from PDF, DOCX, XLSX, PPTX, HTML and text files in any encoding. Bytes in, text out.
 //!
-//! Layer 5: the implementation of a port, [`DocumentText`](ctx_types::DocumentText), which hosts lend to the
-//! assembly. It opens no file. Every format is read by code that is bounded by its input and by [`DocumentLimits`]:
-//! what is packed is unpacked up to a limit, what is nested is followed to a depth, and pages, rows and characters
-//! are counted.
+//! Layer 5: the implementation of a port, [`DocumentText`](ctx_types::DocumentText), which hosts pass to the
+//! assembly. It opens no file. Every reader is bounded by its input and by [`DocumentLimits`]: unpacking and nesting
+//! have limits, and pages, rows and characters are counted.
 //!
 //! ```
 //! use ctx_documents::DocumentReader;

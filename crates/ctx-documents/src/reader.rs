@@ -79,6 +79,6 @@ fn read(bytes: &[u8], mime_type: &str, limits: &DocumentLimits) -> Result<Extrac
     }
 }
 
-pub(crate) fn invalid(detail: impl Into<String>) -> PortError {
+pub(crate) fn invalid(detail: impl Into<ctx_types::Phrase>) -> PortError {
     PortError::new(PortErrorKind::Invalid, detail)
 }

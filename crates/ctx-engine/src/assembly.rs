@@ -1,19 +1,22 @@
 //! One assembly: budget, window, pipeline, recount.
 
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
-use ctx_processors::{Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, WindowSize};
+use ctx_processors::{
+    Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, TokenLimiter, WindowSize,
+};
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
-    AttachmentPorts, Deadline, Diagnostic, Message, Report, Session, Stopwatch, TokenFigure, TurnInput,
-    Usage, UsageLine, phrase,
+    AttachmentPorts, Deadline, Diagnostic, Message, Phrase, Report, Session, Stopwatch, TokenFigure,
+    TurnInput, Usage, UsageLine, phrase,
 };
+use ctx_wire::Dialect;
 
 use crate::attachments;
 use crate::attempt::{Attempt, Grown};
 use crate::codes;
 use crate::compiled::CompiledAgent;
 use crate::context::Context;
-use crate::limiting::{self, LIMITER};
+use crate::limiting;
 use crate::memory::ConversationMemory;
 use crate::recall::Recall;
 use crate::stable::{self, Stability};
@@ -21,6 +24,7 @@ use crate::trace::Trace;
 
 /// What a host lends to an assembly; each is optional.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Ports<'a> {
     /// Stops the assembly.
     pub cancel: Option<&'a Cancel>,
@@ -33,8 +37,17 @@ pub struct Ports<'a> {
     /// Keeps between turns what need not be made anew; see [`ConversationMemory`].
     pub memory: Option<&'a ConversationMemory>,
     /// Keeps what each stage left behind, as [`Context::trace`](crate::Context::trace), for
-    /// [`Lives`](crate::Lives); no by default, and then it costs nothing.
+    /// [`Lives`](crate::inspect::Lives); no by default, and then it costs nothing.
     pub is_traced: bool,
+}
+
+impl Ports<'_> {
+    /// Returns the ports with fields that `set` has set.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl std::fmt::Debug for Ports<'_> {
@@ -45,20 +58,31 @@ impl std::fmt::Debug for Ports<'_> {
 
 /// Why there is no context.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum AssembleError {
     /// The budget makes no sense, or leaves nothing for messages.
     #[error(transparent)]
     Budget(#[from] BudgetError),
     /// The messages are too long, and nothing more can be left out, or nothing limits them.
-    #[error("no context fits the budget: {0}")]
     Infeasible(Infeasible),
     /// The assembly was cancelled.
-    #[error("the assembly was cancelled")]
     Cancelled,
     /// A core processor failed.
     #[error(transparent)]
     Processor(RunError),
+}
+
+impl AssembleError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Budget(error) => error.phrase(),
+            Self::Infeasible(error) => phrase!("no context fits the budget: {error}", error = error.phrase()),
+            Self::Cancelled => phrase!("the assembly was cancelled"),
+            Self::Processor(error) => error.phrase(),
+        }
+    }
 }
 
 impl From<RunError> for AssembleError {
@@ -211,7 +235,7 @@ impl<'a> Assembly<'a> {
         let Some(drafts) = &run.drafts else { return Grown::default() };
         let earlier = saved.drafts.as_ref().map_or(0, Vec::len);
         let drafts = drafts.get(earlier..).unwrap_or_default();
-        let limiter = drafts.iter().position(|(id, _)| &**id == LIMITER);
+        let limiter = drafts.iter().position(|(id, _)| &**id == TokenLimiter::ID);
         let kept = limiter.and_then(|at| drafts.get(at)).map_or(&saved.draft, |(_, draft)| draft);
         let mut before = self.count(kept.messages());
         let mut written = Vec::new();
@@ -304,6 +328,7 @@ impl<'a> Assembly<'a> {
             report,
             effects,
             timings: run.timings,
+            dialect: self.turn.dialect.as_deref().and_then(Dialect::parse).unwrap_or_default(),
             model: self.model,
             counter: self.counter.counter,
         }

@@ -36,7 +36,7 @@ impl Attempt {
         Self { budget, available, reruns: 0, least: None, written: Vec::new() }
     }
 
-    /// Tells whether a failure of this attempt can be the last: then it must be known what each stage did.
+    /// Returns whether a failure of this attempt can be the last: then it must be known what each stage did.
     pub(crate) fn is_repetition(&self) -> bool {
         self.reruns > 0
     }
@@ -70,7 +70,7 @@ impl Attempt {
 }
 
 impl Grown {
-    /// Says that this does not fit.
+    /// Reports that this does not fit.
     pub(crate) fn infeasible(self, available: u32, cause: Cause) -> Infeasible {
         let infeasible = Infeasible { available, cause, parts: self.kept };
         infeasible.beside_later_stages(available, self.written)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ctx_anchors::Preset;
 use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
+use ctx_processors::InjectionAssembler;
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
     Agent, Content, Diagnostic, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
@@ -53,7 +54,7 @@ impl CompiledAgent {
         };
         diagnostics.extend_from_slice(pipeline.diagnostics());
         diagnostics.extend(limiting::too_early(&pipeline));
-        if !pipeline.order().any(|id| id == "injection-assembler") {
+        if !pipeline.order().any(|id| id == InjectionAssembler::ID) {
             // The preset is checked also where it is not used.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
         }

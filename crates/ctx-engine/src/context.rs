@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_tokens::{Counter, ModelFacts, message_cost};
-use ctx_types::{Content, ContentPart, Message, Place, Report, SessionOp};
+use ctx_types::{Content, ContentPart, Message, Report, SessionOp};
+use ctx_wire::Dialect;
 use serde_json::{Map, Value, json};
 
 use crate::trace::Trace;
@@ -23,6 +24,7 @@ pub struct Context {
     /// What each stage left behind, if the host asked for it ([`Ports::is_traced`](crate::Ports::is_traced)); no
     /// part of the report.
     pub trace: Option<Trace>,
+    pub(crate) dialect: Dialect,
     pub(crate) model: ModelFacts,
     pub(crate) counter: Counter,
 }
@@ -55,7 +57,7 @@ impl Context {
     ///
     /// Each message has `role`, `content`, `source` and `tokens`, and where it applies `name`, `tool_calls`,
     /// `tool_call_id`, `attachments`, `cacheMark`, `place`, `placement` and `segments` (byte ranges of the text).
-    /// [`SavedContext::read`](crate::SavedContext::read) reads it.
+    /// [`SavedContext::read`](crate::inspect::SavedContext::read) reads it.
     pub fn to_json(&self) -> Value {
         json!({
             "messages": self.messages.iter().zip(self.tokens()).map(message_json).collect::<Vec<_>>(),
@@ -90,7 +92,7 @@ fn message_json((message, tokens): (&Message, u32)) -> Value {
     }
     map.insert("source".to_owned(), json!(message.source));
     map.insert("tokens".to_owned(), json!(tokens));
-    map.insert("place".to_owned(), json!(place_name(message.place)));
+    map.insert("place".to_owned(), json!(message.place.as_str()));
     if let Some(placement) = &message.placement {
         map.insert("placement".to_owned(), json!(placement.to_string()));
     }
@@ -111,17 +113,5 @@ fn part_json(part: &ContentPart) -> Value {
     match part {
         ContentPart::Text(text) => json!({ "type": "text", "text": text }),
         ContentPart::Other(value) => (**value).clone(),
-    }
-}
-
-/// The word for a place in reports and snapshots.
-pub(crate) const fn place_name(place: Place) -> &'static str {
-    match place {
-        Place::History => "history",
-        Place::Pinned => "pinned",
-        Place::Skeleton => "skeleton",
-        Place::Anchored => "anchored",
-        Place::AroundHistory => "around_history",
-        Place::Gap { .. } => "gap",
     }
 }

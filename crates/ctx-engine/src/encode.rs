@@ -5,22 +5,31 @@ use ctx_wire::{Dialect, Encoded, Options, Request, SystemPlacement};
 use crate::context::Context;
 
 impl Context {
-    /// Writes the request body in a dialect, as the model takes it.
+    /// Writes the request body in the dialect of the turn, as the model takes it.
     ///
     /// ```
-    /// use ctx_engine::{Compile, Dialect, Engine, Request};
-    /// use ctx_types::{Agent, Session, TurnInput};
+    /// use ctx_engine::prelude::*;
     ///
     /// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
-    /// let turn = TurnInput { input: Some("Hi".into()), ..TurnInput::default() };
+    /// let turn = TurnInput::new("Hi").with(|turn| turn.dialect = Some("gemini".into()));
     /// let context = compiled.assemble_blocking(&Session::new("s1"), &turn)?;
-    /// let request = Request { model: "gemini-3-pro", tools: &[], parameters: &Default::default() };
-    /// let body = context.encode(Dialect::Gemini, &request);
+    /// let body = context.encode(&Request::new("gemini-3-pro"));
     /// assert_eq!(body.to_string(), r#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}"#);
-    /// # Ok::<(), ctx_engine::AssembleError>(())
+    /// # Ok::<(), AssembleError>(())
     /// ```
-    pub fn encode<'a>(&'a self, dialect: Dialect, request: &Request<'a>) -> Encoded<'a> {
-        dialect.encode_with(&self.messages, request, &self.options())
+    pub fn encode<'a>(&'a self, request: &Request<'a>) -> Encoded<'a> {
+        self.encode_with(request, &self.options())
+    }
+
+    /// Writes the request body as [`Context::encode`] does, for a target of which the host knows more than the
+    /// model's name says; it begins with [`Context::options`].
+    pub fn encode_with<'a>(&'a self, request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
+        self.dialect.encode_with(&self.messages, request, options)
+    }
+
+    /// Returns the dialect that the context was made for: that of the turn, chat completions if it names none.
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// Returns how the model wants a request: whether it goes on with an answer, and takes system messages inside

@@ -7,13 +7,13 @@ use std::time::Duration;
 use ctx_anchors::{AnchorRegistry, Preset};
 use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, VolatileVariables};
 use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, RegistryError};
-use ctx_processors::{MacroValues, default_set};
+use ctx_processors::{MacroValues, MergeSystemToHead, VariableProcessor, WorldbookProcessor, default_set};
 use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Diagnostic, LoadedWorldbook, UserProfile};
 use serde_json::Value;
 
-use crate::cache_lint;
 use crate::compiled::CompiledAgent;
+use crate::inspect::cache_lint;
 use crate::switches::Switches;
 
 /// What all agents of an application share: its anchors, macros, processors and models. `Send + Sync`.
@@ -28,7 +28,7 @@ use crate::switches::Switches;
 /// ] });
 /// let agent = Agent::read(file, &mut Reader::new());
 /// let compiled = Engine::new().compile(&agent, &Compile::default());
-/// let turn = TurnInput { input: Some("Hello".into()), ..TurnInput::default() };
+/// let turn = TurnInput::new("Hello");
 /// let context = compiled.assemble_blocking(&Session::new("s1"), &turn)?;
 /// let texts: Vec<_> = context.messages.iter().map(|message| message.text()).collect();
 /// assert_eq!(texts, ["You are Ada.", "Hello"]);
@@ -48,7 +48,15 @@ pub struct Engine {
 }
 
 /// What an agent is compiled with.
+///
+/// ```
+/// use ctx_engine::{Compile, Switches};
+///
+/// let off = Switches { disable: vec!["token-limiter".into()], ..Switches::default() };
+/// let with = Compile::default().with(|compile| compile.switches = off);
+/// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Compile {
     /// The person who chats.
     pub profile: Option<UserProfile>,
@@ -66,6 +74,15 @@ pub struct Compile {
     /// It needs a clock: [`Ports::deadline`](crate::Ports::deadline). A processor that is too late changes
     /// nothing; where it is core, there is no context.
     pub time_limit: Option<Duration>,
+}
+
+impl Compile {
+    /// Returns it with fields that `set` has set.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Engine {
@@ -114,14 +131,14 @@ impl Engine {
         let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
         let dialect = compiled.agent().dialect.as_deref().and_then(Dialect::from_name).unwrap_or_default();
         let has_session_variables = compiled.agent().variable_config.as_ref().is_some_and(is_enabled)
-            && is_on(compiled.pipeline(), "variable-processor");
+            && is_on(compiled.pipeline(), VariableProcessor::ID);
         let is_merging = is_merging(compiled.pipeline());
         let conditions = cache_lint::Conditions { dialect, is_merging, has_session_variables };
         let mut variables = VolatileVariables::default();
         let values = MacroValues::of_agent(compiled.agent(), self.macro_ports.clone(), &mut |_| ());
         let values = values.with_card_templates(dialect, &self.macros);
         values.note_volatile_texts(compiled.profile(), &mut variables);
-        let mut found = match is_on(compiled.pipeline(), "worldbook-processor") {
+        let mut found = match is_on(compiled.pipeline(), WorldbookProcessor::ID) {
             true => cache_lint::of_books(compiled.worldbooks(), &self.macros, dialect, &mut variables),
             false => Vec::new(),
         };
@@ -130,7 +147,7 @@ impl Engine {
     }
 }
 
-/// Tells whether a configuration of session variables is switched on.
+/// Returns whether a configuration of session variables is switched on.
 fn is_enabled(config: &Value) -> bool {
     config.get("enabled").and_then(Value::as_bool) == Some(true)
 }
@@ -139,9 +156,9 @@ fn is_on(pipeline: &Pipeline, id: &str) -> bool {
     pipeline.settings().iter().any(|setting| &*setting.id == id && setting.enabled.value)
 }
 
-/// Tells whether system messages below the conversation are moved above it.
+/// Returns whether system messages below the conversation are moved above it.
 fn is_merging(pipeline: &Pipeline) -> bool {
-    let setting = pipeline.settings().iter().find(|setting| &*setting.id == "merge-system-to-head");
+    let setting = pipeline.settings().iter().find(|setting| &*setting.id == MergeSystemToHead::ID);
     setting.is_some_and(|setting| {
         let scope = setting.config.get("scope").and_then(Value::as_str);
         setting.enabled.value && scope != Some("leading")

@@ -1,16 +1,10 @@
 //! Whether, and from which stage on, a pipeline limits what is sent, and how much of a conversation it looks at.
 
 use ctx_pipeline::{EffectiveSetting, Pipeline};
-use ctx_processors::{Cause, WindowSize, compress_window};
+use ctx_processors::{Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
-
-pub(crate) const LIMITER: &str = "token-limiter";
-
-const LOADER: &str = "session-loader";
-
-const COMPRESSOR: &str = "request-compressor";
 
 /// Where layer B of compression stands.
 const RECOUNT_FROM: i64 = 390;
@@ -18,7 +12,7 @@ const RECOUNT_FROM: i64 = 390;
 /// Returns from which priority on the stages run again if the result is over the budget: where layer B of
 /// compression stands, or where settings put it or the limiter, if that is earlier.
 pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
-    let limiter = setting(pipeline, LIMITER).filter(|_| unlimited(pipeline).is_none());
+    let limiter = setting(pipeline, TokenLimiter::ID).filter(|_| unlimited(pipeline).is_none());
     let stages = [limiter, compressor(pipeline)].into_iter().flatten();
     stages.map(|stage| stage.priority.value).fold(RECOUNT_FROM, i64::min)
 }
@@ -38,19 +32,19 @@ pub(crate) fn first_window(pipeline: &Pipeline, available: Option<u32>) -> Optio
 /// Finds the settings of the stage that compresses, if it is on and there is something to compress when it runs.
 fn compressor(pipeline: &Pipeline) -> Option<&EffectiveSetting> {
     let place = |wanted| pipeline.order().position(|id| id == wanted);
-    let is_after_loader = place(COMPRESSOR)? > place(LOADER)?;
-    setting(pipeline, COMPRESSOR).filter(|_| is_after_loader)
+    let is_after_loader = place(RequestCompressor::ID)? > place(SessionLoader::ID)?;
+    setting(pipeline, RequestCompressor::ID).filter(|_| is_after_loader)
 }
 
 /// Finds out why nothing is limited, if so: the limiter is off, or runs before there is anything to drop.
 pub(crate) fn unlimited(pipeline: &Pipeline) -> Option<Cause> {
-    let limiter = setting(pipeline, LIMITER)?;
+    let limiter = setting(pipeline, TokenLimiter::ID)?;
     if !limiter.enabled.value {
         return Some(Cause::SwitchedOff { by: limiter.enabled.origin });
     }
     let place = |wanted| pipeline.order().position(|id| id == wanted);
-    let (limiter_place, loader_place) = (place(LIMITER)?, place(LOADER)?);
-    let loader = setting(pipeline, LOADER).filter(|_| limiter_place < loader_place)?;
+    let (limiter_place, loader_place) = (place(TokenLimiter::ID)?, place(SessionLoader::ID)?);
+    let loader = setting(pipeline, SessionLoader::ID).filter(|_| limiter_place < loader_place)?;
     Some(Cause::TooEarly { limiter: limiter.priority.value, loader: loader.priority.value })
 }
 
@@ -59,9 +53,9 @@ pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
     let Some(Cause::TooEarly { limiter, loader }) = unlimited(pipeline) else { return None };
     let message = phrase!(
         "`{limiter}` (at {priority}) limits nothing: it runs before `{loader}` (at {later}) has loaded anything",
-        limiter = LIMITER,
+        limiter = TokenLimiter::ID,
         priority = limiter,
-        loader = LOADER,
+        loader = SessionLoader::ID,
         later = loader
     );
     let help = phrase!("give it a priority above that of `injection-assembler`");

@@ -22,11 +22,11 @@ use ctx_processors::KeptCompression;
 /// };
 /// let (mut session, _) = Session::linear("s1", (0..61).map(said));
 /// let enable = vec!["request-compressor".to_owned()];
-/// let with = Compile { switches: Switches { enable, ..Switches::default() }, ..Compile::default() };
+/// let with = Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
 /// let compiled = Engine::new().compile(&Agent::default(), &with);
 /// let memory = ConversationMemory::default();
-/// let turn = TurnInput { context_tokens: Some(1_000), ..TurnInput::default() };
-/// let ports = Ports { memory: Some(&memory), ..Ports::default() };
+/// let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(1_000));
+/// let ports = Ports::default().with(|ports| ports.memory = Some(&memory));
 ///
 /// let first = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
 /// for n in [61, 62] {
@@ -49,7 +49,7 @@ impl ConversationMemory {
         self.keep(KeptCompression::default());
     }
 
-    /// Tells whether a beginning of the conversation stands rewritten.
+    /// Returns whether a beginning of the conversation stands rewritten.
     pub fn is_compressed(&self) -> bool {
         self.compression().is_set()
     }

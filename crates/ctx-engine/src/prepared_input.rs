@@ -57,15 +57,15 @@ impl CompiledAgent {
     ///
     /// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
     /// let compiled = Engine::new().compile(&agent, &Compile::default());
-    /// let turn = TurnInput { input: Some("Hello {{char}}".into()), ..TurnInput::default() };
+    /// let turn = TurnInput::new("Hello {{char}}");
     /// let prepared = compiled.prepare_input(&Session::new("s1"), &turn);
     /// assert_eq!((prepared.text.as_str(), prepared.raw.as_str()), ("Hello Ada", "Hello {{char}}"));
-    /// let turn = TurnInput { input: Some(prepared.text), ..turn };
+    /// let turn = turn.with(|turn| turn.input = Some(prepared.text));
     /// # assert!(compiled.assemble_blocking(&Session::new("s1"), &turn).is_ok());
     /// ```
     pub fn prepare_input(&self, session: &Session, turn: &TurnInput) -> PreparedInput {
         let raw = turn.input.clone().unwrap_or_default();
-        let before = TurnInput { input: None, ..turn.clone() };
+        let before = turn.clone().with(|turn| turn.input = None);
         let macros = self.input_macros();
         let env = Env { input: Some(raw.clone()), ..macros.values.of_turn(self.profile(), session, &before) };
         let template = Template::parse(&raw, macros.dialect, &macros.registry);

@@ -16,7 +16,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
-use crate::life::Life;
+use crate::inspect::Life;
 
 /// A kind of file, or of report, that has a schema.
 #[derive(Clone, Copy, Debug)]

@@ -101,11 +101,11 @@ impl<'a> Stability<'a> {
             _ => false,
         };
         *is_below |= origin.kind.is_history();
-        let moves = moves.then(|| (origin, phrase!("it stands below messages of the conversation")));
+        let moves = moves.then(|| (origin, phrase!("it is below messages of the conversation")));
         differs.or(moves)
     }
 
-    /// Tells why a message stands elsewhere next turn, or not at all, if that may be.
+    /// Explains why a message stands elsewhere next turn, or not at all, if that may be.
     fn moves(&self, message: &Message, place: Standing) -> Option<Phrase> {
         if message.is_continuation_prefix {
             return Some(phrase!("it is being continued"));
@@ -114,36 +114,36 @@ impl<'a> Stability<'a> {
         let is_joined = place.is_before && !message.role.is_instruction();
         let is_first = is_said(message) && (message.place != Place::Pinned || !message.written.is_empty());
         if self.is_shortened && (is_first || is_joined) {
-            return Some(phrase!("older messages are left out, and the next turn may leave out more"));
+            return Some(phrase!("older messages are left out, and the next turn may drop more"));
         }
         if is_said(message) && self.settled > 0 && place.newer <= self.settled {
             return Some(phrase!("a regex rule changes messages by their depth"));
         }
         match message.placement.as_deref() {
             Some(Placement::Depth { .. } | Placement::Index { at: ..0, .. }) => {
-                Some(phrase!("its place is counted from the end of the conversation"))
+                Some(phrase!("its position is counted from the end of the conversation"))
             }
             Some(Placement::Index { at, .. }) if self.is_shortened || is_beyond(*at, place.older) => {
-                Some(phrase!("its place is beyond the conversation, or was"))
+                Some(phrase!("its position is or was beyond the conversation"))
             }
-            _ if place.is_below => Some(phrase!("it stands below the conversation")),
+            _ if place.is_below => Some(phrase!("it is below the conversation")),
             _ => None,
         }
     }
 
-    /// Tells why what a source writes may differ next turn, if it may.
+    /// Explains why what a source writes may differ next turn, if it may.
     fn differs(&self, source: &Source) -> Option<Phrase> {
         let id = source.id.as_deref().unwrap_or_default();
         let reason = match source.kind {
-            SourceKind::Macro if self.is_volatile(id) => phrase!("the macro differs from turn to turn"),
+            SourceKind::Macro if self.is_volatile(id) => phrase!("the macro changes every turn"),
             SourceKind::Variable => phrase!("a session variable may change"),
             SourceKind::Worldbook if !self.constant.contains(id) => phrase!("the entry may not be active"),
             SourceKind::Rule if self.rule_is_volatile(source) => {
-                phrase!("the rule uses a macro that differs from turn to turn")
+                phrase!("the rule uses a macro that changes every turn")
             }
-            SourceKind::Plugin => phrase!("a plug-in may write something else"),
+            SourceKind::Plugin => phrase!("a plug-in may write something different"),
             _ if self.further.iter().any(|message| message.source == *source) => {
-                phrase!("it goes with this turn only")
+                phrase!("it belongs to this turn only")
             }
             _ => return None,
         };
@@ -197,18 +197,18 @@ struct Standing {
     is_before: bool,
 }
 
-/// Tells whether a place is further down than the messages above it account for, so that it was moved there.
+/// Returns whether a place is further down than the messages above it account for, so that it was moved there.
 fn is_beyond(at: i64, older: usize) -> bool {
     usize::try_from(at).is_ok_and(|at| at > older)
 }
 
-/// Tells whether a message is part of the conversation that moves with it, or was joined with such a one.
+/// Returns whether a message is part of the conversation that moves with it, or was joined with such a one.
 fn is_said(message: &Message) -> bool {
     let has_joined = || message.written.iter().any(|segment| segment.source.kind.is_history());
     message.place == Place::History || has_joined()
 }
 
-/// Tells whether what a source writes may be another text, in the same message.
+/// Returns whether what a source writes may be another text, in the same message.
 fn is_made_anew(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
 }

@@ -23,8 +23,8 @@ use std::process::ExitCode;
 use attached::Attached;
 use cases::{Case, file, files, folders, is_assembly, worldbook_stems};
 use ctx_engine::{
-    CompiledAgent, Context, Dialect, Engine, Format, ImportError, Imported, Limits, Ports, Request,
-    openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
+    CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Ports, Request, read_agent,
+    read_conversation, read_profile, read_worldbook,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
 use ctx_types::{
@@ -105,13 +105,11 @@ fn run(folder: &Path) -> String {
             let deadline = case.deadline.map(Countdown::new);
             let deadline = deadline.as_ref().map(|deadline| deadline as &dyn Deadline);
             let attachments = attached.ports();
-            let ports = Ports { deadline, attachments, ..Ports::default() };
+            let ports = Ports::default().with(|ports| {
+                ports.deadline = deadline;
+                ports.attachments = attachments;
+            });
             pollster::block_on(compiled.assemble_with(&session, turn, ports))
-        };
-        // What becomes of files depends on the dialect; nothing else does.
-        let of_dialect = |name: &str| {
-            let turn = TurnInput { dialect: Some(name.into()), ..turn.clone() };
-            attached.is_any().then(|| assemble(&turn).unwrap())
         };
         match assemble(&turn) {
             Err(error) => {
@@ -120,10 +118,20 @@ fn run(folder: &Path) -> String {
             }
             Ok(context) => {
                 assert_eq!(context, assemble(&turn).unwrap(), "two assemblies are equal");
-                let preview = assemble(&TurnInput { preview: true, ..turn.clone() }).unwrap();
+                let preview = assemble(&turn.clone().with(|turn| turn.preview = true)).unwrap();
                 assert_eq!(context.messages, preview.messages, "a preview gives the same messages");
                 show_context(&mut shown, &context, &case);
-                show_bodies(&mut shown, &context, &case, &of_dialect);
+                for name in &case.bodies {
+                    let turn = turn.clone().with(|turn| turn.dialect = Some(name.as_str().into()));
+                    let own = assemble(&turn).unwrap();
+                    show_body(&mut shown, &own, &case);
+                    match attached.is_any() {
+                        true => show_degraded(&mut shown, &own),
+                        false => {
+                            assert_eq!(own, context, "only what becomes of files depends on the dialect");
+                        }
+                    }
+                }
             }
         }
     }
@@ -204,7 +212,7 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
     }
     if case.openai {
         let request = Request { model: "model", tools: &[], parameters: &serde_json::Map::new() };
-        let encoded = openai_chat::encode(&context.messages, &request);
+        let encoded = context.encode(&request);
         writeln!(shown, "=== openai\n{:#}", encoded.to_value()).unwrap();
         if !encoded.diagnostics.is_empty() {
             list(shown, "openai diagnostics", &encoded.diagnostics);
@@ -213,12 +221,12 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
 }
 
 /// Shows a request body, in which the linter finds nothing that the encoder has not told.
-fn show_body(shown: &mut String, context: &Context, case: &Case, name: &str) {
-    let dialect = Dialect::parse(name).expect("a case names dialects");
+fn show_body(shown: &mut String, context: &Context, case: &Case) {
+    let name = context.dialect();
     let model = case.model.as_deref().unwrap_or("model");
     let request = Request { model, tools: &case.tools, parameters: &case.parameters };
-    let encoded = context.encode(dialect, &request);
-    assert_eq!(encoded, context.encode(dialect, &request), "two bodies are equal");
+    let encoded = context.encode(&request);
+    assert_eq!(encoded, context.encode(&request), "two bodies are equal");
     let bytes = encoded.to_bytes();
     let body = encoded.to_value();
     assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), body, "the bytes are the body");
@@ -228,24 +236,9 @@ fn show_body(shown: &mut String, context: &Context, case: &Case, name: &str) {
     }
 }
 
-/// Shows the request bodies of a case, each of the context that `of_dialect` makes for it, if it makes one.
-fn show_bodies(
-    shown: &mut String,
-    context: &Context,
-    case: &Case,
-    of_dialect: &dyn Fn(&str) -> Option<Context>,
-) {
-    for name in &case.bodies {
-        let own = of_dialect(name);
-        show_body(shown, own.as_ref().unwrap_or(context), case, name);
-        if let Some(own) = own {
-            show_degraded(shown, &own, name);
-        }
-    }
-}
-
 /// Shows what became of files for a dialect.
-fn show_degraded(shown: &mut String, context: &Context, name: &str) {
+fn show_degraded(shown: &mut String, context: &Context) {
+    let name = context.dialect();
     let degraded = context.report.decisions.iter().filter(|decision| decision.outcome == Outcome::Degraded);
     writeln!(shown, "=== degraded for {name}").unwrap();
     degraded.for_each(|decision| writeln!(shown, "{decision}").unwrap());

@@ -28,7 +28,7 @@ fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl I
     })
 }
 
-/// Tells whether a macro depends on nothing but the environment: not on arguments, variables, draws, nor on what
+/// Returns whether a macro depends on nothing but the environment: not on arguments, variables, draws, nor on what
 /// it gave before, as `original` does.
 fn is_constant(definition: &Definition, topic: Topic) -> bool {
     let is_of_env = definition.arity.max == Some(0) && definition.form == Form::Ordinary;

@@ -146,7 +146,7 @@ impl<'a> Call<'a> {
         self.state.variable(scope, name).cloned()
     }
 
-    /// Tells whether a variable is set.
+    /// Returns whether a variable is set.
     pub fn has_variable(&self, scope: Scope, name: &str) -> bool {
         self.state.variable(scope, name).is_some()
     }
@@ -260,7 +260,7 @@ impl<'a> Call<'a> {
         clock::now(self)
     }
 
-    /// Says that the call's value may be trusted no further than `trust`.
+    /// Declares that the call's value may be trusted no further than `trust`.
     pub fn limit_trust(&mut self, trust: Trust) {
         self.trust = self.trust.max(trust);
     }
@@ -284,7 +284,7 @@ impl<'a> Call<'a> {
         let text = self.env().texts.get(name).cloned();
         if text.is_none() {
             let name = excerpt(name);
-            self.note(codes::NOT_PROVIDED, phrase!("the host gives no text for `{name}`", name));
+            self.note(codes::NOT_PROVIDED, phrase!("the host provides no text for `{name}`", name));
         }
         text
     }
@@ -293,12 +293,12 @@ impl<'a> Call<'a> {
     pub(crate) fn told_by_host<T>(&mut self, value: Option<T>) -> Option<T> {
         if value.is_none() {
             let name = &self.definition().name;
-            self.note(codes::NOT_PROVIDED, phrase!("the host does not tell `{name}`", name));
+            self.note(codes::NOT_PROVIDED, phrase!("the host does not provide `{name}`", name));
         }
         value
     }
 
-    /// Says something about the call that is worth knowing.
+    /// Reports something about the call that is worth knowing.
     pub fn note(&mut self, code: Code, message: Phrase) {
         let span = self.span;
         self.findings.add(|| Diagnostic::info(code, message).at_span(span));

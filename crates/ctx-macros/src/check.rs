@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
         known.map_or(Form::Ordinary, |known| known.form)
     }
 
-    /// Tells whether a call has as many arguments as its macro takes, and reports why it is none.
+    /// Returns whether a call has as many arguments as its macro takes, and reports why it is none.
     ///
     /// A call that lacks one argument is not reported where a block could be it.
     pub(crate) fn count(
@@ -112,10 +112,7 @@ impl<'a> Checker<'a> {
     pub(crate) fn report_form(&mut self, span: Span, definition: usize, written_like: &str) {
         let Some(known) = self.registry.definition(definition) else { return };
         let name = &known.name;
-        let message = phrase!(
-            "`{name}` is written otherwise in this dialect, so the call stays as it is written",
-            name
-        );
+        let message = phrase!("`{name}` has another syntax in this dialect; the call is left as is", name);
         let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
         self.findings.add(|| finding().with_help(phrase!("write it like `{like}`", like = written_like)));
     }
@@ -125,7 +122,7 @@ impl<'a> Checker<'a> {
         let known = |index: usize| self.registry.definition(index).map_or("", |known| &*known.name);
         let (inner, outer) = (known(inner), known(outer));
         let message = phrase!(
-            "`{inner}` in an argument of `{outer}` is not expanded: in this dialect the argument ends at the first `}}`",
+            "`{inner}` in an argument of `{outer}` is not expanded: in this dialect, an argument ends at the first `}}`",
             inner,
             outer
         );
@@ -151,8 +148,8 @@ impl<'a> Checker<'a> {
             return self.report_unknown(span, name);
         }
         let text = self.text(name);
-        let message = phrase!("`{{{{/{text}}}}}` ends no block and stays as it is written", text);
-        let help = phrase!("a block begins with `{{{{{text} …}}}}`, in the same text or argument", text);
+        let message = phrase!("`{{{{/{text}}}}}` closes no block; it is left as is", text);
+        let help = phrase!("open the block with `{{{{{text} …}}}}` in the same text or argument", text);
         let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
         self.findings.add(|| finding().with_help(help));
     }
@@ -160,18 +157,19 @@ impl<'a> Checker<'a> {
     /// Reports an `{{else}}` outside of a condition.
     pub(crate) fn report_else(&mut self, span: Span) {
         let text = self.text(span);
-        let message = phrase!("`{text}` stands outside of a condition and gives nothing", text);
+        let message = phrase!("`{text}` is outside of a condition and expands to nothing", text);
         let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
-        let help = phrase!("write `{{{{if …}}}} … {{{{else}}}} … {{{{/if}}}}`; a condition has one of it");
+        let help = phrase!("write `{{{{if …}}}} … {{{{else}}}} … {{{{/if}}}}`, with one `else` at most");
         self.findings.add(|| finding().with_help(help));
     }
 
     /// Reports a call with a `|` in an argument.
     pub(crate) fn report_pipe(&mut self, span: Span) {
-        let message = phrase!("`|` in an argument is reserved, so the call stays as it is written");
+        let message = phrase!("`|` is reserved in arguments; the call is left as is");
         let finding = || Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span);
-        self.findings
-            .add(|| finding().with_help(phrase!("in a block it is text: `{{{{name}}}}a|b{{{{/name}}}}`")));
+        self.findings.add(|| {
+            finding().with_help(phrase!("write it inside a block instead: `{{{{name}}}}a|b{{{{/name}}}}`"))
+        });
     }
 
     pub(crate) fn report_unknown(&mut self, span: Span, name: Span) {
@@ -188,9 +186,9 @@ impl<'a> Checker<'a> {
             }
             match registry.dialect_of(name) {
                 Some(other) => {
-                    finding.with_help(phrase!("the dialect `{other}` has it", other = other.as_str()))
+                    finding.with_help(phrase!("it exists in the dialect `{other}`", other = other.as_str()))
                 }
-                None => finding.with_help(phrase!("`ctx macros list` names them all")),
+                None => finding.with_help(phrase!("`ctx macros list` lists them all")),
             }
         };
         self.findings.add(finding);
@@ -198,7 +196,7 @@ impl<'a> Checker<'a> {
 }
 
 impl Count {
-    /// Tells whether a block may follow that is the next argument.
+    /// Returns whether a block may follow that is the next argument.
     pub(crate) const fn takes_more(self) -> bool {
         matches!(self, Self::Fits { takes_more: true } | Self::OneMore)
     }
@@ -206,7 +204,7 @@ impl Count {
 
 pub(crate) fn wrong_count(known: &Definition, given: usize) -> Diagnostic {
     let Definition { name, arity, example, .. } = known;
-    let message = phrase!("`{name}` takes {arity}, {given} given", name, arity = arity.to_string(), given);
+    let message = phrase!("`{name}` takes {arity}, but {given} given", name, arity = arity.phrase(), given);
     let finding = if given < arity.min {
         Diagnostic::warning(codes::MISSING_ARGUMENT, message)
     } else {

@@ -14,7 +14,7 @@ pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     let Some(millis) = call.env().at_millis else {
         return Err(Failure::new(Diagnostic::warning(
             codes::NO_TIME,
-            phrase!("no time is given, so `{name}` stays as it is written", name = call.definition().name),
+            phrase!("no time is given; `{name}` is left as is", name = call.definition().name),
         )));
     };
     let zone = zone(call);
@@ -26,10 +26,7 @@ pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
         Some(instant) => Ok(instant.to_zoned(zone)),
         None => Err(Failure::new(Diagnostic::warning(
             codes::NO_TIME,
-            phrase!(
-                "the given time is out of range, so `{name}` stays as it is written",
-                name = call.definition().name
-            ),
+            phrase!("the given time is out of range; `{name}` is left as is", name = call.definition().name),
         ))),
     }
 }

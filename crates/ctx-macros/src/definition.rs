@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::Trust;
+use ctx_types::{Phrase, Trust, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::dialect::{Dialect, DialectSet};
@@ -67,6 +67,8 @@ pub struct Definition {
     pub(crate) echoes: bool,
     /// The first argument names a variable of these.
     pub(crate) variables: Option<Scope>,
+    /// It gives this variable another value, or none, whatever it had: what stood there before is not read.
+    pub(crate) replaces: bool,
     /// It comes with this crate, and not from a host.
     pub(crate) is_builtin: bool,
 }
@@ -166,6 +168,7 @@ impl Definition {
             form: Form::Ordinary,
             echoes: false,
             variables: None,
+            replaces: false,
             is_builtin: false,
         }
     }
@@ -184,21 +187,21 @@ impl Definition {
         self
     }
 
-    /// Says that a call changes what later calls give.
+    /// Declares that a call changes what later calls give.
     #[must_use]
     pub fn changes_state(mut self) -> Self {
         self.changes_state = true;
         self
     }
 
-    /// Says that the value can differ from turn to turn.
+    /// Declares that the value can differ from turn to turn.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.volatile = true;
         self
     }
 
-    /// Says that every call without arguments gives the same in one run: nothing but the environment matters.
+    /// Declares that every call without arguments gives the same in one run: nothing but the environment matters.
     #[must_use]
     pub fn constant(mut self) -> Self {
         self.constant = true;
@@ -246,7 +249,7 @@ impl Definition {
         self
     }
 
-    /// Says that SillyTavern's older engine has no such macro.
+    /// Declares that SillyTavern's older engine has no such macro.
     pub(crate) fn newer_engine_only(self) -> Self {
         self.dialects(DialectSet::only(Dialect::SillyTavern))
     }
@@ -256,7 +259,12 @@ impl Definition {
         self
     }
 
-    /// Tells whether a call gives a value, and does not only set a variable.
+    pub(crate) const fn replaces(mut self) -> Self {
+        self.replaces = true;
+        self
+    }
+
+    /// Returns whether a call gives a value, and does not only set a variable.
     pub(crate) const fn is_shown(&self) -> bool {
         self.variables.is_none() || !self.changes_state || self.echoes
     }
@@ -308,14 +316,21 @@ impl Topic {
     }
 }
 
+impl Arity {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self.max {
+            Some(0) => phrase!("no arguments"),
+            Some(1) if self.min == 1 => phrase!("1 argument"),
+            Some(max) if max == self.min => phrase!("{max} arguments", max),
+            Some(max) => phrase!("{min} to {max} arguments", min = self.min, max),
+            None => phrase!("{min} or more arguments", min = self.min),
+        }
+    }
+}
+
 impl fmt::Display for Arity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.max {
-            Some(0) => f.write_str("no arguments"),
-            Some(1) if self.min == 1 => f.write_str("1 argument"),
-            Some(max) if max == self.min => write!(f, "{max} arguments"),
-            Some(max) => write!(f, "{} to {max} arguments", self.min),
-            None => write!(f, "{} or more arguments", self.min),
-        }
+        self.phrase().fmt(f)
     }
 }

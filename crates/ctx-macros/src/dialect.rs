@@ -168,12 +168,12 @@ impl DialectSet {
         Self(1 << dialect as u8)
     }
 
-    /// Tells whether a dialect is in the set.
+    /// Returns whether a dialect is in the set.
     pub const fn contains(self, dialect: Dialect) -> bool {
         self.overlaps(Self::only(dialect))
     }
 
-    /// Tells whether a dialect is in both sets.
+    /// Returns whether a dialect is in both sets.
     pub const fn overlaps(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

@@ -5,7 +5,7 @@ use memchr::memchr_iter;
 use crate::expansion::{Output, Writer, writer_of};
 use crate::registry::Registry;
 
-/// Tells whether a text has an escape.
+/// Returns whether a text has an escape.
 pub(crate) fn is_in(text: &str) -> bool {
     places(text.as_bytes()).next().is_some()
 }

@@ -305,12 +305,12 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Tells whether the value of a macro may have escapes that are taken out of the result.
+/// Returns whether the value of a macro may have escapes that are taken out of the result.
 fn may_escape(known: &Definition, text: &str) -> bool {
     known.echoes && memchr::memchr(b'\\', text.as_bytes()).is_some()
 }
 
-/// Tells whether a text is a true condition: not empty, `0`, `false` or `off`, in any letters and whatever white space
+/// Returns whether a text is a true condition: not empty, `0`, `false` or `off`, in any letters and whatever white space
 /// is around it.
 ///
 /// ```

@@ -303,7 +303,7 @@ impl Piece {
     }
 }
 
-/// Tells whether no macro wrote a byte.
+/// Returns whether no macro wrote a byte.
 pub(crate) fn is_all_template(pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| piece.writer == Writer::Template)
 }

@@ -82,7 +82,7 @@ pub(crate) fn read(text: &str, zone: &TimeZone) -> Result<i64, NoInstant> {
     Ok(zoned.timestamp().as_millisecond())
 }
 
-/// Tells whether a text is a date and a time with an offset, whether they are in range or not.
+/// Returns whether a text is a date and a time with an offset, whether they are in range or not.
 fn has_offset(text: &str) -> bool {
     let pieces = Pieces::parse(text).ok();
     pieces.is_some_and(|pieces| pieces.time().is_some() && pieces.offset().is_some())
@@ -121,7 +121,7 @@ fn date_of(words: &[&str]) -> Option<Date> {
     }
 }
 
-/// Tells whether a date is one of the shorter forms of ISO 8601: a year, a month, a week, or a day of a year or
+/// Returns whether a date is one of the shorter forms of ISO 8601: a year, a month, a week, or a day of a year or
 /// of a week.
 fn is_iso(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'W');

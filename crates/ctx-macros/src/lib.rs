@@ -4,8 +4,8 @@
 //! in with [`Env`], the variables and the limits with [`State`].
 //!
 //! A text is compiled once to a [`Template`] and expanded as often as needed. Evaluation goes from left to
-//! right, arguments may hold calls, a value is inserted as it is and never looked at again. Nothing here
-//! fails: what cannot be expanded stays as it is written, with a diagnostic.
+//! right, arguments may contain calls, and a value is inserted unchanged and never expanded again. Nothing here
+//! fails: a call that cannot be expanded stays as it is written, with a diagnostic.
 //!
 //! ```
 //! use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};

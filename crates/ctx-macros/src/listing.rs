@@ -99,7 +99,7 @@ impl Listing<'_> {
         Some(Listed { definition, span, order, place: 0 })
     }
 
-    /// Tells whether a call of a host's own macro is written as the older engine reads it: the name alone.
+    /// Returns whether a call of a host's own macro is written as the older engine reads it: the name alone.
     fn is_of_host(&self, definition: usize, span: Span, head: &Head) -> bool {
         let is_own = self.check.definition(definition).is_some_and(|known| !known.is_builtin);
         is_own && span.len() == head.name.len() + "{{}}".len()

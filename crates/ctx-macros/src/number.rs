@@ -10,20 +10,16 @@ const MAX_BYTES: usize = 256;
 /// From here on (2^53) a number is not told from the next whole one.
 const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 
-/// Says that what a variable was counted to is so large that it need not be exact; nothing for any other number.
+/// Reports that what a variable was counted to is so large that it need not be exact; nothing for any other number.
 pub(crate) fn inexact(name: &str, counted: f64) -> Option<Diagnostic> {
     if counted.abs() < INEXACT_FROM {
         return None;
     }
     let (name, written) = (excerpt(name), write(counted));
     let message = if counted.is_finite() {
-        phrase!(
-            "variable `{name}` is counted to {written}, beyond which whole numbers are not exact",
-            name,
-            written
-        )
+        phrase!("variable `{name}` reaches {written}, beyond which integers are not exact", name, written)
     } else {
-        phrase!("variable `{name}` is counted beyond all numbers and is `{written}`", name, written)
+        phrase!("variable `{name}` overflows and becomes `{written}`", name, written)
     };
     Some(Diagnostic::warning(codes::INEXACT_NUMBER, message))
 }

@@ -125,7 +125,7 @@ impl Registry {
         self.definitions.iter()
     }
 
-    /// Tells whether two registries are the very same shared one.
+    /// Returns whether two registries are the very same shared one.
     pub(crate) fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.definitions, &other.definitions)
     }
@@ -219,7 +219,7 @@ pub(crate) fn name_len(text: &str) -> usize {
     }
 }
 
-/// Tells whether `c` may stand inside the name of a macro.
+/// Returns whether `c` may stand inside the name of a macro.
 pub(crate) fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }

@@ -178,7 +178,7 @@ impl State {
         self.put(scope, name, Variable { value, kind: Kind::List, trust })
     }
 
-    /// Tells whether a variable was set to a list by [`State::set_list`].
+    /// Returns whether a variable was set to a list by [`State::set_list`].
     pub(crate) fn is_list(&self, scope: Scope, name: &str) -> bool {
         self.set(scope).get(name).is_some_and(|variable| variable.kind == Kind::List)
     }
@@ -195,7 +195,7 @@ impl State {
         let bytes = self.variable_bytes - old.unwrap_or(0) + name.len() + variable.value.len();
         if bytes > self.limits.variable_bytes {
             let limit = self.limits.variable_bytes;
-            return Err(no_room(phrase!("variables would hold more than {limit} bytes", limit)));
+            return Err(no_room(phrase!("variables would take more than {limit} bytes", limit)));
         }
         if old.is_none() && self.locals.len() + self.globals.len() >= self.limits.variables {
             let limit = self.limits.variables;
@@ -271,7 +271,7 @@ impl State {
             return Ok(());
         }
         let message =
-            phrase!("macros of one run write more than {bytes} bytes", bytes = self.limits.output_bytes);
+            phrase!("the macros of one run write more than {bytes} bytes", bytes = self.limits.output_bytes);
         Err(Box::new(Diagnostic::error(codes::OUTPUT_LIMIT, message)))
     }
 
@@ -283,7 +283,7 @@ impl State {
         Ok(())
     }
 
-    /// Tells whether a macro gave the text of an outlet.
+    /// Returns whether a macro gave the text of an outlet.
     pub fn has_given_outlet(&self, name: &str) -> bool {
         self.given_outlets.contains(name)
     }

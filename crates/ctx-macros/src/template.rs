@@ -87,7 +87,7 @@ impl Template {
         &self.compiled.diagnostics
     }
 
-    /// Tells whether every expansion is the very text, shared and not copied.
+    /// Returns whether every expansion is the very text, shared and not copied.
     pub fn is_plain(&self) -> bool {
         match *self.compiled.nodes {
             [] => self.text.is_empty(),

@@ -45,15 +45,15 @@ impl VirtualTime {
     /// the turn, dates alone, which are midnight in universal time, or milliseconds since the Unix epoch.
     ///
     /// # Errors
-    /// Says which of the values cannot be used.
+    /// Names which of the values cannot be used.
     pub fn read(config: &Value) -> Result<Self, Phrase> {
         let moment = |key: &str| {
             let value = config.get(key).unwrap_or(&Value::Null);
-            Moment::read(value).ok_or_else(|| phrase!("`{key}` is no date", key))
+            Moment::read(value).ok_or_else(|| phrase!("`{key}` is not a date", key))
         };
         let scale = match config.get("timeScale") {
             None | Some(Value::Null) => 1.0,
-            Some(scale) => scale.as_f64().ok_or_else(|| phrase!("`timeScale` is no number"))?,
+            Some(scale) => scale.as_f64().ok_or_else(|| phrase!("`timeScale` is not a number"))?,
         };
         Ok(Self { begin: moment("virtualBaseTime")?, real_begin: moment("realBaseTime")?, scale })
     }
@@ -153,19 +153,19 @@ mod tests {
     #[test]
     fn what_is_no_date_is_refused() {
         let error = |config: Value| VirtualTime::read(&config).unwrap_err();
-        assert_eq!(error(json!({})), "`virtualBaseTime` is no date");
+        assert_eq!(error(json!({})), "`virtualBaseTime` is not a date");
         assert_eq!(
             error(json!({ "virtualBaseTime": "2025-13-01", "realBaseTime": 0 })),
-            "`virtualBaseTime` is no date"
+            "`virtualBaseTime` is not a date"
         );
         assert_eq!(
             error(json!({ "virtualBaseTime": 0, "realBaseTime": "soon" })),
-            "`realBaseTime` is no date"
+            "`realBaseTime` is not a date"
         );
         assert_eq!(
             error(json!({ "virtualBaseTime": 0, "realBaseTime": 0, "timeScale": "x" })),
-            "`timeScale` is no number"
+            "`timeScale` is not a number"
         );
-        assert_eq!(error(json!(null)), "`virtualBaseTime` is no date");
+        assert_eq!(error(json!(null)), "`virtualBaseTime` is not a date");
     }
 }

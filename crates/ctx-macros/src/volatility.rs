@@ -48,7 +48,7 @@ struct Use<'t> {
 }
 
 impl VolatileVariables {
-    /// Says that a macro, by its name and not an alias, shows a text that differs from turn to turn, as the text of a
+    /// Reports that a macro, by its name and not an alias, shows a text that differs from turn to turn, as the text of a
     /// card does that holds the time.
     pub fn add_macro(&mut self, name: &str) {
         self.macros.insert(name.to_owned());
@@ -107,7 +107,7 @@ impl Template {
         }
     }
 
-    /// Tells whether the argument of a call is evaluated where the call is; none where that depends.
+    /// Returns whether the argument of a call is evaluated where the call is; none where that depends.
     fn is_evaluated(&self, call: &CallNode, index: usize) -> Option<bool> {
         match call.target {
             Target::If { negated, .. } if index > 0 => {
@@ -138,7 +138,7 @@ impl Template {
                 Use {
                     variable: scope.and_then(|scope| Some((scope, self.first_argument(node)?))),
                     is_shown: known.is_shown(),
-                    replaces: is_sure && (known.name.starts_with("set") || known.name.starts_with("delete")),
+                    replaces: is_sure && known.replaces,
                     is_comment: known.form == Form::Comment,
                     ..used
                 }

@@ -49,7 +49,7 @@ impl Cancel {
         }
     }
 
-    /// Tells whether it was called.
+    /// Returns whether it was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Ordering::Acquire)
     }

@@ -133,7 +133,7 @@ impl Draft {
         Arc::make_mut(&mut self.decisions).extend(decisions);
     }
 
-    /// Tells whether two drafts have the very same messages, without looking at them.
+    /// Returns whether two drafts have the very same messages, without looking at them.
     pub(crate) fn shares_messages_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.messages, &other.messages)
     }

@@ -1,13 +1,15 @@
-//! Why a processor, or a whole run, came to nothing.
+//! Why a processor, or a whole run, failed.
 
 use std::sync::Arc;
 
+use ctx_types::{Phrase, phrase};
+
 /// Why a processor did not do its work.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum ProcessorError {
     /// The processor says so.
-    #[error("{message}")]
     Failed {
         /// What went wrong.
         message: String,
@@ -16,19 +18,15 @@ pub enum ProcessorError {
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// The run was cancelled.
-    #[error("the run was cancelled")]
     Cancelled,
     /// The time limit passed.
-    #[error("the time limit passed")]
     TimedOut,
     /// The processor panicked.
-    #[error("the processor panicked: {message}")]
     Panicked {
         /// What it said.
         message: String,
     },
     /// The processor lost, doubled or separated members of a group.
-    #[error("it lost, doubled or separated `{member}`, a member of a tool call's group")]
     BrokenGroup {
         /// The id of one such member.
         member: String,
@@ -36,6 +34,22 @@ pub enum ProcessorError {
     /// No context can be made within the budget.
     #[error(transparent)]
     Infeasible(#[from] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl ProcessorError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Failed { message, .. } => Phrase::verbatim(message.as_str()),
+            Self::Cancelled => phrase!("the run was cancelled"),
+            Self::TimedOut => phrase!("the time limit passed"),
+            Self::Panicked { message } => phrase!("the processor panicked: {message}", message),
+            Self::BrokenGroup { member } => {
+                phrase!("it lost, duplicated or separated `{member}`, part of a tool call's group", member)
+            }
+            Self::Infeasible(error) => Phrase::verbatim(error.to_string()),
+        }
+    }
 }
 
 impl ProcessorError {
@@ -55,10 +69,10 @@ impl ProcessorError {
 
 /// Why a run gives no context.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum RunError {
     /// A core processor failed.
-    #[error("core processor `{id}` failed: {error}")]
     Core {
         /// The processor.
         id: Arc<str>,
@@ -67,14 +81,29 @@ pub enum RunError {
         error: ProcessorError,
     },
     /// The run was cancelled.
-    #[error("the run was cancelled")]
     Cancelled,
 }
 
+impl RunError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Core { id, error } => {
+                phrase!("core processor `{id}` failed: {error}", id, error = error.phrase())
+            }
+            Self::Cancelled => phrase!("the run was cancelled"),
+        }
+    }
+}
+
 /// Writes an error with its causes, outermost first.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_causes(error: &ProcessorError) -> Phrase {
     /// A chain of causes may lead back to itself.
     const MAX_CAUSES: usize = 8;
-    let chain = std::iter::successors(Some(error), |error| error.source()).take(MAX_CAUSES);
-    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    let causes: Vec<String> = causes.take(MAX_CAUSES).map(ToString::to_string).collect();
+    if causes.is_empty() {
+        return error.phrase();
+    }
+    phrase!("{error}: {causes}", error = error.phrase(), causes = causes.join(": "))
 }

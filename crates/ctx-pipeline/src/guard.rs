@@ -52,7 +52,7 @@ fn of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
     each_group(messages).filter(|group| group.len() > 1)
 }
 
-/// Tells whether the groups after a stage are the newest ones before it, the very same messages, and no call or result
+/// Returns whether the groups after a stage are the newest ones before it, the very same messages, and no call or result
 /// stands alone: then nothing is broken. It is so after most stages, and quickly seen.
 fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
     let is_member = |message: &&Message| message.role == Role::Tool || !message.tool_calls.is_empty();
@@ -201,7 +201,7 @@ fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize
 /// Moves messages to just before the group that they stand in; several keep their order.
 fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decision> {
     let target: HashMap<usize, usize> = moves.iter().copied().collect();
-    let reason = phrase!("a tool call and its results are not separated; it stands before them");
+    let reason = phrase!("placed before a tool call, which is never separated from its results");
     let foreign = moves.iter().filter_map(|(foreign, _)| messages.get(*foreign));
     let decisions = foreign
         .map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))

@@ -1,7 +1,7 @@
 //! The pipeline from a conversation to the messages that are sent: the contract of processors, their
 //! settings, and the runner.
 //!
-//! Layer 2: starts no runtime and reads no clock; time limits and timings come in as ports. Knows no
+//! Layer 2: starts no runtime and reads no clock; time limits and timings come in as ports. It contains no
 //! processor.
 //!
 //! A plug-in is a type with a descriptor and an `execute`:

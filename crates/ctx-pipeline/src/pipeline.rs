@@ -123,7 +123,7 @@ impl Stage {
         }
     }
 
-    /// Tells why the processor came to nothing.
+    /// Explains why the processor failed.
     pub(crate) fn report(&self, error: &ProcessorError) -> Diagnostic {
         let id = &self.descriptor.id;
         let code = match error {
@@ -131,11 +131,8 @@ impl Stage {
             ProcessorError::BrokenGroup { .. } => codes::GROUP_BROKEN,
             _ => codes::PROCESSOR_FAILED,
         };
-        let help = phrase!("the context is made without it; `--disable {id}` switches it off", id);
-        Diagnostic::error(
-            code,
-            phrase!("processor `{id}` came to nothing: {error}", id, error = with_causes(error)),
-        )
-        .with_help(help)
+        let help = phrase!("the context is built without it; `--disable {id}` switches it off", id);
+        Diagnostic::error(code, phrase!("processor `{id}` failed: {error}", id, error = with_causes(error)))
+            .with_help(help)
     }
 }

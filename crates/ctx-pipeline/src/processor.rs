@@ -18,7 +18,7 @@ use crate::settings::Config;
 /// by `prepare`; everything of one turn is in the context.
 #[async_trait]
 pub trait ContextProcessor: Send + Sync {
-    /// Says who the processor is and when it runs.
+    /// Names who the processor is and when it runs.
     fn descriptor(&self) -> Descriptor;
 
     /// Makes, once per agent, what every run needs: regexes, automata, templates. By default nothing.
@@ -33,6 +33,7 @@ pub trait ContextProcessor: Send + Sync {
 /// Who a processor is, and when it runs unless settings say otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Descriptor {
     /// The id, by which settings and reports name it.
     pub id: Arc<str>,
@@ -76,6 +77,13 @@ impl Descriptor {
             config_fields: Vec::new(),
             per_message: false,
         }
+    }
+
+    /// Returns the descriptor with fields that `set` has set.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
     }
 }
 

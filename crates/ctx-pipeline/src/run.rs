@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Diagnostic, LogLine, Phrase, StageReport, phrase, plural};
+use ctx_types::{Diagnostic, LogLine, StageReport, phrase, plural};
 
 use crate::blackboard::Blackboard;
 use crate::codes;
@@ -93,7 +93,7 @@ impl Stage {
         }
         let result = result.and_then(|()| self.keep_whole(&draft, &mut run.draft, &mut log));
         if let Err(error) = &result {
-            log.insist(LogLine::error(Phrase::verbatim(with_causes(error))));
+            log.insist(LogLine::error(with_causes(error)));
             run.draft = draft.clone();
             run.blackboard = blackboard;
         }
@@ -148,7 +148,7 @@ impl Stage {
         if stale > 0 {
             let messages = plural(stale, "message");
             log.insist(LogLine::warn(phrase!(
-                "the segments of {messages} did not fit the texts, which are the stage's own now",
+                "the segments of {messages} did not match their texts, which are now attributed to the stage",
                 messages
             )));
         }
@@ -163,7 +163,7 @@ impl Stage {
         }
     }
 
-    /// Reports why the processor came to nothing; that of a core processor ends the run.
+    /// Reports why the processor failed; that of a core processor ends the run.
     fn record(
         &self,
         error: ProcessorError,
@@ -187,7 +187,7 @@ impl Stage {
 fn report_no_deadline(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.iter().all(|diagnostic| diagnostic.code != codes::NO_DEADLINE) {
         let message =
-            phrase!("the time of processors is limited, but nothing tells the time: there is no limit");
+            phrase!("processors have a time limit, but the host provides no clock; there is no limit");
         diagnostics.push(Diagnostic::info(codes::NO_DEADLINE, message));
     }
 }

@@ -78,7 +78,7 @@ fn key(message: &Message) -> Key<'_> {
     (message.source.kind, message.source.id.as_deref(), message.source.index())
 }
 
-/// Tells whether the same would be sent; most messages are shared, and the same at once.
+/// Returns whether the same would be sent; most messages are shared, and the same at once.
 fn is_same(old: &Message, new: &Message) -> bool {
     let is_equal = || {
         old.role == new.role

@@ -1,7 +1,9 @@
 //! Documents that hold an agent.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_types::{Agent, Argument, Diagnostic, Divider, Persist, Reader, excerpt, misspelt_in_agent, phrase};
+use ctx_types::{
+    Agent, Argument, Diagnostic, Divider, Persist, Phrase, Reader, excerpt, misspelt_in_agent, phrase,
+};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -97,7 +99,7 @@ impl Form {
     fn export(mut export: Map<String, Value>) -> Result<Self, ImportError> {
         let agents = match export.get_mut("agents") {
             Some(Value::Array(agents)) if agents.first().is_some_and(Value::is_object) => agents,
-            _ => return Err(unknown_shape(None, "an export without an agent".to_owned())),
+            _ => return Err(unknown_shape(None, "an export without an agent".into())),
         };
         let agent = agents.remove(0);
         let others = names(agents);
@@ -144,15 +146,15 @@ fn several(others: &[String]) -> Option<Diagnostic> {
     let shown = others.iter().take(SHOWN_AGENTS).map(|name| excerpt(name));
     let (count, names) = (others.len() + 1, Argument::names(shown, Divider::Comma));
     let message = if others.len() > SHOWN_AGENTS {
-        phrase!("the first of {count} agents is read; not read: {names} and more", count, names)
+        phrase!("only the first of {count} agents is read, not {names} and more", count, names)
     } else {
-        phrase!("the first of {count} agents is read; not read: {names}", count, names)
+        phrase!("only the first of {count} agents is read, not {names}", count, names)
     };
-    let help = phrase!("split the export into one file for each agent; the others are kept under `imported`");
+    let help = phrase!("split the export into one file per agent; the others are kept under `imported`");
     Some(Diagnostic::warning(codes::SEVERAL_AGENTS, message).at_pointer("/agents/1").with_help(help))
 }
 
-fn unknown_shape(shape: Option<Format>, found: String) -> ImportError {
+fn unknown_shape(shape: Option<Format>, found: Phrase) -> ImportError {
     let help = match shape {
         Some(format) if format.is_conversation() => {
             Some(phrase!("this is a conversation: give it where a session is expected"))

@@ -130,7 +130,7 @@ impl Unpacked {
     }
 }
 
-/// Tells whether bytes hold documents instead of being one. O(bytes).
+/// Returns whether bytes hold documents instead of being one. O(bytes).
 fn is_packed(bytes: &[u8]) -> bool {
     png::is_png(bytes)
         || archive::is_archive(bytes)

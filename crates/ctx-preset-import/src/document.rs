@@ -124,13 +124,13 @@ impl Document {
     /// Notes that the document is YAML although it begins like JSON.
     fn noting(mut self, error: &ImportError) -> Self {
         let message =
-            phrase!("the document begins like JSON and is read as YAML: {error}", error = error.to_string());
+            phrase!("the document starts like JSON but is read as YAML: {error}", error = error.to_string());
         self.diagnostics.insert(0, Diagnostic::warning(codes::READ_AS_YAML, message));
         self
     }
 }
 
-/// Tells whether a file name has one of these endings, in any letters.
+/// Returns whether a file name has one of these endings, in any letters.
 pub(crate) fn ends_with(name: &str, endings: &[&str]) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| endings.iter().any(|known| known.eq_ignore_ascii_case(ending)))

@@ -94,24 +94,24 @@ pub enum ImportError {
         /// What was asked for, and how it is recognized.
         expected: &'static str,
         /// What the document is.
-        found: String,
+        found: Phrase,
         /// What to do about it, if that is known.
         help: Option<Phrase>,
     },
 }
 
 impl ImportError {
-    /// Says it in one phrase.
+    /// Writes it in one phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::TooLarge { bytes, limit, syntax, .. } => phrase!(
-                "the document has {bytes} bytes, more than the {limit} that are read as {syntax}",
+                "the document has {bytes} bytes, more than the limit of {limit} for {syntax}",
                 bytes,
                 limit,
                 syntax = syntax.to_string()
             ),
             Self::NotText { offset, .. } => {
-                phrase!("the document is not text: the byte at {offset} belongs to no character", offset)
+                phrase!("the document is not text: the byte at {offset} is not part of a character", offset)
             }
             Self::Json { line, column, message, .. } => {
                 phrase!("invalid JSON at line {line} column {column}: {message}", line, column, message)
@@ -127,12 +127,11 @@ impl ImportError {
             ),
             Self::TooManyNodes { limit, .. } => phrase!("the document has more than {limit} values", limit),
             Self::TooHeavy { limit, .. } => {
-                phrase!("the file has more than {limit} values, of which each object counts for ten", limit)
+                phrase!("the file has more than {limit} values (an object counts as ten)", limit)
             }
-            Self::LongNames { limit, .. } => phrase!(
-                "the names of fields are too long: the places of all together have more than {limit} bytes",
-                limit
-            ),
+            Self::LongNames { limit, .. } => {
+                phrase!("the field names are too long: all paths together exceed {limit} bytes", limit)
+            }
             Self::Empty => phrase!("the document is empty"),
             Self::Container { message, .. } => phrase!("cannot unpack the file: {message}", message),
             Self::UnknownShape { expected, found, .. } => {
@@ -172,7 +171,7 @@ impl ImportError {
                 Some(phrase!("save the file as JSON, or raise the limit"))
             }
             Self::TooHeavy { .. } => {
-                Some(phrase!("split the file, or import the files of an archive by themselves"))
+                Some(phrase!("split the file, or import the files of an archive separately"))
             }
             Self::TooLarge { .. }
             | Self::TooManyNodes { .. }

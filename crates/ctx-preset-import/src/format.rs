@@ -4,7 +4,7 @@ mod evidence;
 
 use std::fmt;
 
-use ctx_types::excerpt;
+use ctx_types::{Argument, Divider, Phrase, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::document::{Document, Syntax};
@@ -152,7 +152,7 @@ impl Format {
         Self::NAMED.into_iter().find(|format| format.id() == id)
     }
 
-    /// Tells whether it is a form of worldbooks.
+    /// Returns whether it is a form of worldbooks.
     pub const fn is_worldbook(self) -> bool {
         matches!(self, Self::Worldbook | Self::CardBook | Self::OtherLorebook)
     }
@@ -195,7 +195,7 @@ impl Format {
         }
     }
 
-    /// Tells whether it holds a conversation; a list of messages may be meant as a preset too.
+    /// Returns whether it holds a conversation; a list of messages may be meant as a preset too.
     pub const fn is_conversation(self) -> bool {
         matches!(
             self,
@@ -207,13 +207,13 @@ impl Format {
         )
     }
 
-    /// Tells whether it is a character card, whatever its version.
+    /// Returns whether it is a character card, whatever its version.
     pub const fn is_card(self) -> bool {
         matches!(self, Self::CardV1 | Self::CardV2 | Self::CardV3 | Self::Pygmalion)
     }
 }
 
-/// Tells what a document is, as far as one can tell; none of ours is `None`.
+/// Returns what a document is, as far as one can tell; none of ours is `None`.
 ///
 /// Some documents can be read as two things: a list of `{role, content}` is a preset as well as a
 /// conversation (here: a conversation). [`crate::read_agent`] and its siblings read what they are asked for.
@@ -226,17 +226,17 @@ pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Format
 }
 
 /// Names a value that is not what was asked for, by what it is or by its keys.
-pub(crate) fn describe(value: &Value) -> String {
+pub(crate) fn describe(value: &Value) -> Phrase {
     if let Some(format) = shape(value) {
-        return format.to_string();
+        return format.to_string().into();
     }
     match value {
-        Value::Null => "nothing".to_owned(),
-        Value::Bool(_) | Value::Number(_) => "a single value".to_owned(),
-        Value::String(_) => "a plain text".to_owned(),
-        Value::Array(items) if items.iter().any(Value::is_object) => "a list of unknown objects".to_owned(),
-        Value::Array(_) => "a list without messages".to_owned(),
-        Value::Object(map) if map.is_empty() => "an empty object".to_owned(),
+        Value::Null => phrase!("nothing"),
+        Value::Bool(_) | Value::Number(_) => phrase!("a single value"),
+        Value::String(_) => phrase!("a plain text"),
+        Value::Array(items) if items.iter().any(Value::is_object) => phrase!("a list of unknown objects"),
+        Value::Array(_) => phrase!("a list without messages"),
+        Value::Object(map) if map.is_empty() => phrase!("an empty object"),
         Value::Object(map) => describe_object(map),
     }
 }
@@ -244,14 +244,16 @@ pub(crate) fn describe(value: &Value) -> String {
 /// How many keys of an unknown object are named.
 const SHOWN_KEYS: usize = 8;
 
-fn describe_object(map: &Map<String, Value>) -> String {
+fn describe_object(map: &Map<String, Value>) -> Phrase {
     if let Some(format) = evidence::foreign(map) {
-        return format.to_string();
+        return format.to_string().into();
     }
     if map.contains_key("entries") {
-        return Format::Worldbook.to_string();
+        return Format::Worldbook.to_string().into();
     }
-    let shown = map.keys().take(SHOWN_KEYS).map(|key| format!("`{}`", excerpt(key)));
-    let more = if map.len() > SHOWN_KEYS { " and more" } else { "" };
-    format!("an object with the keys {}{more}", shown.collect::<Vec<_>>().join(", "))
+    let keys = Argument::names(map.keys().take(SHOWN_KEYS).map(|key| excerpt(key)), Divider::Comma);
+    if map.len() > SHOWN_KEYS {
+        return phrase!("an object with the keys {keys} and more", keys);
+    }
+    phrase!("an object with the keys {keys}", keys)
 }

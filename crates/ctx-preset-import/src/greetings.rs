@@ -34,14 +34,14 @@ fn is_name(name: &str) -> bool {
     name == "First Message" || name.starts_with("Alternate Greeting")
 }
 
-/// Tells whether an entry is a greeting by the name that the old import gave it.
+/// Returns whether an entry is a greeting by the name that the old import gave it.
 fn is_greeting(entry: &PresetMessage) -> bool {
     let prompt = entry.kept.get("metadata").and_then(|metadata| metadata.get("stPromptName"));
     let names = [prompt.and_then(Value::as_str), entry.name.as_deref()];
     !entry.is_anchor() && !entry.kept.is_malformed() && names.into_iter().flatten().any(is_name)
 }
 
-/// Tells of each entry of an agent whether it moves; none if none does.
+/// Reports each entry of an agent whether it moves; none if none does.
 fn moves(agent: &Agent) -> Option<Vec<bool>> {
     let is_readable = matches!(agent.kept.get(GREETINGS), None | Some(Value::Null | Value::Array(_)));
     let has_room = agent.greetings.is_empty() && is_readable;
@@ -49,7 +49,7 @@ fn moves(agent: &Agent) -> Option<Vec<bool>> {
     (has_room && moves.contains(&true)).then_some(moves)
 }
 
-/// Tells of each entry of a file whether [`gather`] moves it; none if it moves none.
+/// Reports each entry of a file whether [`gather`] moves it; none if it moves none.
 pub(crate) fn moving(entries: &[Value], greetings: Option<&Value>) -> Option<Vec<bool>> {
     let entries = ("presetMessages".to_owned(), Value::from(entries));
     let greetings = greetings.map(|greetings| (GREETINGS.to_owned(), greetings.clone()));

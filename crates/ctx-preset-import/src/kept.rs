@@ -19,7 +19,7 @@ pub(crate) fn set(kept: &mut Kept, mut parts: Value) {
 
 /// Keeps parts of a foreign form beside an agent, among those that stand there already where they are told apart.
 ///
-/// Tells whether these stand below the new ones now.
+/// Returns whether these stand below the new ones now.
 pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) -> bool {
     let mut is_moved = false;
     match kept.get_mut(IMPORTED).map(Value::take) {
@@ -37,7 +37,7 @@ pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) -> bool {
     is_moved
 }
 
-/// Tells whether parts can stand beside earlier ones, so that it is known later which were which.
+/// Returns whether parts can stand beside earlier ones, so that it is known later which were which.
 pub(crate) fn has_room<'k>(
     earlier: &Map<String, Value>,
     parts: impl IntoIterator<Item = &'k String>,

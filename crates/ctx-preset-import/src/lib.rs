@@ -1,8 +1,8 @@
-//! Reads agents, conversations, user profiles and worldbooks from every form that people have them in, and writes
-//! conversations in them.
+//! Reads agents, conversations, user profiles and worldbooks in every common format, and writes conversations in
+//! these formats.
 //!
-//! Layer 2: bytes in, the nouns of `ctx-types` and a list of findings out. No file access. What a form holds
-//! beyond the nouns is kept, so that nothing is lost; what cannot be read as meant is a diagnostic. Only a
+//! Layer 2: bytes in, the types of `ctx-types` and a list of findings out. No file access. Fields that these types
+//! do not have are kept, so that nothing is lost; a value that cannot be read as meant is a diagnostic. Only a
 //! document that is unreadable as a whole is an [`ImportError`]. Every size has a limit ([`Limits`]).
 //!
 //! ```

@@ -91,7 +91,7 @@ fn strategy_type(entry: &mut PresetMessage, index: usize) -> Option<Diagnostic> 
         entry.injection_strategy.as_mut()?.kind = None;
         return None;
     }
-    let message = phrase!("the injection strategy gets the type `{kind}` that its fields say", kind);
+    let message = phrase!("the injection strategy gets the type `{kind}`, which its fields imply", kind);
     let pointer = format!("/presetMessages/{index}/injectionStrategy");
     Some(Diagnostic::info(codes::MIGRATED_STRATEGY, message).at_pointer(pointer))
 }

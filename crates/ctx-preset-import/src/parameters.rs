@@ -15,7 +15,7 @@ pub(crate) fn custom(parameters: &mut Value) -> Option<Diagnostic> {
         return None;
     }
     *custom = json!({ "enabled": !old.is_empty(), "params": Map::clone(old) });
-    let message = phrase!("the custom parameters are put under `params`, with `enabled` beside them");
+    let message = phrase!("the custom parameters are moved under `params`, next to `enabled`");
     Some(Diagnostic::info(codes::MIGRATED_PARAMETERS, message).at_pointer("/parameters/custom"))
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
     Some(Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer))
 }
 
-/// Tells of each formatter rule which setting of a processor [`rules`] makes of it; none if it makes none of any.
+/// Reports each formatter rule which setting of a processor [`rules`] makes of it; none if it makes none of any.
 pub(crate) fn moving(parameters: &Value) -> Option<Vec<Option<usize>>> {
     let Moves { before, settings } = Moves::of(parameters)?;
     let mut numbers = before.len()..;

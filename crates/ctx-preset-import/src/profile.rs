@@ -73,7 +73,7 @@ fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile
     let mut diagnostics = Vec::new();
     if !document::ends_with(name, PLAIN) {
         let message = phrase!("the whole text is read as the content of a profile without a name");
-        let help = phrase!("a profile with a name is an object with `name` and `content`");
+        let help = phrase!("to give the profile a name, write an object with `name` and `content`");
         diagnostics.push(Diagnostic::info(codes::PLAIN_PROFILE, message).with_help(help));
     }
     Ok(Imported { value: profile, format: Format::PlainText, diagnostics }.named(name))

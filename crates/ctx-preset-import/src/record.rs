@@ -298,7 +298,7 @@ fn address(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
 }
 
-/// Tells whether a leaf holds nothing.
+/// Returns whether a leaf holds nothing.
 fn is_empty(leaf: &Value) -> bool {
     match leaf {
         Value::Null => true,

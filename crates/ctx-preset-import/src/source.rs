@@ -197,7 +197,7 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// Says of the fields of an object that stands in the place of a list that nothing reads them.
+    /// Records for the fields of an object that stands in the place of a list that nothing reads them.
     pub(crate) fn refuse_fields(self) {
         self.fields().for_each(|(_, field)| field.keep(NOT_READ));
     }
@@ -207,25 +207,25 @@ impl<'v> Source<'v> {
         if self.value.is_some() { self } else { other }
     }
 
-    /// Says where all that is taken below this place goes: the places of its fields are below that.
+    /// Describes where all that is taken below this place goes: the places of its fields are below that.
     pub(crate) fn lead_to(self, place: impl Into<String>) -> Self {
         self.record(|record, value| record.lead_to(value, place.into()));
         self
     }
 
-    /// Says where all that is not taken at this place or below it is kept.
+    /// Describes where all that is not taken at this place or below it is kept.
     pub(crate) fn keep_at(self, place: impl Into<String>) -> Self {
         self.record(|record, value| record.keep_at(value, place.into()));
         self
     }
 
-    /// Says that all that is not taken at this place or below it is kept below where it leads to.
+    /// Reports that all that is not taken at this place or below it is kept below where it leads to.
     pub(crate) fn keep_below(self, place: &'static str) -> Self {
         self.record(|record, value| record.keep_below(value, place));
         self
     }
 
-    /// Says that what is recorded below this place is there whatever else is imported.
+    /// Reports that what is recorded below this place is there whatever else is imported.
     pub(crate) fn for_sure(self) -> Self {
         self.record(|record, value| record.for_sure(value, Sureness::All));
         self
@@ -237,12 +237,12 @@ impl<'v> Source<'v> {
         self
     }
 
-    /// Says why this is kept and no more.
+    /// Explains why this is kept and no more.
     pub(crate) fn keep(self, note: &'static str) {
         self.record(|record, value| record.claim(value, Claim::kept(note)));
     }
 
-    /// Says why this and all that is below it is kept and no more.
+    /// Explains why this and all that is below it is kept and no more.
     pub(crate) fn keep_all(self, note: &'static str) {
         self.record(|record, value| record.keep_all(value, note));
     }
@@ -299,12 +299,12 @@ impl<'v> Source<'v> {
 }
 
 impl<T> Field<'_, T> {
-    /// Says how it differs where it goes.
+    /// Describes how it differs where it goes.
     pub(crate) fn nearly(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 
-    /// Says that it may be somewhere else after all.
+    /// Reports that it may be somewhere else after all.
     pub(crate) fn perhaps(self) -> Self {
         Self { is_unsure: true, ..self }
     }

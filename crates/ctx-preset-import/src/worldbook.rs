@@ -67,7 +67,7 @@ pub(crate) fn finish(form: Form) -> Imported<Worldbook> {
     with_repeated(read_form(form))
 }
 
-/// Tells of uids that stand twice, which other commands tell when they use the book.
+/// Reports uids that stand twice, which other commands tell when they use the book.
 fn with_repeated((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin)) -> Imported<Worldbook> {
     let mut repeated = repeated_uids(&imported.value);
     for location in repeated.iter_mut().map(|finding| &mut finding.location) {
@@ -210,7 +210,7 @@ impl Draft {
     }
 }
 
-/// Tells whether a value has what only entries of worldbooks have.
+/// Returns whether a value has what only entries of worldbooks have.
 fn is_entry(value: &Value) -> bool {
     let has = |key: &str| value.get(key).is_some();
     has("content") && (has("key") || has("keys") || has("keysecondary") || has("constant"))

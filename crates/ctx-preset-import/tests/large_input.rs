@@ -47,8 +47,7 @@ fn book(entries: usize) -> String {
 }
 
 fn refuse_many_small_objects() {
-    let heavy =
-        |limit: &str| format!("the file has more than {limit} values, of which each object counts for ten");
+    let heavy = |limit: &str| format!("the file has more than {limit} values (an object counts as ten)");
     refuse(book(20_000).as_bytes(), &heavy("250000"));
     let scripts = vec![r#"{"findRegex":"a"}"#; 30_000].join(",");
     refuse(format!("[{scripts}]").as_bytes(), &heavy("250000"));
@@ -69,16 +68,13 @@ fn refuse_more_than_a_file_may_hold_in_all() {
 
 fn refuse_a_long_name_over_many_fields() {
     let card = json!({ "spec": "chara_card_v2", "data": { "k".repeat(1 << 20): vec![0; 100_000] } });
-    let long = "the names of fields are too long: the places of all together have more than 33554432 bytes";
+    let long = "the field names are too long: all paths together exceed 33554432 bytes";
     refuse(card.to_string().as_bytes(), long);
 }
 
 fn refuse_texts_that_become_objects() {
     let card = json!({ "spec": "chara_card_v2", "data": { "alternate_greetings": vec!["a"; 230_000] } });
-    refuse(
-        card.to_string().as_bytes(),
-        "the file has more than 250000 values, of which each object counts for ten",
-    );
+    refuse(card.to_string().as_bytes(), "the file has more than 250000 values (an object counts as ten)");
 }
 
 fn divide_no_endless_texts() {

@@ -14,20 +14,25 @@ use crate::attachments::{AttachmentPolicy, Settled, Settler, policy_fields};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AssetResolver;
 
+impl AssetResolver {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "asset-resolver";
+}
+
 #[async_trait]
 impl ContextProcessor for AssetResolver {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 10_000,
-            is_core: true,
-            per_message: true,
-            config_fields: policy_fields(),
-            ..Descriptor::new(
-                "asset-resolver",
-                "Attached files",
-                "Loads attached files, and puts text or a placeholder in place of what the target does not take",
-            )
-        }
+        Descriptor::new(
+            Self::ID,
+            "Attached files",
+            "Loads attached files, and puts text or a placeholder in place of what the target does not take",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 10_000;
+            descriptor.is_core = true;
+            descriptor.per_message = true;
+            descriptor.config_fields = policy_fields();
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -41,12 +46,12 @@ impl ContextProcessor for AssetResolver {
     }
 }
 
-/// Tells whether a message has a file that nobody has loaded yet.
+/// Returns whether a message has a file that nobody has loaded yet.
 fn is_unsettled(message: &Message) -> bool {
     message.attachments.iter().any(|file: &Attachment| file.loaded.is_none())
 }
 
-/// Says what was done with files.
+/// Describes what was done with files.
 pub(crate) fn told(done: &Settled) -> LogLine {
     let Settled { as_they_are, as_text, placeholders, references } = *done;
     let line = phrase!(

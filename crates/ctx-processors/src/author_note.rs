@@ -66,16 +66,16 @@ impl ContextProcessor for AuthorNote {
         ];
         config_fields.extend(anchor_fields());
         config_fields.extend(lane_fields());
-        Descriptor {
-            priority: 290,
-            default_enabled: false,
-            config_fields,
-            ..Descriptor::new(
-                "author-note",
-                "Author's note",
-                "Brings in the note of the conversation when it is due, with what belongs around it",
-            )
-        }
+        Descriptor::new(
+            "author-note",
+            "Author's note",
+            "Brings in the note of the conversation when it is due, with what belongs around it",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 290;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = config_fields;
+        })
     }
 
     fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {

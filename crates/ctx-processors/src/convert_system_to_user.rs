@@ -19,16 +19,17 @@ pub struct ConvertSystemToUser;
 #[async_trait]
 impl ContextProcessor for ConvertSystemToUser {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 700,
-            default_enabled: false,
-            config_fields: vec![separator_field(), ConfigField::select("scope", "Which messages", &SCOPES)],
-            ..Descriptor::new(
-                "convert-system-to-user",
-                "System becomes user",
-                "Makes system messages, or answers too, those of the user, for models that do not take them",
-            )
-        }
+        Descriptor::new(
+            "convert-system-to-user",
+            "System becomes user",
+            "Makes system messages, or answers too, those of the user, for models that do not take them",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 700;
+            descriptor.default_enabled = false;
+            descriptor.config_fields =
+                vec![separator_field(), ConfigField::select("scope", "Which messages", &SCOPES)];
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -38,7 +39,7 @@ impl ContextProcessor for ConvertSystemToUser {
         if count == 0 {
             return Ok(());
         }
-        let reason = || phrase!("made the user's and joined with its neighbours");
+        let reason = || phrase!("changed to role `user` and joined with its neighbours");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();
@@ -47,7 +48,7 @@ impl ContextProcessor for ConvertSystemToUser {
         }
         cx.draft.set_messages(result);
         cx.draft.decide_all(decisions);
-        cx.log(phrase!("{messages} made the user's", messages = count_of!(count, "message")));
+        cx.log(phrase!("{messages} changed to role `user`", messages = count_of!(count, "message")));
         Ok(())
     }
 }

@@ -52,10 +52,15 @@ struct Compiled {
 #[async_trait]
 impl ContextProcessor for DialogueExamples {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 295,
-            default_enabled: false,
-            config_fields: vec![
+        Descriptor::new(
+            "dialogue-examples",
+            "Examples of dialogue",
+            "Makes turns of the examples that a card has",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 295;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = vec![
                 ConfigField::text("header", "What stands above each example", ""),
                 ConfigField::text("userName", "Name of the user's turns", "example_user"),
                 ConfigField::text("agentName", "Name of the agent's turns", "example_assistant"),
@@ -63,13 +68,8 @@ impl ContextProcessor for DialogueExamples {
                     .with_description("those of the user and the agent, in place of the two above"),
                 ConfigField::boolean("omit", "Send no examples", false)
                     .with_description("nor what worldbooks put around them"),
-            ],
-            ..Descriptor::new(
-                "dialogue-examples",
-                "Examples of dialogue",
-                "Makes turns of the examples that a card has",
-            )
-        }
+            ];
+        })
     }
 
     fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {

@@ -85,7 +85,7 @@ impl Sifted {
         } else if message.place == (Place::Gap { multiple: false }) {
             if !ranks.is_told(&message) {
                 let reason = phrase!(
-                    "its place lies in the dropped part of the conversation; it stands at the front of what is kept"
+                    "its position is in the dropped part of the conversation; placed before what is kept"
                 );
                 self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
             }
@@ -108,7 +108,7 @@ impl Sifted {
             decision.count += 1;
             return;
         }
-        let reason = phrase!("its points lie in the dropped part of the conversation");
+        let reason = phrase!("its depths are in the dropped part of the conversation");
         self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
     }
 

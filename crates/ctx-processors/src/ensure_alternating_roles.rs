@@ -1,8 +1,14 @@
 //! `ensure-alternating-roles`: for models that want user and assistant in turn.
 
 use async_trait::async_trait;
-use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, Place, Role, Source, SourceKind, Trust, count_of};
+use ctx_compress::mask::Language;
+use ctx_pipeline::{
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    ProcessorError,
+};
+use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Trust, count_of};
+
+use crate::transcription_processor::language;
 
 /// Puts a placeholder between two messages of the user, or two of the assistant, that follow each other.
 ///
@@ -15,36 +21,43 @@ pub struct EnsureAlternatingRoles;
 #[async_trait]
 impl ContextProcessor for EnsureAlternatingRoles {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 800,
-            default_enabled: false,
-            config_fields: vec![
-                // AIO Hub's own defaults, so that its presets read the same. Providers refuse blank messages.
-                ConfigField::text("userPlaceholder", "What the user says in between", "继续").required(),
-                ConfigField::text("assistantPlaceholder", "What the assistant says in between", "好的")
-                    .required(),
+        Descriptor::new(
+            "ensure-alternating-roles",
+            "User and assistant in turn",
+            "Puts a placeholder between two messages of the same speaker",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 800;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = vec![
+                ConfigField::text("userPlaceholder", "What the user says in between", "")
+                    .with_description(BY_LANGUAGE),
+                ConfigField::text("assistantPlaceholder", "What the assistant says in between", "")
+                    .with_description(BY_LANGUAGE),
                 ConfigField::boolean("startWithUser", "The user speaks first", false).with_description(
                     "Puts a placeholder before an assistant that speaks first, such as a greeting",
                 ),
-            ],
-            ..Descriptor::new(
-                "ensure-alternating-roles",
-                "User and assistant in turn",
-                "Puts a placeholder between two messages of the same speaker",
-            )
-        }
+            ];
+        })
+    }
+
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
+        Prepared::new(Placeholders::of_config(config, language(agent)))
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let mut turns = Turns { previous: None, has_begun: !cx.config.is_on("startWithUser") };
+        let placeholders = cx.prepared.get::<Placeholders>().cloned();
+        let placeholders =
+            placeholders.ok_or_else(|| ProcessorError::failed("its settings were not prepared"))?;
         let messages = cx.draft.messages();
         let mut result: Vec<Message> = Vec::with_capacity(messages.len());
         for message in messages {
             match turns.missing_before(message) {
                 Some(Role::Assistant) => {
-                    result.push(placeholder(Role::Assistant, cx.config.text("assistantPlaceholder")));
+                    result.push(placeholder(Role::Assistant, &placeholders.assistant));
                 }
-                Some(role) => result.push(placeholder(role, cx.config.text("userPlaceholder"))),
+                Some(role) => result.push(placeholder(role, &placeholders.user)),
                 None => {}
             }
             result.push(message.clone());
@@ -55,6 +68,31 @@ impl ContextProcessor for EnsureAlternatingRoles {
             cx.log(count_of!(count, "placeholder"));
         }
         Ok(())
+    }
+}
+
+const BY_LANGUAGE: &str = "Empty: in the agent's language";
+
+/// What is said in between.
+#[derive(Clone, Debug)]
+struct Placeholders {
+    user: String,
+    assistant: String,
+}
+
+impl Placeholders {
+    /// Reads the settings; what they leave blank is in the language of the agent, for providers refuse blank messages.
+    fn of_config(config: &Config, language: Language) -> Self {
+        let (user, assistant) = match language {
+            Language::English => ("Continue.", "OK."),
+            // AIO Hub's own words, so that its presets read the same.
+            Language::Chinese => ("继续", "好的"),
+        };
+        let text = |key: &str, built_in: &str| match config.text(key) {
+            text if text.trim().is_empty() => built_in.to_owned(),
+            text => text.to_owned(),
+        };
+        Self { user: text("userPlaceholder", user), assistant: text("assistantPlaceholder", assistant) }
     }
 }
 

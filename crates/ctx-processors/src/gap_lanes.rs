@@ -22,7 +22,7 @@ pub(crate) fn lane(config: &Config, role: Role) -> i64 {
     let key = match role {
         Role::User => USER,
         Role::Assistant => ASSISTANT,
-        Role::System | Role::Developer | Role::Tool => SYSTEM,
+        _ => SYSTEM,
     };
     config.whole(key)
 }

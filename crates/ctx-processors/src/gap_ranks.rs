@@ -55,7 +55,7 @@ impl GapRanks {
         gap.filter(|gap| *gap < skipped && message.place == Place::Gap { multiple: false })
     }
 
-    /// Tells whether the assembler has said already of all that a message is made of that it is at the front.
+    /// Returns whether the assembler has said already of all that a message is made of that it is at the front.
     pub(crate) fn is_told(&self, message: &Message) -> bool {
         let is_at_front = |source: &Source| self.at_front.contains_key(&name(source));
         let mut parts = message.written.iter().filter(|part| part.source.kind != SourceKind::Separator);

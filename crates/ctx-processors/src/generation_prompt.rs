@@ -16,10 +16,10 @@ use crate::window::stands_behind_conversation;
 use crate::worldbooks::Outlets;
 
 /// Adds what an application asks for at the end: to speak for the user, to go on with an answer, or quietly
-/// something else; and the beginning of the answer where the application writes it.
+/// something else; and the start of the answer where the application writes it.
 ///
 /// An answer that is to be continued moves behind everything else, and the text `continue` asks for the rest of
-/// it, unless it is sent as the beginning of the answer ([`SessionLoader`](crate::SessionLoader) decides). In a
+/// it, unless it is sent as the start of the answer ([`SessionLoader`](crate::SessionLoader) decides). In a
 /// quiet turn the input is an instruction and moves to the end.
 #[derive(Clone, Debug)]
 pub struct GenerationPrompt {
@@ -52,16 +52,13 @@ struct Compiled {
 #[async_trait]
 impl ContextProcessor for GenerationPrompt {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 320,
-            default_enabled: false,
-            config_fields: TEXTS.map(|(key, label)| ConfigField::text(key, label, "")).to_vec(),
-            ..Descriptor::new(
-                "generation-prompt",
-                "What is asked for",
-                "Adds at the end what is to be generated",
-            )
-        }
+        Descriptor::new("generation-prompt", "What is asked for", "Adds at the end what is to be generated")
+            .with(|descriptor| {
+                descriptor.priority = 320;
+                descriptor.default_enabled = false;
+                descriptor.config_fields =
+                    TEXTS.map(|(key, label)| ConfigField::text(key, label, "")).to_vec();
+            })
     }
 
     fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
@@ -79,7 +76,6 @@ impl ContextProcessor for GenerationPrompt {
         };
         let goes_on = cx.draft.messages().iter().any(stands_behind_conversation);
         match cx.inputs.turn.kind {
-            GenerationKind::Normal => answer_silence(cx, compiled),
             // What is gone on with stands last already.
             GenerationKind::Continue if goes_on => {}
             GenerationKind::Continue => ask_to_continue(cx, compiled),
@@ -90,6 +86,7 @@ impl ContextProcessor for GenerationPrompt {
             GenerationKind::Quiet => {
                 move_to_end(cx, is_input, |message| message.role = Role::System);
             }
+            _ => answer_silence(cx, compiled),
         }
         let prefill = match cx.inputs.turn.kind {
             GenerationKind::Impersonate => "impersonatePrefill",
@@ -122,7 +119,7 @@ impl Compiled {
         let expansion = template.expand(&env, &mut state, &source);
         let written = expansion.segments();
         let mut message = Message::new(role, expansion.text, source)
-            .with_extras(MessageExtras { written, ..MessageExtras::default() });
+            .with_extras(MessageExtras::default().with(|extras| extras.written = written));
         message.place = Place::Skeleton;
         Some(message).filter(|message| !message.is_blank())
     }
@@ -151,7 +148,7 @@ fn move_to_end(
     let text = Text::from(said(&message));
     message.place = Place::Skeleton;
     set(&mut message);
-    let reason = phrase!("it stands at the end, where the answer goes on");
+    let reason = phrase!("placed at the end, where the answer continues");
     cx.draft.decide(Decision::new(Outcome::Moved, message.source.clone(), reason));
     append(cx, Some(message));
     Some(text)

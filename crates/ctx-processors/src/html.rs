@@ -1,6 +1,6 @@
 //! HTML as Markdown.
 
-use ctx_types::{PortError, PortErrorKind};
+use ctx_types::{Phrase, PortError, PortErrorKind, phrase};
 use htmd::HtmlToMarkdown;
 
 /// The largest page that is read, in bytes: its tree takes a hundred times as much memory.
@@ -24,11 +24,14 @@ const FLAT: [&str; 29] = [
 /// Errors: [`PortErrorKind::Invalid`] for elements that are nested too deeply.
 pub fn html_to_markdown(html: &str) -> Result<String, PortError> {
     if html.len() > MAX_BYTES || nesting(html) > MAX_NESTING {
-        let detail = format!("it is nested more than {MAX_NESTING} levels deep, or too large");
+        let detail =
+            phrase!("it is nested more than {levels} levels deep, or too large", levels = MAX_NESTING);
         return Err(PortError::new(PortErrorKind::Invalid, detail));
     }
     let converter = HtmlToMarkdown::builder().skip_tags(SKIPPED.to_vec()).build();
-    converter.convert(html).map_err(|error| PortError::new(PortErrorKind::Invalid, error.to_string()))
+    converter
+        .convert(html)
+        .map_err(|error| PortError::new(PortErrorKind::Invalid, Phrase::verbatim(error.to_string())))
 }
 
 /// Returns an upper bound of how deep elements are nested, as if nothing were closed that is not closed by a tag.

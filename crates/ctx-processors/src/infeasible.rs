@@ -5,7 +5,7 @@ use std::fmt;
 
 use ctx_pipeline::Origin;
 use ctx_tokens::{ModelFacts, message_cost};
-use ctx_types::{Message, Place, SourceKind, TokenCounter, excerpt};
+use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, TokenCounter, excerpt, phrase};
 
 use crate::token_limiter::Units;
 
@@ -17,7 +17,7 @@ use crate::token_limiter::Units;
 /// let written = Part::later_stages(vec![("signature".to_owned(), 40)]);
 /// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: vec![written] };
 /// assert_eq!(infeasible.needed(), 40);
-/// assert!(infeasible.to_string().ends_with("go on adding: later stages 40 (signature)"));
+/// assert!(infeasible.to_string().ends_with("later stages 40 (signature)"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Infeasible {
@@ -199,52 +199,78 @@ fn joined_kind(message: &Message) -> PartKind {
     kinds.next().unwrap_or(PartKind::Other)
 }
 
-impl fmt::Display for Infeasible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let are = if self.available == 1 { "token is" } else { "tokens are" };
-        write!(f, "{} {are} available, but ", self.available)?;
+impl Infeasible {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        let what = phrase!("{available}, but {cause}", available = self.available(), cause = self.cause());
+        let parts = Argument::list(self.parts.iter().map(Part::phrase), Divider::Comma);
+        let what = if self.parts.is_empty() { what } else { phrase!("{what}: {parts}", what, parts) };
+        match self.cause {
+            Cause::Undroppable | Cause::Overgrown => what,
+            Cause::SwitchedOff { .. } => phrase!("{what}; switch it on, or allow more tokens", what),
+            Cause::TooEarly { .. } => {
+                phrase!("{what}; let it run after `injection-assembler`, or allow more tokens", what)
+            }
+        }
+    }
+
+    fn available(&self) -> Phrase {
+        match self.available {
+            1 => phrase!("1 token is available"),
+            available => phrase!("{available} tokens are available", available),
+        }
+    }
+
+    fn cause(&self) -> Phrase {
         let needed = self.needed();
         match self.cause {
-            Cause::Undroppable => write!(f, "{needed} cannot be dropped")?,
+            Cause::Undroppable => phrase!("{needed} cannot be dropped", needed),
             Cause::Overgrown => {
-                write!(f, "the messages have {needed}, since stages after `token-limiter` go on adding")?;
+                phrase!("the messages have {needed}, since stages after `token-limiter` add more", needed)
             }
-            Cause::SwitchedOff { by } => {
-                write!(f, "the messages have {needed}, and `token-limiter` is switched off ({by})")?;
-            }
-            Cause::TooEarly { limiter, loader } => write!(
-                f,
-                "the messages have {needed}, and `token-limiter` (at {limiter}) runs before `session-loader` (at {loader}) has loaded them"
-            )?,
-        }
-        for (index, part) in self.parts.iter().enumerate() {
-            write!(f, "{}{part}", if index == 0 { ": " } else { ", " })?;
-        }
-        match self.cause {
-            Cause::Undroppable | Cause::Overgrown => Ok(()),
-            Cause::SwitchedOff { .. } => f.write_str("; switch it on, or allow more tokens"),
-            Cause::TooEarly { .. } => {
-                f.write_str("; let it run after `injection-assembler`, or allow more tokens")
-            }
+            Cause::SwitchedOff { by } => phrase!(
+                "the messages have {needed}, and `token-limiter` is switched off ({by})",
+                needed,
+                by = by.as_str()
+            ),
+            Cause::TooEarly { limiter, loader } => phrase!(
+                "the messages have {needed}, and `token-limiter` (at {limiter}) runs before `session-loader` (at {loader}) has loaded them",
+                needed,
+                limiter,
+                loader
+            ),
         }
     }
 }
 
-/// Writes the part with its tokens, and the largest of what it is made of.
+impl fmt::Display for Infeasible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)
+    }
+}
+
+impl Part {
+    /// Names the part with its tokens, and the largest of what it is made of.
+    pub fn phrase(&self) -> Phrase {
+        let part = phrase!("{kind} {tokens}", kind = self.kind.as_str(), tokens = self.tokens);
+        if let ([(name, _)], 0) = (self.largest.as_slice(), self.more) {
+            return phrase!("{part} ({largest})", part, largest = Phrase::verbatim(name.as_str()));
+        }
+        if self.largest.is_empty() {
+            return part;
+        }
+        let holder = |(name, tokens): &(String, i64)| Phrase::verbatim(format!("{name} {tokens}"));
+        let largest = Argument::list(self.largest.iter().take(SHOWN).map(holder), Divider::Comma);
+        match self.largest.len().saturating_sub(SHOWN) + self.more {
+            0 => phrase!("{part} ({largest})", part, largest),
+            more => phrase!("{part} ({largest} and {more} more)", part, largest, more),
+        }
+    }
+}
+
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.as_str(), self.tokens)?;
-        if let ([(name, _)], 0) = (self.largest.as_slice(), self.more) {
-            return write!(f, " ({name})");
-        }
-        for (index, (name, tokens)) in self.largest.iter().take(SHOWN).enumerate() {
-            write!(f, "{}{name} {tokens}", if index == 0 { " (" } else { ", " })?;
-        }
-        match self.largest.len().saturating_sub(SHOWN) + self.more {
-            _ if self.largest.is_empty() => Ok(()),
-            0 => f.write_str(")"),
-            more => write!(f, " and {more} more)"),
-        }
+        self.phrase().fmt(f)
     }
 }
 

@@ -26,6 +26,9 @@ pub struct InjectionAssembler {
 }
 
 impl InjectionAssembler {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "injection-assembler";
+
     /// Creates the processor for an application's anchors and macros, and what it lends to macros.
     pub fn new(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { anchors, macros, ports }
@@ -60,23 +63,23 @@ struct Compiled {
 #[async_trait]
 impl ContextProcessor for InjectionAssembler {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 300,
-            is_core: true,
-            config_fields: vec![
+        Descriptor::new(
+            Self::ID,
+            "Preset and placements",
+            "Expands macros and joins the preset, the conversation and the injections",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 300;
+            descriptor.is_core = true;
+            descriptor.config_fields = vec![
                 ConfigField::select(
                     SWITCHED_OFF,
                     "What belongs to an anchor that is switched off",
                     &SWITCHED_OFF_CHOICES,
                 ),
                 ConfigField::select(WHITE_SPACE, "Entries of white space alone", &WHITE_SPACE_CHOICES),
-            ],
-            ..Descriptor::new(
-                "injection-assembler",
-                "Preset and placements",
-                "Expands macros and joins the preset, the conversation and the injections",
-            )
-        }
+            ];
+        })
     }
 
     fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {

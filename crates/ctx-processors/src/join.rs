@@ -67,7 +67,7 @@ impl Joining<'_> {
     }
 }
 
-/// Tells whether a message may be a part of another: no call or result of a tool, no reasoning that must be
+/// Returns whether a message may be a part of another: no call or result of a tool, no reasoning that must be
 /// replayed, and no answer that is to be continued.
 pub(crate) fn is_joinable(message: &Message) -> bool {
     message.role != Role::Tool
@@ -86,7 +86,7 @@ fn protection(place: Place) -> u8 {
         Place::AroundHistory => 3,
         Place::Anchored => 4,
         Place::Skeleton => 5,
-        Place::Pinned => 6,
+        _ => 6,
     }
 }
 

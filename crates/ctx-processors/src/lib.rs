@@ -1,6 +1,6 @@
 //! The built-in processors, one file each.
 //!
-//! Layer 3: adapters of the lower crates to the pipeline. Pure; no I/O.
+//! Layer 3: adapters from the lower crates to the pipeline. Pure; no I/O.
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;

@@ -77,7 +77,7 @@ impl LoadedForm {
         done
     }
 
-    /// Tells whether there was any to drop.
+    /// Returns whether there was any to drop.
     fn drop_reasoning(self, message: &mut Message) -> bool {
         if self.reasoning == KeptReasoning::OfCalls && !message.tool_calls.is_empty() {
             return false;
@@ -99,16 +99,16 @@ pub(crate) struct Reformed {
 }
 
 impl Reformed {
-    /// Says in a line what was done; `None` if nothing was.
+    /// Writes in a line what was done; `None` if nothing was.
     pub(crate) fn line(self) -> Option<Phrase> {
         let in_messages = |count: usize, write: fn(Phrase) -> Phrase| {
             (count > 0).then(|| write(count_of!(count, "message")))
         };
         let done = [
-            in_messages(self.html, |messages| phrase!("HTML is Markdown now in {messages}", messages)),
+            in_messages(self.html, |messages| phrase!("HTML converted to Markdown in {messages}", messages)),
             in_messages(self.reasoning, |messages| phrase!("reasoning is left out of {messages}", messages)),
             in_messages(self.tools, |messages| {
-                phrase!("calls and results are words now in {messages}", messages)
+                phrase!("tool calls and results written as text in {messages}", messages)
             }),
         ];
         let done: Vec<Phrase> = done.into_iter().flatten().collect();

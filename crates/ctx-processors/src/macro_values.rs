@@ -177,7 +177,7 @@ fn virtual_time(agent: &Agent, report: &mut dyn FnMut(Diagnostic)) -> Option<Vir
         Ok(clock) => Some(clock),
         Err(problem) => {
             let message =
-                phrase!("the agent's own clock cannot be used: {problem}; the real time is used", problem);
+                phrase!("the agent's own clock is not usable: {problem}; the real time is used", problem);
             let finding = Diagnostic::warning(codes::BAD_VIRTUAL_TIME, message);
             report(finding.at_pointer("/virtualTimeConfig").with_help(
                 phrase!("write `virtualBaseTime` and `realBaseTime` like `2025-11-07T22:30:00`, and `timeScale` as a number"),

@@ -14,18 +14,23 @@ use crate::separator_field;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeConsecutiveRoles;
 
+impl MergeConsecutiveRoles {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "merge-consecutive-roles";
+}
+
 #[async_trait]
 impl ContextProcessor for MergeConsecutiveRoles {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 600,
-            config_fields: vec![separator_field()],
-            ..Descriptor::new(
-                "merge-consecutive-roles",
-                "Join neighbours of one role",
-                "Joins neighbouring messages of the same role into one",
-            )
-        }
+        Descriptor::new(
+            Self::ID,
+            "Join neighbours of one role",
+            "Joins neighbouring messages of the same role into one",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 600;
+            descriptor.config_fields = vec![separator_field()];
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -38,7 +43,7 @@ impl ContextProcessor for MergeConsecutiveRoles {
     }
 }
 
-/// Tells whether two neighbours may become one message.
+/// Returns whether two neighbours may become one message.
 pub(crate) fn may_join(left: &Message, right: &Message) -> bool {
     left.role == right.role && left.name == right.name && is_joinable(left) && is_joinable(right)
 }

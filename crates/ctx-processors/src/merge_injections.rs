@@ -28,27 +28,27 @@ pub struct MergeInjections;
 #[async_trait]
 impl ContextProcessor for MergeInjections {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 310,
-            default_enabled: false,
-            config_fields: vec![
+        Descriptor::new(
+            "merge-injections",
+            "Join injections",
+            "Joins neighbouring injections of one gap, order and role",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 310;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = vec![
                 ConfigField::text("separator", "Between two texts", "\n"),
                 ConfigField::boolean(DEEPER_FIRST, "Keep different depths apart", false).with_description(
                     "above the conversation what is meant for a greater depth stands first then",
                 ),
                 ConfigField::boolean(TRIM, "Take white space off the ends of each text", false)
                     .with_description("a text of white space alone is not sent then"),
-            ],
-            ..Descriptor::new(
-                "merge-injections",
-                "Join injections",
-                "Joins neighbouring injections of one gap, order and role",
-            )
-        }
+            ];
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let reason = || phrase!("joined with the injections beside it");
+        let reason = || phrase!("joined with the neighbouring injections");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         if cx.config.is_on(TRIM) {
             trim(cx);
@@ -161,7 +161,7 @@ fn trim(cx: &mut PipelineContext<'_>) {
         }
         rewrite(message, ends, |text| text);
         if message.is_blank() {
-            let reason = phrase!("only white space is left of it");
+            let reason = phrase!("only white space is left");
             dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
         }
         !message.is_blank()

@@ -15,22 +15,27 @@ use crate::separator_field;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeSystemToHead;
 
+impl MergeSystemToHead {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "merge-system-to-head";
+}
+
 #[async_trait]
 impl ContextProcessor for MergeSystemToHead {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 500,
-            config_fields: vec![
+        Descriptor::new(
+            Self::ID,
+            "System messages first",
+            "Joins system messages into one and puts it above everything else",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 500;
+            descriptor.config_fields = vec![
                 separator_field(),
                 ConfigField::select("scope", "Which system messages", &SCOPES)
                     .with_description("What is not the preset's own skeleton moves only under `all`"),
-            ],
-            ..Descriptor::new(
-                "merge-system-to-head",
-                "System messages first",
-                "Joins system messages into one and puts it above everything else",
-            )
-        }
+            ];
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -87,7 +92,7 @@ impl Scope {
         }
     }
 
-    /// Tells of each message whether it goes to the head. O(messages + segments of joined ones).
+    /// Reports each message whether it goes to the head. O(messages + segments of joined ones).
     fn choose(self, messages: &[Message]) -> Vec<bool> {
         let history = messages.iter().position(is_of_history).unwrap_or(messages.len());
         let is_chosen = |(index, message): (usize, &Message)| {
@@ -104,7 +109,7 @@ impl Scope {
     }
 }
 
-/// Tells whether a message is the preset's own and stands in its skeleton.
+/// Returns whether a message is the preset's own and stands in its skeleton.
 fn is_of_preset(message: &Message) -> bool {
     let is_own = match message.source.kind {
         SourceKind::Preset => true,
@@ -132,7 +137,7 @@ fn pinned_len(messages: &[Message]) -> usize {
     messages.iter().take_while(|message| message.place == Place::Pinned).count()
 }
 
-/// Tells whether what was chosen stands at the head already, with nothing left to join.
+/// Returns whether what was chosen stands at the head already, with nothing left to join.
 fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
     let pinned = pinned_len(messages);
     let count = chosen.iter().filter(|is_chosen| **is_chosen).count();

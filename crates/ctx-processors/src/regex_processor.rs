@@ -79,22 +79,22 @@ const CHECK_EVERY: usize = 16;
 impl ContextProcessor for RegexProcessor {
     fn descriptor(&self) -> Descriptor {
         let steps = ConfigField::whole(STEPS, "Most steps of all rules", RuleLimits::default().steps);
-        Descriptor {
-            priority: 200,
-            config_fields: vec![
+        Descriptor::new(
+            "regex-processor",
+            "Regex rules",
+            "Changes messages by regex rules, by role and depth",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 200;
+            descriptor.config_fields = vec![
                 ConfigField::list(PRESETS, "Rules")
                     .with_description("presets as in an agent's `regexConfig`"),
                 steps.between(0.0, 1e12).with_description(
                     "what rules may cost in one context; a million is some ten milliseconds",
                 ),
-            ],
-            per_message: true,
-            ..Descriptor::new(
-                "regex-processor",
-                "Regex rules",
-                "Changes messages by regex rules, by role and depth",
-            )
-        }
+            ];
+            descriptor.per_message = true;
+        })
     }
 
     fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
@@ -305,7 +305,7 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
         cx.draft.decide(Decision::new(
             Outcome::Dropped,
             message.source.clone(),
-            phrase!("regex rules left nothing of it"),
+            phrase!("nothing is left of it after the regex rules"),
         ));
     }
     cx.draft.set_messages(messages);

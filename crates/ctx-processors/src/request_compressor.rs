@@ -19,19 +19,24 @@ use crate::window::LoadedWindow;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestCompressor;
 
+impl RequestCompressor {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "request-compressor";
+}
+
 #[async_trait]
 impl ContextProcessor for RequestCompressor {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 390,
-            default_enabled: false,
-            config_fields: fields(),
-            ..Descriptor::new(
-                "request-compressor",
-                "Compression",
-                "Rewrites older messages in fewer tokens where the request comes near its budget",
-            )
-        }
+        Descriptor::new(
+            Self::ID,
+            "Compression",
+            "Rewrites older messages in fewer tokens where the request comes near its budget",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 390;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = fields();
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {

@@ -23,13 +23,23 @@ use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionLoader;
 
+impl SessionLoader {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "session-loader";
+}
+
 #[async_trait]
 impl ContextProcessor for SessionLoader {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 100,
-            is_core: true,
-            config_fields: [
+        Descriptor::new(
+            Self::ID,
+            "Conversation",
+            "Loads the active path of the conversation, as much of it as can matter",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 100;
+            descriptor.is_core = true;
+            descriptor.config_fields = [
                 LoadedForm::fields(),
                 vec![
                     ConfigField::boolean(PIN_LEADING, "Leading instructions stand apart", true)
@@ -40,13 +50,8 @@ impl ContextProcessor for SessionLoader {
                     ConfigField::select(QUIET, "The input of a quiet turn", &QUIETS),
                 ],
             ]
-            .concat(),
-            ..Descriptor::new(
-                "session-loader",
-                "Conversation",
-                "Loads the active path of the conversation, as much of it as can matter",
-            )
-        }
+            .concat();
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -241,9 +246,7 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
             other => Text::from(other.to_string()),
         };
         if cx.draft.macros_mut().set_variable(Scope::Local, name, text, Trust::User).is_err() {
-            cx.log(LogLine::info(phrase!(
-                "the chat has more variables than there may be; the last ones are left out"
-            )));
+            cx.log(LogLine::info(phrase!("the chat has too many variables; the last ones are left out")));
             return;
         }
     }
@@ -283,7 +286,7 @@ fn settle_last(continued: Continued, messages: &mut [Message]) {
     }
 }
 
-/// Tells whether the turn goes on with the last message of a conversation, so that it is no part of that.
+/// Returns whether the turn goes on with the last message of a conversation, so that it is no part of that.
 fn stands_last(continued: Continued, last: &Message) -> bool {
     let is_said = last.role != Role::Tool
         && last.tool_calls.is_empty()
@@ -306,10 +309,10 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
     input.into_iter().chain(further).collect()
 }
 
-/// Says of older messages that they are not loaded, if that is final.
+/// Records for older messages that they are not loaded, if that is final.
 fn not_loaded(window: &LoadedWindow, tokens: u64) -> Option<Decision> {
     let oldest = window.oldest.clone().filter(|_| window.is_told)?;
-    let reason = phrase!("older than the {tokens} tokens that `request-compressor` looks at", tokens);
+    let reason = phrase!("older than the {tokens} tokens that `request-compressor` considers", tokens);
     Some(Decision {
         count: window.skipped,
         bytes: usize::try_from(window.skipped_bytes).ok(),
@@ -321,7 +324,7 @@ fn not_loaded(window: &LoadedWindow, tokens: u64) -> Option<Decision> {
 fn left_out(session: &Session, run: &LeftOut) -> Decision {
     let (outcome, reason) = match &run.reason {
         LeftOutReason::Hidden { by } => {
-            (Outcome::Hidden, phrase!("the summary `{summary}` stands for it", summary = by.to_string()))
+            (Outcome::Hidden, phrase!("the summary `{summary}` replaces it", summary = by.to_string()))
         }
         LeftOutReason::Disabled => (Outcome::Hidden, phrase!("it is switched off")),
         LeftOutReason::Blank => (Outcome::Dropped, phrase!("it is blank")),

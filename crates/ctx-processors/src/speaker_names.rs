@@ -42,16 +42,16 @@ const LONGEST_NAME: usize = 64;
 #[async_trait]
 impl ContextProcessor for SpeakerNames {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 305,
-            default_enabled: false,
-            config_fields: vec![ConfigField::select("mode", "How names are sent", &MODES)],
-            ..Descriptor::new(
-                "speaker-names",
-                "Names of speakers",
-                "Sends the names of those who speak, or leaves them out",
-            )
-        }
+        Descriptor::new(
+            "speaker-names",
+            "Names of speakers",
+            "Sends the names of those who speak, or leaves them out",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 305;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = vec![ConfigField::select("mode", "How names are sent", &MODES)];
+        })
     }
 
     fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {

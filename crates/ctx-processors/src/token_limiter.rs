@@ -37,13 +37,23 @@ pub struct LimiterResult {
     pub kept: Option<TokenFigure>,
 }
 
+impl TokenLimiter {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "token-limiter";
+}
+
 #[async_trait]
 impl ContextProcessor for TokenLimiter {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 400,
-            is_core: true,
-            config_fields: vec![
+        Descriptor::new(
+            Self::ID,
+            "Budget",
+            "Drops the oldest messages of the conversation until the request fits",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 400;
+            descriptor.is_core = true;
+            descriptor.config_fields = vec![
                 ConfigField::whole(
                     "retainedCharacters",
                     "Characters kept of the first message that does not fit",
@@ -55,13 +65,8 @@ impl ContextProcessor for TokenLimiter {
                     .between(0.0, 1_000.0)
                     .with_description("for applications that count more than the model does"),
                 ConfigField::text("truncationMarker", "What stands at the end of a shortened text", "\n…"),
-            ],
-            ..Descriptor::new(
-                "token-limiter",
-                "Budget",
-                "Drops the oldest messages of the conversation until the request fits",
-            )
-        }
+            ];
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -74,7 +79,7 @@ impl ContextProcessor for TokenLimiter {
         let bound =
             bound.fold(0, u64::saturating_add).saturating_add(cx.draft.messages().len() as u64 * extra(cx));
         if bound <= u64::from(available) {
-            cx.log(phrase!("everything fits, whatever its tokens"));
+            cx.log(phrase!("everything fits; counting was not needed"));
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
             return Ok(());
         }
@@ -144,7 +149,7 @@ impl Units {
         count.checked_sub(1).and_then(|newest| self.ends.get(newest)).copied().unwrap_or_default()
     }
 
-    /// Tells whether a message belongs to a unit.
+    /// Returns whether a message belongs to a unit.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.is_member.get(index) == Some(&true)
     }
@@ -169,7 +174,7 @@ impl Units {
     }
 }
 
-/// Tells whether a message is of the conversation itself; one that was joined is if all its parts are.
+/// Returns whether a message is of the conversation itself; one that was joined is if all its parts are.
 fn is_droppable(message: &Message) -> bool {
     let is_own = |kind: SourceKind| kind.is_history() || kind == SourceKind::Separator;
     let is_history = match message.source.kind {

@@ -1,8 +1,13 @@
 //! `transcription-processor`: texts of documents and transcripts of media take the place of files.
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
-use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::Message;
+use ctx_compress::mask::Language;
+use ctx_pipeline::{
+    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
+};
+use ctx_types::{Agent, Content, Message};
 
 use crate::asset_resolver::told;
 use crate::attachments::{AttachmentPolicy, Reading, Settled, Settler};
@@ -19,22 +24,35 @@ pub struct TranscriptionProcessor;
 #[async_trait]
 impl ContextProcessor for TranscriptionProcessor {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 250,
-            per_message: true,
-            config_fields: Reading::fields(),
-            ..Descriptor::new(
-                "transcription-processor",
-                "Texts of files",
-                "Puts texts of documents and transcripts of media in the place of attached files",
-            )
-        }
+        Descriptor::new(
+            "transcription-processor",
+            "Texts of files",
+            "Puts texts of documents and transcripts of media in the place of attached files",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 250;
+            descriptor.per_message = true;
+            descriptor.config_fields = Reading::fields();
+        })
+    }
+
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
+        Prepared::new(Reading::of_config(config, language(agent)))
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        cx.blackboard.insert(Reading::of_config(cx.config));
+        let reading = cx.prepared.get::<Reading>().cloned();
+        cx.blackboard
+            .insert(reading.ok_or_else(|| ProcessorError::failed("its settings were not prepared"))?);
         settle(cx, |_| true).await
     }
+}
+
+/// Finds the language of an agent's own texts: those of its preset, or of its character where there are none.
+pub(crate) fn language(agent: &Agent) -> Language {
+    let entries = agent.preset_messages.iter().filter_map(|entry| entry.content.as_ref()).map(Content::text);
+    let described = agent.character.iter().filter_map(|character| character.description.as_ref());
+    Language::of_texts(entries.chain(described.map(|text| Cow::Borrowed(text.as_str()))))
 }
 
 /// Settles the files of messages that an entry of the preset, a worldbook or a plug-in brought.

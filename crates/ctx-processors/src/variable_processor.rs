@@ -1,6 +1,7 @@
 //! `variable-processor`: session variables, set by messages and shown by texts.
 
 use async_trait::async_trait;
+use ctx_compress::mask::Language;
 use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::rewrite::{Edit, rewrite};
+use crate::transcription_processor::language;
 use crate::variables::{References, VariableDefinitions, Variables};
 
 /// How many bytes the variables of one request may write.
@@ -40,22 +42,28 @@ pub struct VariableProcessor;
 /// What is made of an agent once.
 struct Compiled {
     definitions: VariableDefinitions,
+    language: Language,
     /// What was written: mostly the same each turn.
     memory: TextMemory,
+}
+
+impl VariableProcessor {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "variable-processor";
 }
 
 #[async_trait]
 impl ContextProcessor for VariableProcessor {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 350,
-            config_fields: vec![snapshots_field()],
-            ..Descriptor::new(
-                "variable-processor",
-                "Session variables",
-                "Carries out `<svar>` tags of the conversation and shows values in the place of `$[name]`",
-            )
-        }
+        Descriptor::new(
+            Self::ID,
+            "Session variables",
+            "Carries out `<svar>` tags of the conversation and shows values in the place of `$[name]`",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 350;
+            descriptor.config_fields = vec![snapshots_field()];
+        })
     }
 
     fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
@@ -63,13 +71,17 @@ impl ContextProcessor for VariableProcessor {
         let definitions =
             config.and_then(|config| VariableDefinitions::read(config, &mut |finding| cx.report(finding)));
         match definitions {
-            Some(definitions) => Prepared::new(Compiled { definitions, memory: TextMemory::default() }),
+            Some(definitions) => Prepared::new(Compiled {
+                definitions,
+                language: language(agent),
+                memory: TextMemory::default(),
+            }),
             None => Prepared::default(),
         }
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(Compiled { definitions, memory }) = cx.prepared.get::<Compiled>() else {
+        let Some(Compiled { definitions, language, memory }) = cx.prepared.get::<Compiled>() else {
             return Ok(());
         };
         let mut variables = Variables::of_session(cx.inputs.session, definitions);
@@ -84,7 +96,7 @@ impl ContextProcessor for VariableProcessor {
         if let Some(input) = cx.inputs.turn.input.clone() {
             read_input(input, &mut variables, definitions, cx);
         }
-        let references = References { definitions, variables: &variables };
+        let references = References { definitions, variables: &variables, language: *language };
         let shown = show(&references, memory, cx)?;
         let count = variables.iter().count();
         cx.log(phrase!(
@@ -198,7 +210,7 @@ impl Showing<'_> {
 
     fn limit_reached(&mut self) {
         let message = phrase!(
-            "variables would write more than {limit} bytes; the rest stays as it is written",
+            "variables would write more than {limit} bytes; the rest is left as is",
             limit = MAX_OUTPUT
         );
         let finding = Diagnostic::error(codes::VARIABLE_OUTPUT, message);

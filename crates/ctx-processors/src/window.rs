@@ -38,7 +38,7 @@ pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     Window { pinned, skipped, messages, prefix }
 }
 
-/// Tells whether a message of the conversation stands behind it, so that no depth counts it: an answer that is
+/// Returns whether a message of the conversation stands behind it, so that no depth counts it: an answer that is
 /// continued, or what somebody else said where the loader has that stand last.
 pub(crate) fn stands_behind_conversation(message: &Message) -> bool {
     message.is_continuation_prefix || (message.place == Place::Skeleton && message.source.kind.is_history())

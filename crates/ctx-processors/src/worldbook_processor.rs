@@ -55,6 +55,9 @@ impl WorldbookScan {
 }
 
 impl WorldbookProcessor {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "worldbook-processor";
+
     /// Creates the processor for an application's macros, and what it lends to them.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
@@ -81,15 +84,15 @@ const CONVERSATION: &str = "session";
 #[async_trait]
 impl ContextProcessor for WorldbookProcessor {
     fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            priority: 280,
-            config_fields: fields(),
-            ..Descriptor::new(
-                "worldbook-processor",
-                "Worldbooks",
-                "Brings in the entries of worldbooks that the conversation speaks of",
-            )
-        }
+        Descriptor::new(
+            Self::ID,
+            "Worldbooks",
+            "Brings in the entries of worldbooks that the conversation speaks of",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 280;
+            descriptor.config_fields = fields();
+        })
     }
 
     fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {

@@ -74,7 +74,7 @@ impl Books {
         self.0.iter().map(|file| file.book.clone()).collect()
     }
 
-    /// Tells whether a finding is about one of the files.
+    /// Returns whether a finding is about one of the files.
     pub fn owns(&self, finding: &Diagnostic) -> bool {
         let document = finding.location.document.as_deref();
         self.0.iter().any(|file| document == Some(&*file.file))

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ctx_engine::schema::Parameters;
 use ctx_engine::{
-    AssembleError, Compile, Dialect, Engine, ImportError, Limits, MODEL_SETTINGS, Switches, USER_SETTINGS,
+    AssembleError, Compile, Engine, ImportError, Limits, MODEL_SETTINGS, Switches, USER_SETTINGS,
 };
 use ctx_preset_import::Document;
 use ctx_types::{Agent, Argument, Diagnostic, Divider, GenerationKind, Severity, TurnInput, nearest, phrase};
@@ -118,11 +118,14 @@ impl Meaning for Timestamp {
 
 impl Meaning for GenerationKind {
     fn parse(name: &str) -> Result<Self, Meaningless> {
-        let fault = || Meaningless::new(phrase!("is no kind of generation")).near(nearest(name, Self::WORDS));
+        let fault =
+            || Meaningless::new(phrase!("is not a kind of generation")).near(nearest(name, Self::WORDS));
         let kind = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
         kind.ok_or_else(|| {
-            fault()
-                .otherwise(phrase!("known are {words}", words = Argument::names(Self::WORDS, Divider::Comma)))
+            fault().otherwise(phrase!(
+                "use one of {words}",
+                words = Argument::names(Self::WORDS, Divider::Comma)
+            ))
         })
     }
 
@@ -153,7 +156,7 @@ impl Case {
         };
         let mut text = context.to_snapshot();
         if self.openai {
-            let (body, found) = self.turn.body(&context, Dialect::OpenaiChat, None);
+            let (body, found) = self.turn.body(&context, None);
             text.extend([format!("=== openai\n{body:#}\n")]);
             text.extend(found.iter().map(|found| format!("{found}\n")));
         }
@@ -203,32 +206,31 @@ impl Options {
             tools: named("tools", &case.tools)?,
             ..TurnFiles::default()
         };
-        let with = Compile {
-            user_parameters: case.user_parameters.map(|shaped| shaped.value),
-            model_parameters: case.model_parameters.map(|shaped| shaped.value),
-            switches: Switches { enable: case.enable, disable: case.disable },
-            ..Compile::default()
-        };
+        let with = Compile::default().with(|compile| {
+            compile.user_parameters = case.user_parameters.map(|shaped| shaped.value);
+            compile.model_parameters = case.model_parameters.map(|shaped| shaped.value);
+            compile.switches = Switches { enable: case.enable, disable: case.disable };
+        });
         let at = case.at.map_or_else(|| turn::moment(MOMENT), |Parsed(at)| Ok(at));
+        let at = at.map_err(|fault| ProjectError::Unusable(fault.line()))?;
         let zone = case.tz.map(|Parsed(ZoneName(zone))| zone);
-        let input = TurnInput {
-            at_millis: Some(at.map_err(|fault| ProjectError::Unusable(fault.line()))?.as_millisecond()),
-            zone: Some(zone.as_deref().unwrap_or("UTC").into()),
-            seed: case.seed.unwrap_or_default(),
-            input: case.input.as_deref().map(Into::into),
-            kind: case.kind.map_or(GenerationKind::Normal, |Parsed(kind)| kind),
-            model: case.model.as_deref().map(Into::into),
-            profile: case.profile_name.as_deref().map(Into::into),
-            context_tokens: case.context_tokens.map(|Tokens(tokens)| tokens.into()),
-            reserve: case.reserve.map(|Tokens(tokens)| tokens),
-            preview: true,
-            ..TurnInput::default()
-        };
+        let input = TurnInput::default().with(|turn| {
+            turn.at_millis = Some(at.as_millisecond());
+            turn.zone = Some(zone.as_deref().unwrap_or("UTC").into());
+            turn.seed = case.seed.unwrap_or_default();
+            turn.input = case.input.as_deref().map(Into::into);
+            turn.kind = case.kind.map_or(GenerationKind::Normal, |Parsed(kind)| kind);
+            turn.model = case.model.as_deref().map(Into::into);
+            turn.profile = case.profile_name.as_deref().map(Into::into);
+            turn.context_tokens = case.context_tokens.map(|Tokens(tokens)| tokens.into());
+            turn.reserve = case.reserve.map(|Tokens(tokens)| tokens);
+            turn.preview = true;
+        });
         Ok(Self { files, input, with, openai: case.openai })
     }
 }
 
-/// Tells whether a path is that of the file with the turn of a case.
+/// Returns whether a path is that of the file with the turn of a case.
 pub fn is_case(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     path.file_stem() == Some(OsStr::new("case")) && ["json", "yaml", "yml"].contains(&ending)
@@ -265,11 +267,10 @@ pub fn check(bytes: &[u8], path: &Path, engine: &Engine) -> Result<Vec<Diagnosti
 
 /// Returns what is wrong with the settings of processors.
 fn of_settings(case: CaseFile, engine: &Engine) -> Vec<Diagnostic> {
-    let with = Compile {
-        user_parameters: case.user_parameters.map(|shaped| shaped.value),
-        model_parameters: case.model_parameters.map(|shaped| shaped.value),
-        ..Compile::default()
-    };
+    let with = Compile::default().with(|compile| {
+        compile.user_parameters = case.user_parameters.map(|shaped| shaped.value);
+        compile.model_parameters = case.model_parameters.map(|shaped| shaped.value);
+    });
     let compiled = engine.compile(&Agent::default(), &with);
     let place = |found: &Diagnostic| {
         let key = match found.location.document.as_deref()? {
@@ -309,7 +310,7 @@ fn named_files<'c>(
     })
 }
 
-/// Says that a file lies outside of the project of the case.
+/// Reports that a file lies outside of the project of the case.
 fn outside(named: &Named, project: Option<&Path>) -> Option<Diagnostic> {
     Some(named::outside(&named.path, &named.name, project?)?.at_pointer(&*named.pointer))
 }

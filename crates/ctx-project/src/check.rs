@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
 use ctx_preset_import::{Document, detect};
-use ctx_types::{Diagnostic, Phrase, Session};
+use ctx_types::{Diagnostic, Phrase, Session, phrase};
 use ctx_wire::lint;
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ impl Checker {
     pub fn new(worldbooks: &[PathBuf]) -> Result<Self> {
         let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
         let (books, _) = Books::read(&files, &mut Sources::default())?;
-        let with = Compile { worldbooks: books.loaded(), ..Compile::default() };
+        let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
         Ok(Self { engine: Engine::new(), with, books })
     }
 
@@ -155,10 +155,11 @@ fn without_fixes(path: &Path, mut found: Vec<Diagnostic>, fixes: &mut Option<Fix
     found
 }
 
-fn nothing_known(found: String) -> ImportError {
+fn nothing_known(found: Phrase) -> ImportError {
     // What has entries looks like a worldbook, which would have been read if it were one.
     let is_book = found == Format::Worldbook.to_string();
-    let found = if is_book { "an object whose `entries` are none of a worldbook".to_owned() } else { found };
+    let found =
+        if is_book { phrase!("an object whose `entries` are not those of a worldbook") } else { found };
     let expected = "an agent, a preset, a worldbook, a conversation, a request body or a user profile";
     ImportError::UnknownShape { expected, found, help: None }
 }
@@ -213,7 +214,7 @@ fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnost
     let file = AgentFile::parse(bytes, name, engine)?;
     let mut books = checker.books.clone();
     books.add_beside(path, &file.agent, &mut Sources::default());
-    let with = Compile { worldbooks: books.loaded(), ..checker.with.clone() };
+    let with = checker.with.clone().with(|compile| compile.worldbooks = books.loaded());
     let compiled = engine.compile(&file.agent, &with);
     let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();
     let (mut of_books, breakers): (Vec<_>, Vec<_>) =

@@ -14,6 +14,7 @@ use crate::error::{ProjectError, Result};
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel};
 use ctx_engine::{Compile, Engine, ImportError, USER_SETTINGS};
 use ctx_pipeline::{ProcessorSetting, canonical_id};
+use ctx_processors::WorldbookProcessor;
 use ctx_types::{Agent, ConfigField, Diagnostic, Phrase, Severity, Span, phrase};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -154,10 +155,10 @@ pub struct Config {
     worldbooks: Vec<PathBuf>,
     /// The file that names the worldbooks.
     worldbooks_of: Rc<Origin>,
+    /// The same with what is withheld, for when the user trusts the file during this run.
+    trusted: Option<Box<Config>>,
     /// Where models are reached.
     endpoint: EndpointConfig,
-    /// The same without what a file that was found may not say by itself.
-    own_endpoint: EndpointConfig,
     /// Where transcripts of recordings are made.
     transcription: EndpointConfig,
     /// The file that keeps conversations.
@@ -227,34 +228,48 @@ impl Config {
         // Whoever works beside their own file has not found a stranger's.
         let is_same = |nearest: &PathBuf| own.as_ref().is_some_and(|own| nearest::is_same(own, nearest));
         let nearest = nearest.filter(|nearest| !is_same(nearest));
-        let own = match &own {
-            Some(folder) => Self::read_file(folder, sources)?.0,
-            None => Self::default(),
-        };
-        let Some(folder) = nearest else { return Ok(own) };
+        let own = own.map(|folder| Self::read_file(&folder, sources)).transpose()?;
+        let Some(folder) = nearest else { return Ok(own.map(|(own, _)| own).unwrap_or_default()) };
         guard::refuse_link(&folder)?;
-        let (mut config, found) = Self::read_file(&folder, sources)?;
-        config.guard = Guard::of(&found, options.ask);
-        // What is withheld must not stand in the way of what the user's own file says either.
-        let counting = config.guard.counting(&found.value);
-        config.own_endpoint = Self::of(&counting, &folder).endpoint.over(own.endpoint.clone());
-        Ok(config.over(own))
+        let found = Self::read_file(&folder, sources)?;
+        Ok(Self::joined(found, own, options.ask.clone()))
+    }
+
+    /// Joins a file that was found with the user's own. What is withheld is left out before: it must not stand in the
+    /// way of what the user's own file says.
+    fn joined(
+        (config, found): (Self, ConfigDocument),
+        own: Option<(Self, ConfigDocument)>,
+        ask: Option<Ask>,
+    ) -> Self {
+        let (own, own_value) = own.map(|(own, document)| (own, document.value)).unzip();
+        let own = own.unwrap_or_default();
+        let guard = Guard::of(&found, &own_value.unwrap_or_default(), ask);
+        if !guard.withholds() {
+            return config.over(own);
+        }
+        let counting = Self::of(&guard.counting(&found.value), &found.folder).named(&found);
+        let counting = Self { found: config.found.clone(), ..counting };
+        Self { guard, trusted: Some(Box::new(config.over(own.clone()))), ..counting.over(own) }
     }
 
     /// Reads the file of a folder; returns its bytes and its value too.
     fn read_file(folder: &Path, sources: &mut Sources) -> Result<(Self, ConfigDocument)> {
-        let found = found_in(folder, sources)?;
-        let config = Self::of(&found.value, folder);
-        let odd: Vec<Diagnostic> =
-            config.found.into_iter().map(|odd| odd.in_document(&*found.name)).collect();
-        if let Some(fault) = odd.iter().find(|odd| odd.severity == Severity::Error) {
+        let document = found_in(folder, sources)?;
+        let config = Self::of(&document.value, folder).named(&document);
+        if let Some(fault) = config.found.iter().find(|odd| odd.severity == Severity::Error) {
             return Err(sources.failure(fault.clone()));
         }
-        let origin = Rc::new(Origin { name: found.name.clone(), folder: folder.to_owned() });
-        let files = config.files.into_iter().map(|file| DefaultFile { origin: origin.clone(), ..file });
+        Ok((config, document))
+    }
+
+    /// Says which file these defaults are from.
+    fn named(self, document: &ConfigDocument) -> Self {
+        let found = self.found.into_iter().map(|odd| odd.in_document(&*document.name)).collect();
+        let origin = Rc::new(Origin { name: document.name.clone(), folder: document.folder.clone() });
+        let files = self.files.into_iter().map(|file| DefaultFile { origin: origin.clone(), ..file });
         let files = files.collect();
-        let name = Some(found.name.clone());
-        Ok((Self { name, found: odd, files, worldbooks_of: origin, ..config }, found))
+        Self { name: Some(document.name.clone()), found, files, worldbooks_of: origin, ..self }
     }
 
     /// Takes from the user's own file what this one does not say. Where requests go is said by one file alone: a key is
@@ -295,39 +310,42 @@ impl Config {
             "/endpoint/key-env" | "/endpoint/key-file" => !has_key,
             pointer => pointer.starts_with("/endpoint/"),
         })?;
-        Ok(self.counting_endpoint())
+        Ok(&self.counting().endpoint)
     }
 
-    /// Returns where models are reached, of the keys that count: all that are trusted.
-    fn counting_endpoint(&self) -> &EndpointConfig {
-        if self.guard.withholds() { &self.own_endpoint } else { &self.endpoint }
+    /// Returns the defaults that count: all that are trusted.
+    fn counting(&self) -> &Self {
+        self.trusted.as_deref().filter(|_| !self.guard.withholds()).unwrap_or(self)
     }
 
     /// Returns the model of the endpoint.
     pub fn endpoint_model(&self) -> Option<&String> {
-        self.counting_endpoint().model.as_ref()
+        self.counting().endpoint.model.as_ref()
     }
 
-    /// Returns where transcripts of recordings are made.
-    pub fn transcription(&self) -> Result<&EndpointConfig> {
-        self.guard.allow(|pointer| pointer.starts_with("/transcription/"))?;
-        Ok(&self.transcription)
+    /// Returns where transcripts of recordings are made. What is withheld is left out, and that is told: most turns have
+    /// no recordings.
+    pub fn transcription(&self) -> &EndpointConfig {
+        self.guard.leave_out(|pointer| pointer.starts_with("/transcription/"));
+        &self.counting().transcription
     }
 
     /// Returns the file that keeps conversations, if one is named.
     pub fn store(&self) -> Result<Option<&Path>> {
         self.guard.allow(|pointer| pointer == "/store")?;
-        Ok(self.store.as_deref())
+        Ok(self.counting().store.as_deref())
     }
 
     /// Returns which tools may be called, and the folder that the model may look into; `is_given` says that a command
     /// line names a folder, which then is the only one, with no rules but those that are trusted.
     pub fn tools(&self, is_given: bool) -> Result<(Option<&Value>, Option<&Path>)> {
-        if is_given && self.guard.withholds_at("/tools") {
-            return Ok((None, None));
+        if is_given {
+            self.guard.leave_out(|pointer| pointer == "/tools");
+        } else {
+            self.guard.allow(|pointer| pointer == "/tools")?;
         }
-        self.guard.allow(|pointer| pointer == "/tools")?;
-        Ok((self.tools.as_ref(), self.tools_folder.as_deref()))
+        let counting = self.counting();
+        Ok((counting.tools.as_ref(), counting.tools_folder.as_deref()))
     }
 
     fn of(value: &Value, folder: &Path) -> Self {
@@ -355,13 +373,13 @@ impl Config {
         Self {
             name: None,
             guard: Guard::default(),
+            trusted: None,
             worldbooks_of: origin,
             user_parameters: file.processors.map(|list| parameters(list.value)),
             folder: folder.to_owned(),
             files,
             worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
             endpoint,
-            own_endpoint: EndpointConfig::default(),
             transcription,
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
@@ -381,12 +399,14 @@ impl Config {
     /// books are searched at all.
     #[must_use]
     pub fn of_books(mut self) -> Self {
+        self.trusted = self.trusted.map(|trusted| Box::new(trusted.of_books()));
         self.files.retain(|file| file.key == "models");
+        self.guard.retain(|pointer| pointer == "/models");
         self.worldbooks.clear();
         let settings = self.user_parameters.as_mut().and_then(|parameters| parameters.get_mut("processors"));
         for setting in settings.and_then(Value::as_array_mut).into_iter().flatten() {
             let id = setting.get("id").and_then(Value::as_str).map(canonical_id);
-            if id == Some("worldbook-processor") {
+            if id == Some(WorldbookProcessor::ID) {
                 setting.as_object_mut().map(|setting| setting.shift_remove("enabled"));
             }
         }
@@ -396,7 +416,9 @@ impl Config {
     /// Leaves out the conversation, for what has one of its own.
     #[must_use]
     pub fn without_session(mut self) -> Self {
+        self.trusted = self.trusted.map(|trusted| Box::new(trusted.without_session()));
         self.files.retain(|file| file.key != "session");
+        self.guard.retain(|pointer| pointer != "/session");
         self
     }
 
@@ -404,7 +426,7 @@ impl Config {
     /// it names.
     pub fn complete(&self, turn: &mut TurnOptions, sources: &Sources) -> Result<Option<Beside>> {
         let given = [("agent", &turn.agent), ("session", &turn.session), ("profile", &turn.profile)];
-        let beside = self.beside(&given.map(|(key, path)| (key, path.is_some())));
+        let given = given.map(|(key, path)| (key, path.is_some()));
         turn.agent = self.file("agent", turn.agent.take(), sources)?;
         turn.session = self.file("session", turn.session.take(), sources)?;
         turn.profile = self.file("profile", turn.profile.take(), sources)?;
@@ -412,22 +434,22 @@ impl Config {
         if turn.worldbooks.is_empty() {
             turn.worldbooks = self.worldbooks(sources)?;
         }
-        if turn.assets.is_none() && self.assets.is_some() {
-            self.guard.allow(|pointer| pointer == "/assets")?;
-            turn.assets.clone_from(&self.assets);
+        if turn.assets.is_none() {
+            self.guard.leave_out(|pointer| pointer == "/assets");
+            turn.assets.clone_from(&self.counting().assets);
         }
         fill(&mut turn.model, self.model.as_ref());
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());
         fill(&mut turn.tz, self.tz.as_ref());
-        Ok(beside)
+        Ok(self.beside(&given))
     }
 
     /// Returns which files are taken from here, of keys of which a command line gives some and not others: who names an
     /// agent or a conversation may not know what is put beside it.
     pub fn beside(&self, keys: &[(&'static str, bool)]) -> Option<Beside> {
         let absent = keys.iter().filter(|(_, is_given)| !is_given);
-        let taken = absent.filter_map(|(key, _)| Some((*key, files::name(&self.named(key)?.path))));
+        let taken = absent.filter_map(|(key, _)| Some((*key, files::name(&self.default_file(key)?.path))));
         let taken: Vec<_> = taken.collect();
         let is_named = keys.iter().any(|(key, is_given)| *is_given && *key != "profile");
         let is_worth_saying = is_named && !taken.is_empty();
@@ -439,15 +461,15 @@ impl Config {
         if given.is_some() {
             return Ok(given);
         }
-        let Some(file) = self.named(key) else { return Ok(None) };
         let pointer = format!("/{key}");
         self.guard.allow(|withheld| withheld == pointer)?;
+        let Some(file) = self.default_file(key) else { return Ok(None) };
         check_exists(&file.path, &file.origin, &pointer, sources)?;
         Ok(Some(file.path.clone()))
     }
 
-    fn named(&self, key: &str) -> Option<&DefaultFile> {
-        self.files.iter().find(|file| file.key == key)
+    fn default_file(&self, key: &str) -> Option<&DefaultFile> {
+        self.counting().files.iter().find(|file| file.key == key)
     }
 
     /// Returns the conversation of a command line, or else the one that is named here; a usage error that says how one
@@ -460,10 +482,11 @@ impl Config {
     /// Returns the worldbooks that are named here; they must exist.
     fn worldbooks(&self, sources: &Sources) -> Result<Vec<PathBuf>> {
         self.guard.allow(|pointer| pointer == "/worldbooks")?;
-        for (index, path) in self.worldbooks.iter().enumerate() {
-            check_exists(path, &self.worldbooks_of, &format!("/worldbooks/{index}"), sources)?;
+        let counting = self.counting();
+        for (index, path) in counting.worldbooks.iter().enumerate() {
+            check_exists(path, &counting.worldbooks_of, &format!("/worldbooks/{index}"), sources)?;
         }
-        Ok(self.worldbooks.clone())
+        Ok(counting.worldbooks.clone())
     }
 }
 
@@ -474,7 +497,7 @@ fn check_exists(path: &Path, origin: &Origin, pointer: &str, sources: &Sources) 
     }
 }
 
-/// Tells whether a folder has a file of defaults.
+/// Returns whether a folder has a file of defaults.
 pub fn is_there(folder: &Path) -> bool {
     folder.join(NAME).is_file()
 }
@@ -484,7 +507,7 @@ pub fn project_of(case: &Path) -> Option<PathBuf> {
     nearest::project_of(case, NAME)
 }
 
-/// Tells whether a path is that of a file of defaults.
+/// Returns whether a path is that of a file of defaults.
 pub fn is_config(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == NAME)
 }
@@ -513,13 +536,13 @@ pub fn check(
     };
     let layers: Vec<MaskLayer> = config.compression.iter().map(layer).collect();
     let of_compression = MaskConfig::resolve(&layers).diagnostics;
-    let with = Compile { user_parameters: config.user_parameters.clone(), ..Compile::default() };
+    let with = Compile::default().with(|compile| compile.user_parameters = config.user_parameters.clone());
     let compiled = engine.compile(&Agent::default(), &with);
     let is_of_user = |found: &&Diagnostic| found.location.document.as_deref() == Some(USER_SETTINGS);
     let of_processors = compiled.diagnostics().iter().filter(is_of_user).cloned().collect();
     let file =
         ConfigDocument { folder: config.folder.clone(), name: name.clone(), bytes: bytes.to_vec(), value };
-    let is_guarded = Guard::of(&file, None).withholds();
+    let is_guarded = Guard::of(&file, &Value::Null, None).withholds();
     let named = named::faults(&config, engine, is_guarded);
     let found = [config.found, of_compression, of_processors, named].concat();
     Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())
@@ -573,7 +596,7 @@ fn endpoint_of(
     (endpoint, below_pointer(&format!("/{key}"), odd))
 }
 
-/// Says that bytes are more than are read.
+/// Reports that bytes are more than are read.
 fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
     let is_larger = bytes.len() > MAX_BYTES;
     is_larger.then(|| phrase!("`{name}` is larger than {limit} KiB", name, limit = MAX_BYTES / 1024))
@@ -601,3 +624,6 @@ fn fill<T: Clone>(given: &mut Option<T>, default: Option<&T>) {
         *given = default.cloned();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,7 @@ impl TokenCounting {
         u64::from(cost.total())
     }
 
-    /// Says how it is counted.
+    /// Describes how it is counted.
     pub fn name(&self) -> String {
         match self.counter.is_exact() {
             true => self.counter.kind().name().to_owned(),

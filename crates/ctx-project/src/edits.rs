@@ -44,9 +44,9 @@ impl<'f> RequestedEdit<'f> {
         }
     }
 
-    /// Says which bytes of a text change, and to what; else why that cannot be said.
+    /// Names which bytes of a text change, and to what; else why that cannot be said.
     pub fn in_text(&self, text: &str, places: &Places, is_yaml: bool) -> Result<Replacement, &'static str> {
-        let place = places.at(&self.pointer()).ok_or("the file does not write it there")?;
+        let place = places.at(&self.pointer()).ok_or("the file does not have it there")?;
         match &self.fix.edit {
             Edit::Value(value) => {
                 let range = scalar(text, place.range.clone(), is_yaml);
@@ -77,7 +77,7 @@ impl<'f> RequestedEdit<'f> {
 
     /// Makes the same edit in a value; else says why it cannot be made.
     pub fn in_value(&self, document: &mut Value) -> Result<(), &'static str> {
-        const NOT_THERE: &str = "there is nothing at its place";
+        const NOT_THERE: &str = "nothing is there";
         let pointer = self.pointer();
         match &self.fix.edit {
             Edit::Value(value) => *document.pointer_mut(&pointer).ok_or(NOT_THERE)? = value.clone(),
@@ -113,14 +113,14 @@ pub fn replaced(text: &str, mut replacements: Vec<Replacement>) -> Option<String
 
 fn rename(map: &mut Map<String, Value>, key: &str, name: &str) -> Result<(), &'static str> {
     if map.contains_key(name) {
-        return Err("the right name stands beside it already");
+        return Err("the correct name is already there");
     }
     let renamed = std::mem::take(map).into_iter();
     *map = renamed.map(|(own, value)| (if own == key { name.to_owned() } else { own }, value)).collect();
     Ok(())
 }
 
-/// Tells whether a YAML value is the text of a block, above which stands how it is read.
+/// Returns whether a YAML value is the text of a block, above which stands how it is read.
 fn is_block(text: &str, start: usize) -> bool {
     let before = text.get(..start).unwrap_or_default().trim_end();
     before.trim_end_matches(['-', '+']).ends_with(['|', '>'])
@@ -142,7 +142,7 @@ fn scalar(text: &str, range: Range<usize>, is_yaml: bool) -> Range<usize> {
     range.start + start..range.start + start + length
 }
 
-/// Tells whether a number is spelled in another way than the text that would stand for it.
+/// Returns whether a number is spelled in another way than the text that would stand for it.
 fn is_spelled_otherwise(old: &str, new: &Value) -> bool {
     let is_number = old.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
     is_number && new.as_str().is_some_and(|new| new.parse::<f64>().is_ok() && new != old)
@@ -157,7 +157,7 @@ fn written(value: &Value, old: &str, is_yaml: bool) -> String {
     }
 }
 
-/// Tells whether YAML reads a text without quotes as that text.
+/// Returns whether YAML reads a text without quotes as that text.
 fn is_plain(text: &str) -> bool {
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let means_else = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];

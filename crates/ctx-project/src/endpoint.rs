@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, nearest, phrase, pointer_step};
+use ctx_types::{Argument, Diagnostic, Divider, nearest, phrase, pointer_step};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;
@@ -47,9 +47,9 @@ keyed! {
 impl Meaning for Dialect {
     fn parse(name: &str) -> Result<Self, Meaningless> {
         let names = Self::ALL.map(Self::name);
-        let fault = || Meaningless::new(phrase!("is no dialect")).near(nearest(name, names));
+        let fault = || Meaningless::new(phrase!("is not a dialect")).near(nearest(name, names));
         Self::parse(name).ok_or_else(|| {
-            fault().otherwise(phrase!("known are {names}", names = Argument::names(names, Divider::Comma)))
+            fault().otherwise(phrase!("use one of {names}", names = Argument::names(names, Divider::Comma)))
         })
     }
 
@@ -137,14 +137,14 @@ impl EndpointConfig {
         self.key_file.as_deref()
     }
 
-    /// Says what is wrong with the address, if one is named.
+    /// Describes what is wrong with the address, if one is named.
     pub fn address_fault(&self) -> Option<Diagnostic> {
         let address = self.base_url.as_deref()?;
         let mut endpoint = Endpoint::new(self.dialect.unwrap_or_default(), address);
         // Some have the model in the address.
         endpoint.model = Some("model".to_owned());
         let fault = endpoint.url().err()?;
-        Some(Diagnostic::error(codes::BAD_VALUE, Phrase::verbatim(fault.to_string())))
+        Some(Diagnostic::error(codes::BAD_VALUE, fault.phrase()))
     }
 
     /// Returns what is said about the endpoint of a dialect: what another one is for stands for nothing.
@@ -228,8 +228,9 @@ impl EndpointConfig {
             // A key for a provider is not sent to somebody else.
             (_, true) => Ok(None),
             (Some(_), false) => ApiKey::from_env(name).map(Some),
-            (None, false) => Err(ClientError::Config(format!(
-                "there is no key: set `{name}`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`"
+            (None, false) => Err(ClientError::Config(phrase!(
+                "no API key: set `{name}`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`",
+                name
             ))),
         }
     }
@@ -254,7 +255,7 @@ fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, S
             headers.iter().filter_map(read).collect()
         }
         Some(_) => {
-            found.push(wrong("a table of headers by their names", "/headers".to_owned()));
+            found.push(wrong("a table of headers", "/headers".to_owned()));
             Vec::new()
         }
     }

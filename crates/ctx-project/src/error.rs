@@ -34,12 +34,14 @@ pub enum ProjectError {
 }
 
 impl ProjectError {
-    /// Says it in one phrase.
+    /// Writes it in one phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Usage(phrase) | Self::Unusable(phrase) => phrase.clone(),
             Self::Fault(fault) => fault.finding.message.clone(),
-            other => Phrase::verbatim(other.to_string()),
+            Self::Endpoint(error) => error.phrase(),
+            Self::Assemble(error) => error.phrase(),
+            Self::History(error) => error.phrase(),
         }
     }
 }
@@ -53,7 +55,7 @@ pub struct Fault {
     pub mark: Option<Mark>,
 }
 
-/// Says that a file or a folder cannot be used.
+/// Reports that a file or a folder cannot be used.
 macro_rules! unusable {
     ($($text:tt)*) => {
         $crate::error::ProjectError::Unusable(ctx_types::phrase!($($text)*))

@@ -16,6 +16,7 @@ use crate::error::{Result, unusable};
 use ctx_types::closest;
 
 pub use identity::FilesRead;
+pub(crate) use json_edit::numbers;
 pub use json_edit::{edited, is_editable, pretty_json, without_mark};
 pub use leading::{is_within, leads_out};
 pub use leftover::remove_leftovers;
@@ -51,11 +52,13 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     match read(path)? == before {
         true => Ok(()),
-        false => Err(unusable!("`{path}` was changed meanwhile; nothing is written", path = name(path))),
+        false => {
+            Err(unusable!("`{path}` was changed by another program; nothing is written", path = name(path)))
+        }
     }
 }
 
-/// Says why a file could not be read or written, without codes and temporary names.
+/// Explains why a file could not be read or written, without codes and temporary names.
 pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file or folder".to_owned(),
@@ -102,7 +105,7 @@ pub fn below(folder: &Path, name: &str) -> PathBuf {
     if is_stdin(&path) { Path::new(".").join(path) } else { path }
 }
 
-/// Tells whether a path stands for standard input.
+/// Returns whether a path stands for standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }

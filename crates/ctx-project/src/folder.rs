@@ -53,7 +53,7 @@ struct Walk {
     found: Vec<FolderEntry>,
     /// Whether there are more files than are listed.
     is_full: bool,
-    /// Tells which files beside ours are listed.
+    /// Returns which files beside ours are listed.
     is_wanted: fn(&Path) -> bool,
 }
 

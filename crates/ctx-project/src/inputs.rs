@@ -92,7 +92,7 @@ pub fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec
     Ok((tools, found))
 }
 
-/// Says that a file is no list of tools.
+/// Reports that a file is no list of tools.
 pub fn no_tools(name: &str) -> Phrase {
     phrase!("`{name}` is not a list of tool definitions", name)
 }
@@ -142,7 +142,7 @@ pub fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<D
         let help = match below {
             true => phrase!("give a file with what stands in its `parameters`"),
             false => {
-                phrase!("settings stand in {keys}", keys = Argument::names(SETTINGS, Divider::Comma))
+                phrase!("settings go into {keys}", keys = Argument::names(SETTINGS, Divider::Comma))
             }
         };
         let odd = Diagnostic::warning(codes::NOTHING_SET, phrase!("nothing in it sets a processor"))
@@ -185,7 +185,7 @@ pub fn tool(definition: &Value) -> ToolDefinition {
 pub fn check_stdin(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
     match paths.into_iter().filter(|path| files::is_stdin(path.as_ref())).count() {
         0 | 1 => Ok(()),
-        _ => Err(ProjectError::Usage(phrase!("`-` is standard input, which can be read once only"))),
+        _ => Err(ProjectError::Usage(phrase!("`-` is standard input, which can be read only once"))),
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Meaningless {
 }
 
 impl Meaningless {
-    /// Says what is wrong, behind the text itself.
+    /// Describes what is wrong, behind the text itself.
     pub fn new(what: Phrase) -> Self {
         Self { what, near: None, help: None }
     }
@@ -53,14 +53,14 @@ impl Meaningless {
         self
     }
 
-    /// Says what to write where no other text is near.
+    /// Describes what to write where no other text is near.
     #[must_use]
     pub fn otherwise(mut self, help: Phrase) -> Self {
         self.help = Some(help);
         self
     }
 
-    /// Says so about a value of a file.
+    /// Reports so about a value of a file.
     pub fn finding(self, text: &str) -> Diagnostic {
         let finding = Diagnostic::error(
             codes::BAD_VALUE,
@@ -73,7 +73,7 @@ impl Meaningless {
         }
     }
 
-    /// Says so in one line, behind the text itself.
+    /// Reports so in one line, behind the text itself.
     pub fn line(&self) -> Phrase {
         let what = &self.what;
         match (&self.near, &self.help) {

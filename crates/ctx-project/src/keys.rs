@@ -1,7 +1,7 @@
 //! Objects in the command's own files, read key by key.
 
 use ctx_tokens::{MAX_TOKENS, read_tokens};
-use ctx_types::{Diagnostic, Fix, excerpt, nearest, phrase, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, ToArgument, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -57,7 +57,7 @@ impl<'v> Keys<'v> {
 
     /// Reads a number of tokens.
     pub fn tokens(&mut self, key: &'static str) -> Option<u32> {
-        self.read(key, &tokens_expected(), read_tokens)
+        self.read(key, tokens_expected(), read_tokens)
     }
 
     /// Reads a switch; off if there is none.
@@ -99,7 +99,7 @@ impl<'v> Keys<'v> {
                 Some(near) if self.values.contains_key(near.name) => unknown
                     .with_help(phrase!("`{near}` is there too; remove one of the two", near = near.name)),
                 Some(near) => unknown.guessing(near, Fix::key),
-                None => unknown.with_help(phrase!("known are `{known}`", known)),
+                None => unknown.with_help(phrase!("use one of `{known}`", known)),
             };
             let pointer = format!("/{}", pointer_step(key));
             self.found.push(unknown.at_pointer(pointer));
@@ -111,7 +111,7 @@ impl<'v> Keys<'v> {
     fn read<T>(
         &mut self,
         key: &'static str,
-        expected: &str,
+        expected: impl ToArgument,
         read: impl Fn(&'v Value) -> Option<T>,
     ) -> Option<T> {
         self.known.push(key);
@@ -124,12 +124,12 @@ impl<'v> Keys<'v> {
     }
 }
 
-/// Says what a number of tokens is.
-pub fn tokens_expected() -> String {
-    format!("a whole number from 0 to {MAX_TOKENS}")
+/// Explains what a number of tokens is.
+pub fn tokens_expected() -> Phrase {
+    phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }
 
-fn wrong(expected: &str, found: &Value) -> Diagnostic {
+fn wrong(expected: impl ToArgument, found: &Value) -> Diagnostic {
     let shown = found.to_string();
     Diagnostic::error(
         codes::BAD_VALUE,

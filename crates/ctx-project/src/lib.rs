@@ -1,8 +1,9 @@
 //! From a folder to a context: agents, conversations, worldbooks and defaults as files, read, checked, assembled and
 //! changed in place.
 //!
-//! Layer 6: files, the clock, the environment and the store of conversations are here. Everything is returned as
-//! a value; nothing is printed and nobody is asked. Whoever shows it (a command, a page, a server) is above.
+//! Layer 6: uses files, the clock, the environment and the store of conversations. Everything is returned as a
+//! value; nothing is printed and no question is asked. The user interface (a command, a page, a server) is a layer
+//! above.
 //!
 //! ```
 //! use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
@@ -29,7 +30,9 @@ pub mod codes;
 pub mod compress;
 pub mod config;
 pub mod counting;
+pub mod digits;
 mod documents;
+pub mod drafts;
 pub mod edits;
 pub mod endpoint;
 pub mod error;

@@ -55,7 +55,7 @@ impl Lines {
     }
 }
 
-/// Tells whether a byte of UTF-8 is the first one of a character.
+/// Returns whether a byte of UTF-8 is the first one of a character.
 const fn begins_character(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }

@@ -175,7 +175,7 @@ impl Reader {
             return Some(name);
         }
         let name = excerpt(&name);
-        self.report(at, phrase!("dates cannot be written in the language `{name}`, `en-US` is used", name));
+        self.report(at, phrase!("dates cannot be formatted in the language `{name}`; `en-US` is used", name));
         None
     }
 

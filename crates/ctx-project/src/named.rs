@@ -60,7 +60,7 @@ pub fn faults(named: impl IntoIterator<Item = Named>, folder: &Path, engine: &En
     named.filter_map(fault).collect()
 }
 
-/// Says that a file that is named somewhere cannot be found or is a folder, and which one beside it may be meant: as it
+/// Reports that a file that is named somewhere cannot be found or is a folder, and which one beside it may be meant: as it
 /// is named there, which is as seen from a folder.
 pub fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> {
     let name = files::name(path);
@@ -81,7 +81,7 @@ pub fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> 
     })
 }
 
-/// Says that a file lies outside of the project of the case that names it: a stranger's case is to show nothing else.
+/// Reports that a file lies outside of the project of the case that names it: a stranger's case is to show nothing else.
 pub fn outside(path: &Path, name: &str, project: &Path) -> Option<Diagnostic> {
     let message = || phrase!("`{name}` lies outside of the project of the case", name);
     let outside = || Diagnostic::error(codes::UNREADABLE_FILE, message());
@@ -95,8 +95,8 @@ pub fn first<'n, T>(names: &'n [T], pointer: &str) -> (&'n [T], Option<Diagnosti
     let (first, rest) = names.split_at(names.len().min(MAX_NAMES));
     let more = (!rest.is_empty()).then(|| {
         let message = match rest.len() {
-            1 => phrase!("1 more name in `{pointer}` is not looked at", pointer),
-            count => phrase!("{count} more names in `{pointer}` are not looked at", count, pointer),
+            1 => phrase!("1 more name in `{pointer}` is not checked", pointer),
+            count => phrase!("{count} more names in `{pointer}` are not checked", count, pointer),
         };
         Diagnostic::info(MORE_FINDINGS, message).at_pointer(pointer)
     });
@@ -111,7 +111,7 @@ fn fault(named: &Named, engine: &Engine) -> Option<Diagnostic> {
     let name = &*named.name;
     // A pipe would be waited for, and whoever reads it next would miss what it holds.
     if !named.path.is_file() {
-        let message = phrase!("`{name}` is no regular file, and is not looked at", name);
+        let message = phrase!("`{name}` is not a regular file, and is not read", name);
         return Some(Diagnostic::info(codes::UNREADABLE_FILE, message));
     }
     let bytes = match files::read(&named.path) {

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use ctx_engine::Switches;
-use ctx_types::GenerationKind;
+use ctx_types::{Argument, Divider, GenerationKind, phrase};
 use ctx_wire::Dialect;
 
 use crate::config::Ask;
+use crate::error::ProjectError;
 
 /// Whether `ctx.toml` gives defaults, and who is asked whether one that was found is trusted.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ConfigOptions {
     /// Reads no `ctx.toml`.
     pub is_ignored: bool,
@@ -120,9 +121,9 @@ pub enum SummarizerChoice {
 }
 
 impl std::str::FromStr for SummarizerChoice {
-    type Err = String;
+    type Err = ProjectError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, ProjectError> {
         if let Some(dialect) = Dialect::parse(text) {
             return Ok(Self::Model(dialect));
         }
@@ -132,8 +133,11 @@ impl std::str::FromStr for SummarizerChoice {
                 Ok(Self::Program(program.trim().to_owned()))
             }
             _ => {
-                let dialects = Dialect::ALL.map(Dialect::name).join("`, `");
-                Err(format!("expected `extractive`, `cmd:PROGRAM`, or a dialect: `{dialects}`"))
+                let dialects = Argument::names(Dialect::ALL.map(Dialect::name), Divider::Comma);
+                Err(ProjectError::Usage(phrase!(
+                    "expected `extractive`, `cmd:PROGRAM`, or a dialect: {dialects}",
+                    dialects
+                )))
             }
         }
     }

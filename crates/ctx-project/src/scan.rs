@@ -49,7 +49,7 @@ impl ContextProcessor for Probe {
     fn descriptor(&self) -> Descriptor {
         // Before what may end a turn.
         let descriptor = Descriptor::new("ctx:worldbook-probe", "Worldbook probe", "Keeps what was found");
-        Descriptor { priority: 389, ..descriptor }
+        descriptor.with(|descriptor| descriptor.priority = 389)
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -85,7 +85,7 @@ pub fn look(turn: &Turn, probe: &Probe) -> (Result<Option<ObservedScan>, Assembl
     (Ok(seen), found)
 }
 
-/// Tells whether a finding is about a scan or its settings.
+/// Returns whether a finding is about a scan or its settings.
 fn is_of_scan(turn: &Turn, finding: &Diagnostic) -> bool {
     let document = finding.location.document.as_deref();
     let is_of_settings = document.is_some() && document == turn.worldbook_settings();
@@ -96,7 +96,7 @@ fn is_of_scan(turn: &Turn, finding: &Diagnostic) -> bool {
 pub fn findings(bytes: &[u8], name: &str) -> Result<Vec<Diagnostic>, ImportError> {
     let (books, mut found) = Books::parse(bytes, name)?;
     let probe = Probe::default();
-    let with = Compile { worldbooks: books.loaded(), ..Compile::default() };
+    let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
     let compiled = probe.engine().compile(&Agent::default(), &with);
     let mut checked = match compiled.assemble_blocking(&Session::new("session"), &TurnInput::default()) {
         Ok(context) => context.report.diagnostics,

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use crate::error::{ProjectError, Result, unusable};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
-use ctx_types::{Diagnostic, History, HistoryEntry, HistoryError, Phrase, Session, SessionOp, phrase};
+use ctx_types::{
+    Diagnostic, History, HistoryEntry, HistoryError, Phrase, Session, SessionOp, excerpt, phrase,
+};
 use serde_json::Value;
 
 use crate::codes;
+use crate::digits;
 use crate::files::{self, Existing, FilesRead};
 use crate::inputs::{self, InputFile};
 use crate::sources::Sources;
@@ -49,8 +52,12 @@ impl SessionFile {
             let message = phrase!("standard input cannot be written; `--out FILE` writes another file");
             return Err(ProjectError::Usage(message));
         }
-        let file = Self::read(path, sources)?;
+        let mut file = Self::read(path, sources)?;
         file.check(target)?;
+        if matches!(target, Target::Other(_)) && !file.is_editable() {
+            let lost = digits::lost(&file.bytes, [&file.to_json()]);
+            file.found.extend(lost.map(|lost| lost.in_document(&*file.name)));
+        }
         Ok(file)
     }
 
@@ -129,19 +136,27 @@ impl SessionFile {
         }
         let refused = |reason: Phrase| Err(ProjectError::Usage(reason));
         let name = &self.name;
-        let help = phrase!("`session import` and `session export ID --out FILE` write it as a session");
+        let long = std::str::from_utf8(&self.bytes).ok().and_then(digits::first);
+        let help = if let Some((number, _)) = long {
+            phrase!(
+                "save it as a session in plain JSON, with `{number}` as a string, for it would lose digits",
+                number = excerpt(&number)
+            )
+        } else {
+            phrase!("`session import` and `session export ID --out FILE` write it as a session")
+        };
         if self.format != Format::Session {
             return refused(phrase!(
-                "`{name}` is {format}, which has no place for this; {help}",
+                "`{name}` is {format}, which cannot hold this; {help}",
                 name,
                 format = self.format.to_string(),
                 help
             ));
         }
-        match files::is_editable(&self.bytes) {
+        match self.is_editable() {
             true => Ok(()),
             false => refused(phrase!(
-                "`{name}` is no plain JSON and would not come back as it is; {help}",
+                "`{name}` is not plain JSON and would not be restored exactly; {help}",
                 name,
                 help
             )),
@@ -157,17 +172,14 @@ impl SessionFile {
         match target {
             Target::Nowhere => return Ok(false),
             Target::Other(path) => {
-                let bytes = self.edited().unwrap_or_else(|_| files::pretty_json(&self.to_json()));
+                let bytes = match self.is_editable() {
+                    true => self.edited()?,
+                    false => files::pretty_json(&self.to_json()),
+                };
                 files::write(&[(path.clone(), &bytes)], Existing::Named, read)?;
             }
             Target::InPlace => {
-                let bytes = self.edited().map_err(|reason| {
-                    unusable!(
-                        "`{name}` cannot be changed in place: {reason}; `--out FILE` writes another file",
-                        name = self.name,
-                        reason
-                    )
-                })?;
+                let bytes = self.edited()?;
                 let _lock = files::lock(&self.path)?;
                 files::refuse_changed(&self.path, &self.bytes)?;
                 // That this run has read it does not matter: this is what the user asked for.
@@ -177,12 +189,20 @@ impl SessionFile {
         Ok(true)
     }
 
-    /// Returns the file with what was changed, or why it cannot be: it is of another form, or no plain JSON.
-    fn edited(&self) -> Result<Vec<u8>, &'static str> {
-        match self.format {
-            Format::Session => files::edited(&self.bytes, &self.to_json()),
-            _ => Err("it is of another form"),
-        }
+    /// Returns whether the file can be written again as it is, but for what was changed.
+    fn is_editable(&self) -> bool {
+        self.format == Format::Session && files::is_editable(&self.bytes)
+    }
+
+    /// Returns the file with what was changed.
+    fn edited(&self) -> Result<Vec<u8>> {
+        files::edited(&self.bytes, &self.to_json()).map_err(|reason| {
+            unusable!(
+                "`{name}` would not be restored exactly: {reason}; nothing is written; write long numbers in it as strings",
+                name = self.name,
+                reason
+            )
+        })
     }
 
     /// Returns what would be written.

@@ -21,8 +21,17 @@ pub struct Sources {
     files: Vec<Source>,
     /// What was read, so that nothing is written onto it.
     pub files_read: FilesRead,
-    /// Says that standard input is waited for.
-    before_stdin: Option<fn()>,
+    /// Reports that standard input is waited for.
+    before_stdin: Option<BeforeStdin>,
+}
+
+/// What is called before standard input is read.
+struct BeforeStdin(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for BeforeStdin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("BeforeStdin")
+    }
 }
 
 /// A file as text.
@@ -66,14 +75,14 @@ pub struct Mark {
 
 impl Sources {
     /// Calls this each time before standard input is read.
-    pub fn telling_stdin(before_stdin: fn()) -> Self {
-        Self { before_stdin: Some(before_stdin), ..Self::default() }
+    pub fn telling_stdin(before_stdin: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { before_stdin: Some(BeforeStdin(Box::new(before_stdin))), ..Self::default() }
     }
 
     /// Reads a file, or standard input for `-`, and keeps its text.
     pub fn read(&mut self, path: &Path, name: &str) -> Result<Vec<u8>> {
-        if let Some(told) = self.before_stdin.filter(|_| files::is_stdin(path)) {
-            told();
+        if let Some(BeforeStdin(tell)) = self.before_stdin.as_ref().filter(|_| files::is_stdin(path)) {
+            tell();
         }
         let bytes = files::read(path)?;
         self.files_read.note(path);
@@ -165,7 +174,7 @@ impl Source {
         Self { name: name.into(), text: text.into(), skipped, is_hidden: false }
     }
 
-    /// Tells whether it is a PNG, in which character cards are shared.
+    /// Returns whether it is a PNG, in which character cards are shared.
     fn is_picture(&self) -> bool {
         self.text.starts_with("\u{fffd}PNG\r\n")
     }
@@ -222,7 +231,7 @@ impl Source {
     }
 }
 
-/// Says what an error says, where its line and column are shown beside it.
+/// Describes what an error says, where its line and column are shown beside it.
 fn without_place(error: &ImportError) -> Option<Phrase> {
     match error {
         ImportError::Json { message, .. } => Some(phrase!("invalid JSON: {message}", message)),

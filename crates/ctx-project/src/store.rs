@@ -11,7 +11,7 @@ use crate::home;
 
 /// Opens the store of a command line, else that of `ctx.toml`, else the user's own; it is made if there is none.
 pub fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, SpillFolder)> {
-    let path = place(given, config)?;
+    let path = path(given, config)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| {
             unusable!(
@@ -26,7 +26,7 @@ pub fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, Spill
 
 /// Opens the same store if there is one.
 pub fn open_existing(given: Option<&Path>, config: &Config) -> Result<Option<(SqliteStore, SpillFolder)>> {
-    let path = place(given, config)?;
+    let path = path(given, config)?;
     match path.exists() {
         true => open_file(&path).map(Some),
         false => Ok(None),
@@ -41,13 +41,14 @@ pub fn wait<T>(work: impl Future<Output = T>) -> Result<T> {
     Ok(runtime.block_on(work))
 }
 
-fn place(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
+/// Returns which file the store is.
+pub fn path(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
     let path = match given {
         Some(path) => path.to_owned(),
         None => config.store()?.map_or_else(default_path, |path| Ok(path.to_owned()))?,
     };
     match files::is_stdin(&path) {
-        true => Err(unusable!("a store is a file, and `-` is none")),
+        true => Err(unusable!("a store must be a file, not `-`")),
         false => Ok(path),
     }
 }
@@ -55,7 +56,7 @@ fn place(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
 fn open_file(path: &Path) -> Result<(SqliteStore, SpillFolder)> {
     let name = files::name(path);
     let store = SqliteStore::open(path)
-        .map_err(|error| unusable!("cannot open `{name}`: {error}", name, error = error.to_string()))?;
+        .map_err(|error| unusable!("cannot open `{name}`: {error}", name, error = error.phrase()))?;
     Ok((store, SpillFolder::new(results(path))))
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::error::{ProjectError, Result};
 use ctx_chat::assets::FolderAssets;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Dialect, Engine, MODEL_SETTINGS, Options, Ports, Request,
+    AssembleError, Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Options, Ports, Request,
     Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
@@ -143,7 +143,7 @@ impl Turn {
         let mut files = TurnFiles::of(&options)?;
         change(&mut files);
         let input = input(&options)?;
-        let with = Compile { switches: options.switches, ..Compile::default() };
+        let with = Compile::default().with(|compile| compile.switches = options.switches);
         Ok((Self::read_with((engine, with), config, &files, input, sources)?, beside))
     }
 
@@ -267,7 +267,7 @@ impl Turn {
         input: TurnInput,
         sources: &mut Sources,
     ) -> Result<Self> {
-        let with = Compile { user_parameters: config.user_parameters, ..with };
+        let with = with.with(|compile| compile.user_parameters = config.user_parameters);
         let mut turn = Self::read_on((engine, with), files, input, sources)?;
         turn.found.splice(..0, config.found);
         turn.settings.extend(config.name.map(|name| (USER_SETTINGS, name)));
@@ -289,7 +289,11 @@ impl Turn {
             documents: document_text(),
             ..AttachmentPorts::default()
         };
-        let ports = Ports { stopwatch, attachments, is_traced: self.is_traced, ..Ports::default() };
+        let ports = Ports::default().with(|ports| {
+            ports.stopwatch = stopwatch;
+            ports.attachments = attachments;
+            ports.is_traced = self.is_traced;
+        });
         let assembly = self.compiled.assemble_with(&self.session, &self.input, ports);
         let mut context = pollster::block_on(assembly)?;
         let found = self.lead_back(std::mem::take(&mut context.report.diagnostics));
@@ -318,17 +322,12 @@ impl Turn {
         }
     }
 
-    /// Writes the request body in a dialect, and what does not fit into it.
-    pub fn body(
-        &self,
-        context: &Context,
-        dialect: Dialect,
-        template: Option<&Template>,
-    ) -> (Value, Vec<Diagnostic>) {
+    /// Writes the request body in the dialect of the turn, and what does not fit into it.
+    pub fn body(&self, context: &Context, template: Option<&Template>) -> (Value, Vec<Diagnostic>) {
         let model = self.compiled.model_name(&self.input).unwrap_or(UNNAMED_MODEL);
         let request = Request { model, tools: &self.tools, parameters: &Map::new() };
         let options = Options { template, ..context.options() };
-        let encoded = dialect.encode_with(&context.messages, &request, &options);
+        let encoded = context.encode_with(&request, &options);
         let of_body = |found: Diagnostic| found.in_document("request body");
         (encoded.to_value(), encoded.diagnostics.into_iter().map(of_body).collect())
     }
@@ -338,7 +337,7 @@ impl Turn {
         if self.compiled.model_name(&self.input).is_some() {
             return None;
         }
-        let message = phrase!("nothing names a model: the request names `{model}`", model = UNNAMED_MODEL);
+        let message = phrase!("no model is set; the request names `{model}`", model = UNNAMED_MODEL);
         let unnamed =
             Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help(phrase!("name one with `--model`"));
         Some(unnamed.in_document("request body"))
@@ -360,18 +359,17 @@ pub fn input(arguments: &TurnOptions) -> Result<TurnInput> {
     let zone = arguments.tz.as_deref().unwrap_or("UTC");
     check_zone(zone)
         .map_err(|fault| ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line())))?;
-    Ok(TurnInput {
-        at_millis: Some(at.as_millisecond()),
-        zone: Some(zone.into()),
-        seed: arguments.seed,
-        input: arguments.input.as_deref().map(Into::into),
-        kind: arguments.kind,
-        model: arguments.model.as_deref().map(Into::into),
-        context_tokens: arguments.context_tokens.map(Into::into),
-        reserve: arguments.reserve,
-        preview: true,
-        ..TurnInput::default()
-    })
+    Ok(TurnInput::default().with(|turn| {
+        turn.at_millis = Some(at.as_millisecond());
+        turn.zone = Some(zone.into());
+        turn.seed = arguments.seed;
+        turn.input = arguments.input.as_deref().map(Into::into);
+        turn.kind = arguments.kind;
+        turn.model = arguments.model.as_deref().map(Into::into);
+        turn.context_tokens = arguments.context_tokens.map(Into::into);
+        turn.reserve = arguments.reserve;
+        turn.preview = true;
+    }))
 }
 
 /// Returns the time that `--at` names; now if it names none.

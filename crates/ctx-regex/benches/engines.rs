@@ -15,12 +15,13 @@ criterion_group!(benches, linear, backtracking, compile);
 criterion_main!(benches);
 
 /// Patterns with their flags, and what the `regex` crate calls the same.
-const LINEAR: [(&str, &str, &str); 5] = [
+const LINEAR: [(&str, &str, &str); 6] = [
     (r"<think>[\s\S]*?<\/think>", "g", r"<think>[\s\S]*?</think>"),
     (r"\*([^*]+)\*", "g", r"\*([^*]+)\*"),
     (r"[\u4e00-\u9fa5]{2,4}", "g", r"[\x{4e00}-\x{9fa5}]{2,4}"),
     (r"\b(the|and|of|you)\b", "gi", r"(?i-u:\b)(?i:(the|and|of|you))(?-u:\b)"),
     (r"巨龙|城堡|森林|灯笼", "g", "巨龙|城堡|森林|灯笼"),
+    (r"^.*灯笼.*$", "gm", r"(?m)^.*灯笼.*$"),
 ];
 
 /// Patterns with their flags, and what `fancy-regex` calls the same.

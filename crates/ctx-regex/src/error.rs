@@ -1,4 +1,4 @@
-//! Why a pattern, its flags, a search or a replacement came to nothing.
+//! Why a pattern, its flags, a search or a replacement failed.
 
 /// A reason for which a pattern or its flags are refused, or a search or replacement given up.
 ///

@@ -62,10 +62,11 @@ impl Regex {
         self.groups.count()
     }
 
-    /// Whether searches take time linear in the text, whatever the text.
+    /// Whether searches take time linear in the text.
     ///
-    /// False for patterns with lookaround, references to groups, more than [`Limits::positions`], and some
-    /// loops whose body may be empty. What groups hold may need backtracking even if this is true.
+    /// False for patterns with lookaround, references to groups, more than [`Limits::positions`], and loops whose body
+    /// may be empty, unless each iteration is required as in `(?:a?){2}`. Even if this is true, backtracking may be
+    /// needed for what groups hold, and for texts with other ends of lines than `\n` if `^` or `$` means lines.
     pub fn is_linear(&self) -> bool {
         self.engine.is_linear()
     }

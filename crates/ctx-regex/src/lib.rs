@@ -1,10 +1,10 @@
 //! JavaScript regular expressions, exactly and with limits.
 //!
 //! Layer L0: depends on no other crate of the workspace, does no I/O and keeps no state. Presets,
-//! cards and lorebooks carry patterns written for JavaScript; this crate reads them by that grammar,
-//! refuses what it cannot match with a typed [`Error`], and gives matches and replacements as
-//! JavaScript does. Matching is linear in the text where the pattern allows that, and otherwise tries one
-//! way after the other, up to a number of [`Steps`].
+//! cards and lorebooks contain patterns written for JavaScript; this crate reads them by that grammar,
+//! refuses what it cannot match with a typed [`Error`], and returns matches and replacements as
+//! JavaScript does. Matching is linear in the text where the pattern allows that, and otherwise
+//! backtracks, up to a number of [`Steps`].
 //!
 //! # Example
 //!
@@ -19,16 +19,16 @@
 //!
 //! # Where it differs from JavaScript
 //!
-//! Strings in classes (`\q{ab}`, `\p{RGI_Emoji}` with `v`) are refused. Of what is accepted:
+//! Strings in classes (`\q{ab}`, `\p{RGI_Emoji}` with `v`) are refused. Differences in accepted patterns:
 //!
-//! - Text is characters, not UTF-16 units. Without `u`, `.` and negated classes take a whole astral
-//!   character, an empty match never falls inside one, and an astral character that the pattern holds
-//!   as such may be quantified and may bound a range. Patterns that spell out halves work:
+//! - Text is characters, not UTF-16 units. Without `u`, `.` and negated classes match a whole astral
+//!   character, an empty match is never inside one, and a literal astral character in the pattern
+//!   may be quantified and may bound a range. Patterns that spell out surrogate halves work:
 //!   `\uD83D\uDE00`, `[\uD800-\uDBFF][\uDC00-\uDFFF]`; a lone half matches nothing, and a class that
-//!   holds both halves of a character takes it at once.
+//!   contains both halves of a character matches it at once.
 //! - Names of properties are compared loosely: `\p{lu}` is `\p{Lu}`.
-//! - With `i` and `v`, operands of `&&` and `--` are folded first, as ECMA-262 has it and Node.js 20
-//!   has not. Syntax newer than that version (`(?i:…)`, equal names in alternatives) is refused.
+//! - With `i` and `v`, operands of `&&` and `--` are folded first, as ECMA-262 specifies and Node.js 20
+//!   does not. Syntax newer than that version (`(?i:…)`, equal names in alternatives) is refused.
 
 #![warn(clippy::disallowed_methods)]
 
@@ -61,5 +61,5 @@ pub use crate::limits::Limits;
 pub use crate::literal::{Literal, escape};
 pub use crate::matches::{Match, Matches};
 pub use crate::reach::Reach;
-pub use crate::replacement::Replacement;
+pub use crate::replacement::{Replacement, ReplacementPart};
 pub use crate::steps::Steps;

@@ -28,7 +28,7 @@ pub(crate) fn of(root: &Node) -> Reach {
     longest(root).map_or(Reach::Text, |bytes| Reach::Bytes(bytes.saturating_add(CHARACTER)))
 }
 
-/// Tells whether no match, and nothing that is looked at, holds a line feed.
+/// Returns whether no match, and nothing that is looked at, holds a line feed.
 ///
 /// Ends of lines are asked for by `$` alone, which is found at the end of a text too: a line feed that is added there
 /// changes nothing. Recursion is as deep as groups nest, which the parser has limited.

@@ -5,7 +5,8 @@ use crate::matches::Match;
 
 /// A replacement text, read once and written for each match.
 ///
-/// [`Replacement::parse`] reads the grammar of JavaScript; two applications have their own.
+/// [`Replacement::parse`] reads the grammar of JavaScript; whoever has a grammar of their own adds to it by
+/// [`Replacement::parse_with`], or makes the parts: a `Vec<ReplacementPart>` is a replacement by `From`.
 ///
 /// ```
 /// use ctx_regex::{Flags, Limits, Regex, Replacement};
@@ -17,30 +18,38 @@ use crate::matches::Match;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replacement {
-    /// The pieces where no group has a name.
-    unnamed: Vec<Piece>,
-    /// The pieces where some group has one, if those differ.
-    named: Option<Vec<Piece>>,
+    parts: Vec<ReplacementPart>,
 }
 
+/// A part of a [`Replacement`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+pub enum ReplacementPart {
+    /// A text that is the same for each match.
     Text(String),
-    Whole,
+    /// What was matched.
+    Match,
+    /// The text before the match.
     Before,
+    /// The text behind the match.
     After,
-    /// One or two digits after a dollar sign.
-    Number {
-        first: u8,
-        second: Option<u8>,
-    },
-    /// A group by its number, the match being 0; `written` stands for one that does not exist.
+    /// What the group of that number matched, if anything; group 0 is the match.
     Group {
+        /// The number of the group.
         number: usize,
-        written: String,
+        /// What is written if the pattern has no such group.
+        otherwise: Vec<ReplacementPart>,
     },
-    Name(String),
+    /// What the group of that name matched, if anything; nothing if another group has a name, and this is none.
+    Name {
+        /// The name of the group.
+        name: String,
+        /// What is written if no group of the pattern has a name.
+        otherwise: Vec<ReplacementPart>,
+    },
 }
+
+/// What a grammar reads behind a dollar sign, and how many bytes of the text that is.
+type Reference = (ReplacementPart, usize);
 
 impl Replacement {
     /// Reads a replacement text as JavaScript's `String.prototype.replace` does (ECMA-262 `GetSubstitution`);
@@ -51,67 +60,51 @@ impl Replacement {
     /// stays as written, except that two digits are then one and a literal digit if that is a group.
     /// `$<` is literal unless the pattern names a group; an unknown name is then empty.
     pub fn parse(text: &str) -> Self {
-        Self::of(text, Dialect::JavaScript)
+        Self::parse_with(text, |_| None)
     }
 
-    /// Reads a replacement as AIO Hub does: as JavaScript, but `\n` and `\t` are a line feed and a tab, and
-    /// `${1}` is the group with that number if there is one.
+    /// As [`Replacement::parse`], with references of another grammar.
+    ///
+    /// `more` is given what stands behind a dollar sign to which JavaScript gives no meaning, and returns the part that
+    /// it stands for, if any, and how many bytes behind the sign belong to it.
     ///
     /// ```
-    /// use ctx_regex::{Flags, Limits, Regex, Replacement};
-    ///
-    /// let regex = Regex::new("(b)", Flags::NONE, &Limits::default())?;
-    /// assert_eq!(regex.replace("abc", &Replacement::aiohub(r"${1}1\n${2}"))?, "ab1\n${2}c");
-    /// # Ok::<(), ctx_regex::Error>(())
-    /// ```
-    pub fn aiohub(text: &str) -> Self {
-        Self::of(text, Dialect::AioHub)
-    }
-
-    /// Reads a replacement as SillyTavern's regex scripts do: `$0` and `{{match}}` are the match, `$1` with any
-    /// number of digits is a group, `$<name>` a named group, and one that does not exist is empty. Nothing else
-    /// is special.
-    ///
-    /// ```
-    /// use ctx_regex::{Flags, Limits, Regex, Replacement};
+    /// use ctx_regex::{Flags, Limits, Regex, Replacement, ReplacementPart};
     ///
     /// let regex = Regex::new("(b)", Flags::NONE, &Limits::default())?;
-    /// assert_eq!(regex.replace("abc", &Replacement::sillytavern("[$0{{match}}$12$$&]"))?, "a[bb$$&]c");
+    /// let more = |behind: &str| behind.starts_with("MATCH").then_some((ReplacementPart::Match, 5));
+    /// assert_eq!(regex.replace("abc", &Replacement::parse_with("[$1|$MATCH]", more))?, "a[b|b]c");
     /// # Ok::<(), ctx_regex::Error>(())
     /// ```
-    pub fn sillytavern(text: &str) -> Self {
-        Self { unnamed: sillytavern_pieces(text), named: None }
+    pub fn parse_with(text: &str, more: impl Fn(&str) -> Option<(ReplacementPart, usize)>) -> Self {
+        Self::from(parts(text, &more, true))
     }
 
     /// A replacement that is exactly `text`, dollar signs included.
     pub fn literal(text: &str) -> Self {
-        Self { unnamed: vec![Piece::Text(text.to_owned())], named: None }
-    }
-
-    fn of(text: &str, dialect: Dialect) -> Self {
-        let named = text.contains("$<").then(|| pieces(text, dialect, true));
-        Self { unnamed: pieces(text, dialect, false), named }
+        Self::from(vec![ReplacementPart::Text(text.to_owned())])
     }
 
     /// Returns the text if nothing of it depends on the match.
     pub fn as_literal(&self) -> Option<&str> {
-        match (self.unnamed.as_slice(), &self.named) {
-            ([], None) => Some(""),
-            ([Piece::Text(text)], None) => Some(text),
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [ReplacementPart::Text(text)] => Some(text),
             _ => None,
         }
     }
 
-    /// Whether any piece refers to a group.
+    /// Whether any part refers to a group.
     pub(crate) fn reads_groups(&self) -> bool {
-        let mut pieces = self.unnamed.iter().chain(self.named.iter().flatten());
-        pieces.any(|piece| matches!(piece, Piece::Number { .. } | Piece::Group { .. } | Piece::Name(_)))
+        let is_group =
+            |part: &_| matches!(part, ReplacementPart::Group { .. } | ReplacementPart::Name { .. });
+        self.parts.iter().any(is_group)
     }
 
     /// Writes what `found` is replaced with; `write` appends what is taken from the text.
     ///
-    /// It is called with `true` for a group (in SillyTavern's grammar for the whole match too), and with `false`
-    /// for the rest: the match, and what stands before and behind it.
+    /// It is called with `true` for a group ([`ReplacementPart::Group`], the one with the number 0 too, and
+    /// [`ReplacementPart::Name`]), and with `false` for the rest: the match, and what stands before and behind it.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex, Replacement};
@@ -131,185 +124,113 @@ impl Replacement {
         out: &mut String,
         write: &mut dyn FnMut(&str, bool, &mut String),
     ) {
-        self.pieces(found).iter().for_each(|piece| piece.append(found, out, write));
+        self.parts.iter().for_each(|part| part.append(found, out, write));
     }
 
     /// Appends what `found` is replaced with, and gives up when `out` is longer than `limit`.
     pub(crate) fn append(&self, found: &Match<'_>, out: &mut String, limit: usize) -> Result<(), Error> {
-        for piece in self.pieces(found) {
-            piece.append(found, out, &mut |text, _, out| out.push_str(text));
+        for part in &self.parts {
+            part.append(found, out, &mut |text, _, out| out.push_str(text));
             if out.len() > limit {
                 return Err(Error::OutputTooLong { limit });
             }
         }
         Ok(())
     }
+}
 
-    fn pieces(&self, found: &Match<'_>) -> &[Piece] {
-        match &self.named {
-            Some(named) if found.has_names() => named,
-            _ => &self.unnamed,
+impl From<Vec<ReplacementPart>> for Replacement {
+    /// Neighbouring texts become one.
+    fn from(parts: Vec<ReplacementPart>) -> Self {
+        let mut joined: Vec<ReplacementPart> = Vec::with_capacity(parts.len());
+        for part in parts {
+            match (joined.last_mut(), part) {
+                (_, ReplacementPart::Text(text)) if text.is_empty() => {}
+                (Some(ReplacementPart::Text(last)), ReplacementPart::Text(text)) => last.push_str(&text),
+                (_, part) => joined.push(part),
+            }
         }
+        Self { parts: joined }
     }
 }
 
-impl Piece {
+impl ReplacementPart {
+    /// Recursion is as deep as parts hold others: three times, in what [`Replacement::parse`] reads.
     fn append(&self, found: &Match<'_>, out: &mut String, write: &mut dyn FnMut(&str, bool, &mut String)) {
         match self {
             Self::Text(text) => out.push_str(text),
-            Self::Whole => write(found.as_str(), false, out),
+            Self::Match => write(found.as_str(), false, out),
             Self::Before => write(found.before(), false, out),
             Self::After => write(found.after(), false, out),
-            Self::Number { first, second } => append_group(*first, *second, found, out, write),
-            Self::Group { number, written } if *number > found.group_count() => out.push_str(written),
-            Self::Group { number, .. } => write(found.group(*number).unwrap_or_default(), true, out),
-            Self::Name(name) => write(found.name(name).unwrap_or_default(), true, out),
+            Self::Group { number, .. } if *number <= found.group_count() => {
+                write(found.group(*number).unwrap_or_default(), true, out);
+            }
+            Self::Name { name, .. } if found.has_names() => {
+                write(found.name(name).unwrap_or_default(), true, out);
+            }
+            Self::Group { otherwise, .. } | Self::Name { otherwise, .. } => {
+                for part in otherwise {
+                    part.append(found, out, write);
+                }
+            }
         }
     }
-}
-
-/// Appends the group that one or two digits name, or the digits where they name none.
-fn append_group(
-    first: u8,
-    second: Option<u8>,
-    found: &Match<'_>,
-    out: &mut String,
-    write: &mut dyn FnMut(&str, bool, &mut String),
-) {
-    let is_group = |number: usize| (1..=found.group_count()).contains(&number);
-    let short = usize::from(first);
-    let long = second.map(|second| short * 10 + usize::from(second));
-    // A number of two digits that is too large is one of one digit, but `$00` is no number at all.
-    let (number, digit) = match long {
-        Some(long) if long > found.group_count() => (short, second),
-        Some(long) => (long, None),
-        None => (short, None),
-    };
-    if is_group(number) {
-        write(found.group(number).unwrap_or_default(), true, out);
-    } else {
-        out.extend(['$', char::from(b'0' + first)]);
-    }
-    let literal = if is_group(number) { digit } else { second };
-    out.extend(literal.map(|digit| char::from(b'0' + digit)));
-}
-
-/// Whose grammar a replacement is written in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    JavaScript,
-    AioHub,
 }
 
 /// Splits a replacement text; `$<name>` is a reference only if `names`.
-fn pieces(text: &str, dialect: Dialect, names: bool) -> Vec<Piece> {
-    let is_special = |c| c == '$' || c == '\\' && dialect == Dialect::AioHub;
-    let mut pieces = Vec::new();
+fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> Vec<ReplacementPart> {
+    let mut parts = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find(is_special) {
-        let (before, special) = rest.split_at(at);
-        push_text(&mut pieces, before);
-        let (sign, after) = special.split_at(1);
-        let (piece, length) = match sign {
-            "\\" => escape(after),
-            _ => reference(after, dialect, names),
-        };
-        match piece {
-            Some(Piece::Text(text)) => push_text(&mut pieces, &text),
-            Some(piece) => pieces.push(piece),
-            None => push_text(&mut pieces, sign),
+    while let Some((before, behind)) = rest.split_once('$') {
+        parts.push(ReplacementPart::Text(before.to_owned()));
+        let special = rest.get(before.len()..).unwrap_or_default();
+        let read = reference(behind)
+            .or_else(|| if names { named(special, more) } else { None })
+            .or_else(|| more(behind));
+        let (part, length) = read.unwrap_or_else(|| (ReplacementPart::Text("$".to_owned()), 0));
+        parts.push(part);
+        rest = behind.get(length..).unwrap_or_default();
+    }
+    parts.push(ReplacementPart::Text(rest.to_owned()));
+    parts
+}
+
+/// What begins behind a dollar sign, whatever the pattern.
+fn reference(behind: &str) -> Option<Reference> {
+    let digit = |index: usize| behind.as_bytes().get(index).filter(|byte| byte.is_ascii_digit()).copied();
+    let part = match behind.as_bytes().first()? {
+        b'$' => ReplacementPart::Text("$".to_owned()),
+        b'&' => ReplacementPart::Match,
+        b'`' => ReplacementPart::Before,
+        b'\'' => ReplacementPart::After,
+        _ => return digit(0).map(|first| (numbered(first, digit(1)), 1 + usize::from(digit(1).is_some()))),
+    };
+    Some((part, 1))
+}
+
+/// The group that one or two digits name: the one of both, otherwise that of the first, otherwise none.
+fn numbered(first: u8, second: Option<u8>) -> ReplacementPart {
+    let group = |number: u8, written: String| {
+        let text = ReplacementPart::Text(written);
+        match number {
+            // There is no group 0.
+            0 => text,
+            _ => ReplacementPart::Group { number: usize::from(number), otherwise: vec![text] },
         }
-        rest = after.get(length..).unwrap_or_default();
-    }
-    push_text(&mut pieces, rest);
-    pieces
-}
-
-/// What follows a backslash, and its length; no piece where the backslash stands for itself.
-fn escape(after: &str) -> (Option<Piece>, usize) {
-    match after.as_bytes().first() {
-        Some(b'n') => (Some(Piece::Text("\n".to_owned())), 1),
-        Some(b't') => (Some(Piece::Text("\t".to_owned())), 1),
-        _ => (None, 0),
+    };
+    let short = group(first - b'0', format!("${}", char::from(first)));
+    let Some(second) = second else { return short };
+    let digit = ReplacementPart::Text(char::from(second).to_string());
+    match (first - b'0') * 10 + (second - b'0') {
+        0 => ReplacementPart::Text("$00".to_owned()),
+        number => ReplacementPart::Group { number: usize::from(number), otherwise: vec![short, digit] },
     }
 }
 
-/// What follows a dollar sign, and its length; no piece where the sign stands for itself.
-fn reference(after: &str, dialect: Dialect, names: bool) -> (Option<Piece>, usize) {
-    let digit = |index: usize| after.as_bytes().get(index).filter(|b| b.is_ascii_digit()).map(|b| b - b'0');
-    match after.as_bytes().first() {
-        Some(b'$') => (Some(Piece::Text("$".to_owned())), 1),
-        Some(b'&') => (Some(Piece::Whole), 1),
-        Some(b'`') => (Some(Piece::Before), 1),
-        Some(b'\'') => (Some(Piece::After), 1),
-        Some(b'<') if names => match after.find('>') {
-            Some(end) => (Some(Piece::Name(after.get(1..end).unwrap_or_default().to_owned())), end + 1),
-            None => (None, 0),
-        },
-        Some(b'{') if dialect == Dialect::AioHub => braced(after),
-        _ => match (digit(0), digit(1)) {
-            (Some(first), second) => {
-                (Some(Piece::Number { first, second }), 1 + usize::from(second.is_some()))
-            }
-            (None, _) => (None, 0),
-        },
-    }
-}
-
-/// Reads `{1}`.
-fn braced(after: &str) -> (Option<Piece>, usize) {
-    let number = after.strip_prefix('{').and_then(|rest| rest.split_once('}')).map(|(number, _)| number);
-    let is_number = |number: &&str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    match number.filter(is_number).and_then(|number| Some((number, number.parse().ok()?))) {
-        Some((digits, number)) => {
-            (Some(Piece::Group { number, written: format!("${{{digits}}}") }), digits.len() + 2)
-        }
-        None => (None, 0),
-    }
-}
-
-/// Splits a replacement text of a SillyTavern script.
-fn sillytavern_pieces(text: &str) -> Vec<Piece> {
-    const MATCH: &str = "{{match}}";
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['$', '{']) {
-        let (before, special) = rest.split_at(at);
-        push_text(&mut pieces, before);
-        let is_match = special.get(..MATCH.len()).is_some_and(|start| start.eq_ignore_ascii_case(MATCH));
-        let (piece, length) = match special.strip_prefix('$') {
-            None if is_match => (Piece::Group { number: 0, written: String::new() }, MATCH.len()),
-            None => (Piece::Text("{".to_owned()), 1),
-            Some(after) => sillytavern_reference(after),
-        };
-        match piece {
-            Piece::Text(text) => push_text(&mut pieces, &text),
-            piece => pieces.push(piece),
-        }
-        rest = special.get(length..).unwrap_or_default();
-    }
-    push_text(&mut pieces, rest);
-    pieces
-}
-
-/// What a dollar sign with what follows it stands for, and the length of both.
-fn sillytavern_reference(after: &str) -> (Piece, usize) {
-    let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    if digits > 0 {
-        let number = after.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or(usize::MAX);
-        return (Piece::Group { number, written: String::new() }, 1 + digits);
-    }
-    let name = after.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(name, _)| name);
-    match name.filter(|name| !name.is_empty()) {
-        Some(name) => (Piece::Name(name.to_owned()), name.len() + 3),
-        None => (Piece::Text("$".to_owned()), 1),
-    }
-}
-
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
-    match pieces.last_mut() {
-        _ if text.is_empty() => {}
-        Some(Piece::Text(last)) => last.push_str(text),
-        _ => pieces.push(Piece::Text(text.to_owned())),
-    }
+/// Reads `$<name>`, which is read without names where no group has one.
+fn named(special: &str, more: &dyn Fn(&str) -> Option<Reference>) -> Option<Reference> {
+    let (name, _) = special.strip_prefix("$<")?.split_once('>')?;
+    let length = name.len() + "<>".len();
+    let otherwise = parts(special.get(..length + "$".len())?, more, false);
+    Some((ReplacementPart::Name { name: name.to_owned(), otherwise }, length))
 }

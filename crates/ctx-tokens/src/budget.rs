@@ -1,6 +1,6 @@
 //! How many tokens a context may have, and why.
 
-use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -71,22 +71,35 @@ pub struct BudgetLine {
 
 /// Why there is no budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum BudgetError {
     /// The user allows a number of tokens that is negative or above [`MAX_TOKENS`].
-    #[error(
-        "the context cannot have `{context_tokens}` tokens, only 0 to {MAX_TOKENS}; 0 means the model's window"
-    )]
     OutOfRange {
         /// What was asked for.
         context_tokens: i64,
     },
     /// Nothing is left for messages.
-    #[error("nothing is left for messages: {}", account(lines))]
     NothingLeft {
         /// The account, as in [`Budget::lines`].
         lines: Vec<BudgetLine>,
     },
+}
+
+impl BudgetError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::OutOfRange { context_tokens } => phrase!(
+                "the context cannot have `{context_tokens}` tokens, only 0 to {most}; 0 means the model's window",
+                context_tokens,
+                most = MAX_TOKENS
+            ),
+            Self::NothingLeft { lines } => {
+                phrase!("nothing is left for messages: {account}", account = account(lines))
+            }
+        }
+    }
 }
 
 impl Budget {
@@ -123,7 +136,7 @@ impl Budget {
         }
         list(phrase!(RESERVE), -i64::from(reserve(model, request)));
         list(phrase!("tools"), -i64::from(request.tools));
-        list(phrase!("beginning of the answer"), -i64::from(model.overheads.per_reply));
+        list(phrase!("start of the answer"), -i64::from(model.overheads.per_reply));
         for (name, tokens) in &request.fixed {
             list(Phrase::verbatim(name.as_str()), -i64::from(*tokens));
         }
@@ -191,12 +204,12 @@ fn above_window(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
 fn no_window(model: &ModelFacts) -> Diagnostic {
     let (message, help) = match &*model.model {
         "" => (
-            phrase!("no model is named, so that no window limits the context"),
+            phrase!("no model is named, so no window limits the context"),
             phrase!("name the model, or say how many tokens the context may have"),
         ),
         name => (
             phrase!(
-                "the window of `{model}` is not known, so that nothing limits the context",
+                "the window of `{model}` is unknown, so nothing limits the context",
                 model = excerpt(name)
             ),
             phrase!(
@@ -217,7 +230,7 @@ fn reserve(model: &ModelFacts, request: &BudgetRequest) -> u32 {
     answer.or_else(|| Some(model.max_output?.min(window / 4))).unwrap_or_default()
 }
 
-fn account(lines: &[BudgetLine]) -> String {
-    let lines = lines.iter().map(|line| format!("{} {}", line.name, line.tokens));
-    lines.collect::<Vec<_>>().join(", ")
+fn account(lines: &[BudgetLine]) -> Argument {
+    let line = |line: &BudgetLine| phrase!("{name} {tokens}", name = line.name, tokens = line.tokens);
+    Argument::list(lines.iter().map(line), Divider::Comma)
 }

@@ -104,7 +104,7 @@ impl Counter {
         self.encoding
     }
 
-    /// Tells whether its counts are those of the model, rather than an estimate.
+    /// Returns whether its counts are those of the model, rather than an estimate.
     ///
     /// A counter for a model of another family counts exactly in a foreign encoding: that is an estimate.
     pub const fn is_exact(self) -> bool {

@@ -64,7 +64,7 @@ impl Encoding {
         }
     }
 
-    /// Tells whether a tokenizer for it is compiled in; [`Encoding::Estimate`] needs none.
+    /// Returns whether a tokenizer for it is compiled in; [`Encoding::Estimate`] needs none.
     pub const fn is_available(self) -> bool {
         matches!(self, Self::Estimate) || cfg!(any(feature = "tiktoken", feature = "bpe"))
     }

@@ -2,8 +2,8 @@
 //! of budgets.
 //!
 //! Layer 1: uses `ctx-types` and `ctx-regex` only. No I/O, no clock, no randomness. The tables of the
-//! tokenizers and of the models are compiled in and immutable; what has to be made ready is, once per process, when
-//! it is first asked for.
+//! tokenizers and of the models are compiled in and immutable; what needs preparation is prepared once per process,
+//! on first use.
 //!
 //! ```
 //! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable, message_cost};
@@ -23,8 +23,8 @@
 //! # Ok::<(), ctx_tokens::BudgetError>(())
 //! ```
 //!
-//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster; with neither of
-//! them everything is estimated and says so.
+//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster; without either
+//! of them every count is an estimate and is marked as one.
 #![warn(clippy::disallowed_methods)]
 
 #[cfg(feature = "bpe")]

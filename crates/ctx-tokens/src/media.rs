@@ -168,7 +168,7 @@ const ASSUMED_SECONDS: u32 = 60;
 const ASSUMED_PAGES: u32 = 4;
 
 impl MediaItem {
-    /// Tells what an attachment is from its media type, and its size from its bytes, once somebody has measured
+    /// Returns what an attachment is from its media type, and its size from its bytes, once somebody has measured
     /// them, else from what its file says about it.
     ///
     /// Read are `width`, `height`, `duration` (seconds) and `pages`, at the top or under `metadata`.
@@ -194,7 +194,7 @@ impl MediaItem {
         }
     }
 
-    /// Tells what a part of an OpenAI, Anthropic or Gemini content list is; `None` if it is no medium.
+    /// Returns what a part of an OpenAI, Anthropic or Gemini content list is; `None` if it is no medium.
     pub fn of_part(part: &Value) -> Option<Self> {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
         let detail = Detail::of(part.get("image_url").unwrap_or(part).get("detail"));

@@ -85,7 +85,7 @@ pub struct Overheads {
     pub per_message: u32,
     /// For each name beside a role, in addition to the name itself.
     pub per_name: u32,
-    /// Once a request: the beginning of the answer.
+    /// Once a request: the start of the answer.
     pub per_reply: u32,
     /// For each definition of a tool, in addition to its JSON.
     pub per_tool: u32,

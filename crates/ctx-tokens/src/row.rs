@@ -48,7 +48,7 @@ impl Row {
         }
     }
 
-    /// Tells whether one of the names matches.
+    /// Returns whether one of the names matches.
     pub(crate) fn matches(&self, names: &[&str]) -> bool {
         let regex = self.regex.get_or_init(|| compile(&self.pattern).ok());
         regex.as_ref().is_some_and(|regex| names.iter().any(|name| matches(regex, name)))
@@ -286,7 +286,7 @@ fn field<'a, T>(
     result
 }
 
-/// Says which names are expected.
+/// Names which names are expected.
 fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> Phrase {
     phrase!("one of {names}", names = Argument::names(names, Divider::Comma))
 }
@@ -312,12 +312,12 @@ fn group<T: Copy, const N: usize>(
 
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-        let message = phrase!("`{key}` means nothing here", key = excerpt(key));
+        let message = phrase!("`{key}` has no meaning here", key = excerpt(key));
         let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).about_key();
         let diagnostic = match nearest(key, known.iter().copied()) {
             Some(near) => diagnostic.guessing(near, Fix::key),
             None => diagnostic
-                .with_help(phrase!("known are {known}", known = Argument::list(known, Divider::Comma))),
+                .with_help(phrase!("use one of {known}", known = Argument::list(known, Divider::Comma))),
         };
         reader.at_key(key, |reader| reader.report(diagnostic));
     }

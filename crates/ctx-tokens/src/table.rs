@@ -127,7 +127,7 @@ impl ModelTable {
         let names = self.names();
         let near = spellings(model).into_iter().find_map(|name| near(name, &names));
         let message =
-            phrase!("the model `{model}` is not known: its tokens are estimated", model = excerpt(model));
+            phrase!("the model `{model}` is unknown: its tokens are estimated", model = excerpt(model));
         let unknown = Diagnostic::warning(codes::UNKNOWN_MODEL, message);
         match near {
             Some(name) => unknown.suggesting(name),

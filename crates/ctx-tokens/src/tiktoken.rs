@@ -77,7 +77,7 @@ fn boundary(text: &str, byte: usize) -> usize {
     (0..=byte).rev().find(|offset| text.is_char_boundary(*offset)).unwrap_or(0)
 }
 
-/// Tells whether the expressions of both encodings always begin a match between these two characters.
+/// Returns whether the expressions of both encodings always begin a match between these two characters.
 ///
 /// No alternative matches a blank behind anything else than blanks, except line ends behind punctuation. None
 /// matches a line end and then anything else than blanks, except a slash.

@@ -71,7 +71,7 @@ noun! {
 }
 
 impl Agent {
-    /// Tells what becomes of the history where the preset does not place it; `append` unless said otherwise.
+    /// Returns what becomes of the history where the preset does not place it; `append` unless said otherwise.
     pub fn unplaced_history(&self) -> UnplacedHistory {
         match self.history_when_unplaced.as_deref() {
             Some(word) if word == UnplacedHistory::Omit.as_str() => UnplacedHistory::Omit,
@@ -177,7 +177,7 @@ noun! {
 }
 
 impl PresetMessage {
-    /// Tells whether the entry itself is switched on; its group and model match may still switch it off.
+    /// Returns whether the entry itself is switched on; its group and model match may still switch it off.
     ///
     /// A malformed entry never takes part.
     pub fn is_enabled(&self) -> bool {
@@ -193,7 +193,7 @@ impl PresetMessage {
         }
     }
 
-    /// Tells whether the entry is an anchor of any kind rather than a message.
+    /// Returns whether the entry is an anchor of any kind rather than a message.
     pub fn is_anchor(&self) -> bool {
         !matches!(self.kind.as_deref(), None | Some("message"))
     }

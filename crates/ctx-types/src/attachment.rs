@@ -45,7 +45,7 @@ impl Attachment {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
 
-    /// Tells what kind of medium it is, from its media type; a document where nothing is known.
+    /// Returns what kind of medium it is, from its media type; a document where nothing is known.
     pub fn kind(&self) -> MediaKind {
         MediaKind::of_mime(self.mime_type.as_deref().unwrap_or_default())
     }
@@ -77,7 +77,7 @@ impl MediaKind {
     /// Every kind, in the order in which settings list them.
     pub const ALL: [Self; 4] = [Self::Image, Self::Audio, Self::Video, Self::Document];
 
-    /// Tells the kind of a media type.
+    /// Reports the kind of a media type.
     ///
     /// ```
     /// use ctx_types::MediaKind;

@@ -149,14 +149,14 @@ impl ConfigField {
         }
     }
 
-    /// Says what the setting does.
+    /// Describes what the setting does.
     #[must_use]
     pub fn with_description(mut self, description: &str) -> Self {
         self.description = Some(Arc::from(description));
         self
     }
 
-    /// Says what an empty input shows.
+    /// Describes what an empty input shows.
     #[must_use]
     pub fn with_placeholder(mut self, placeholder: &str) -> Self {
         self.placeholder = Some(Arc::from(placeholder));
@@ -185,7 +185,7 @@ impl ConfigField {
         self
     }
 
-    /// Tells whether the field takes a value; if not, what it would take.
+    /// Returns whether the field takes a value; if not, what it would take.
     pub fn check(&self, value: &Value) -> Result<(), Phrase> {
         let fits = match self.kind {
             FieldKind::Text => {
@@ -209,7 +209,7 @@ impl ConfigField {
                     .map(|()| phrase!("write `{value}` without quotes", value = meant.to_string()))
             }
             (FieldKind::Number, Value::Number(number)) => Some(phrase!(
-                "the nearest that it takes is `{value}`",
+                "the nearest valid value is `{value}`",
                 value = self.bounded(number.as_f64()?).to_string()
             )),
             (FieldKind::Text, Value::Number(_) | Value::Bool(_)) => {

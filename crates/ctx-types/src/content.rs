@@ -47,12 +47,12 @@ impl Content {
         }
     }
 
-    /// Tells whether there is no byte of text.
+    /// Returns whether there is no byte of text.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Tells whether there is nothing but white space.
+    /// Returns whether there is nothing but white space.
     pub fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) => text.trim().is_empty(),
@@ -81,7 +81,7 @@ impl ContentPart {
         }
     }
 
-    /// Tells whether the part is one at all: an object, and no text part without a text.
+    /// Returns whether the part is one at all: an object, and no text part without a text.
     pub(crate) fn is_sound(&self) -> bool {
         match self {
             Self::Text(_) => true,

@@ -87,12 +87,12 @@ impl DepthPoints {
         (Self { terms, is_list: true }, diagnostics)
     }
 
-    /// Tells whether there is no depth at all.
+    /// Returns whether there is no depth at all.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Tells whether it is written as a list, as [`DepthPoints::parse`] reads it: of a list no point beyond the
+    /// Returns whether it is written as a list, as [`DepthPoints::parse`] reads it: of a list no point beyond the
     /// history is placed, as in AIO Hub, also where it is the only one.
     pub const fn is_list(&self) -> bool {
         self.is_list

@@ -87,7 +87,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says that the finding is about the key of the pointer's last step, not about its value.
+    /// Reports that the finding is about the key of the pointer's last step, not about its value.
     #[must_use]
     pub fn about_key(mut self) -> Self {
         self.location.is_key = true;
@@ -129,7 +129,7 @@ impl Diagnostic {
         self.with_help(did_you_mean(name))
     }
 
-    /// Tells whether the way out asks if a known name was meant.
+    /// Returns whether the way out asks if a known name was meant.
     pub fn is_suggesting(&self) -> bool {
         self.help.as_ref().is_some_and(|help| help.template() == DID_YOU_MEAN)
     }
@@ -252,7 +252,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Tells whether nothing is known about the place.
+    /// Returns whether nothing is known about the place.
     pub fn is_empty(&self) -> bool {
         self.document.is_none() && self.pointer.is_none() && self.span.is_none()
     }
@@ -292,7 +292,7 @@ impl Span {
         self.end.saturating_sub(self.start)
     }
 
-    /// Tells whether the range holds no byte.
+    /// Returns whether the range holds no byte.
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }

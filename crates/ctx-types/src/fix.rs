@@ -61,7 +61,7 @@ impl Fix {
         Self { below: String::new(), edit: Edit::Part { old: old.to_owned(), new: new.to_owned() } }
     }
 
-    /// Says that the edit is at a value below the finding's own place.
+    /// Reports that the edit is at a value below the finding's own place.
     #[must_use]
     pub fn below(mut self, pointer: &str) -> Self {
         pointer.clone_into(&mut self.below);

@@ -56,7 +56,7 @@ fn group_end<M: Borrow<Message>>(messages: &[M], start: usize) -> usize {
     last.map_or(start + 1, |(offset, _)| start + offset + 2)
 }
 
-/// Tells whether two messages come from the same place; a pin on one of them changes nothing about that.
+/// Returns whether two messages come from the same place; a pin on one of them changes nothing about that.
 fn is_placed_alike(one: &Message, other: &Message) -> bool {
     let is_said = |message: &Message| matches!(message.place, Place::History | Place::Pinned);
     one.place == other.place || (is_said(one) && is_said(other))

@@ -1,7 +1,7 @@
-//! The nouns of `ctx`: what every other crate speaks about.
+//! The shared types of `ctx`, which every other crate uses.
 //!
-//! Layer 0: plain data and its invariants. No I/O, no clock, no randomness. What is stored is read and written
-//! without loss ([`Persist`]); what hosts lend comes in as [`ports`].
+//! Layer 0: plain data and its invariants. No I/O, no clock, no randomness. Stored types are read and written
+//! without loss ([`Persist`]); services of hosts come in as [`ports`].
 //!
 //! ```
 //! use ctx_types::{Node, Role, Session, Window, groups};
@@ -72,7 +72,9 @@ pub use message::*;
 pub use misspelt::{misspelt_in_agent, misspelt_in_profile, misspelt_in_worldbook};
 pub use note::{Note, NoteLine, NoteLineKind, Speaker};
 pub use persist::{Kept, Persist, Reader};
-pub use phrasing::{Argument, Divider, Phrase, PhrasePart, ToArgument, template_fits};
+#[doc(hidden)]
+pub use phrasing::template_fits;
+pub use phrasing::{Argument, Divider, Phrase, PhrasePart, ToArgument};
 pub use placement::*;
 pub use pointer::{pointer_key, pointer_step};
 pub use ports::*;
@@ -88,5 +90,6 @@ pub use text::*;
 pub use text_memory::TextMemory;
 pub use turn::*;
 pub use window::*;
+#[doc(hidden)]
 pub use wording::{excerpt, plural, thousands};
 pub use worldbook::*;

@@ -47,7 +47,7 @@ impl LogLine {
         Self::new(LogLevel::Warn, message)
     }
 
-    /// Creates a line about something that came to nothing.
+    /// Creates a line about something that failed.
     pub fn error(message: impl Into<Phrase>) -> Self {
         Self::new(LogLevel::Error, message)
     }
@@ -94,7 +94,7 @@ pub enum LogLevel {
     Info,
     /// The work went on, though not as expected.
     Warn,
-    /// Something came to nothing.
+    /// Something failed.
     Error,
 }
 

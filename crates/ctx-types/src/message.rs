@@ -20,6 +20,7 @@ use crate::text::Text;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Role {
     /// Instructions of the application or the preset.
     System,
@@ -62,7 +63,7 @@ impl Role {
             .find(|role| role.as_str() == text)
     }
 
-    /// Tells whether the role gives instructions: `system` or `developer`.
+    /// Returns whether the role gives instructions: `system` or `developer`.
     pub const fn is_instruction(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
@@ -116,6 +117,7 @@ pub struct MessageFields {
 
 /// The fields of a message that few messages have; used as fields of [`Message`].
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MessageExtras {
     /// The calls that an assistant message makes, in order.
     pub tool_calls: Vec<ToolCall>,
@@ -137,6 +139,15 @@ pub struct MessageExtras {
     pub cache_mark: Option<CacheMark>,
     /// Fields that one provider's messages have and others' have not, by the name of its dialect.
     pub provider_fields: Option<Arc<Value>>,
+}
+
+impl MessageExtras {
+    /// Returns the extras with fields that `set` has set.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Message {
@@ -175,7 +186,7 @@ impl Message {
         self
     }
 
-    /// Tells whether two messages are the very same shared one.
+    /// Returns whether two messages are the very same shared one.
     pub fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -198,7 +209,7 @@ impl Message {
         }
     }
 
-    /// Tells whether there is nothing to send: only white space, no calls, no attachments, no reasoning.
+    /// Returns whether there is nothing to send: only white space, no calls, no attachments, no reasoning.
     pub fn is_blank(&self) -> bool {
         self.content.is_blank()
             && self.tool_calls.is_empty()
@@ -206,7 +217,7 @@ impl Message {
             && self.reasoning.is_none()
     }
 
-    /// Tells whether this is an assistant message that ends a turn: no calls and not to be continued.
+    /// Returns whether this is an assistant message that ends a turn: no calls and not to be continued.
     pub fn is_finished_answer(&self) -> bool {
         self.role == Role::Assistant && self.tool_calls.is_empty() && !self.is_continuation_prefix
     }
@@ -282,6 +293,7 @@ impl fmt::Debug for Extras {
 
 /// What a message of a context is a part of; decides what stages may do with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// The conversation.
     #[default]
@@ -299,6 +311,20 @@ pub enum Place {
         /// Whether the placement has several points; then this one goes when the history around it goes.
         multiple: bool,
     },
+}
+
+impl Place {
+    /// Returns the spelling used in reports and snapshots.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::History => "history",
+            Self::Pinned => "pinned",
+            Self::Skeleton => "skeleton",
+            Self::Anchored => "anchored",
+            Self::AroundHistory => "around_history",
+            Self::Gap { .. } => "gap",
+        }
+    }
 }
 
 /// A call that the model asks for.

@@ -99,7 +99,7 @@ fn doubled(key: &str, meant: &str) -> Diagnostic {
     Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help)
 }
 
-/// Tells whether applications write both keys: the same switch under both its names, or one thing and several.
+/// Returns whether applications write both keys: the same switch under both its names, or one thing and several.
 fn may_stand_beside(key: &str, known: &str) -> bool {
     let is_plural = |many: &str, one: &str| many.strip_suffix('s') == Some(one);
     SWITCHES.contains(&(key, known)) || is_plural(key, known) || is_plural(known, key)
@@ -209,7 +209,7 @@ fn agent_keys(profile: &UserProfile) -> Vec<Diagnostic> {
     let near = object.keys().take(MAX_COMPARISONS).find_map(near);
     let finding = |(key, meant): (String, &str)| {
         let message = phrase!(
-            "the file is taken for a user profile, and with `{meant}` would be an agent; nothing reads the key `{key}`",
+            "the file is read as a user profile; with `{meant}` it would be an agent; nothing reads the key `{key}`",
             meant,
             key = excerpt(&key)
         );

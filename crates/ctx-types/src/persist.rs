@@ -8,6 +8,7 @@
 //! placeholder of the same type, which marks the key's place.
 
 use crate::phrase;
+use crate::{Phrase, ToArgument};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -109,27 +110,27 @@ impl Reader {
     }
 
     /// Reports that the value being read is not of the type it should have.
-    pub fn wrong_type(&mut self, expected: &str, found: &Value) {
+    pub fn wrong_type(&mut self, expected: impl ToArgument, found: &Value) {
         self.wrong_type_for(expected, found, None);
     }
 
     /// Reports a wrong type as [`Reader::wrong_type`], with the value that was certainly meant if it is known.
-    pub fn wrong_type_for(&mut self, expected: &str, found: &Value, meant: Option<Value>) {
+    pub fn wrong_type_for(&mut self, expected: impl ToArgument, found: &Value, meant: Option<Value>) {
         if self.suppress(Severity::Error) {
             return;
         }
         let message = phrase!("expected {expected}, found {found}", expected, found = describe(found));
         let help = match &meant {
             Some(Value::String(_)) if found.is_number() => {
-                phrase!("in quotes it is a text; the value is kept as it is and otherwise ignored")
+                phrase!("in quotes it is a string; the value is kept but ignored")
             }
             Some(Value::Array(_)) => {
-                phrase!("in brackets it is a list; the value is kept as it is and otherwise ignored")
+                phrase!("in brackets it is a list; the value is kept but ignored")
             }
             Some(Value::String(word)) => {
-                phrase!("did you mean `{word}`? The value is kept as it is and otherwise ignored", word)
+                phrase!("did you mean `{word}`? The value is kept but ignored", word)
             }
-            _ => phrase!("the value is kept as it is and otherwise ignored"),
+            _ => phrase!("the value is kept but ignored"),
         };
         let mut wrong = Diagnostic::error(codes::WRONG_TYPE, message).with_help(help);
         wrong.fix = meant.map(|meant| Box::new(Fix::value(meant)));
@@ -139,7 +140,7 @@ impl Reader {
     /// Reports that the value being read is not of the type it should have, and is understood all the same.
     ///
     /// `meant` is the value of the type that it is read as.
-    pub fn loose_type(&mut self, expected: &str, found: &Value, meant: Value) {
+    pub fn loose_type(&mut self, expected: impl ToArgument, found: &Value, meant: Value) {
         if self.suppress(Severity::Warning) {
             return;
         }
@@ -195,14 +196,14 @@ impl Reader {
 }
 
 /// Names a JSON value's type and, if it is a simple one, the value.
-fn describe(value: &Value) -> String {
+fn describe(value: &Value) -> Phrase {
     match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => format!("the boolean `{value}`"),
-        Value::Number(value) => format!("the number `{value}`"),
-        Value::String(text) => format!("the text `{}`", excerpt(text)),
-        Value::Array(items) => format!("a list of {}", items.len()),
-        Value::Object(_) => "an object".to_owned(),
+        Value::Null => phrase!("null"),
+        Value::Bool(value) => phrase!("the boolean `{value}`", value = value.to_string()),
+        Value::Number(value) => phrase!("the number `{value}`", value = value.to_string()),
+        Value::String(text) => phrase!("the text `{text}`", text = excerpt(text)),
+        Value::Array(items) => phrase!("a list of {count}", count = items.len()),
+        Value::Object(_) => phrase!("an object"),
     }
 }
 
@@ -241,7 +242,7 @@ impl Kept {
         }
     }
 
-    /// Tells whether the file held something else than an object where the noun should stand.
+    /// Returns whether the file held something else than an object where the noun should stand.
     pub fn is_malformed(&self) -> bool {
         !self.0.is_object()
     }

@@ -59,7 +59,7 @@ impl Phrase {
         self.arguments.iter().find(|(known, _)| *known == name).map(|(_, argument)| argument)
     }
 
-    /// Tells whether it is a text that somebody else wrote.
+    /// Returns whether it is a text that somebody else wrote.
     pub fn is_verbatim(&self) -> bool {
         self.template == VERBATIM
     }
@@ -107,6 +107,20 @@ impl fmt::Debug for Phrase {
 }
 
 impl Eq for Phrase {}
+
+/// Takes over a text as [`Phrase::verbatim`] does.
+impl From<&str> for Phrase {
+    fn from(text: &str) -> Self {
+        Self::verbatim(text)
+    }
+}
+
+/// Takes over a text as [`Phrase::verbatim`] does.
+impl From<String> for Phrase {
+    fn from(text: String) -> Self {
+        Self::verbatim(text)
+    }
+}
 
 /// Writes the text in English.
 impl Serialize for Phrase {
@@ -295,16 +309,18 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
 macro_rules! phrase {
     (@value $name:ident) => { $name };
     (@value $name:ident $value:expr) => { $value };
-    ($template:expr $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
-        const _: () = assert!(
-            $crate::template_fits($template, &[$(stringify!($name)),*]),
-            "each hole of a template needs an argument, and each argument a hole"
-        );
+    ($template:expr $(, $name:ident $(= $value:expr)?)* $(,)?) => {
         $crate::Phrase::new(
-            $template,
+            {
+                const _: () = assert!(
+                    $crate::template_fits($template, &[$(stringify!($name)),*]),
+                    "each hole of a template needs an argument, and each argument a hole"
+                );
+                $template
+            },
             vec![$((stringify!($name), $crate::ToArgument::to_argument(&$crate::phrase!(@value $name $($value)?)))),*],
         )
-    }};
+    };
 }
 
 /// Makes a phrase that counts things: `1 message`, `2 messages`. The thing is a literal in the singular.
@@ -325,7 +341,7 @@ macro_rules! count_of {
     };
 }
 
-/// Tells whether the holes of a template are just those that have arguments; for [`phrase!`](crate::phrase!).
+/// Returns whether the holes of a template are just those that have arguments; for [`phrase!`](crate::phrase!).
 #[doc(hidden)]
 pub const fn template_fits(template: &str, names: &[&str]) -> bool {
     let bytes = template.as_bytes();
@@ -368,7 +384,7 @@ pub const fn template_fits(template: &str, names: &[&str]) -> bool {
     true
 }
 
-/// Tells whether a name stands in a range of bytes.
+/// Returns whether a name stands in a range of bytes.
 const fn is_at(bytes: &[u8], start: usize, end: usize, name: &[u8]) -> bool {
     if end - start != name.len() {
         return false;

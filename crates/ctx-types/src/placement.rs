@@ -8,6 +8,8 @@ use crate::agent::PresetMessage;
 use crate::depth::DepthPoints;
 use crate::diagnostic::Diagnostic;
 use crate::persist::noun;
+use crate::phrase;
+use crate::phrasing::Phrase;
 
 mod spelling;
 
@@ -105,14 +107,22 @@ impl Placement {
     }
 }
 
+impl Placement {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::InOrder => phrase!("in order"),
+            Self::Index { at, .. } => phrase!("index {at}", at = at.to_string()),
+            Self::Depth { points, .. } => phrase!("depth {points}", points = points.to_string()),
+            Self::Anchor { target, side: Side::Before, .. } => phrase!("before `{target}`", target),
+            Self::Anchor { target, side: Side::After, .. } => phrase!("after `{target}`", target),
+        }
+    }
+}
+
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InOrder => f.write_str("in order"),
-            Self::Index { at, .. } => write!(f, "index {at}"),
-            Self::Depth { points, .. } => write!(f, "depth {points}"),
-            Self::Anchor { target, side, .. } => write!(f, "{side} `{target}`"),
-        }
+        self.phrase().fmt(f)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each is optional; without it the feature that needs it is off and says so. What has to wait returns a
 //! [`PortFuture`], so that no runtime is required. A preview never waits: it asks the `cached` variants only.
 
+use crate::{Phrase, phrase};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -279,7 +280,7 @@ pub struct ToolDefinition {
     pub parameters: Arc<Value>,
 }
 
-/// Tells facts about the host's machine.
+/// Reports facts about the host's machine.
 pub trait SystemInfo: Send + Sync {
     /// Returns a fact: `os`, `osVersion`, `arch`, `platform`, `hostname`, `locale`; none if unknown.
     fn fact(&self, name: &str) -> Option<Arc<str>>;
@@ -287,7 +288,7 @@ pub trait SystemInfo: Send + Sync {
 
 /// A limit of time that was set when it was made.
 pub trait Deadline: Send + Sync {
-    /// Tells whether the time is over or the work was cancelled. Cheap: it is asked in loops.
+    /// Returns whether the time is over or the work was cancelled. Cheap: it is asked in loops.
     fn is_over(&self) -> bool;
 
     /// Waits until the time is over.
@@ -305,20 +306,25 @@ pub trait Stopwatch: Send + Sync {
 
 /// Why a port did not do what it was asked for.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{kind}: {detail}")]
+#[error("{}", self.phrase())]
 pub struct PortError {
     /// The kind, by which callers decide.
     pub kind: PortErrorKind,
     /// What happened: lower case, no full stop, things named in backticks, no secrets.
-    pub detail: String,
+    pub detail: Phrase,
     /// The cause, if the host tells it.
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl PortError {
     /// Creates an error without a cause.
-    pub fn new(kind: PortErrorKind, detail: impl Into<String>) -> Self {
+    pub fn new(kind: PortErrorKind, detail: impl Into<Phrase>) -> Self {
         Self { kind, detail: detail.into(), source: None }
+    }
+
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        phrase!("{kind}: {detail}", kind = self.kind.as_str(), detail = self.detail)
     }
 
     /// Sets the cause.
@@ -366,7 +372,7 @@ impl PortErrorKind {
         }
     }
 
-    /// Tells whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Unavailable | Self::TimedOut)
     }

@@ -1,5 +1,6 @@
 //! Operations on an agent's preset, and their exact inverses.
 
+use crate::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, PresetMessage};
@@ -46,10 +47,10 @@ pub enum PresetOp {
 
 /// Why an operation on a preset cannot be applied; the preset is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum PresetOpError {
     /// There is no entry at the place.
-    #[error("no preset entry {index}: there are {len}")]
     NoEntry {
         /// The place, counted from 0.
         index: usize,
@@ -57,11 +58,22 @@ pub enum PresetOpError {
         len: usize,
     },
     /// The file holds no object at the place.
-    #[error("preset entry {index} is no object and cannot be switched")]
     Malformed {
         /// The place, counted from 0.
         index: usize,
     },
+}
+
+impl PresetOpError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::NoEntry { index, len } => phrase!("no preset entry {index}: there are {len}", index, len),
+            Self::Malformed { index } => {
+                phrase!("preset entry {index} is not an object and cannot be switched on or off", index)
+            }
+        }
+    }
 }
 
 impl Agent {

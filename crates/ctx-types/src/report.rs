@@ -33,7 +33,7 @@ pub struct Report {
 /// can tell. Providers cache a request by its beginning: this much of it they can find again.
 ///
 /// It supposes that an answer and another message follow, that nothing is edited, and that what fits now fits then.
-/// Where system messages are made the user's, the last of these messages may also be joined with the next.
+/// Where system messages are changed to role `user`, the last of these messages may also be joined with the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

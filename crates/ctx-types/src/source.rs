@@ -190,7 +190,7 @@ impl SourceKind {
         }
     }
 
-    /// Tells whether it is part of the conversation and so may be dropped or compressed.
+    /// Returns whether it is part of the conversation and so may be dropped or compressed.
     pub const fn is_history(self) -> bool {
         matches!(self, Self::History | Self::Summary | Self::Input)
     }
@@ -237,7 +237,7 @@ impl Segment {
     }
 }
 
-/// Tells whether segments cover `len` bytes without gaps, overlaps or empty segments.
+/// Returns whether segments cover `len` bytes without gaps, overlaps or empty segments.
 ///
 /// O(number of segments).
 pub fn is_partition(segments: &[Segment], len: usize) -> bool {

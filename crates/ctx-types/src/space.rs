@@ -1,6 +1,6 @@
 //! White space as JavaScript sees it, which decides what trimming removes in the files of other applications.
 
-/// Tells whether JavaScript's `\s` and `trim` take a character for white space: Unicode's white space and U+FEFF,
+/// Returns whether JavaScript's `\s` and `trim` take a character for white space: Unicode's white space and U+FEFF,
 /// without U+0085.
 ///
 /// ```

@@ -62,7 +62,7 @@ impl Text {
         })
     }
 
-    /// Tells whether two texts are the very same shared body.
+    /// Returns whether two texts are the very same shared body.
     pub fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -11,7 +11,15 @@ use crate::text::Text;
 /// Everything that may differ between two turns.
 ///
 /// Equal turn inputs, sessions and port answers give equal bytes.
+///
+/// ```
+/// use ctx_types::TurnInput;
+///
+/// let turn = TurnInput::new("Hello").with(|turn| turn.model = Some("gpt-5".into()));
+/// assert_eq!((turn.input.as_deref(), turn.seed), (Some("Hello"), 0));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TurnInput {
     /// The time of the turn, in milliseconds since 1970-01-01T00:00:00Z; without it time macros are off.
     pub at_millis: Option<i64>,
@@ -53,8 +61,23 @@ pub struct TurnInput {
     pub preview: bool,
 }
 
+impl TurnInput {
+    /// Creates the turn in which the user says this, with defaults for all else.
+    pub fn new(input: impl Into<Text>) -> Self {
+        Self { input: Some(input.into()), ..Self::default() }
+    }
+
+    /// Returns the turn with fields that `set` has set.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+}
+
 /// What is to be generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum GenerationKind {
     /// An answer.
     #[default]

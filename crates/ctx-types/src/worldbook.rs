@@ -148,7 +148,7 @@ noun! {
 }
 
 impl WorldbookEntry {
-    /// Tells whether the file held something else than an object where the entry should stand.
+    /// Returns whether the file held something else than an object where the entry should stand.
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
     }

@@ -74,7 +74,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     Encoded::new(body, found)
 }
 
-/// Tells whether a block is of a type; while a body is put together, a bare text stands for a block of text.
+/// Returns whether a block is of a type; while a body is put together, a bare text stands for a block of text.
 fn is_of(block: &Json<'_>, kind: &str) -> bool {
     match block {
         Json::Text(_) => kind == "text",

@@ -69,7 +69,7 @@ impl Dialect {
         }
     }
 
-    /// Tells whether the dialect has a shape for media of a type, within a user's message and with their bytes.
+    /// Returns whether the dialect has a shape for media of a type, within a user's message and with their bytes.
     ///
     /// What a single model cannot do is another question: not every model that is spoken to so has eyes.
     ///
@@ -83,7 +83,7 @@ impl Dialect {
         media::takes(self, mime_type)
     }
 
-    /// Tells whether the provider fetches media of a kind from an address on the web.
+    /// Returns whether the provider fetches media of a kind from an address on the web.
     pub fn takes_address(self, kind: MediaKind) -> bool {
         match self {
             Self::OpenaiChat => kind == MediaKind::Image,

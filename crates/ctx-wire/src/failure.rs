@@ -4,6 +4,7 @@ mod figures;
 
 use std::fmt;
 
+use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
 pub use figures::OverflowFigures;
@@ -96,7 +97,7 @@ impl Failure {
         failure
     }
 
-    /// Says that a body is not what the dialect answers.
+    /// Reports that a body is not what the dialect answers.
     pub(crate) fn unreadable(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Unreadable, status: None, code: None, message: message.into() }
     }
@@ -115,12 +116,20 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        let message = self.message.as_str();
+        match self.status {
+            Some(status) => phrase!("status {status}: {message}", status, message),
+            None => Phrase::verbatim(message),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.status {
-            Some(status) => write!(f, "status {status}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
+        self.phrase().fmt(f)
     }
 }
 

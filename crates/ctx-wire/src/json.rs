@@ -174,7 +174,7 @@ impl<'a> Object<'a> {
         self.0.append(&mut fields.0);
     }
 
-    /// Tells whether one of the first `fields` has a key.
+    /// Returns whether one of the first `fields` has a key.
     pub(crate) fn has_within(&self, fields: usize, key: &str) -> bool {
         self.0.iter().take(fields).any(|(known, _)| known == key)
     }

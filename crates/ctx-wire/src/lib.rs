@@ -2,7 +2,7 @@
 //! responses and streams.
 //!
 //! Layer 1: pure functions over [`ctx_types`]; no network, no files, no clock. Every message is written, in
-//! its order; what a dialect has no words for is reported and never vanishes in silence. Equal inputs give
+//! its order; what a dialect cannot express is reported and never vanishes silently. Equal inputs give
 //! equal bytes, because the order of all keys is fixed.
 //!
 //! ```

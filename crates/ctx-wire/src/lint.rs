@@ -49,7 +49,7 @@ pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect) -> Vec<Diagnostic> {
     }
 }
 
-/// Tells in which dialect a request body is written; `None` if it is no request body.
+/// Writes in which dialect a request body is written; `None` if it is no request body.
 ///
 /// A list of messages makes a body. Anthropic's has `system` or `max_tokens` beside blocks, tools with an
 /// `input_schema`, or calls and results as blocks. `contents` are Gemini's, `input` is that of responses, and a
@@ -92,7 +92,7 @@ fn messages<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [Json<'a
     &[]
 }
 
-/// Tells whether a content has nothing that could be read: no text but white space, no other part.
+/// Returns whether a content has nothing that could be read: no text but white space, no other part.
 fn is_empty(content: Option<&Json<'_>>) -> bool {
     match content {
         None | Some(Json::Null) => true,
@@ -124,5 +124,5 @@ fn unknown_role(message: Phrase, role: &str, known: &[&'static str]) -> Diagnost
 }
 
 fn refused(code: Code, message: impl Into<Phrase>) -> Diagnostic {
-    Diagnostic::error(code, message).with_help(phrase!("the provider will refuse the request"))
+    Diagnostic::error(code, message).with_help(phrase!("the provider will reject the request"))
 }

@@ -29,9 +29,8 @@ pub(crate) fn written(messages: &[Message], found: &mut Vec<Diagnostic>) -> Vec<
     for (index, mark) in marks.iter_mut().enumerate() {
         match mark {
             Some(CacheMark::Long) if is_short => {
-                let text = phrase!(
-                    "a mark that lasts longer cannot stand behind a shorter one, and is written as short"
-                );
+                let text =
+                    phrase!("a longer-lived mark cannot follow a shorter-lived one; it is written as short");
                 let finding = Diagnostic::info(codes::CACHE_MARK, text);
                 found.push(finding.at_pointer(format!("/messages/{index}")));
                 *mark = Some(CacheMark::Short);

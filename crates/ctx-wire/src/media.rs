@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ctx_types::{Attachment, MediaKind};
+use ctx_types::{Attachment, MediaKind, Phrase, phrase};
 use serde_json::Value;
 
 use crate::json::{File, Json};
@@ -114,17 +114,25 @@ impl<'a> Media<'a> {
     }
 
     /// Returns the words by which findings name it.
-    pub(crate) fn label(&self) -> String {
+    pub(crate) fn label(&self) -> Phrase {
         match self.name {
-            "" => format!("{} of type `{}`", self.kind, ctx_types::excerpt(&self.mime_type)),
-            name => format!("`{}` ({})", ctx_types::excerpt(name), ctx_types::excerpt(&self.mime_type)),
+            "" => phrase!(
+                "{kind} of type `{type_name}`",
+                kind = self.kind.to_string(),
+                type_name = ctx_types::excerpt(&self.mime_type)
+            ),
+            name => phrase!(
+                "`{name}` ({type_name})",
+                name = ctx_types::excerpt(name),
+                type_name = ctx_types::excerpt(&self.mime_type)
+            ),
         }
     }
 }
 
 const UNKNOWN: &str = "application/octet-stream";
 
-/// Tells whether the bytes of a media type are words, whatever their encoding.
+/// Returns whether the bytes of a media type are words, whatever their encoding.
 ///
 /// ```
 /// assert!(ctx_wire::is_plain_text("text/csv") && ctx_wire::is_plain_text("application/json"));

@@ -57,7 +57,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     Encoded::new(body, found)
 }
 
-/// Tells whether a message is empty because its reasoning has no place here, which is told with it.
+/// Returns whether a message is empty because its reasoning has no place here, which is told with it.
 fn is_told(finding: &Diagnostic, found: &[Diagnostic]) -> bool {
     let message = finding.location.pointer.as_deref().and_then(|pointer| pointer.strip_suffix("/content"));
     let is_cause = |earlier: &Diagnostic| {

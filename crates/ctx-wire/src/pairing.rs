@@ -29,7 +29,7 @@ pub fn check(messages: &[Message]) -> Vec<Diagnostic> {
         match message.role {
             Role::Tool => pairing.add_result(index, message.tool_call_id.as_deref()),
             Role::Assistant => pairing.add_calls(index, &message.tool_calls),
-            Role::System | Role::Developer | Role::User => pairing.add_calls(index, &[]),
+            _ => pairing.add_calls(index, &[]),
         }
     }
     pairing.finish()
@@ -81,7 +81,7 @@ impl<'a> Pairing<'a> {
 
     fn add_result(&mut self, message: usize, id: Option<&str>) {
         let Some(id) = id.filter(|id| !id.is_empty()) else {
-            let found = refused(codes::NO_CALL_ID, phrase!("the tool message names no call"));
+            let found = refused(codes::NO_CALL_ID, phrase!("the tool message has no call id"));
             self.report(message, found.at_pointer(format!("/messages/{message}")));
             return;
         };
@@ -97,7 +97,7 @@ impl<'a> Pairing<'a> {
         let (code, text) = match at.and_then(|at| self.calls.get_mut(at)) {
             None => (codes::ORPHAN_RESULT, phrase!("no call before it has the id `{id}`", id = shown)),
             Some(call) if call.is_answered => {
-                (codes::DUPLICATE_RESULT, phrase!("the call `{id}` has a result already", id = shown))
+                (codes::DUPLICATE_RESULT, phrase!("the call `{id}` already has a result", id = shown))
             }
             Some(call) => {
                 call.is_answered = true;
@@ -139,13 +139,13 @@ fn duplicate(call: &Call<'_>, is_same_message: bool) -> Diagnostic {
     let found = if is_same_message {
         refused(codes::DUPLICATE_CALL, phrase!("two calls of one message have the id `{id}`", id))
     } else {
-        let text = phrase!("an earlier message has a call with the id `{id}` too", id);
+        let text = phrase!("an earlier message also has a call with the id `{id}`", id);
         Diagnostic::warning(codes::DUPLICATE_CALL, text)
-            .with_help(phrase!("give every call of the conversation its own id; some providers insist on it"))
+            .with_help(phrase!("give every call of the conversation its own id; some providers require it"))
     };
     found.at_pointer(call.pointer())
 }
 
 fn refused(code: Code, message: Phrase) -> Diagnostic {
-    Diagnostic::error(code, message).with_help(phrase!("the provider will refuse the request"))
+    Diagnostic::error(code, message).with_help(phrase!("the provider will reject the request"))
 }

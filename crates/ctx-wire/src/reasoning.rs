@@ -41,7 +41,7 @@ pub(crate) fn of(message: &Message, wanted: Origin) -> (Vec<&Value>, Option<Diag
     (own, finding)
 }
 
-/// Tells whose state something is; `None` if that cannot be told.
+/// Returns whose state something is; `None` if that cannot be told.
 fn origin(artifact: &Value) -> Option<Origin> {
     if artifact.get("thoughtSignature").is_some() {
         return Some(Origin::Gemini);

@@ -35,14 +35,13 @@ impl Reply {
     pub fn to_message(&self, source: Source) -> Message {
         let mut message = Message::new(Role::Assistant, self.text.clone(), source);
         message.content = Content::Text(self.text.clone());
-        message.with_extras(MessageExtras {
-            tool_calls: self.tool_calls.clone(),
-            reasoning: self.reasoning.clone(),
-            ..MessageExtras::default()
-        })
+        message.with_extras(MessageExtras::default().with(|extras| {
+            extras.tool_calls = self.tool_calls.clone();
+            extras.reasoning = self.reasoning.clone();
+        }))
     }
 
-    /// Tells whether there is nothing: no word and no call.
+    /// Returns whether there is nothing: no word and no call.
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty() && self.tool_calls.is_empty()
     }
@@ -63,11 +62,7 @@ impl Reply {
                 new = format!("call_{next}");
             }
             next += 1;
-            let text = phrase!(
-                "call {index} of the answer had no id of its own and is now called `{new}`",
-                index,
-                new
-            );
+            let text = phrase!("call {index} of the answer had no id and gets `{new}`", index, new);
             self.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
             call.id = new.into();
         }

@@ -5,7 +5,7 @@ mod halves;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Reasoning, Text, ToolCall, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Reasoning, Text, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -25,7 +25,7 @@ pub struct ReplyLimits {
 }
 
 impl ReplyLimits {
-    /// Tells whether an answer is within the limits.
+    /// Returns whether an answer is within the limits.
     ///
     /// Errors: [`StreamError::TooLarge`].
     pub fn check(&self, reply: &Reply) -> Result<(), StreamError> {
@@ -92,26 +92,39 @@ pub enum Delta {
 
 /// Why a stream gave no whole answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum StreamError {
     /// A piece is not JSON, or not of the dialect.
-    #[error("the stream has a piece that cannot be read: `{excerpt}`")]
     Malformed {
         /// The piece, shortened.
         excerpt: String,
     },
     /// The provider reported an error in the middle.
-    #[error("the provider broke off: {0}")]
     Provider(Failure),
     /// The answer is larger than what the caller takes.
-    #[error("the answer is larger than {limit}")]
     TooLarge {
         /// The limit that was reached, in words.
         limit: String,
     },
     /// The stream ended before the answer did.
-    #[error("the stream ended in the middle of the answer")]
     Truncated,
+}
+
+impl StreamError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Malformed { excerpt } => {
+                phrase!("a piece of the stream cannot be read: `{excerpt}`", excerpt)
+            }
+            Self::Provider(error) => {
+                phrase!("the provider stopped with an error: {error}", error = error.phrase())
+            }
+            Self::TooLarge { limit } => phrase!("the answer is larger than {limit}", limit),
+            Self::Truncated => phrase!("the stream ended in the middle of the answer"),
+        }
+    }
 }
 
 /// Puts an answer together from the pieces of a stream.
@@ -180,17 +193,17 @@ impl ReplyStream {
         Ok(deltas)
     }
 
-    /// Tells whether the provider said that nothing follows.
+    /// Returns whether the provider said that nothing follows.
     pub fn is_done(&self) -> bool {
         self.building.is_done
     }
 
-    /// Tells whether the provider said why the answer ended; counts may still follow.
+    /// Returns whether the provider said why the answer ended; counts may still follow.
     pub fn is_complete(&self) -> bool {
         self.building.finish.is_some()
     }
 
-    /// Tells whether anything of the answer has come; from then on a request must not be sent again.
+    /// Returns whether anything of the answer has come; from then on a request must not be sent again.
     pub fn has_begun(&self) -> bool {
         self.building.bytes > 0 || !self.building.calls.is_empty()
     }
@@ -309,7 +322,7 @@ impl Building {
         }
     }
 
-    /// Tells whether a call has begun.
+    /// Returns whether a call has begun.
     pub(crate) fn has_calls(&self) -> bool {
         !self.calls.is_empty()
     }
@@ -319,7 +332,7 @@ impl Building {
         self.calls.len()
     }
 
-    /// Tells whether anything of the arguments of a call has come.
+    /// Returns whether anything of the arguments of a call has come.
     pub(crate) fn has_arguments(&self, number: u64) -> bool {
         self.places.get(&number).is_some_and(|index| !self.calls[*index].arguments.is_empty())
     }

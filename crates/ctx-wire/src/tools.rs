@@ -44,7 +44,7 @@ impl<'a> Tool<'a> {
         object
     }
 
-    /// Tells whether arguments must keep to the schema, if the definition says so.
+    /// Returns whether arguments must keep to the schema, if the definition says so.
     pub(crate) fn strict(self) -> Option<&'a Value> {
         self.strict
     }

@@ -66,7 +66,7 @@ impl Automaton {
         self.count
     }
 
-    /// Tells whether texts are searched as they are written, too.
+    /// Returns whether texts are searched as they are written, too.
     pub(crate) fn has_exact(&self) -> bool {
         !self.exact.texts.is_empty()
     }

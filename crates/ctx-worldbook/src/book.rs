@@ -151,20 +151,20 @@ impl Uids {
 fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
     let line = &idle.line;
     let (message, near) = match idle.why {
-        Idle::BadValue => (phrase!("the decorator `{line}` has a value that means nothing", line), None),
+        Idle::BadValue => (phrase!("the decorator `{line}` has a value that is not valid", line), None),
         Idle::UnknownName(near) => {
-            (phrase!("no decorator `{line}` is known; it has no effect, and is not sent", line), near)
+            (phrase!("there is no decorator `{line}`; it has no effect and is not sent", line), near)
         }
         Idle::OtherDialect => {
-            let message = phrase!("the decorator `{line}` has no effect in this book, and is not sent", line);
-            let help = phrase!("it has one where the book says `dialect: ccv3`");
+            let message = phrase!("the decorator `{line}` has no effect in this book and is not sent", line);
+            let help = phrase!("it takes effect in books with `dialect: ccv3`");
             return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
         }
     };
     let idle = Diagnostic::warning(codes::BAD_DECORATOR, message);
     match near {
         Some(near) => idle.suggesting(near),
-        None => idle.with_help(phrase!("mend the line or take it out")),
+        None => idle.with_help(phrase!("fix the line or remove it")),
     }
 }
 
@@ -173,8 +173,10 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     if let Some((_, dialect)) = DIALECTS.iter().find(|(known, _)| *known == name) {
         return *dialect;
     }
-    let message =
-        phrase!("no dialect `{name}`; the book is read as SillyTavern reads it", name = excerpt(name));
+    let message = phrase!(
+        "there is no dialect `{name}`; the book is read as SillyTavern reads it",
+        name = excerpt(name)
+    );
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     findings.add(match nearest(name, DIALECTS.iter().map(|(known, _)| *known)) {
         Some(near) => unknown.guessing(near, Fix::text),

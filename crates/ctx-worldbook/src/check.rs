@@ -45,11 +45,11 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
     if let Some(reason) = dead(set, member) {
         let message = phrase!("`{id}` can never become active: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
-        findings.push(("".into(), finding.with_help(phrase!("mend it, or switch it off with `disable`"))));
+        findings.push(("".into(), finding.with_help(phrase!("fix it, or switch it off with `disable`"))));
     } else if let Some(reason) = unreachable(set, &member.entry) {
-        let message = phrase!("`{id}` waits for recursion that never comes: {reason}", id, reason);
+        let message = phrase!("`{id}` waits for recursion that never happens: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::UNREACHABLE, message);
-        let help = phrase!("take `delayUntilRecursion` out, or change the settings");
+        let help = phrase!("remove `delayUntilRecursion`, or change the settings");
         findings.push(("/delayUntilRecursion".into(), finding.with_help(help)));
     }
     if let Some((index, key)) = greedy_key(set, member) {
@@ -62,34 +62,37 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
     findings
 }
 
-/// Says why an entry can never become active. What counts as 0 though it is less is told where the entry is read.
-fn dead(set: &BookSet, member: &Member) -> Option<String> {
+/// Explains why an entry can never become active. What counts as 0 though it is less is told where the entry is read.
+fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
     let entry = &member.entry;
     match entry.forced {
         Some(true) => return None,
-        Some(false) => return Some("`@@dont_activate` keeps it out".to_owned()),
+        Some(false) => return Some(phrase!("`@@dont_activate` excludes it")),
         None => {}
     }
     if entry.probability == Some(0.0) {
-        return Some("its probability is 0".to_owned());
+        return Some(phrase!("its probability is 0"));
     }
     if entry.timing.delay > MAX_LENGTH {
-        return Some(format!("no conversation comes to the {} messages of its `delay`", entry.timing.delay));
+        return Some(phrase!(
+            "no conversation reaches the {count} messages of its `delay`",
+            count = entry.timing.delay
+        ));
     }
     if let Some(kind) = unknown_triggers(entry) {
-        return Some(format!("nothing of the kind `{}` is generated", excerpt(kind)));
+        return Some(phrase!("nothing of the kind `{kind}` is generated", kind = excerpt(kind)));
     }
-    if entry.is_constant || entry.is_vectorized { None } else { dead_keys(set, member).map(str::to_owned) }
+    if entry.is_constant || entry.is_vectorized { None } else { dead_keys(set, member).map(Phrase::verbatim) }
 }
 
-/// Says why the keys of an entry never activate it.
+/// Explains why the keys of an entry never activate it.
 fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
     if entry.keys.iter().all(|key| key.trim().is_empty()) {
         return Some("it has no keys and is not constant");
     }
     if !looks_at_messages(set, entry) {
-        return Some("it looks at no message, so that none of its keys is found");
+        return Some("it scans no message, so none of its keys is found");
     }
     if entry.keys.iter().all(|key| never_matches(parsed(set, member, key).as_ref())) {
         return Some("nothing can match its keys");
@@ -101,7 +104,7 @@ fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
 /// More messages than any conversation has.
 const MAX_LENGTH: u64 = 10_000_000;
 
-/// Tells whether an entry searches any message at all; more may be searched where too few entries are active.
+/// Returns whether an entry searches any message at all; more may be searched where too few entries are active.
 fn looks_at_messages(set: &BookSet, entry: &Entry) -> bool {
     let settings = set.settings();
     match entry.scan_depth {
@@ -116,7 +119,7 @@ fn parsed(set: &BookSet, member: &Member, key: &str) -> Option<Parsed> {
     is_known.then(|| keys::parse(key, member.matching, set.limits(), &mut |_, _| {}))
 }
 
-/// Tells whether a key is blank, or an expression that nothing fulfils.
+/// Returns whether a key is blank, or an expression that nothing fulfils.
 fn never_matches(key: Option<&Parsed>) -> bool {
     match key {
         Some(Parsed::Blank) => true,
@@ -125,7 +128,7 @@ fn never_matches(key: Option<&Parsed>) -> bool {
     }
 }
 
-/// Says how the secondary keys of an entry contradict its keys.
+/// Describes how the secondary keys of an entry contradict its keys.
 fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
     let read = |keys: &[Arc<str>]| -> Vec<Option<Parsed>> {
@@ -155,7 +158,7 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     }
 }
 
-/// Tells whether two keys are found in the same texts, as far as their form shows it.
+/// Returns whether two keys are found in the same texts, as far as their form shows it.
 fn is_same(one: Option<&Parsed>, other: Option<&Parsed>) -> bool {
     match (one, other) {
         (Some(Parsed::Plain(one)), Some(Parsed::Plain(other))) => one == other,
@@ -171,14 +174,14 @@ fn unknown_triggers(entry: &Entry) -> Option<&str> {
     entry.triggers.first().filter(|_| are_unknown).map(|kind| &**kind)
 }
 
-/// Says why the level of recursion that an entry waits for never comes.
+/// Explains why the level of recursion that an entry waits for never comes.
 fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     if entry.recursion_level == 0 {
         return None;
     }
     let settings = set.settings();
     if settings.recursive && entry.is_excluded_from_recursion {
-        return Some("it is excluded from recursion too");
+        return Some("it is also excluded from recursion");
     }
     let place = set.levels().iter().position(|level| *level == entry.recursion_level).unwrap_or_default();
     // At the best, each pass behind the first one brings the next level.
@@ -240,8 +243,10 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
         ));
     }
     if matches!(&entry.destination, Destination::Outlet(name) if name.is_empty()) {
-        let message =
-            phrase!("`{member}` goes to an outlet without a name, so nowhere", member = excerpt(&member.id));
+        let message = phrase!(
+            "`{member}` goes to an outlet without a name, so it is never sent",
+            member = excerpt(&member.id)
+        );
         let finding =
             Diagnostic::warning(codes::NO_PLACE, message).with_help(phrase!("give it an `outletName`"));
         findings.push(("/outletName".into(), finding));
@@ -254,7 +259,7 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
     findings
 }
 
-/// Says which budget the text of an entry exceeds alone, counted as a scan counts it: with a line break it stays
+/// Names which budget the text of an entry exceeds alone, counted as a scan counts it: with a line break it stays
 /// below the budget of all entries, and without one within that of its book.
 fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Option<Phrase> {
     let counter = options.counter?;

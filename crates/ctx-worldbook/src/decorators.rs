@@ -247,7 +247,7 @@ fn quoted(line: &str) -> String {
     excerpt(line).to_string()
 }
 
-/// Says why a decorator has no effect where two of them are known.
+/// Explains why a decorator has no effect where two of them are known.
 fn in_other_dialect(line: &str) -> Idle {
     let name = split(line.trim()).0;
     match NAMES.contains(&name) {

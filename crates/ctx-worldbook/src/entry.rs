@@ -5,7 +5,7 @@ mod read;
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{Order, Role, SelectiveLogic, Text, excerpt, pointer_step};
+use ctx_types::{Order, Phrase, Role, SelectiveLogic, Text, excerpt, phrase, pointer_step};
 
 use crate::decorators::Condition;
 use crate::input::Part;
@@ -100,7 +100,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Tells whether being active has effects on later scans.
+    /// Returns whether being active has effects on later scans.
     pub const fn lasts(self) -> bool {
         self.sticky > 0 || self.cooldown > 0
     }
@@ -134,21 +134,28 @@ pub enum Destination {
     Scenario,
 }
 
+impl Destination {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::BeforeCharacter => phrase!("before the character"),
+            Self::AfterCharacter => phrase!("after the character"),
+            Self::NoteTop => phrase!("above the author's note"),
+            Self::NoteBottom => phrase!("below the author's note"),
+            Self::Depth(depth) => phrase!("depth {points}", points = depth.to_string()),
+            Self::ExamplesTop => phrase!("above the examples"),
+            Self::ExamplesBottom => phrase!("below the examples"),
+            Self::Outlet(name) => phrase!("outlet `{name}`", name = excerpt(name)),
+            Self::FromStart(index) => phrase!("index {at}", at = index.to_string()),
+            Self::Personality => phrase!("behind the personality"),
+            Self::Scenario => phrase!("behind the scenario"),
+        }
+    }
+}
+
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BeforeCharacter => f.write_str("before the character"),
-            Self::AfterCharacter => f.write_str("after the character"),
-            Self::NoteTop => f.write_str("above the author's note"),
-            Self::NoteBottom => f.write_str("below the author's note"),
-            Self::Depth(depth) => write!(f, "depth {depth}"),
-            Self::ExamplesTop => f.write_str("above the examples"),
-            Self::ExamplesBottom => f.write_str("below the examples"),
-            Self::Outlet(name) => write!(f, "outlet `{}`", excerpt(name)),
-            Self::FromStart(index) => write!(f, "index {index}"),
-            Self::Personality => f.write_str("behind the personality"),
-            Self::Scenario => f.write_str("behind the scenario"),
-        }
+        self.phrase().fmt(f)
     }
 }
 

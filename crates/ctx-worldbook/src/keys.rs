@@ -1,9 +1,11 @@
 //! Keys, compiled: plain texts for one automaton, regular expressions behind the texts that they need.
 
+mod expression;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_regex::{Flags, Literal as RegexLiteral, Regex};
+use ctx_regex::Regex;
 use ctx_types::space;
 
 use crate::automaton::{Automaton, LiteralId};
@@ -72,7 +74,7 @@ pub(crate) struct PlainKey {
 /// What stands for a name in SillyTavern's older texts, without its brackets.
 const MARKERS: [&str; 5] = ["USER", "BOT", "CHAR", "CHARIFNOTGROUP", "GROUP"];
 
-/// Tells whether a key looks as if it held a macro: `{{…` or a marker such as `<USER>`.
+/// Returns whether a key looks as if it held a macro: `{{…` or a marker such as `<USER>`.
 pub(crate) fn may_hold_macros(key: &str) -> bool {
     let is_marker = |after: &str| {
         let name = after.split_once('>').map(|(name, _)| name);
@@ -122,48 +124,19 @@ pub(crate) fn parse(
     if key.is_empty() {
         return Parsed::Blank;
     }
-    if let Some(literal) = RegexLiteral::lorebook_key(key) {
+    if let Some(literal) = expression::literal(key) {
         let limits = ctx_regex::Limits { steps: limits.key_steps, ..ctx_regex::Limits::default() };
         match Regex::new(literal.pattern, literal.flags, &limits) {
             Ok(regex) => return Parsed::Regex(Box::new(regex)),
             Err(error) => report(key, &error),
         }
-    } else if let Some(error) = fault(key) {
+    } else if let Some(error) = expression::fault(key) {
         report(key, &error);
     }
     let text = if matching.case_sensitive { key.into() } else { letters::lower(key) };
     let is_one_word = !text.contains(space::is_space);
     let matching = Matching { whole_words: matching.whole_words && is_one_word, ..matching };
     Parsed::Plain(PlainKey { text: Arc::from(&*text), matching })
-}
-
-/// What patterns hold and paths do not.
-const SIGNS: [char; 9] = ['\\', '[', '(', '*', '+', '?', '|', '^', '$'];
-
-/// Letters that are flags somewhere: here, in JavaScript at large, or in the expressions of other languages.
-const FLAGS: &str = "dgimnsuvxyAJUX";
-
-/// Says why a text is no regular expression though it looks as if it was meant as one: `/pattern/letters` where not all
-/// letters are flags of keys, or where a slash in the pattern has no backslash.
-///
-/// Words between slashes, such as paths, are plain texts.
-fn fault(key: &str) -> Option<ctx_regex::Error> {
-    let (pattern, letters) = key.strip_prefix('/')?.rsplit_once('/')?;
-    let has_signs = pattern.contains(SIGNS);
-    let are_flags = !letters.is_empty() && letters.chars().all(|letter| FLAGS.contains(letter));
-    let is_word = letters.len() <= FLAGS.len() && letters.chars().all(|letter| letter.is_ascii_alphabetic());
-    if pattern.is_empty() || !(are_flags || has_signs && is_word) {
-        return None;
-    }
-    if let Some(flag) = letters.chars().find(|letter| !"gimsuy".contains(*letter)) {
-        return Some(ctx_regex::Error::UnknownFlag { flag });
-    }
-    if let Err(error) = Flags::parse(letters) {
-        return Some(error);
-    }
-    let is_bare = |(at, _): &(usize, &str)| pattern.get(..*at).is_some_and(|before| !before.ends_with('\\'));
-    let (offset, _) = pattern.match_indices('/').find(is_bare)?;
-    Some(ctx_regex::Error::Syntax { offset, reason: "slash without a backslash" })
 }
 
 /// Collects plain texts for the automaton; equal ones are one.
@@ -244,7 +217,7 @@ pub(crate) fn find(text: &str, key: &PlainKey) -> Option<usize> {
     }
 }
 
-/// Tells whether nothing that belongs to a word stands beside a range of a text.
+/// Returns whether nothing that belongs to a word stands beside a range of a text.
 pub(crate) fn is_whole(text: &[u8], start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
     let is_outside = |byte: Option<&u8>| byte.is_none_or(|byte| !letters::is_word(*byte));
@@ -262,25 +235,6 @@ mod tests {
         }
         for key in ["<b>tower", "/(?<n>key)/", "/(?<=a)b/", "/(?<!USER)x/", "<USER", "a{1}", "<users>"] {
             assert!(!may_hold_macros(key), "{key}");
-        }
-    }
-
-    #[test]
-    fn what_was_meant_as_an_expression_is_seen() {
-        for (key, expected) in [
-            ("/moon/x", "unknown flag `x`"),
-            ("/moon/gv", "unknown flag `v`"),
-            ("/mo+n/ab", "unknown flag `a`"),
-            ("/moon/gg", "duplicate flag `g`"),
-            ("/<b>moon</b>/g", "invalid pattern at byte 8: slash without a backslash"),
-            (r"/\w+/\w+/", "invalid pattern at byte 3: slash without a backslash"),
-        ] {
-            assert_eq!(fault(key).map(|error| error.to_string()).as_deref(), Some(expected), "{key}");
-        }
-        for key in
-            ["/and/or", "/etc/hosts", "/one/two/", "//", "/", "either/or", "/a b/c d", "/wave/!", "(/?/)"]
-        {
-            assert_eq!(fault(key), None, "{key}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Tells whether a byte is part of a word for JavaScript's `\w`, which knows ASCII only.
+/// Returns whether a byte is part of a word for JavaScript's `\w`, which knows ASCII only.
 pub(crate) const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
@@ -18,7 +18,7 @@ pub(crate) fn lower(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// Tells whether a character is ASCII or belongs to a block without upper case: punctuation, Chinese, Japanese,
+/// Returns whether a character is ASCII or belongs to a block without upper case: punctuation, Chinese, Japanese,
 /// Korean, most pictures.
 const fn has_simple_case(c: char) -> bool {
     matches!(

@@ -1,10 +1,10 @@
 //! Worldbooks: which entries a conversation activates, why, and where they go.
 //!
-//! Layer 1: plain data in, a result out. No I/O, no clock, no randomness of its own: draws, macros and the
-//! counting of tokens are lent by the caller, who also keeps the state of timed effects.
+//! Layer 1: plain data in, a result out. No I/O, no clock, no randomness of its own: the caller provides random
+//! draws, macros and token counting, and keeps the state of timed effects.
 //!
-//! Books are compiled once ([`BookSet`]); all plain keys are found by one search of the text. A [`Scan`] says of
-//! every entry what became of it.
+//! Books are compiled once ([`BookSet`]); all plain keys are found by one search of the text. A [`Scan`] reports the
+//! outcome of every entry.
 //!
 //! ```
 //! use ctx_types::{Persist, Reader, Worldbook};

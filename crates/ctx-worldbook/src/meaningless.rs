@@ -41,9 +41,9 @@ pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
         .filter_map(|(field, number)| Some((field, number.filter(|number| number.0 < 0.0)?)));
     let bad = bad.map(|(field, number)| {
         let message =
-            phrase!("`{field}` is {number}, which means nothing and is ignored", field, number = number.0);
+            phrase!("`{field}` is {number}, which is not valid and is ignored", field, number = number.0);
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
-        finding.with_help(phrase!("write {count}, or take it out", count = COUNT))
+        finding.with_help(phrase!("write {count}, or remove it", count = COUNT))
     });
     bad.collect()
 }
@@ -62,7 +62,7 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -
     let counts_as = nearest + 0.0;
     (number != nearest).then(|| {
         let message = phrase!(
-            "`{field}` of `{id}` is {number}, which means nothing and counts as {value}",
+            "`{field}` of `{id}` is {number}, which is not valid and counts as {value}",
             field,
             id = excerpt(id),
             number,
@@ -70,7 +70,7 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -
         );
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
         finding
-            .with_help(phrase!("write {range}, or take it out", range))
+            .with_help(phrase!("write {range}, or remove it", range))
             .with_fix(Fix::value(written(counts_as)))
     })
 }
@@ -90,14 +90,14 @@ fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = D
     let unknown = unknown.take(MAX_FINDINGS + 1);
     unknown.map(move |(at, kind)| {
         let message = phrase!(
-            "nothing of the kind `{kind}` is generated, which `{id}` names",
+            "`{id}` names `{kind}`, which is not a kind of generation",
             kind = excerpt(kind),
             id = excerpt(id)
         );
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/triggers/{at}"));
         match nearest(kind, TRIGGERS) {
             Some(near) => finding.guessing(near, Fix::text),
-            None => finding.with_help(phrase!("take it out")),
+            None => finding.with_help(phrase!("remove it")),
         }
     })
 }

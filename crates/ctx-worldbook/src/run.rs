@@ -113,7 +113,7 @@ impl<'r, 'p> Run<'r, 'p> {
         self.finish(passes)
     }
 
-    /// Tells whether no further pass may be made.
+    /// Returns whether no further pass may be made.
     fn is_over(&mut self, passes: usize) -> bool {
         let wanted = self.set.settings().max_recursion_steps;
         if wanted > 0 && passes as u64 >= wanted {
@@ -123,18 +123,18 @@ impl<'r, 'p> Run<'r, 'p> {
         let limit = limits.passes.min(limits.considered / self.set.members().len().max(1)).max(1);
         if passes >= limit {
             let message = phrase!(
-                "entries were considered {times}; what else could follow is left out",
+                "entries were considered {times}, the limit; further activations are left out",
                 times = count_of!(limit, "time")
             );
             let finding = Diagnostic::warning(codes::TOO_MANY_PASSES, message);
             self.findings.push(
-                finding.with_help(phrase!("set `max_recursion_steps`, or let fewer entries bring in others")),
+                finding.with_help(phrase!("set `max_recursion_steps`, or let fewer entries activate others")),
             );
         }
         passes >= limit
     }
 
-    /// Says why entries are considered once more, if they are.
+    /// Explains why entries are considered once more, if they are.
     fn next(
         &mut self,
         kind: PassKind,
@@ -163,7 +163,7 @@ impl<'r, 'p> Run<'r, 'p> {
         is_due.then_some(PassKind::Recursion)
     }
 
-    /// Tells whether too few entries are active, and more messages can be searched.
+    /// Returns whether too few entries are active, and more messages can be searched.
     fn wants_more(&self) -> bool {
         let settings = self.set.settings();
         let depth = settings.depth.saturating_add(self.skew);
@@ -204,7 +204,7 @@ impl<'r, 'p> Run<'r, 'p> {
                 bytes = count_of!(limit, "byte")
             );
             let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
-            self.findings.push(finding.with_help(phrase!("let entries look at fewer messages")));
+            self.findings.push(finding.with_help(phrase!("let entries scan fewer messages")));
         }
         self.tell_limits();
         Scan {
@@ -217,7 +217,7 @@ impl<'r, 'p> Run<'r, 'p> {
         }
     }
 
-    /// Says where a limit kept the scan from what was asked of it.
+    /// Describes where a limit kept the scan from what was asked of it.
     fn tell_limits(&mut self) {
         let limit = self.set.limits().messages;
         let wanted = self.set.settings().depth.saturating_add(self.skew).max(self.set.own_depth() as u64);
@@ -229,7 +229,7 @@ impl<'r, 'p> Run<'r, 'p> {
                 older
             );
             let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
-            self.findings.push(finding.with_help(phrase!("let entries look at fewer messages")));
+            self.findings.push(finding.with_help(phrase!("let entries scan fewer messages")));
         }
         if self.hidden > 0 {
             let message = phrase!(

@@ -71,7 +71,7 @@ impl BookSet {
         Run::new(self, input, ports).run()
     }
 
-    /// Says why an entry is active, with the number of the message in `messages` where a key was found.
+    /// Explains why an entry is active, with the number of the message in `messages` where a key was found.
     pub fn describe(&self, activation: &Activation, messages: &[ScanMessage]) -> Phrase {
         self.describe_with(activation, &|newest| {
             let number = messages.len().checked_sub(newest + 1);
@@ -83,9 +83,9 @@ impl BookSet {
     pub fn describe_with(&self, activation: &Activation, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match &activation.cause {
             Cause::Constant => phrase!("it is always active"),
-            Cause::Decorator => phrase!("`@@activate` says so"),
+            Cause::Decorator => phrase!("`@@activate` forces it"),
             Cause::External => phrase!("the host activates it"),
-            Cause::Sticky { until: end } => phrase!("it stays {until}", until = until(*end)),
+            Cause::Sticky { until: end } => phrase!("it is sticky {until}", until = until(*end)),
             Cause::Keys { primary, secondary } => {
                 let primary = self.describe_hit(primary, message);
                 if let Some(secondary) =
@@ -99,7 +99,7 @@ impl BookSet {
         }
     }
 
-    /// Says where a key was found.
+    /// Describes where a key was found.
     pub fn describe_hit(&self, hit: &KeyHit, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         let place = match hit.place {
             KeyPlace::Message(newest) => message(newest),
@@ -110,7 +110,7 @@ impl BookSet {
         phrase!("`{key}` in {place}", key = excerpt(&hit.key), place)
     }
 
-    /// Says why an entry is not active: as [`Reason`] itself, but with the names of other entries and the places
+    /// Explains why an entry is not active: as [`Reason`] itself, but with the names of other entries and the places
     /// of keys. `message` gives words for a message, which is counted from the newest.
     pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match reason {

@@ -144,7 +144,7 @@ impl BookSet {
         compiler.tell_hidden();
         let (patterns, dynamic_keys) = (compiler.table.patterns(), compiler.dynamic_keys);
         let automaton = compiler.table.build().unwrap_or_else(|| {
-            let message = phrase!("there are too many keys for one search; none of them is found");
+            let message = phrase!("there are too many keys for one search; none of them can match");
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
             Automaton::default()
         });
@@ -173,12 +173,12 @@ impl BookSet {
         &self.limits
     }
 
-    /// Tells whether any entry has timed effects that have to be kept.
+    /// Returns whether any entry has timed effects that have to be kept.
     pub fn is_timed(&self) -> bool {
         self.facts.is_timed
     }
 
-    /// Tells whether any entry asks how many messages the agent has said: [`ScanInput::answers`](crate::ScanInput).
+    /// Returns whether any entry asks how many messages the agent has said: [`ScanInput::answers`](crate::ScanInput).
     pub fn counts_answers(&self) -> bool {
         self.facts.counts_answers
     }
@@ -289,9 +289,9 @@ impl Compiler<'_> {
         let hidden = self.bad_keys.saturating_sub(MAX_FINDINGS);
         if hidden > 0 {
             let message = if hidden == 1 {
-                phrase!("1 more key cannot run and is not listed")
+                phrase!("1 more key is not valid and is not listed")
             } else {
-                phrase!("{hidden} more keys cannot run and are not listed", hidden)
+                phrase!("{hidden} more keys are not valid and are not listed", hidden)
             };
             self.findings.push(Diagnostic::warning(codes::BAD_PATTERN, message));
         }
@@ -301,7 +301,7 @@ impl Compiler<'_> {
         if !std::mem::replace(&mut self.is_full, true) {
             let most = count_of!(self.limits.key_bytes, "byte");
             let message =
-                phrase!("all keys together have more than {most}; those behind are never found", most);
+                phrase!("all keys together have more than {most}; those after that never match", most);
             self.findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
         }
     }
@@ -325,7 +325,7 @@ struct Place<'p> {
     entry: &'p Entry,
 }
 
-/// Says that a key of an entry, which is known by its id and its book, is no pattern that can run.
+/// Reports that a key of an entry, which is known by its id and its book, is no pattern that can run.
 pub(crate) fn bad_pattern(
     key: &str,
     error: &ctx_regex::Error,
@@ -333,11 +333,11 @@ pub(crate) fn bad_pattern(
     pointer: String,
 ) -> Diagnostic {
     let message = phrase!(
-        "the key `{key}` of `{id}` cannot run: {error}",
+        "the key `{key}` of `{id}` is not valid: {error}",
         key = excerpt(key),
         id = excerpt(id),
         error = error.to_string()
     );
     let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(book.clone());
-    bad.at_pointer(pointer).with_help(phrase!("it is looked for as plain text, slashes included"))
+    bad.at_pointer(pointer).with_help(phrase!("it is searched for as plain text, slashes included"))
 }

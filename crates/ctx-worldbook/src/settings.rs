@@ -140,7 +140,7 @@ impl Settings {
         let nested = nested.find_map(|key| Some((format!("/{key}"), value.get(key)?)));
         let (place, value) = nested.unwrap_or((String::new(), value));
         let Value::Object(map) = value else {
-            let finding = Diagnostic::error(codes::BAD_SETTING, phrase!("settings are an object"));
+            let finding = Diagnostic::error(codes::BAD_SETTING, phrase!("settings must be an object"));
             return vec![finding.at_pointer(place)];
         };
         let mut findings = Vec::new();
@@ -181,17 +181,17 @@ fn plain_of(key: &str) -> String {
 }
 
 fn bad_value(key: &str) -> Diagnostic {
-    let message = phrase!("the value of `{key}` means nothing, and is ignored", key = excerpt(key));
-    let help =
-        phrase!("write a number that is not below 0, `true` or `false`, as the setting asks, or take it out");
+    let message = phrase!("the value of `{key}` is not valid and is ignored", key = excerpt(key));
+    let help = phrase!("write a number from 0 up, `true` or `false`, as the setting needs, or remove it");
     Diagnostic::error(codes::BAD_SETTING, message).with_help(help)
 }
 
 fn unknown(key: &str, name: &str) -> Diagnostic {
-    let finding = Diagnostic::warning(codes::BAD_SETTING, phrase!("no setting `{key}`", key = excerpt(key)));
+    let finding =
+        Diagnostic::warning(codes::BAD_SETTING, phrase!("there is no setting `{key}`", key = excerpt(key)));
     let names: Vec<String> = SUGGESTED.iter().map(|name| plain_of(name)).collect();
     let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
-        return finding.with_help(phrase!("take it out")).about_key();
+        return finding.with_help(phrase!("remove it")).about_key();
     };
     let spelled = SUGGESTED.into_iter().find(|known| plain_of(known) == near.name);
     let spelled = spelled.filter(|name| *name != "scanDepth").unwrap_or("defaultScanDepth");
@@ -259,12 +259,12 @@ mod tests {
             json!({ "depht": 3, "budget": -1, "recursive": "maybe" }),
             &Settings::default(),
             &[
-                "warning[CTX0956]: no setting `depht` (at /depht)",
-                "error[CTX0956]: the value of `budget` means nothing, and is ignored (at /budget)",
-                "error[CTX0956]: the value of `recursive` means nothing, and is ignored (at /recursive)",
+                "warning[CTX0956]: there is no setting `depht` (at /depht)",
+                "error[CTX0956]: the value of `budget` is not valid and is ignored (at /budget)",
+                "error[CTX0956]: the value of `recursive` is not valid and is ignored (at /recursive)",
             ],
         );
-        check(json!([]), &Settings::default(), &["error[CTX0956]: settings are an object (at /)"]);
+        check(json!([]), &Settings::default(), &["error[CTX0956]: settings must be an object (at /)"]);
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Source {
 pub struct SourceSet(u8);
 
 impl SourceSet {
-    /// Tells whether a source is in the set.
+    /// Returns whether a source is in the set.
     pub const fn contains(self, source: Source) -> bool {
         self.0 & source.bit() != 0
     }

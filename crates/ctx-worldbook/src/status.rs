@@ -190,10 +190,10 @@ impl fmt::Display for Reason {
 }
 
 impl Reason {
-    /// Says it in one phrase; [`BookSet::describe_reason`](crate::BookSet::describe_reason) names other entries too.
+    /// Writes it in one phrase; [`BookSet::describe_reason`](crate::BookSet::describe_reason) names other entries too.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::NotConsidered => phrase!("it was not looked at"),
+            Self::NotConsidered => phrase!("it was not considered"),
             Self::Disabled => phrase!("it is switched off"),
             Self::Trigger { wanted } => {
                 let kinds = Argument::names(wanted.iter().map(|kind| excerpt(kind)), Divider::Comma);
@@ -207,24 +207,27 @@ impl Reason {
                     messages = count_of!(*needed, "message")
                 )
             }
-            Self::Cooldown { until: end } => phrase!("it rests {until}", until = until(*end)),
+            Self::Cooldown { until: end } => phrase!("it is on cooldown {until}", until = until(*end)),
             Self::AwaitsRecursion { level } => phrase!("it waits for recursion of level {level}", level),
             Self::ExcludedFromRecursion { key } => {
                 phrase!(
-                    "its key `{key}` stands in texts of entries only, which it ignores",
+                    "its key `{key}` was found only in texts of entries, which it ignores",
                     key = excerpt(key)
                 )
             }
-            Self::Decorator => phrase!("`@@dont_activate` keeps it out"),
+            Self::Decorator => phrase!("`@@dont_activate` excludes it"),
             Self::Condition(condition) => condition.clone(),
             Self::NoKeys => phrase!("it has no keys"),
             Self::NoKeyFound => phrase!("none of its keys was found"),
             Self::KeyGaveUp { key, why: GaveUp::TooHard } => phrase!(
-                "the search for its key `{key}` was given up, so whether it is there is not known",
+                "the search for its key `{key}` was stopped, so it is unknown whether it matches",
                 key = excerpt(key)
             ),
             Self::KeyGaveUp { key, why: GaveUp::StepsSpent } => {
-                phrase!("keys spent their steps before its key `{key}` was found or not", key = excerpt(key))
+                phrase!(
+                    "the steps of all keys ran out before its key `{key}` was searched",
+                    key = excerpt(key)
+                )
             }
             Self::Secondary { primary, logic, found } => {
                 let quoted = |hit: &KeyHit| phrase!("`{key}`", key = excerpt(&hit.key));
@@ -274,7 +277,7 @@ impl Reason {
     }
 }
 
-/// Says how secondary keys are not as they should be, with words for the keys that were found.
+/// Describes how secondary keys are not as they should be, with words for the keys that were found.
 pub(crate) fn secondary(key: &Phrase, logic: SelectiveLogic, found: Option<Phrase>) -> Phrase {
     match (logic, found) {
         (SelectiveLogic::AndAny, _) => phrase!("key {key} was found, but none of its secondary keys", key),
@@ -290,7 +293,7 @@ pub(crate) fn secondary(key: &Phrase, logic: SelectiveLogic, found: Option<Phras
 }
 
 impl GroupLoss {
-    /// Says how it lost in a group, with words for the entry that it lost to.
+    /// Describes how it lost in a group, with words for the entry that it lost to.
     pub(crate) fn in_group(&self, group: &str, winner: &Phrase) -> Phrase {
         let group = excerpt(group);
         match self {
@@ -326,7 +329,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// Says when an effect ends that lasts until the conversation has so many messages.
+/// Describes when an effect ends that lasts until the conversation has so many messages.
 pub(crate) fn until(end: u64) -> Phrase {
     // An effect without an end is as long as JavaScript can count.
     if end < ENDLESS {

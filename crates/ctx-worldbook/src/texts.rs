@@ -145,7 +145,7 @@ impl<'r> Texts<'r> {
         self.haystacks.clear();
     }
 
-    /// Tells whether there are texts of active entries.
+    /// Returns whether there are texts of active entries.
     pub(crate) fn has_recursion(&self) -> bool {
         !self.chunks.is_empty()
     }

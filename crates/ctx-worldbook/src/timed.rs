@@ -49,7 +49,7 @@ impl TimedState {
     /// No effect.
     pub const EMPTY: Self = Self { sticky: BTreeMap::new(), cooldown: BTreeMap::new() };
 
-    /// Tells whether there is no effect.
+    /// Returns whether there is no effect.
     pub fn is_empty(&self) -> bool {
         self.sticky.is_empty() && self.cooldown.is_empty()
     }
@@ -60,7 +60,7 @@ impl TimedState {
         if !value.is_object() {
             findings.push(Diagnostic::error(
                 codes::BAD_STATE,
-                phrase!("the state of timed effects is no object"),
+                phrase!("the state of timed effects is not an object"),
             ));
         }
         let mut read = |kind: &str| {
@@ -68,9 +68,9 @@ impl TimedState {
                 return BTreeMap::new();
             };
             let Value::Object(effects) = effects else {
-                let bad = Diagnostic::error(codes::BAD_STATE, phrase!("`{kind}` is no object", kind));
+                let bad = Diagnostic::error(codes::BAD_STATE, phrase!("`{kind}` is not an object", kind));
                 findings.push(
-                    bad.at_pointer(format!("/{kind}")).with_help(phrase!("write `{{}}`, or take it out")),
+                    bad.at_pointer(format!("/{kind}")).with_help(phrase!("write `{{}}`, or remove it")),
                 );
                 return BTreeMap::new();
             };
@@ -82,7 +82,7 @@ impl TimedState {
                 }
                 let message = phrase!("the effect of `{id}` has no `start` and `end`", id = excerpt(id));
                 let bad = Diagnostic::error(codes::BAD_STATE, message).at_pointer(format!("/{kind}"));
-                findings.push(bad.with_help(phrase!("take it out; the entry then has no effect")));
+                findings.push(bad.with_help(phrase!("remove it; the entry then has no effect")));
             }
             found
         };
@@ -90,7 +90,7 @@ impl TimedState {
         (state, findings)
     }
 
-    /// Tells whether JSON is a state: an object, empty or with `sticky` or `cooldown`, which are objects.
+    /// Returns whether JSON is a state: an object, empty or with `sticky` or `cooldown`, which are objects.
     pub fn is_state(value: &Value) -> bool {
         let Some(state) = value.as_object() else { return false };
         let kinds: Vec<&Value> = ["sticky", "cooldown"].iter().filter_map(|kind| state.get(*kind)).collect();
@@ -110,7 +110,7 @@ impl TimedState {
 impl TimedState {
     /// Writes the state over the JSON that it was read from: effects that still hold stay as they were written
     /// there, and so does whatever else the file says, what could not be read included. A file that is no state at
-    /// all, or whose `sticky` or `cooldown` is no object, must not be written over: [`TimedState::is_state`].
+    /// all, or whose `sticky` or `cooldown` is not an object, must not be written over: [`TimedState::is_state`].
     pub fn write_over(&self, file: &Value) -> Value {
         let mut written = file.as_object().cloned().unwrap_or_default();
         let Value::Object(new) = self.write() else { return Value::Object(written) };
@@ -131,7 +131,7 @@ impl TimedState {
 }
 
 impl Effect {
-    /// Says when it ends, for people: `until the conversation has 3 messages`, or `for good`.
+    /// Describes when it ends, for people: `until the conversation has 3 messages`, or `for good`.
     pub fn until(&self) -> Phrase {
         until(self.end)
     }
@@ -224,7 +224,7 @@ impl Timed {
         self.cooldown.get(&number).copied()
     }
 
-    /// Tells whether the conversation is too short for an entry.
+    /// Returns whether the conversation is too short for an entry.
     pub(crate) fn is_delayed(&self, member: &Member) -> bool {
         self.length < member.entry.timing.delay
     }

@@ -27,25 +27,27 @@ fn assemble(made: Import, input: &Value) -> Result<Vec<Message>> {
         "quiet" => GenerationKind::Quiet,
         _ => GenerationKind::Normal,
     };
-    let turn = TurnInput {
-        kind,
-        model: Some(MODEL.into()),
-        input: Some(text(input, "quietPrompt").into()).filter(|_| kind == GenerationKind::Quiet),
-        ..TurnInput::default()
-    };
+    let turn = TurnInput::default().with(|turn| {
+        turn.kind = kind;
+        turn.model = Some(MODEL.into());
+        turn.input = Some(text(input, "quietPrompt").into()).filter(|_| kind == GenerationKind::Quiet);
+    });
     let books = made.worldbooks.into_iter().map(|named| LoadedWorldbook {
         id: named.name.as_str().into(),
         name: named.name.as_str().into(),
         book: std::sync::Arc::new(named.book),
         is_global: true,
     });
-    let with = Compile { profile: made.profile, worldbooks: books.collect(), ..Compile::default() };
+    let with = Compile::default().with(|compile| {
+        compile.profile = made.profile;
+        compile.worldbooks = books.collect();
+    });
     let compiled = Engine::new().compile(&agent, &with);
     let chat = made.conversations.into_iter().next();
     let session = chat.map_or_else(|| Session::new("empty"), |chat| chat.session);
     // A quiet prompt is the application's, so that its macros are expanded.
     let expanded = turn.input.is_some().then(|| compiled.prepare_input(&session, &turn).text);
-    let turn = TurnInput { input: expanded, ..turn };
+    let turn = turn.with(|turn| turn.input = expanded);
     Ok(compiled.assemble_blocking(&session, &turn)?.messages)
 }
 

@@ -12,7 +12,7 @@ const DEFAULT_FOLDER: &str = "../shared/goldens";
 
 const USAGE: &str = "usage: cargo xtask goldens [--dir DIR] [--json]";
 
-/// Says what is run and what is printed.
+/// Describes what is run and what is printed.
 fn help() -> String {
     let kinds: Vec<&str> = goldens::KINDS.iter().map(|kind| kind.name).collect();
     format!(

@@ -42,7 +42,7 @@ fn run_case(case: &Case) -> Outcome {
         let known = KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join("`, `");
         return Outcome {
             id: case.id.clone(),
-            actual: Err(format!("no kind `{}` is known, only `{known}`", case.kind)),
+            actual: Err(format!("there is no kind `{}`, only `{known}`", case.kind)),
             is_equal: false,
             reported: Vec::new(),
             expected: case.output.clone(),
@@ -80,7 +80,7 @@ fn without(value: &Value, fields: &[&str]) -> Value {
 }
 
 impl Report {
-    /// Tells whether every file could be read, and every case came out as it was observed.
+    /// Returns whether every file could be read, and every case came out as it was observed.
     pub fn is_equal(&self) -> bool {
         let is_equal = |outcomes: &Vec<Outcome>| outcomes.iter().all(|outcome| outcome.is_equal);
         self.files.iter().all(|(_, outcomes)| outcomes.as_ref().is_ok_and(is_equal))

@@ -157,7 +157,7 @@ fn the_program_fails_on_an_unknown_kind() {
     let cases = json!([{ "id": "c", "kind": "weather", "input": {}, "output": {} }]);
     let (code, printed) = program("unknown", &cases, &[]).unwrap();
     assert_eq!(code, Some(1), "{printed}");
-    assert!(printed.contains("no kind `weather` is known"), "{printed}");
+    assert!(printed.contains("there is no kind `weather`"), "{printed}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn json_has_what_came_out_of_each_case() {
     let json = report(cases).json();
     assert_eq!(json["own.json"]["c"], output("x", "x", &json!({})));
     let error = json["own.json"]["d"]["error"].as_str().unwrap();
-    assert!(error.starts_with("no kind `weather` is known, only `macro`"), "{error}");
+    assert!(error.starts_with("there is no kind `weather`, only `macro`"), "{error}");
 }
 
 #[test]

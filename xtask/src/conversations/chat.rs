@@ -115,7 +115,7 @@ pub(super) fn mixed(draws: &mut Draws) -> Story {
     tell(draws, &[false, true])
 }
 
-/// Tells a chat whose messages take turns through these languages.
+/// Reports a chat whose messages take turns through these languages.
 fn tell(draws: &mut Draws, languages: &[bool]) -> Story {
     let is_chinese = languages[0];
     let mut story = Story::new(None, is_chinese);
@@ -143,14 +143,14 @@ const fn opening(is_chinese: bool) -> &'static str {
     }
 }
 
-/// Says one thing between small talk.
+/// Writes one thing between small talk.
 fn speak(story: &mut Story, role: &str, is_chinese: bool, draws: &mut Draws) {
     let (said, stated) = value(is_chinese, draws);
     let text = format!("{} {said} {}", filler(is_chinese, draws), filler(is_chinese, draws));
     story.state(role, &text, vec![stated]);
 }
 
-/// Says a rule, a refusal or a question.
+/// Reports a rule, a refusal or a question.
 fn sentence(story: &mut Story, role: &str, drawn: Option<(Kind, &str, &str)>, draws: &mut Draws) {
     let is_chinese = story.is_chinese;
     let Some((kind, said, summed)) = drawn else {
@@ -165,7 +165,7 @@ fn sentence(story: &mut Story, role: &str, drawn: Option<(Kind, &str, &str)>, dr
     story.state(role, &format!("{} {said}", filler(is_chinese, draws)), vec![stated]);
 }
 
-/// Says one thing and, a message later, that it is another.
+/// Writes one thing and, a message later, that it is another.
 fn correction(story: &mut Story, role: &str, is_chinese: bool, draws: &mut Draws) {
     let (old, new) = (draw(Kind::Date, is_chinese, draws), draw(Kind::Date, is_chinese, draws));
     let thing = thing(is_chinese, draws);

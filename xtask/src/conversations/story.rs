@@ -68,7 +68,7 @@ impl Story {
         first
     }
 
-    /// Tells whether a text stands anywhere.
+    /// Returns whether a text stands anywhere.
     pub(super) fn has(&self, text: &str) -> bool {
         self.written.contains(&text.to_lowercase())
     }

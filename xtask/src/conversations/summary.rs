@@ -57,7 +57,7 @@ fn invent(story: &Story, draws: &mut Draws, summary: &str) -> Vec<(String, Value
     made
 }
 
-/// Tells whether half of a made-up name is the name of somebody in the story.
+/// Returns whether half of a made-up name is the name of somebody in the story.
 fn parts_known(story: &Story, form: &str, kind: Kind) -> bool {
     kind == Kind::Name && form.split(' ').any(|part| story.has(part))
 }

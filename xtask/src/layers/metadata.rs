@@ -90,7 +90,7 @@ fn rename(line: &Value) -> Option<&str> {
     line.get("rename").and_then(Value::as_str)
 }
 
-/// Says whether an edge stems from this line: the same table, for the same platforms.
+/// Returns whether an edge stems from this line: the same table, for the same platforms.
 fn same_table(line: &Value, edge: &Value) -> bool {
     let kinds = edge.get("dep_kinds").and_then(Value::as_array);
     kinds.into_iter().flatten().any(|kind| kind["kind"] == line["kind"] && kind["target"] == line["target"])

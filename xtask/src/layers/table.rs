@@ -3,7 +3,7 @@
 /// Every crate with its layer; a crate depends only on strictly lower ones.
 const LAYERS: &[(u8, &[&str])] = &[
     (0, &["ctx-types", "ctx-regex"]),
-    (1, &["ctx-tokens", "ctx-macros", "ctx-anchors", "ctx-worldbook", "ctx-wire"]),
+    (1, &["ctx-language", "ctx-tokens", "ctx-macros", "ctx-anchors", "ctx-worldbook", "ctx-wire"]),
     (2, &["ctx-compress", "ctx-pipeline", "ctx-preset-import"]),
     (3, &["ctx-processors"]),
     (4, &["ctx-engine"]),
@@ -39,25 +39,25 @@ pub(super) const FORBIDDEN: &[&str] = &[
 ];
 
 /// Members that are no part of the product and so have no layer.
-pub(super) const OUTSIDE: &[&str] = &["fuzz", "goldens", "suite", "xtask"];
+pub(super) const OUTSIDE: &[&str] = &["api", "fuzz", "goldens", "suite", "xtask"];
 
-/// Says which layer a crate is on; `None` for one that the table does not know.
+/// Names which layer a crate is on; `None` for one that the table does not know.
 pub(super) fn layer_of(name: &str) -> Option<u8> {
     LAYERS.iter().find(|(_, names)| names.contains(&name)).map(|(layer, _)| *layer)
 }
 
-/// Says whether a crate belongs to the layers that stay pure.
+/// Returns whether a crate belongs to the layers that stay pure.
 pub(super) fn is_pure(name: &str) -> bool {
     layer_of(name).is_some_and(|layer| layer <= LAST_PURE_LAYER)
 }
 
-/// Says whether the product code of `from` may use the workspace crate `to`.
+/// Returns whether the product code of `from` may use the workspace crate `to`.
 pub(super) fn allows(from: &str, to: &str) -> bool {
     to == FOR_EVERYONE
         || matches!((layer_of(from), layer_of(to)), (Some(above), Some(below)) if below < above)
 }
 
-/// Says whether the tests of `from` may use the workspace crate `to`.
+/// Returns whether the tests of `from` may use the workspace crate `to`.
 pub(super) fn allows_in_tests(from: &str, to: &str) -> bool {
     FOR_EVERY_TEST.contains(&to) || allows(from, to)
 }

@@ -36,12 +36,12 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
     findings
 }
 
-/// Tells whether a file is a document whose text was read.
+/// Returns whether a file is a document whose text was read.
 fn is_document(file: &File) -> bool {
     file.extension() == "md" && !file.text.is_empty()
 }
 
-/// Says what is wrong with a link, if anything.
+/// Describes what is wrong with a link, if anything.
 fn fault(
     from: &str,
     path: &str,

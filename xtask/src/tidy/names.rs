@@ -23,7 +23,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
 }
 
 /// Lists the folders `fixtures/<area>/<case>` without an expected result.
-pub(crate) fn cases_without_result(paths: &[String]) -> BTreeSet<String> {
+fn cases_without_result(paths: &[String]) -> BTreeSet<String> {
     let cases: BTreeSet<String> = paths.iter().filter_map(|path| case_of(path)).collect();
     cases.into_iter().filter(|case| !paths.contains(&format!("{case}/{RESULT}"))).collect()
 }

@@ -17,7 +17,7 @@ pub(crate) fn code_only(text: &str) -> String {
     code
 }
 
-/// Says whether a character can be part of a Rust identifier.
+/// Returns whether a character can be part of a Rust identifier.
 pub(super) fn is_word(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }

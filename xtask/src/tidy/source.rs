@@ -92,7 +92,7 @@ fn leaves_package(file: &File) -> Vec<Finding> {
     found.map(|(number, _)| Finding::at(&file.path, number, message)).collect()
 }
 
-/// Says whether `word` occurs and is not the end of a longer identifier.
+/// Returns whether `word` occurs and is not the end of a longer identifier.
 fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| !line[..at].ends_with(is_word))
 }

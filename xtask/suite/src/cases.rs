@@ -15,7 +15,7 @@ use serde_json::Value;
 /// Areas whose cases are no assemblies; other tests run them.
 const OTHERS: [&str; 2] = ["compress_masks", "import"];
 
-/// Tells whether the cases of an area are assemblies.
+/// Returns whether the cases of an area are assemblies.
 pub(crate) fn is_assembly(area: &Path) -> bool {
     !OTHERS.iter().any(|other| area.ends_with(other))
 }
@@ -115,14 +115,14 @@ impl Case {
 
     /// Returns what the agent is compiled with.
     pub(crate) fn compile(&self, profile: Option<UserProfile>, worldbooks: Vec<LoadedWorldbook>) -> Compile {
-        Compile {
-            profile,
-            worldbooks,
-            switches: self.switches(),
-            user_parameters: self.user_parameters.clone(),
-            model_parameters: self.model_parameters.clone(),
-            time_limit: self.time_limit.map(Duration::from_millis),
-        }
+        Compile::default().with(|compile| {
+            compile.profile = profile;
+            compile.worldbooks = worldbooks;
+            compile.switches = self.switches();
+            compile.user_parameters = self.user_parameters.clone();
+            compile.model_parameters = self.model_parameters.clone();
+            compile.time_limit = self.time_limit.map(Duration::from_millis);
+        })
     }
 
     /// Returns a worldbook as it is at hand.
@@ -135,21 +135,20 @@ impl Case {
     /// Returns the turn that is taken.
     pub(crate) fn turn(&self) -> TurnInput {
         let at = self.at.as_deref().map(|at| at.parse::<jiff::Timestamp>().unwrap().as_millisecond());
-        TurnInput {
-            at_millis: at,
-            zone: self.tz.as_deref().map(Into::into),
-            seed: self.seed,
-            input: self.input.as_deref().map(Into::into),
-            kind: match self.kind {
+        TurnInput::default().with(|turn| {
+            turn.at_millis = at;
+            turn.zone = self.tz.as_deref().map(Into::into);
+            turn.seed = self.seed;
+            turn.input = self.input.as_deref().map(Into::into);
+            turn.kind = match self.kind {
                 Kind::Normal => GenerationKind::Normal,
                 Kind::Continue => GenerationKind::Continue,
-            },
-            model: self.model.as_deref().map(Into::into),
-            profile: self.profile_name.as_deref().map(Into::into),
-            context_tokens: self.context_tokens,
-            reserve: self.reserve,
-            ..TurnInput::default()
-        }
+            };
+            turn.model = self.model.as_deref().map(Into::into);
+            turn.profile = self.profile_name.as_deref().map(Into::into);
+            turn.context_tokens = self.context_tokens;
+            turn.reserve = self.reserve;
+        })
     }
 
     /// Takes a turn before the one that is shown: commits its effects, then what was sent and an answer.

@@ -57,7 +57,7 @@ pub(crate) fn needs(folder: &Path, expected: &Value, files: &[Vec<u8>]) -> Resul
     Ok(NEEDS.into_iter().filter(|need| found.contains(need)).collect())
 }
 
-/// Tells whether the case in a folder comes out as it does because messages were compressed.
+/// Returns whether the case in a folder comes out as it does because messages were compressed.
 ///
 /// Errors: as [`outcome`](crate::outcome).
 pub(crate) fn is_compressed(folder: &Path) -> Result<bool> {
@@ -95,7 +95,7 @@ impl Needing<'_> {
         Ok(found)
     }
 
-    /// Tells whether it matters how tokens are counted, or that they are.
+    /// Returns whether it matters how tokens are counted, or that they are.
     fn counts(&self) -> Result<bool> {
         let counted = |rows| outcome_with(self.folder, &Change { counting: Some(rows), ..Change::default() });
         let as_ever = counted(COUNTS)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use ctx_engine::{
     AssembleError, Compile, Context, Dialect, Engine, ImportError, Imported, Limits, Ports, Request,
-    openai_chat, read_agent, read_conversation, read_profile, read_worldbook,
+    read_agent, read_conversation, read_profile, read_worldbook,
 };
 use ctx_types::{Agent, Diagnostic, Session, Source, TurnInput};
 use serde_json::{Map, Value, json};
@@ -73,7 +73,7 @@ fn assembled(
     }
     let attached = Attached::of(folder);
     let assemble = |turn: &TurnInput| {
-        let ports = Ports { attachments: attached.ports(), ..Ports::default() };
+        let ports = Ports::default().with(|lent| lent.attachments = attached.ports());
         pollster::block_on(compiled.assemble_with(&session, turn, ports))
     };
     let context = match assemble(&turn) {
@@ -83,11 +83,8 @@ fn assembled(
         }
         Ok(context) => context,
     };
-    let of_dialect = |dialect: Dialect| match attached.is_any() {
-        // What becomes of files depends on the dialect; nothing else does.
-        true => assemble(&TurnInput { dialect: Some(dialect.name().into()), ..turn.clone() }),
-        false => Ok(context.clone()),
-    };
+    let of_dialect =
+        |dialect: Dialect| assemble(&turn.clone().with(|turn| turn.dialect = Some(dialect.name().into())));
     let findings = read.into_iter().chain(context.report.diagnostics.iter().cloned());
     Ok(json!({
         "messages": messages(&context),
@@ -174,16 +171,13 @@ fn bodies(
     let mut bodies = Map::new();
     if case.openai {
         let context = of_dialect(Dialect::OpenaiChat)?;
-        bodies.insert(
-            "openai".to_owned(),
-            openai_chat::encode(&context.messages, &Request::new("model")).to_value(),
-        );
+        bodies.insert("openai".to_owned(), context.encode(&Request::new("model")).to_value());
     }
     let model = case.model.as_deref().unwrap_or("model");
     for name in &case.bodies {
         let dialect = Dialect::parse(name).ok_or_else(|| anyhow::anyhow!("no dialect `{name}`"))?;
         let request = Request { model, tools: &case.tools, parameters: &case.parameters };
-        let body = of_dialect(dialect)?.encode(dialect, &request).to_value();
+        let body = of_dialect(dialect)?.encode(&request).to_value();
         bodies.insert(name.clone(), body);
     }
     Ok(bodies)

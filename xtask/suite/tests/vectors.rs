@@ -54,10 +54,10 @@ fn counted(row: &Value) -> Value {
     let conversation = json!([row["message"]]).to_string();
     let session =
         read_conversation(conversation.as_bytes(), "session.json", &Limits::default()).unwrap().value;
-    let turn = TurnInput { model: row["model"].as_str().map(Into::into), ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| turn.model = row["model"].as_str().map(Into::into));
     let formatters = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let switches = Switches { enable: Vec::new(), disable: formatters };
-    let compile = Compile { switches, ..Compile::default() };
+    let compile = Compile::default().with(|compile| compile.switches = switches);
     let compiled = Engine::new().compile(&ctx_types::Agent::default(), &compile);
     let context = compiled.assemble_blocking(&session, &turn).unwrap();
     assert_eq!(context.messages.len(), 1);

@@ -165,10 +165,10 @@ fn the_content_of_a_placeholder_is_not_sent_and_that_is_reported() {
         r#"[{"type": "code", "content": "A"}, {"type": "placeholder", "id": "lore", "content": "B"}]"#,
         "u",
         "u1
-        hidden preset#0: it only marks a place; its content is not sent
-        hidden preset:lore: it only marks a place; its content is not sent
-        info CTX0207 /0/content: `code` only marks a place; its content is not sent
-        info CTX0207 /1/content: `lore` only marks a place; its content is not sent",
+        hidden preset#0: it only marks a position; its content is not sent
+        hidden preset:lore: it only marks a position; its content is not sent
+        info CTX0207 /0/content: `code` only marks a position; its content is not sent
+        info CTX0207 /1/content: `lore` only marks a position; its content is not sent",
     );
 }
 
@@ -178,14 +178,14 @@ fn an_entry_without_its_anchor_stays_where_the_list_has_it() {
         r#"[{"content": "A"}, {"content": "x", "anchorTarget": "lore"}, {"type": "chat_history"}, {"content": "B"}]"#,
         "u",
         "A x u1 B
-        moved preset#1: no anchor `lore`; it stands where the list has it
+        moved preset#1: no anchor `lore`; it stays at its position in the list
         error CTX0200 /1/anchorTarget: no anchor `lore`; the entry stays where the list has it",
     );
     check(
         r#"[{"content": "A"}, {"content": "x", "injectionStrategy": {"anchorTarget": "user_profile"}}]"#,
         "u",
         "A x u1
-        moved preset#1: no anchor `user_profile`; it stands where the list has it
+        moved preset#1: no anchor `user_profile`; it stays at its position in the list
         error CTX0200 /1/injectionStrategy/anchorTarget: no entry of type `user_profile`; the entry stays where the list has it",
     );
 }
@@ -198,7 +198,7 @@ fn an_entry_at_a_history_that_is_not_sent_stays_where_the_list_has_it() {
         ]}"#,
         "",
         "x A
-        moved preset#0: no anchor `chat_history`; it stands where the list has it
+        moved preset#0: no anchor `chat_history`; it stays at its position in the list
         error CTX0200 /0/anchorTarget: no entry of type `chat_history`; the entry stays where the list has it",
     );
 }
@@ -213,7 +213,7 @@ fn an_entry_whose_anchor_is_switched_off_stays_where_the_list_has_it() {
         ]"#,
         "u",
         "A x u1
-        moved preset#2: no anchor `lore`; it stands where the list has it
+        moved preset#2: no anchor `lore`; it stays at its position in the list
         error CTX0201 /2/anchorTarget: anchor `lore` is switched off; the entry stays where the list has it",
     );
 }
@@ -224,7 +224,7 @@ fn the_id_of_a_message_is_not_an_anchor() {
         r#"[{"id": "lore", "content": "A"}, {"id": "x", "content": "X", "anchorTarget": "lore"}]"#,
         "",
         "A X
-        moved preset:x: no anchor `lore`; it stands where the list has it
+        moved preset:x: no anchor `lore`; it stays at its position in the list
         error CTX0200 /1/anchorTarget: no anchor `lore`; the entry stays where the list has it",
     );
 }
@@ -244,7 +244,7 @@ fn a_mistyped_target_is_guessed() {
     );
     check_help(
         r#"[{"content": "x", "anchorTarget": "user_profile"}]"#,
-        &["add an entry with `type: user_profile` where its things should stand"],
+        &["add an entry with `type: user_profile` where those entries should go"],
     );
 }
 
@@ -285,7 +285,7 @@ fn an_unregistered_type_is_an_ordinary_message() {
         ]"#,
         "u",
         "A x z y u1
-        moved preset#3: no anchor `lore`; it stands where the list has it
+        moved preset#3: no anchor `lore`; it stays at its position in the list
         warning CTX0202 /1/type: `lore` is not a registered anchor; the entry is an ordinary message
         warning CTX0202 /2/type: `lore` is not a registered anchor; the entry is an ordinary message
         error CTX0200 /3/anchorTarget: no anchor `lore`; the entry stays where the list has it",
@@ -303,8 +303,8 @@ fn a_placeholder_without_an_id_is_reported() {
         r#"[{"type": "placeholder"}, {"type": "placeholder", "id": " "}]"#,
         "u",
         "u1
-        warning CTX0203 /0: a placeholder without an id
-        warning CTX0203 /1: a placeholder without an id",
+        warning CTX0203 /0: the placeholder has no id
+        warning CTX0203 /1: the placeholder has no id",
     );
 }
 
@@ -334,9 +334,9 @@ fn a_placement_on_an_anchor_is_ignored() {
         ]"#,
         "u",
         "x me u1
-        warning CTX0206 /0: an anchor stands where the list has it; its own placement is ignored
-        warning CTX0206 /2: an anchor stands where the list has it; its own placement is ignored
-        warning CTX0206 /3: an anchor stands where the list has it; its own placement is ignored",
+        warning CTX0206 /0: an anchor stays at its position in the list; its own placement is ignored
+        warning CTX0206 /2: an anchor stays at its position in the list; its own placement is ignored
+        warning CTX0206 /3: an anchor stays at its position in the list; its own placement is ignored",
     );
 }
 
@@ -357,7 +357,7 @@ fn a_second_place_of_the_history_is_ignored() {
         ]"#,
         "u",
         "u1 x A
-        warning CTX0204 /2/type: another `chat_history`; the one at entry 0 is used and this one ignored",
+        warning CTX0204 /2/type: there is more than one `chat_history`; the one at entry 0 is used and this one is ignored",
     );
 }
 
@@ -371,7 +371,7 @@ fn the_history_stands_where_its_place_is_switched_off() {
         ]"#,
         "u",
         "x u1 A
-        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history goes there all the same",
+        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history still goes there",
     );
     check(
         r#"{"presetGroups": [{"id": "g", "enabled": false}], "presetMessages": [
@@ -379,7 +379,7 @@ fn the_history_stands_where_its_place_is_switched_off() {
         ]}"#,
         "u",
         "u1 A
-        warning CTX0205 /0/groupId: `chat_history` is switched off; the history goes there all the same",
+        warning CTX0205 /0/groupId: `chat_history` is switched off; the history still goes there",
     );
 }
 
@@ -389,7 +389,7 @@ fn of_two_places_of_the_history_the_one_that_is_on_is_used() {
         r#"[{"type": "chat_history", "isEnabled": false}, {"content": "A"}, {"type": "chat_history"}]"#,
         "u",
         "A u1
-        warning CTX0204 /0/type: another `chat_history`; the one at entry 2 is used and this one ignored",
+        warning CTX0204 /0/type: there is more than one `chat_history`; the one at entry 2 is used and this one is ignored",
     );
 }
 
@@ -401,7 +401,7 @@ fn the_history_stands_where_its_place_is_meant_for_another_model() {
     let target = Target { model: Some("claude"), profile: None, kind: None };
     Case { target, ..Case::new(preset, "u") }.check(
         "u1 A
-        kept preset#0: its model match does not admit this model; the history goes there all the same",
+        kept preset#0: its `modelMatch` excludes this model; the history still goes there",
     );
 }
 
@@ -418,8 +418,8 @@ fn of_two_anchors_with_one_name_the_first_is_the_target() {
         ]"#,
         "",
         "x me y again
-        warning CTX0204 /2/id: a second `lore`; things placed at it stand at entry 0
-        warning CTX0204 /3/type: a second `user_profile`; things placed at it stand at entry 1",
+        warning CTX0204 /2/id: there is a second `lore`; entries that target it go to entry 0
+        warning CTX0204 /3/type: there is a second `user_profile`; entries that target it go to entry 1",
     );
 }
 
@@ -430,7 +430,7 @@ fn entries_with_one_id_are_both_sent_and_reported() {
         "",
         "A B
         hidden preset:a: switched off
-        warning CTX0208 /1/id: entry 0 has the id `a` too",
+        warning CTX0208 /1/id: entry 0 also has the id `a`",
     );
 }
 
@@ -469,8 +469,8 @@ fn a_group_of_the_preset_switches_its_entries() {
         "",
         "B C D x
         hidden preset#0: its group `Style` is switched off
-        moved preset#5: no anchor `lore`; it stands where the list has it
-        info CTX0209 /3/groupId: no group `opne`; the entry takes part by itself
+        moved preset#5: no anchor `lore`; it stays at its position in the list
+        info CTX0209 /3/groupId: there is no group `opne`; the entry is treated as ungrouped
         error CTX0201 /5/anchorTarget: anchor `lore` is switched off; the entry stays where the list has it",
     );
 }
@@ -488,12 +488,12 @@ fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
     let model = |model| Target { model: Some(model), profile: None, kind: None };
     Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }.check(
         "gpt x y
-        not_activated preset#1: its model match does not admit this model",
+        not_activated preset#1: its `modelMatch` excludes this model",
     );
     Case { target: model("claude"), ..Case::new(FOR_MODELS, "") }.check(
         "other x y
-        not_activated preset#0: its model match does not admit this model
-        moved preset#4: no anchor `code`; it stands where the list has it",
+        not_activated preset#0: its `modelMatch` excludes this model
+        moved preset#4: no anchor `code`; it stays at its position in the list",
     );
 }
 
@@ -503,8 +503,8 @@ fn a_bad_model_pattern_is_reported_where_it_stands() {
         r#"[{"content": "A", "modelMatch": {"enabled": true, "patterns": [1, "("]}}]"#,
         "u",
         "u1
-        not_activated preset#0: its model match does not admit this model
-        warning CTX0210 /0/modelMatch/patterns/1: the model pattern `(` cannot run: invalid pattern at byte 0: unterminated group",
+        not_activated preset#0: its `modelMatch` excludes this model
+        warning CTX0210 /0/modelMatch/patterns/1: the model pattern `(` is not valid: invalid pattern at byte 0: unterminated group",
     );
 }
 
@@ -679,7 +679,7 @@ fn what_goes_to_the_history_has_its_place_where_any_history_is_sent() {
         ]}"#,
         "u",
         "u1 x
-        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history goes there all the same",
+        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history still goes there",
     );
     check(
         r#"{"historyWhenUnplaced": "omit", "presetMessages": [
@@ -687,7 +687,7 @@ fn what_goes_to_the_history_has_its_place_where_any_history_is_sent() {
         ]}"#,
         "u",
         "x
-        moved preset#0: no anchor `chat_history`; it stands where the list has it
+        moved preset#0: no anchor `chat_history`; it stays at its position in the list
         dropped history:u1: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`
         error CTX0200 /0: no entry of type `chat_history`; the entry stays where the list has it",
     );

@@ -71,7 +71,7 @@ fn world_info_before_goes_before_the_description() {
         r#"[{"role": "system", "content": "A"}, {"type": "char_description", "role": "system", "content": "D"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_before", "order": 7}]"#,
         "A(s) w D(s) u1 a2 u3
-        moved plugin:w: no anchor `world_info_before`; it stands before `char_description`",
+        moved plugin:w: no anchor `world_info_before`; placed before `char_description`",
     );
 }
 
@@ -84,8 +84,8 @@ fn world_info_before_goes_before_the_first_system_entry_otherwise() {
             {"content": "w1", "anchorTarget": "world_info_before", "order": 1}
         ]"#,
         "U w1 w2 A(s) B(s) u1 a2 u3
-        moved plugin:w2: no anchor `world_info_before`; it stands before the first system entry
-        moved plugin:w1: no anchor `world_info_before`; it stands before the first system entry",
+        moved plugin:w2: no anchor `world_info_before`; placed before the first system entry
+        moved plugin:w1: no anchor `world_info_before`; placed before the first system entry",
     );
 }
 
@@ -98,8 +98,8 @@ fn world_info_before_goes_to_the_top_at_last() {
             {"role": "system", "content": "w2", "anchorTarget": "world_info_before"}
         ]"#,
         "w1(s) w2(s) x U u1 a2 u3
-        moved plugin:w1: no anchor `world_info_before`; it stands at the top
-        moved plugin:w2: no anchor `world_info_before`; it stands at the top",
+        moved plugin:w1: no anchor `world_info_before`; placed at the top
+        moved plugin:w2: no anchor `world_info_before`; placed at the top",
     );
 }
 
@@ -110,7 +110,7 @@ fn world_info_after_goes_after_the_description() {
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
         "w A(s) u1 a2 u3
         dropped preset#0: its content is blank
-        moved plugin:w: no anchor `world_info_after`; it stands after `char_description`",
+        moved plugin:w: no anchor `world_info_after`; placed after `char_description`",
     );
 }
 
@@ -126,7 +126,7 @@ fn world_info_after_goes_after_the_last_system_entry_before_the_history_otherwis
         ]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
         "A(s) B(s) w U u1 a2 u3 C(s)
-        moved plugin:w: no anchor `world_info_after`; it stands after the last system entry before the history",
+        moved plugin:w: no anchor `world_info_after`; placed after the last system entry before the history",
     );
 }
 
@@ -136,7 +136,7 @@ fn world_info_after_goes_before_the_history_at_last() {
         r#"[{"content": "U"}, {"type": "chat_history"}, {"role": "system", "content": "C"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
         "U w u1 a2 u3 C(s)
-        moved plugin:w: no anchor `world_info_after`; it stands before the history",
+        moved plugin:w: no anchor `world_info_after`; placed before the history",
     );
 }
 
@@ -146,7 +146,7 @@ fn dialogue_examples_go_before_the_history() {
         r#"[{"content": "U"}, {"type": "chat_history"}]"#,
         r#"[{"content": "e", "anchorTarget": "dialogue_examples"}]"#,
         "U e u1 a2 u3
-        moved plugin:e: no anchor `dialogue_examples`; it stands before the history",
+        moved plugin:e: no anchor `dialogue_examples`; placed before the history",
     );
 }
 
@@ -156,12 +156,12 @@ fn an_authors_note_goes_to_depth_four_as_a_system_message() {
     let injections = r#"[{"role": "user", "content": "n", "anchorTarget": "author_note"}]"#;
     Case { injections, ..Case::new(preset, "uauau") }.check(
         "u1 n(s) a2 u3 a4 u5
-        moved plugin:n: no anchor `author_note`; it stands at depth 4 as a system message",
+        moved plugin:n: no anchor `author_note`; placed at depth 4 as a system message",
     );
     Case { injections, ..Case::new(preset, "uau") }.check(
         "n(s) u1 a2 u3
-        moved plugin:n: no anchor `author_note`; it stands at depth 4 as a system message
-        moved plugin:n: depth 4 is beyond the 3 messages; it stands before the oldest",
+        moved plugin:n: no anchor `author_note`; placed at depth 4 as a system message
+        moved plugin:n: depth 4 is beyond the 3 messages; placed before the oldest",
     );
 }
 
@@ -175,9 +175,9 @@ fn any_other_injection_without_its_anchor_goes_before_the_history() {
             {"content": "z"}
         ]"#,
         "U y x z u1 a2 u3
-        moved plugin:x: no anchor `lore`; it stands before the history
-        moved plugin:y: no anchor `code`; it stands before the history
-        moved plugin:z: it names no place; it stands before the history",
+        moved plugin:x: no anchor `lore`; placed before the history
+        moved plugin:y: no anchor `code`; placed before the history
+        moved plugin:z: it has no target position; placed before the history",
     );
 }
 
@@ -204,10 +204,10 @@ fn without_a_history_injections_that_would_stand_before_it_end_the_list() {
             {"content": "d", "injectionStrategy": {"depth": 0}}
         ]"#,
         "t U a(s) b(s)
-        moved plugin:b: no anchor `lore`; it stands at the end of the list
-        moved plugin:a: no anchor `author_note`; it stands at the end of the list
-        moved plugin:t: no anchor `world_info_before`; it stands at the top
-        dropped plugin:d: depth 0 is a place in the history, and no history is sent
+        moved plugin:b: no anchor `lore`; placed at the end of the list
+        moved plugin:a: no anchor `author_note`; placed at the end of the list
+        moved plugin:t: no anchor `world_info_before`; placed at the top
+        dropped plugin:d: depth 0 is a position in the history, and no history is sent
         dropped history:u1 and 2 more: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`",
     );
 }
@@ -230,10 +230,10 @@ fn injections_are_placed_in_history_that_is_not_loaded_as_entries_are() {
     ]"#;
     Case { injections, ..Case::new("[]", "uau|au") }.check(
         "i n(s) a4 m u5
-        moved plugin:i: its place lies in history that is not loaded; it stands before the rest
-        moved plugin:n: no anchor `author_note`; it stands at depth 4 as a system message
-        moved plugin:n: its place lies in history that is not loaded; it stands before the rest
-        not_loaded plugin:m: its points lie in history that is not loaded",
+        moved plugin:i: its position is in history that is not loaded; placed before the rest
+        moved plugin:n: no anchor `author_note`; placed at depth 4 as a system message
+        moved plugin:n: its position is in history that is not loaded; placed before the rest
+        not_loaded plugin:m: its depths are in history that is not loaded",
     );
 }
 
@@ -278,7 +278,7 @@ fn an_injection_with_no_depth_at_all_is_dropped_with_a_reason() {
     let target = Target::default();
     let assembled = ctx_anchors::assemble(&preset, case::window("u"), injections, target, &mut case::render);
     assert_eq!(case::texts(&assembled), "u1");
-    assert_eq!(assembled.decisions[0].to_string(), "dropped plugin: it names no depth");
+    assert_eq!(assembled.decisions[0].to_string(), "dropped plugin: it has no depth");
 }
 
 #[test]
@@ -296,12 +296,12 @@ fn an_injection_is_left_out_with_its_anchor_where_that_is_wanted() {
         "rain on none u1 all
         hidden preset#1: switched off
         dropped plugin:off: anchor `code` is switched off
-        moved plugin:none: no anchor `lore`; it stands before the history",
+        moved plugin:none: no anchor `lore`; placed before the history",
     );
     Case { injections, ..Case::new(preset, "u") }.check(
         "rain on off none u1 all
         hidden preset#1: switched off
-        moved plugin:off: no anchor `code`; it stands before the history
-        moved plugin:none: no anchor `lore`; it stands before the history",
+        moved plugin:off: no anchor `code`; placed before the history
+        moved plugin:none: no anchor `lore`; placed before the history",
     );
 }

@@ -106,7 +106,7 @@ fn an_empty_history_has_one_gap() {
 
 #[test]
 fn an_index_inside_a_group_moves_to_just_before_it() {
-    let moved = "moved preset#1: a tool call and its results are not separated; it stands before them";
+    let moved = "moved preset#1: placed before a tool call, which is never separated from its results";
     check_index(2, "uctau", &format!("u1 x c2 t3 a4 u5\n{moved}"));
     check_index(-3, "ucttau", &format!("u1 x c2 t3 t4 a5 u6\n{moved}"));
     check_index(1, "uctau", "u1 x c2 t3 a4 u5");
@@ -133,14 +133,18 @@ fn a_single_depth_beyond_the_history_goes_to_the_front() {
     check_depth(
         6,
         "uauau",
-        "x u1 a2 u3 a4 u5\nmoved preset#1: depth 6 is beyond the 5 messages; it stands before the oldest",
+        "x u1 a2 u3 a4 u5\nmoved preset#1: depth 6 is beyond the 5 messages; placed before the oldest",
     );
-    check_depths("99", "ua", "u1 a2\nnot_activated preset#1: no point at depth 99: there are 2 messages");
+    check_depths(
+        "99",
+        "ua",
+        "u1 a2\nnot_activated preset#1: nothing is placed at depth 99: there are 2 messages",
+    );
 }
 
 #[test]
 fn a_depth_inside_a_group_moves_to_just_before_it() {
-    let moved = "moved preset#1: a tool call and its results are not separated; it stands before them";
+    let moved = "moved preset#1: placed before a tool call, which is never separated from its results";
     check_depth(1, "uctt", &format!("u1 x c2 t3 t4\n{moved}"));
     check_depth(2, "uctt", &format!("u1 x c2 t3 t4\n{moved}"));
     check_depth(3, "uctt", "u1 x c2 t3 t4");
@@ -159,12 +163,12 @@ fn points_of_several_depths_beyond_the_history_are_not_placed() {
     check_depths(
         "1, 9",
         "uau",
-        "u1 a2 x u3\nnot_activated preset#1: no point at depth 9: there are 3 messages",
+        "u1 a2 x u3\nnot_activated preset#1: nothing is placed at depth 9: there are 3 messages",
     );
     check_depths(
         "7, 9~2",
         "uau",
-        "u1 a2 u3\nnot_activated preset#1 and 1 more: no point at depth 7, 9: there are 3 messages",
+        "u1 a2 u3\nnot_activated preset#1 and 1 more: nothing is placed at depth 7, 9: there are 3 messages",
     );
 }
 
@@ -174,13 +178,13 @@ fn a_long_list_of_points_that_are_not_placed_is_cut_short() {
         "4,5,6,7,8,9,10,11",
         "uau",
         "u1 a2 u3
-        not_activated preset#1 and 7 more: no point at depth 4, 5, 6, 7, 8, 9, 10, 11: there are 3 messages",
+        not_activated preset#1 and 7 more: nothing is placed at depth 4, 5, 6, 7, 8, 9, 10, 11: there are 3 messages",
     );
     check_depths(
         "4,5,6,7,8,9,10,11,12,13",
         "uau",
         "u1 a2 u3
-        not_activated preset#1 and 9 more: no point at depth 4, 5, 6, 7, 8, 9, 10, 11, …: there are 3 messages",
+        not_activated preset#1 and 9 more: nothing is placed at depth 4, 5, 6, 7, 8, 9, 10, 11, …: there are 3 messages",
     );
 }
 
@@ -190,8 +194,8 @@ fn points_that_give_way_to_one_group_become_one() {
         "1~1",
         "uctta",
         "x u1 x c2 t3 t4 x a5
-        moved preset#1: a tool call and its results are not separated; it stands before them
-        dropped preset#1 and 1 more: another of its points stands at the same place",
+        moved preset#1: placed before a tool call, which is never separated from its results
+        dropped preset#1 and 1 more: another of its depths falls at the same position",
     );
 }
 
@@ -215,7 +219,7 @@ fn leading_instructions_are_pinned_before_every_index_and_depth() {
     check_depth(
         4,
         "ssuau",
-        "s1 s2 x u3 a4 u5\nmoved preset#1: depth 4 is beyond the 3 messages; it stands before the oldest",
+        "s1 s2 x u3 a4 u5\nmoved preset#1: depth 4 is beyond the 3 messages; placed before the oldest",
     );
 }
 
@@ -282,12 +286,12 @@ fn at_equal_order_the_lane_decides_before_the_list() {
 
 #[test]
 fn a_gap_in_history_that_is_not_loaded_becomes_the_front_of_what_is() {
-    let moved = "moved preset#1: its place lies in history that is not loaded; it stands before the rest";
+    let moved = "moved preset#1: its position is in history that is not loaded; placed before the rest";
     check_index(0, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_index(1, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_index(-4, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_depth(4, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
-    let beyond = "moved preset#1: depth 99 is beyond the 5 messages; it stands before the oldest";
+    let beyond = "moved preset#1: depth 99 is beyond the 5 messages; placed before the oldest";
     check_depth(99, "ua|uau", &format!("x u3 a4 u5\n{beyond}"));
 }
 
@@ -310,8 +314,8 @@ fn points_of_several_depths_that_are_not_loaded_are_one_decision() {
         "1~1, 9",
         "uau|uau",
         "x u4 x a5 x u6
-        not_activated preset#1: no point at depth 9: there are 6 messages
-        not_loaded preset#1 and 2 more: its points lie in history that is not loaded",
+        not_activated preset#1: nothing is placed at depth 9: there are 6 messages
+        not_loaded preset#1 and 2 more: its depths are in history that is not loaded",
     );
 }
 
@@ -336,8 +340,8 @@ fn a_preset_may_omit_the_history_it_does_not_place() {
         ]}"#,
         "suaup",
         "A
-        dropped preset#1: index -1 is a place in the history, and no history is sent
-        dropped preset#2: depth 4 is a place in the history, and no history is sent
+        dropped preset#1: index -1 is a position in the history, and no history is sent
+        dropped preset#2: depth 4 is a position in the history, and no history is sent
         dropped history:s1 and 4 more: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`",
     );
 }
@@ -356,7 +360,7 @@ fn an_unknown_way_to_treat_history_is_reported() {
     check(
         r#"{"historyWhenUnplaced": "drop", "presetMessages": []}"#,
         "u",
-        "u1\nwarning CTX0211 /historyWhenUnplaced: `drop` is not a way to treat history; `append` is used",
+        "u1\nwarning CTX0211 /historyWhenUnplaced: `drop` is not a value of `historyWhenUnplaced`; `append` is used",
     );
 }
 
@@ -365,7 +369,7 @@ fn of_several_places_one_is_used_and_that_is_reported() {
     check_place(
         r#""insertionPoint": 0, "anchorTarget": "chat_history""#,
         "u",
-        "x u1\nwarning CTX0110 /1: the entry names 2 places; `index 0` is used",
+        "x u1\nwarning CTX0110 /1: the entry has 2 placements; `index 0` is used",
     );
     check_place(
         r#""insertionPoint": 0, "injectionStrategy": {"type": "default"}"#,

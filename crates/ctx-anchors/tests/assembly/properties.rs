@@ -37,7 +37,7 @@ impl Input {
         self.assemble(case::window(&self.history))
     }
 
-    /// Tells whether the history is sent.
+    /// Returns whether the history is sent.
     fn has_history(&self) -> bool {
         self.agent["historyWhenUnplaced"] != "omit" || self.preset().0.places_history()
     }
@@ -262,7 +262,7 @@ proptest! {
         let skipped = window.skipped;
         let assembled = input.assemble(window);
         let is_at_front = |decision: &&Decision| {
-            decision.outcome == Outcome::Moved && decision.reason.to_string().contains("it stands before the ")
+            decision.outcome == Outcome::Moved && decision.reason.to_string().contains("placed before ")
                 && (decision.reason.to_string().contains("depth") || decision.reason.to_string().contains("not loaded"))
         };
         let told: Vec<&Source> =

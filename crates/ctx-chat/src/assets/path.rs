@@ -67,7 +67,7 @@ pub(super) fn refused(path: &str, why: &str) -> PortError {
     PortError::new(PortErrorKind::Denied, format!("`{}` is refused: {why}", excerpt(path)))
 }
 
-/// Tells whether a name means a device of Windows, whatever its ending.
+/// Returns whether a name means a device of Windows, whatever its ending.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let numbered = |device: &str| {

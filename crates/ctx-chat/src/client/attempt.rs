@@ -169,7 +169,7 @@ fn push(stream: &mut ReplyStream, data: &str, watch: &mut Watch<'_>) -> Result<(
 }
 
 impl Client {
-    /// Says how a connection was lost.
+    /// Describes how a connection was lost.
     fn lost(&self, error: reqwest::Error) -> ClientError {
         let host = self.url.host_str().unwrap_or_default().to_owned();
         if error.is_connect() && error.is_timeout() {

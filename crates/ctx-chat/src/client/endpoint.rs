@@ -1,5 +1,6 @@
 //! Where a model is reached, how long is waited for it, and how often it is asked again.
 
+use ctx_types::phrase;
 use std::fmt;
 use std::time::Duration;
 
@@ -136,8 +137,9 @@ impl Endpoint {
         let mut url = self.address(&self.verb()?)?;
         // The name of a model is a stranger's who made the agent: it says what is asked there, and not what else.
         if self.dialect == Dialect::Gemini && !url.path().starts_with(self.address("models/")?.path()) {
-            let message = "the model has `..` in its name, which would lead to another address";
-            return Err(ClientError::Config(message.to_owned()));
+            return Err(ClientError::Config(phrase!(
+                "the model's name contains `..`, which would change the address"
+            )));
         }
         if self.dialect == Dialect::Gemini && self.streams {
             url.query_pairs_mut().append_pair("alt", "sse");
@@ -147,13 +149,18 @@ impl Endpoint {
 
     /// Returns the address of something below that of the API.
     pub(super) fn address(&self, verb: &str) -> Result<Url, ClientError> {
-        let wrong = |what: &str| ClientError::Config(format!("the address of the endpoint {what}"));
-        let mut url: Url = self.base_url.trim().parse().map_err(|_| wrong("is no URL"))?;
+        let mut url: Url = self
+            .base_url
+            .trim()
+            .parse()
+            .map_err(|_| ClientError::Config(phrase!("the endpoint's address is not a URL")))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(wrong("is none of `http` or `https`"));
+            return Err(ClientError::Config(phrase!("the endpoint's address is neither `http` nor `https`")));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("has a password in it, which belongs into a key or a header"));
+            return Err(ClientError::Config(phrase!(
+                "the endpoint's address contains a password; put it into a key or a header"
+            )));
         }
         url.set_fragment(None);
         let base = match url.path().trim_end_matches('/') {
@@ -176,14 +183,19 @@ impl Endpoint {
                 let model = self.model.as_deref().filter(|model| !model.is_empty());
                 let model = model.map(|model| model.trim_start_matches("models/"));
                 let none = || {
-                    ClientError::Config(
-                        "nothing names a model, which this dialect has in its address".to_owned(),
-                    )
+                    ClientError::Config(phrase!(
+                        "no model is named, and this dialect needs one in its address"
+                    ))
                 };
                 let verb = if self.streams { "streamGenerateContent" } else { "generateContent" };
                 format!("models/{}:{verb}", model.ok_or_else(none)?)
             }
-            other => return Err(ClientError::Config(format!("the client does not speak `{other}`"))),
+            other => {
+                return Err(ClientError::Config(phrase!(
+                    "the client does not support `{other}`",
+                    other = other.to_string()
+                )));
+            }
         })
     }
 
@@ -232,10 +244,10 @@ impl fmt::Debug for Endpoint {
 
 fn put(map: &mut HeaderMap, name: &str, value: &str) -> Result<(), ClientError> {
     let name: HeaderName =
-        name.parse().map_err(|_| ClientError::Config(format!("`{name}` is no name of a header")))?;
-    let mut value: HeaderValue = value
-        .parse()
-        .map_err(|_| ClientError::Config(format!("the value of the header `{name}` cannot be sent")))?;
+        name.parse().map_err(|_| ClientError::Config(phrase!("`{name}` is not a header name", name)))?;
+    let mut value: HeaderValue = value.parse().map_err(|_| {
+        ClientError::Config(phrase!("the value of the header `{name}` cannot be sent", name = name.as_str()))
+    })?;
     value.set_sensitive(true);
     map.insert(name, value);
     Ok(())

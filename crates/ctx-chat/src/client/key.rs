@@ -1,5 +1,6 @@
 //! Keys: where they come from, and how they stay secret.
 
+use ctx_types::phrase;
 use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
@@ -45,12 +46,13 @@ impl ApiKey {
     pub fn new(key: &str, origin: impl Into<String>) -> Result<Self, ClientError> {
         let (key, origin) = (key.trim(), origin.into());
         if key.is_empty() {
-            return Err(ClientError::Config(format!("the key from {origin} is blank")));
+            return Err(ClientError::Config(phrase!("the key from {origin} is blank", origin)));
         }
         if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let text =
-                format!("the key from {origin} is no key: it has spaces or characters that no key has");
-            return Err(ClientError::Config(text));
+            return Err(ClientError::Config(phrase!(
+                "the key from {origin} is not valid: it has spaces or characters that keys never have",
+                origin
+            )));
         }
         Ok(Self { secret: SecretString::from(key), origin })
     }
@@ -59,7 +61,7 @@ impl ApiKey {
     pub fn from_env(name: &str) -> Result<Self, ClientError> {
         match std::env::var(name) {
             Ok(key) => Self::new(&key, format!("`{name}`")),
-            Err(_) => Err(ClientError::Config(format!("there is no variable `{name}` in the environment"))),
+            Err(_) => Err(ClientError::Config(phrase!("the environment variable `{name}` is not set", name))),
         }
     }
 
@@ -68,9 +70,15 @@ impl ApiKey {
         let origin = format!("`{}`", path.display());
         let mut key = String::new();
         let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut key));
-        read.map_err(|error| ClientError::Config(format!("cannot read the key from {origin}: {error}")))?;
+        read.map_err(|error| {
+            ClientError::Config(phrase!(
+                "cannot read the key from {origin}: {error}",
+                origin,
+                error = error.to_string()
+            ))
+        })?;
         if key.len() as u64 > MAX_BYTES {
-            return Err(ClientError::Config(format!("{origin} is too large for a key")));
+            return Err(ClientError::Config(phrase!("{origin} is too large for a key", origin)));
         }
         Self::new(&key, origin)
     }

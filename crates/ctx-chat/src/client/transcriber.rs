@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::client::endpoint::Endpoint;
 use crate::client::transport::{self, words};
-use crate::error::ClientError;
+use crate::error::{ClientError, cleaned};
 
 /// The largest file that OpenAI takes, in bytes.
 const MAX_FILE: usize = 25 << 20;
@@ -95,7 +95,8 @@ impl AudioTranscriber {
             let detail = format!("no transcript came within {} s", limit.as_secs());
             Err(PortError::new(PortErrorKind::TimedOut, detail))
         });
-        answer.map_err(|error| PortError::new(error.kind, self.endpoint.redact(error.detail)))
+        let clean = |text| self.endpoint.redact(text);
+        answer.map_err(|error| PortError::new(error.kind, cleaned(error.detail, &clean)))
     }
 }
 

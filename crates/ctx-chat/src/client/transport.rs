@@ -1,5 +1,6 @@
 //! The HTTP connection: TLS with the certificates of the machine, no redirects, no proxy for one's own machine.
 
+use ctx_types::{Phrase, phrase};
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
@@ -21,12 +22,14 @@ pub(super) fn open(endpoint: &Endpoint, url: &Url) -> Result<reqwest::Client, Cl
         .default_headers(endpoint.header_map()?)
         .user_agent(concat!("ctx/", env!("CARGO_PKG_VERSION")));
     let builder = if is_loopback(url) { builder.no_proxy() } else { builder };
-    builder.build().map_err(|error| ClientError::Config(words(error)))
+    builder.build().map_err(|error| ClientError::Config(Phrase::verbatim(words(error))))
 }
 
 /// Certificates are only looked for where they are needed: a small machine may have none.
 fn tls(is_needed: bool) -> Result<ClientConfig, ClientError> {
-    let wrong = |error: rustls::Error| ClientError::Config(format!("TLS cannot be used: {error}"));
+    let wrong = |error: rustls::Error| {
+        ClientError::Config(phrase!("TLS cannot be used: {error}", error = error.to_string()))
+    };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;
@@ -37,13 +40,13 @@ fn tls(is_needed: bool) -> Result<ClientConfig, ClientError> {
     Ok(builder.with_no_client_auth())
 }
 
-/// Tells whether an address is on this machine.
+/// Returns whether an address is on this machine.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Tells whether a connection failed because of the certificate of the other side: waiting does not help.
+/// Returns whether a connection failed because of the certificate of the other side: waiting does not help.
 pub(super) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return matches!(error, rustls::Error::InvalidCertificate(_));

@@ -4,24 +4,24 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use ctx_types::{Phrase, phrase};
+
 /// Why the store did not do what it was asked for; the conversations are as they were.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum StoreError {
     /// There is no such conversation.
-    #[error("there is no conversation `{id}`")]
     NotFound {
         /// The id.
         id: String,
     },
     /// There is one with this id already.
-    #[error("there is a conversation `{id}` already")]
     Exists {
         /// The id.
         id: String,
     },
     /// Somebody else changed the conversation: load it again.
-    #[error("the conversation `{id}` was changed by somebody else: it is at step {found}, not {expected}")]
     Stale {
         /// The id.
         id: String,
@@ -31,7 +31,6 @@ pub enum StoreError {
         found: u64,
     },
     /// A stored conversation cannot be read.
-    #[error("the conversation `{id}` is damaged at step {step}: {fault}")]
     Damaged {
         /// The id.
         id: String,
@@ -47,13 +46,11 @@ pub enum StoreError {
     #[error(transparent)]
     History(#[from] ctx_types::HistoryError),
     /// An earlier change was given up midway, so what is in memory may differ from the store: load it again.
-    #[error("the conversation `{id}` has to be loaded again: an earlier change was given up midway")]
     Unsettled {
         /// The id.
         id: String,
     },
     /// The file was written by a newer version of this program.
-    #[error("the store has version {found}; this program knows versions up to {known}")]
     Newer {
         /// The version of the file.
         found: i64,
@@ -61,29 +58,62 @@ pub enum StoreError {
         known: i64,
     },
     /// The file is a database, but no store: nothing in it was touched.
-    #[error("it is a database of another program")]
     Foreign,
     /// Whoever waited for a change gave up before the store had answered.
-    #[error("the store took too long, and may have it or not")]
     GivenUp,
     /// Another process holds the store for too long.
-    #[error("the store is in use by another process")]
     Busy(StoreFault),
     /// The file is no store, or is damaged.
-    #[error("the store cannot be read: {0}")]
     Corrupt(StoreFault),
     /// The disk is full, or the file cannot be written.
-    #[error("the store cannot be written: {0}")]
     Unwritable(StoreFault),
     /// Anything else that the database reports.
-    #[error("the store failed: {0}")]
     Database(StoreFault),
     /// The store was closed, or its thread ended.
-    #[error("the store is closed")]
     Closed,
     /// The store cannot be reached, or the connection to it broke.
-    #[error("the store cannot be reached: {0}")]
     Unreachable(StoreFault),
+}
+
+impl StoreError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::NotFound { id } => phrase!("no conversation `{id}`", id),
+            Self::Exists { id } => phrase!("a conversation `{id}` already exists", id),
+            Self::Stale { id, found, expected } => phrase!(
+                "the conversation `{id}` was changed by another process: it is at step {found}, not {expected}",
+                id,
+                found,
+                expected
+            ),
+            Self::Damaged { id, step, fault } => {
+                phrase!("the conversation `{id}` is damaged at step {step}: {fault}", id, step, fault)
+            }
+            Self::Session(error) => error.phrase(),
+            Self::History(error) => error.phrase(),
+            Self::Unsettled { id } => {
+                phrase!("load the conversation `{id}` again: an earlier change was interrupted", id)
+            }
+            Self::Newer { found, known } => phrase!(
+                "the store has version {found}; this program knows versions up to {known}",
+                found,
+                known
+            ),
+            Self::Foreign => phrase!("it is a database of another program"),
+            Self::GivenUp => phrase!("the store took too long; the change may or may not be saved"),
+            Self::Busy(_) => phrase!("the store is in use by another process"),
+            Self::Corrupt(error) => phrase!("the store cannot be read: {error}", error = error.phrase()),
+            Self::Unwritable(error) => {
+                phrase!("the store cannot be written: {error}", error = error.phrase())
+            }
+            Self::Database(error) => phrase!("the store failed: {error}", error = error.phrase()),
+            Self::Closed => phrase!("the store is closed"),
+            Self::Unreachable(error) => {
+                phrase!("the store cannot be reached: {error}", error = error.phrase())
+            }
+        }
+    }
 }
 
 /// What the database behind a store reports; shared, since several callers may hear of it.
@@ -99,6 +129,13 @@ impl StoreFault {
     /// Returns the database's own error, for those who know which database it is.
     pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.0
+    }
+}
+
+impl StoreFault {
+    /// Takes over what the database says.
+    fn phrase(&self) -> Phrase {
+        Phrase::verbatim(self.to_string())
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::broadcast;
 
 use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
-use crate::store::worker::Worker;
+use crate::store::worker::{Patience, Worker};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
     Stored, schema,
@@ -29,6 +29,7 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
+    patience: Patience,
     notices: Notices,
 }
 
@@ -52,6 +53,11 @@ impl SqliteStore {
         Self::start(Connection::open_in_memory()?, PATIENCE)
     }
 
+    /// Calls a function whenever a write has waited a second for another process; what is said first counts.
+    pub fn when_waiting(&self, tell: impl Fn() + Send + Sync + 'static) {
+        self.patience.tell(tell);
+    }
+
     /// Limits the size of the file to a number of pages of 4 KiB; what does not fit is refused as by a full disk.
     pub async fn limit_pages(&self, pages: u32) -> Result<(), StoreError> {
         self.worker
@@ -66,7 +72,9 @@ impl SqliteStore {
         let patience = patience.min(LONGEST_PATIENCE);
         connection.busy_timeout(patience)?;
         schema::prepare(&mut connection)?;
-        Ok(Self { worker: Worker::start(connection, patience)?, notices: Notices::default() })
+        let patience = Patience::from(patience);
+        let worker = Worker::start(connection, patience.clone())?;
+        Ok(Self { worker, patience, notices: Notices::default() })
     }
 }
 

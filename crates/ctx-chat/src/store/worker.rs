@@ -1,7 +1,9 @@
 //! The thread that owns the connection.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,46 @@ const MAX_BATCH: usize = 256;
 /// After how long, while another process writes, the thread looks whether anybody still wants what it waits for.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// How long is waited for another process before that is told.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// How long a write waits for another process, and who hears that it does.
+#[derive(Clone, Default)]
+pub(super) struct Patience {
+    limit: Duration,
+    heard: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
+    /// Whether the latest write waited, and that was told: one that tries again needs no more words.
+    is_told: Arc<AtomicBool>,
+}
+
+impl From<Duration> for Patience {
+    fn from(limit: Duration) -> Self {
+        Self { limit, ..Self::default() }
+    }
+}
+
+impl fmt::Debug for Patience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Patience").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
+impl Patience {
+    /// Has somebody hear when a write waits longer than a moment; whoever says so first.
+    pub(super) fn tell(&self, hear: impl Fn() + Send + Sync + 'static) {
+        drop(self.heard.set(Box::new(hear)));
+    }
+
+    /// Tells that a write waits, unless the one before did.
+    fn told(&self) {
+        if let Some(hear) = self.heard.get()
+            && !self.is_told.swap(true, Ordering::Relaxed)
+        {
+            hear();
+        }
+    }
+}
+
 /// Work for the thread.
 pub(super) enum Job {
     /// Work that has the connection for itself, with no transaction open.
@@ -28,9 +70,9 @@ pub(super) enum Job {
 pub(super) trait Write: Send {
     /// Does the work; what it changed is undone if it fails.
     fn run(&mut self, transaction: &Connection);
-    /// Tells why the work itself failed, if it did.
+    /// Explains why the work itself failed, if it did.
     fn failure(&self) -> Option<&StoreError>;
-    /// Tells whether somebody still waits for the answer.
+    /// Returns whether somebody still waits for the answer.
     fn is_wanted(&self) -> bool;
     /// Gives the answer; `commit` is why nothing is durable, if so.
     fn answer(self: Box<Self>, commit: Option<StoreError>);
@@ -103,11 +145,11 @@ impl Drop for Running {
 
 impl Worker {
     /// Starts the thread on a connection; `patience` is how long a write waits for another process.
-    pub(super) fn start(connection: Connection, patience: Duration) -> Result<Self, StoreError> {
+    pub(super) fn start(connection: Connection, patience: Patience) -> Result<Self, StoreError> {
         let (sender, jobs) = channel();
         let thread = thread::Builder::new().name("ctx-store".to_owned());
         let thread =
-            thread.spawn(move || serve(&connection, patience, &jobs)).map_err(|_| StoreError::Closed)?;
+            thread.spawn(move || serve(&connection, &patience, &jobs)).map_err(|_| StoreError::Closed)?;
         Ok(Self(Arc::new(Running { jobs: Some(sender), thread: Some(thread) })))
     }
 
@@ -146,7 +188,7 @@ impl Worker {
     }
 }
 
-fn serve(connection: &Connection, patience: Duration, jobs: &Receiver<Job>) {
+fn serve(connection: &Connection, patience: &Patience, jobs: &Receiver<Job>) {
     let mut next = jobs.recv().ok();
     while let Some(job) = next.take() {
         match job {
@@ -173,7 +215,7 @@ fn serve(connection: &Connection, patience: Duration, jobs: &Receiver<Job>) {
 }
 
 /// Runs writes in one transaction, each in a savepoint of its own, and answers when all is durable.
-fn commit(connection: &Connection, patience: Duration, mut batch: Vec<Box<dyn Write>>) {
+fn commit(connection: &Connection, patience: &Patience, mut batch: Vec<Box<dyn Write>>) {
     let done = run(connection, patience, &mut batch);
     let mut error = done.err();
     for write in batch {
@@ -184,7 +226,7 @@ fn commit(connection: &Connection, patience: Duration, mut batch: Vec<Box<dyn Wr
     }
 }
 
-fn run(connection: &Connection, patience: Duration, batch: &mut [Box<dyn Write>]) -> Result<(), StoreError> {
+fn run(connection: &Connection, patience: &Patience, batch: &mut [Box<dyn Write>]) -> Result<(), StoreError> {
     let mut transaction = begin(connection, patience, batch)?;
     for write in batch {
         let savepoint = transaction.savepoint()?;
@@ -205,24 +247,28 @@ fn run(connection: &Connection, patience: Duration, batch: &mut [Box<dyn Write>]
 /// Begins a transaction; waits for another process that writes, but not for what nobody wants any more.
 fn begin<'c>(
     connection: &'c Connection,
-    patience: Duration,
+    patience: &Patience,
     batch: &[Box<dyn Write>],
 ) -> Result<Transaction<'c>, StoreError> {
     let begun = Instant::now();
     let mut busy = None;
-    connection.busy_timeout(SLICE.min(patience))?;
+    connection.busy_timeout(SLICE.min(patience.limit))?;
     let transaction = loop {
         let tried = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
         let is_wanted = batch.iter().any(|write| write.is_wanted());
         match (tried, busy.take()) {
             (Ok(_), Some(error)) if !is_wanted => break Err(error),
-            (Err(error), _) if is_busy(&error) && is_wanted && begun.elapsed() < patience => {
+            (Err(error), _) if is_busy(&error) && is_wanted && begun.elapsed() < patience.limit => {
+                if begun.elapsed() >= SILENCE {
+                    patience.told();
+                }
                 busy = Some(error);
             }
             (tried, _) => break tried,
         }
     };
-    connection.busy_timeout(patience)?;
+    connection.busy_timeout(patience.limit)?;
+    patience.is_told.fetch_and(transaction.is_err(), Ordering::Relaxed);
     Ok(transaction?)
 }
 
@@ -265,14 +311,14 @@ mod tests {
             .map(|(name, bytes)| write(name, bytes))
             .into_iter()
             .unzip();
-        commit(&connection, Duration::ZERO, writes);
+        commit(&connection, &Duration::ZERO.into(), writes);
         for mut answer in answers {
             assert!(matches!(answer.try_recv().unwrap(), Err(StoreError::Unwritable(_))));
         }
         let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
         assert_eq!((kept, connection.is_autocommit()), (0, true));
         let (small, mut answer) = write("again", 1);
-        commit(&connection, Duration::ZERO, vec![small]);
+        commit(&connection, &Duration::ZERO.into(), vec![small]);
         assert!(answer.try_recv().unwrap().is_ok());
     }
 
@@ -287,7 +333,7 @@ mod tests {
         let (unwanted, answer) = write("unwanted", 1);
         drop(answer);
         // The other one never ends: without the look at who wants it, this would take as long as that.
-        commit(&connection, Duration::from_secs(3_600), vec![unwanted]);
+        commit(&connection, &Duration::from_secs(3_600).into(), vec![unwanted]);
         other.execute_batch("ROLLBACK").unwrap();
         let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
         assert_eq!(kept, 0);

@@ -27,7 +27,7 @@ impl ToolRules {
         Self { categories: names.into_iter().map(Arc::from).collect(), ..Self::default() }
     }
 
-    /// Tells whether nothing is named.
+    /// Returns whether nothing is named.
     pub fn is_empty(&self) -> bool {
         self.categories.is_empty() && self.tools.is_empty()
     }
@@ -103,12 +103,12 @@ impl ToolPolicy {
         }
     }
 
-    /// Tells whether a tool may be called.
+    /// Returns whether a tool may be called.
     pub fn allows(&self, tool: &Tool) -> bool {
         !self.denied.names(tool) && self.allowed.iter().all(|rules| rules.names(tool))
     }
 
-    /// Tells whether a tool of this name and of no category may be called.
+    /// Returns whether a tool of this name and of no category may be called.
     pub fn allows_name(&self, name: &str) -> bool {
         !self.denied.tools.contains(name) && self.allowed.iter().all(|rules| rules.tools.contains(name))
     }

@@ -51,7 +51,7 @@ impl<'a> Calling<'a> {
         work.buffered(self.limits.parallel.max(1))
     }
 
-    /// Says why a call is not carried out, if so.
+    /// Explains why a call is not carried out, if so.
     async fn admit(&self, call: &ToolCall) -> Result<(), String> {
         let Some(tool) = self.visible.iter().find(|tool| tool.name() == &*call.name) else {
             let names: Vec<&str> = self.visible.iter().map(Tool::name).collect();
@@ -105,7 +105,7 @@ impl<'a> Calling<'a> {
     }
 }
 
-/// Tells the tool that nobody waits for it any more, however the wait ends: work in another thread goes on until
+/// Notifies the tool that nobody waits for it any more, however the wait ends: work in another thread goes on until
 /// then.
 #[derive(Default)]
 struct Stop(Cancel);

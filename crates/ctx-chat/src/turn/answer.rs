@@ -216,7 +216,7 @@ impl Running<'_, '_> {
 
     /// Appends a message to what is sent next.
     async fn push(&mut self, message: Message) -> Result<(), Stop> {
-        let ports = Ports { attachments: self.chat.attachments, ..Ports::default() };
+        let ports = Ports::default().with(|ports| ports.attachments = self.chat.attachments);
         let (session, turn) = (self.recorder.session(), &self.request.turn);
         let appended = self.chat.agent.append(session, turn, vec![message], ports).await?;
         self.messages.extend(appended.messages);

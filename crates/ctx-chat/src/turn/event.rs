@@ -31,10 +31,10 @@ pub enum TurnEvent {
     },
     /// Older messages are being summarised.
     Summarizing(MaskTrigger),
-    /// A summary stands for older messages from now on.
+    /// A summary replaces older messages from now on.
     Summarized(MaskNotice),
     /// There is no summary; the turn goes on without one.
-    NotSummarized(String),
+    NotSummarized(Phrase),
     /// The request was made smaller; the conversation is as it was.
     Compressed(Box<CompressionReport>),
     /// The request is large, and could not be made smaller.
@@ -53,7 +53,7 @@ pub enum TurnEvent {
         /// How long is waited.
         wait: Duration,
         /// Why it failed.
-        reason: String,
+        reason: Phrase,
     },
     /// The request was too large for the model, and is sent again, smaller.
     Overflowed,

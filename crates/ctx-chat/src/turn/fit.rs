@@ -47,7 +47,7 @@ impl Fit {
         Some(ContextUsage::new(used, self.budget?))
     }
 
-    /// Tells whether a request is above the trigger, and a pass over it was not in vain before.
+    /// Returns whether a request is above the trigger, and a pass over it was not in vain before.
     fn is_due(&self, usage: &ContextUsage) -> bool {
         let config = self.compression.as_ref().map(|compression| &compression.config);
         let is_above = |config: &RequestConfig| {

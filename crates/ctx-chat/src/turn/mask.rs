@@ -5,7 +5,7 @@ use ctx_compress::mask::{
 };
 use ctx_pipeline::Cancel;
 use ctx_tokens::Counter;
-use ctx_types::{Text, TurnInput};
+use ctx_types::{Phrase, Text, TurnInput, phrase};
 
 use crate::deadline::TokioDeadline;
 use crate::store::StoreError;
@@ -72,12 +72,12 @@ impl Running<'_, '_> {
     async fn commit(&mut self, draft: &MaskDraft) -> Result<TurnEvent, Stop> {
         let commit = match draft.commit(self.recorder.session(), self.recorder.now()) {
             Ok(commit) => commit,
-            Err(stale) => return Ok(TurnEvent::NotSummarized(stale.to_string())),
+            Err(stale) => return Ok(TurnEvent::NotSummarized(stale.phrase())),
         };
         match self.recorder.apply("summarise", commit.op).await {
             Ok(()) => Ok(TurnEvent::Summarized(commit.notice)),
             // Somebody else changed it meanwhile.
-            Err(StoreError::Session(error)) => Ok(TurnEvent::NotSummarized(error.to_string())),
+            Err(StoreError::Session(error)) => Ok(TurnEvent::NotSummarized(error.phrase())),
             Err(error) => Err(Stop::store(error, "")),
         }
     }
@@ -94,12 +94,12 @@ pub async fn compress_conversation(
     turn: &TurnInput,
     selection: &MaskSelection,
     cancel: &Cancel,
-) -> Result<Result<MaskNotice, String>, StoreError> {
-    let Some(masks) = &chat.masks else { return Ok(Err("there is no summarizer".to_owned())) };
+) -> Result<Result<MaskNotice, Phrase>, StoreError> {
+    let Some(masks) = &chat.masks else { return Ok(Err(phrase!("no summarizer is set"))) };
     let counter = Counter::for_model(&chat.agent.model(turn).0).0;
     let plan = match MaskPlan::new(log.conversation.session(), &masks.config, selection, &counter) {
         Ok(plan) => plan,
-        Err(none) => return Ok(Err(none.to_string())),
+        Err(none) => return Ok(Err(none.phrase())),
     };
     let draft = match summarize(masks, plan, counter, cancel).await {
         Ok(draft) => draft,
@@ -108,7 +108,7 @@ pub async fn compress_conversation(
     let at = (chat.clock)();
     let commit = match draft.commit(log.conversation.session(), at) {
         Ok(commit) => commit,
-        Err(stale) => return Ok(Err(stale.to_string())),
+        Err(stale) => return Ok(Err(stale.phrase())),
     };
     within(cancel, log.conversation.apply(log.store, "summarise", commit.op, Some(at))).await?;
     Ok(Ok(commit.notice))
@@ -119,7 +119,7 @@ async fn summarize(
     plan: MaskPlan,
     counter: Counter,
     cancel: &Cancel,
-) -> Result<MaskDraft, String> {
+) -> Result<MaskDraft, Phrase> {
     let deadline = TokioDeadline::new(cancel.clone());
     let with = Summarizing {
         summarizer: Some(masks.summarizer),
@@ -127,5 +127,5 @@ async fn summarize(
         counter: &counter,
         extract: None,
     };
-    plan.summarize(&with).await.map_err(|failure| failure.to_string())
+    plan.summarize(&with).await.map_err(|failure| failure.phrase())
 }

@@ -2,7 +2,7 @@
 
 use ctx_compress::request::{ContextUsage, Overflow};
 use ctx_engine::AssembleError;
-use ctx_types::{NodeId, Text};
+use ctx_types::{NodeId, Phrase, Text, phrase};
 use ctx_wire::ReplyUsage;
 
 use crate::error::ClientError;
@@ -44,6 +44,7 @@ pub enum TurnOutcome {
 
 /// What went wrong in a turn.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum TurnFailure {
     /// The model gave no answer.
@@ -56,17 +57,31 @@ pub enum TurnFailure {
     #[error(transparent)]
     Conversation(StoreError),
     /// What must be sent is larger than what may be.
-    #[error("the request is too large: {0}")]
     TooLarge(Box<Overflow>),
     /// The answer has neither words nor calls.
-    #[error("the model answered nothing")]
     Blank,
     /// The model still called tools when it had been asked as often as allowed.
-    #[error("the model was asked {rounds} times and is not done; say `continue` to let it go on")]
     TooManyRounds {
         /// How often it was asked.
         rounds: usize,
     },
+}
+
+impl TurnFailure {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Model(error) => error.phrase(),
+            Self::Context(error) => error.phrase(),
+            Self::Conversation(error) => error.phrase(),
+            Self::TooLarge(error) => phrase!("the request is too large: {error}", error = error.phrase()),
+            Self::Blank => phrase!("the model's answer is empty"),
+            Self::TooManyRounds { rounds } => phrase!(
+                "the model was called {rounds} times and is not done; send `continue` to go on",
+                rounds
+            ),
+        }
+    }
 }
 
 impl TurnFailure {

@@ -68,17 +68,17 @@ impl<'a> Recorder<'a> {
         Self { log: None, is_kept, scratch: session, last, clock, cancel, unstored: 0 }
     }
 
-    /// Tells whether what is said belongs to the conversation.
+    /// Returns whether what is said belongs to the conversation.
     pub(super) const fn is_kept(&self) -> bool {
         self.is_kept
     }
 
-    /// Tells whether messages are stored.
+    /// Returns whether messages are stored.
     pub(super) fn stores(&self) -> bool {
         self.log.is_some() && self.is_kept
     }
 
-    /// Tells whether there is a conversation into which messages go, be it a copy.
+    /// Returns whether there is a conversation into which messages go, be it a copy.
     pub(super) fn has_conversation(&self) -> bool {
         self.is_kept && self.last.is_some()
     }

@@ -112,10 +112,10 @@ fn wrap(call: &mut ToolCall) -> Option<Diagnostic> {
         return None;
     }
     call.arguments = json!({ UNREADABLE: call.arguments.as_str() }).to_string().into();
-    let text = phrase!("the arguments of the call `{call}` are no JSON object", call = excerpt(&call.id));
+    let text = phrase!("the arguments of the call `{call}` are not a JSON object", call = excerpt(&call.id));
     Some(
         Diagnostic::warning(codes::WRAPPED_ARGUMENTS, text)
-            .with_help(phrase!("they are sent as a text within one")),
+            .with_help(phrase!("they are sent as text inside one")),
     )
 }
 
@@ -134,7 +134,7 @@ fn rename(call: &mut ToolCall, tools: &[ToolDefinition]) -> Option<Diagnostic> {
         call = excerpt(&call.id),
         tool = excerpt(&call.name)
     );
-    let help = phrase!("it is sent as `{name}`: providers refuse a name that no tool can have", name);
+    let help = phrase!("it is sent as `{name}`, because providers reject a name that no tool can have", name);
     call.name = name.into();
     Some(Diagnostic::warning(codes::RENAMED_TOOL, text).with_help(help))
 }

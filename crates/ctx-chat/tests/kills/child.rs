@@ -28,7 +28,7 @@ pub(crate) fn talk(store: &Path, url: &str) -> ! {
     unreachable!("turns have no end")
 }
 
-/// Tells what is stored, at once.
+/// Returns what is stored, at once.
 fn tell(event: TurnEvent) {
     if let TurnEvent::Stored { id, role } = event {
         let mut output = std::io::stdout();

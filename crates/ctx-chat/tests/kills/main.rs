@@ -9,7 +9,7 @@
 mod chance;
 mod child;
 mod left;
-#[path = "../turn/room.rs"]
+#[path = "../server/room.rs"]
 mod room;
 #[path = "../server/mod.rs"]
 mod server;

@@ -113,7 +113,7 @@ fn a_tool_round_with_parallel_calls_comes_in_pieces(server: &Foreign, dialect: D
     assert_eq!(ids, ["call_a", "call_b", "call_c"]);
 }
 
-/// Says something to which the server has an answer the second time.
+/// Sends something to which the server has an answer the second time.
 #[track_caller]
 fn check_second_time(mut room: Room<Desk<'_>>, text: &str, answer: &str) {
     assert_eq!(ending(&room.turn(text, |_| ())), "answered", "{:?}", room.stored());

@@ -20,7 +20,7 @@ const START: Duration = Duration::from_secs(60);
 /// How a server says where it is.
 const ADDRESS: &str = "http://127.0.0.1:";
 
-/// Tells whether both servers are installed; else what is missing.
+/// Returns whether both servers are installed; else what is missing.
 pub(crate) fn installed() -> Result<(), String> {
     for part in [aimock_program(), folder().join("python/installed.txt")] {
         if !part.exists() {
@@ -30,7 +30,7 @@ pub(crate) fn installed() -> Result<(), String> {
     Ok(())
 }
 
-/// Says on standard error, where tests cannot be told to be silent, that tests are skipped.
+/// Reports on standard error, where tests cannot be told to be silent, that tests are skipped.
 pub(crate) fn tell_skipped(why: &str) {
     let line = "!".repeat(78);
     let text = format!(

@@ -8,7 +8,7 @@ mod aimock;
 mod foreign;
 mod llmock;
 mod relay;
-#[path = "../turn/room.rs"]
+#[path = "../server/room.rs"]
 mod room;
 #[path = "../server/mod.rs"]
 mod server;

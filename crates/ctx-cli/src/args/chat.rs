@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use ctx_types::phrase;
 
 use crate::args::turn::{self, ConfigArguments, SwitchArguments, TurnArguments};
+use crate::lang::Told;
 
 /// Talk with a model, and keep the conversation
 ///
@@ -18,7 +20,7 @@ use crate::args::turn::{self, ConfigArguments, SwitchArguments, TurnArguments};
     ctx chat agent.yaml --base-url http://localhost:8080 --conversation notes\n  \
     ctx chat agent.yaml --once \"Summarise README.md\" --tools-dir .\n  \
     ctx chat agent.yaml --once \"Hello\" --dry-run    prints the request, and sends nothing\n\n\
-    The endpoint, its key and the store can stand in `ctx.toml`; docs/chat.md tells how.\n\
+    The endpoint, its key and the store can be set in `ctx.toml`; see docs/chat.md.\n\
     Exit codes: 0 the model answered, 1 the turn failed, 2 usage, 3 a file or the store cannot be read,\n\
     4 the provider failed, 5 no context fits, 130 the turn was stopped.")]
 pub(crate) struct ChatArguments {
@@ -55,7 +57,7 @@ pub(crate) struct ChatArguments {
     /// Send the beginning of a file with the first message
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,
-    /// Expand macros in what the user says, once, before it is stored; what was typed is kept beside it. An agent
+    /// Expand macros in what the user says, once, before it is stored; the typed text is kept too. An agent
     /// whose file says `expandInput: true` wants it too
     #[arg(long)]
     pub(crate) expand_input: bool,
@@ -65,15 +67,15 @@ pub(crate) struct ChatArguments {
     /// Ask for answers in one piece
     #[arg(long)]
     pub(crate) no_stream: bool,
-    /// Print what came of `--once` as JSON
+    /// Print the result of `--once` as JSON
     #[arg(long, requires = "once", conflicts_with = "dry_run")]
     pub(crate) json: bool,
 }
 
 /// Takes a text that says something: what is blank would ask the model for nothing.
-fn words(text: &str) -> Result<String, String> {
+fn words(text: &str) -> Result<String, Told> {
     match text.trim().is_empty() {
-        true => Err("there is nothing to say".to_owned()),
+        true => Err(Told(phrase!("there is nothing to say"))),
         false => Ok(text.to_owned()),
     }
 }

@@ -23,11 +23,11 @@ pub(crate) enum CompressCommand {
     Plan(PlanArguments),
     Run(RunArguments),
     Budget(BudgetArguments),
-    /// Switch a summary on: it hides what it stands for
+    /// Switch a summary on: it hides the messages it covers
     Enable(SwitchSummaryArguments),
-    /// Switch a summary off: what it stands for shows again
+    /// Switch a summary off: the messages it covers are visible again
     Disable(SwitchSummaryArguments),
-    /// Delete a summary: what it stands for shows again
+    /// Delete a summary: the messages it covers are visible again
     Delete(DeleteSummaryArguments),
     Edit(EditArguments),
     Regenerate(RegenerateArguments),
@@ -77,7 +77,7 @@ pub(crate) struct PassArguments {
 /// Fit conversations into a number of tokens, or hide older messages behind a summary
 ///
 /// With `--budget` the messages that fit are printed, and the file is not touched.
-/// With `--mask` a summary is put into the conversation's tree, behind the messages that it stands for; these stay
+/// With `--mask` a summary is put into the conversation's tree, behind the messages it covers; these stay
 /// in the file, and show again when the summary is switched off. Nothing is written without `--write` or `--out`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -87,7 +87,7 @@ pub(crate) struct PassArguments {
     ctx compress run --session chat.json --mask --summarizer \"cmd:llm -m gpt-5-mini\" --write\n  \
     ctx compress run --session chat.json --mask --summarizer openai --summarizer-model gpt-5-mini --write\n  \
     ctx compress run --session 'chats/*.json' --mask --auto --write\n\n\
-    What the user said last stays, and so do leading instructions, summaries and messages marked\n\
+    The last user message is kept, and so are leading instructions, summaries and messages marked\n\
     `\"pinned\": true`. What `run --json` prints can be compressed again: its notes know what they\n\
     stand for.\n\n\
     Exit codes: 0 the messages fit, or are hidden, or need no compression; 2 usage, 3 a file cannot\n\
@@ -232,7 +232,7 @@ pub(crate) struct OutputArguments {
     pub(crate) at: Option<String>,
 }
 
-/// Switch a summary, or only the facts that are kept beside it; what it stands for stays in the file
+/// Switch a summary, or only the facts that are kept beside it; the messages it covers stay in the file
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress disable compression_4f1c --session chat.json\n  \
@@ -249,7 +249,7 @@ pub(crate) struct SwitchSummaryArguments {
     pub(crate) appendix: bool,
 }
 
-/// Delete a summary; what it stands for stays in the file
+/// Delete a summary; the messages it covers stay in the file
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress delete compression_4f1c --session chat.json\n  \
@@ -282,7 +282,7 @@ pub(crate) struct SummaryArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Edit the text of a summary; what it stands for stays
+/// Edit the text of a summary; the messages it covers are unchanged
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress edit compression_4f1c --session chat.json --text \"They agreed on room 12.\" --write\n  \
@@ -295,7 +295,7 @@ pub(crate) struct EditArguments {
     pub(crate) text: Option<String>,
 }
 
-/// Write a summary again, from the messages that it stands for
+/// Write a summary again, from the messages it covers
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress regenerate compression_4f1c --session chat.json --write \\\n    \
@@ -313,7 +313,7 @@ pub(crate) struct RegenerateArguments {
 
 /// Show which facts summaries, or a pass, kept, lost and made up
 ///
-/// What was said is compared with what is left of it, by rules and without a model; no file is touched.
+/// The original messages are compared with what is left of them, by rules and without a model; no file is touched.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress report --session chat.json\n  \

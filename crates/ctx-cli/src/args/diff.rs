@@ -10,7 +10,7 @@ use crate::args::{ConfigArguments, TurnArguments};
 /// Compare two contexts: what they share, what is billed again
 ///
 /// Providers cache a request by its beginning, byte for byte. The first difference ends what they can use again:
-/// it is shown with its owner, the entry, macro or message that wrote it, and what stands below it.
+/// it is shown with its owner, the entry, macro or message that wrote it, and what follows it.
 /// A file is an assembly (`ctx assemble --json`), a request body with `messages`, or an agent, which is assembled
 /// with the options below.
 #[derive(Debug, Args)]

@@ -9,9 +9,8 @@ use ctx_engine::Format;
 /// Make an agent from SillyTavern, RisuAI or AIO Hub files
 ///
 /// Character cards (JSON, PNG, CHARX), chat-completion presets, lorebooks, regex scripts, personas, settings and
-/// chats become one agent with worldbooks, a profile and conversations; what each file is is told by its content.
-/// What a file only may be is taken for that with a warning, and what nothing tells is refused, with exit code 3; `--as`
-/// says what it is.
+/// chats become one agent with worldbooks, a profile and conversations. Formats are recognised by
+/// content: a likely one is used with a warning, an unknown one is refused with exit code 3; `--as` names it.
 /// Without `--out` nothing is written: it shows what an import would make.
 /// If one of several files cannot be read, the others are imported, with exit code 3; but then nothing is written where
 /// `agent.yaml` is in the folder already. All files are written, or none.
@@ -28,22 +27,22 @@ pub(crate) struct AgentImportArguments {
     /// The files
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The format of the file; of several files, that of those whose content does not tell it for certain
+    /// The format of files whose content does not show it for certain
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<String>,
     /// The folder to write to; files that have the names of new ones are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Show what became of the fields, grouped by their places
+    /// Show how fields were imported, grouped by path
     #[arg(long, conflicts_with = "json")]
     pub(crate) report: bool,
-    /// Show what became of each field
+    /// Show how each field was imported
     #[arg(long, conflicts_with_all = ["json", "report"])]
     pub(crate) report_fields: bool,
-    /// Write what became of each field to a file (JSON)
+    /// Write how each field was imported to a file (JSON)
     #[arg(long, value_name = "FILE")]
     pub(crate) report_file: Option<PathBuf>,
-    /// Print what became of each field, and the written files, as JSON
+    /// Print how each field was imported, and the written files, as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Exit with code 1, and write nothing but the report, if there is an error or a field that is unsupported
@@ -102,8 +101,8 @@ pub(crate) enum ExportForm {
 /// Update old spellings in AIO Hub files
 ///
 /// Agents, exports of agents, presets of both versions, and sessions in two halves, each in the form that it has.
-/// Says what would change; `--write` changes the files, or none of them if one cannot be migrated, and keeps what they
-/// were beside them as `.bak`. Files of other applications are not migrated but imported.
+/// Shows what would change; `--write` changes the files, or none of them if one cannot be migrated, and keeps the old
+/// ones as `.bak`. Files of other applications are not migrated but imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ctx migrate agent.json\n  ctx migrate agents/*.json --write")]
 pub(crate) struct MigrateArguments {

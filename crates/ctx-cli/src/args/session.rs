@@ -102,7 +102,7 @@ pub(crate) struct ListArguments {
 
 /// Write a conversation of the store to a file, or to standard output
 ///
-/// Lists of messages hold the active path; what a form has no place for is told.
+/// Lists of messages hold the active path; what a format cannot hold is reported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session export notes --out notes.json\n  \

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use ctx_tokens::{MAX_TOKENS, read_tokens};
+use ctx_types::phrase;
+
+use crate::lang::Told;
 
 /// One turn of a conversation.
 #[derive(Clone, Debug, Args)]
@@ -33,7 +36,7 @@ pub(crate) struct TurnArguments {
     /// The model's own settings of processors: an object like an agent's `parameters`
     #[arg(long, value_name = "FILE")]
     pub(crate) model_settings: Option<PathBuf>,
-    /// Tool definitions: a list, which stands in the request body as it is
+    /// Tool definitions: a list, copied into the request body unchanged
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     /// The folder of attached files; by default those of the conversation and of the agent
@@ -93,23 +96,20 @@ impl TurnArguments {
     }
 }
 
-pub(super) fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+pub(super) fn seed(text: &str) -> Result<u64, Told> {
+    let expected = || phrase!("expected a whole number from 0 to {last}", last = u64::MAX.to_string());
+    text.parse().map_err(|_| Told(expected()))
 }
 
-pub(super) fn context_tokens(text: &str) -> Result<u32, String> {
-    tokens(text).map_err(|error| format!("{error}; 0 means the model's window"))
+pub(super) fn context_tokens(text: &str) -> Result<u32, Told> {
+    tokens(text).map_err(|Told(error)| Told(phrase!("{error}; 0 means the model's window", error)))
 }
 
 /// Reads a number of tokens by the rule that holds in files too.
-pub(super) fn tokens(text: &str) -> Result<u32, String> {
+pub(super) fn tokens(text: &str) -> Result<u32, Told> {
     let value = serde_json::from_str(text).ok();
-    value.as_ref().and_then(read_tokens).ok_or_else(|| format!("expected {}", tokens_expected()))
-}
-
-/// Says what a number of tokens is.
-pub(crate) fn tokens_expected() -> String {
-    format!("a whole number from 0 to {MAX_TOKENS}")
+    let expected = || phrase!("expected a whole number from 0 to {last}", last = MAX_TOKENS);
+    value.as_ref().and_then(read_tokens).ok_or_else(|| Told(expected()))
 }
 
 /// Which processors run.

@@ -1,13 +1,13 @@
 //! `ctx anchors`: the anchors that presets may use, and what goes to each.
 
+use ctx_language::Language;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::slice::from_ref;
 
 use anyhow::Result;
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Entry, Preset};
 use ctx_engine::Engine;
-use ctx_types::{CHAT_HISTORY, Order, Placement, Side};
+use ctx_types::{CHAT_HISTORY, Order, Phrase, Placement, Side, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{AnchorsArguments, AnchorsCommand};
@@ -19,20 +19,22 @@ use ctx_project::Sources;
 use ctx_project::inputs::AgentFile;
 
 /// Lists anchors.
-pub(crate) fn run(arguments: &AnchorsArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &AnchorsArguments) -> Result<Exit> {
     let AnchorsCommand::List(arguments) = &arguments.command;
     let engine = Engine::new();
-    let mut sources = show::sources();
-    let config = project::config(&arguments.config, &mut sources)?;
-    show::findings(&sources, &config.found);
+    let mut sources = show::sources(language);
+    let config = project::config(language, &arguments.config, &mut sources)?;
+    show::findings(language, &sources, &config.found);
     let rows = match config.file("agent", arguments.agent.clone(), &sources)? {
         None => Rows::registered(&engine.anchors),
-        Some(path) => of_agent(&path, &engine, &mut sources)?,
+        Some(path) => of_agent(language, &path, &engine, &mut sources)?,
     };
     let rows = rows.rows;
     match arguments.json {
         true => show::json(&Value::Array(rows.iter().map(Row::to_json).collect()))?,
-        false => show::result(&show::listing(HEADER, rows.iter().map(Row::to_cells)))?,
+        false => {
+            show::result(&show::listing(language, HEADER, rows.iter().map(|row| row.to_cells(language))))?;
+        }
     }
     Ok(Exit::Success)
 }
@@ -87,9 +89,9 @@ impl Rows {
 }
 
 /// Registered anchors, then those that the agent declares itself, then those that it only names.
-fn of_agent(path: &Path, engine: &Engine, sources: &mut Sources) -> Result<Rows> {
+fn of_agent(language: Language, path: &Path, engine: &Engine, sources: &mut Sources) -> Result<Rows> {
     let file = AgentFile::read(path, engine, sources)?;
-    show::findings(sources, &file.found);
+    show::findings(language, sources, &file.found);
     let (preset, _) = Preset::compile(&file.agent, &engine.anchors);
     let mut rows = Rows::registered(&engine.anchors);
     let entries = || preset.entries().iter().filter(|entry| entry.off_reason().is_none());
@@ -117,13 +119,12 @@ impl Row {
         Self { id, kind, description, entry: None, placed: Vec::new(), note: None }
     }
 
-    fn to_cells(&self) -> [String; 4] {
+    fn to_cells(&self, language: Language) -> [String; 4] {
         let entry = self.entry.map_or_else(String::new, |index| index.to_string());
-        let placed = self.placed.iter().map(ToString::to_string);
-        let notes = self.note.into_iter().map(str::to_owned);
-        let lines = from_ref(&self.description).iter().cloned().chain(placed).chain(notes);
-        let lines: Vec<_> = lines.map(|line| lang::text(&line).into_owned()).collect();
-        [self.id.clone(), lang::text(self.kind).into_owned(), entry, lines.join("\n")]
+        let word = |english| lang::word(language, english).into_owned();
+        let placed = self.placed.iter().map(|placed| lang::say(language, &placed.phrase()));
+        let lines = [word(&self.description)].into_iter().chain(placed).chain(self.note.map(word));
+        [self.id.clone(), word(self.kind), entry, lines.collect::<Vec<_>>().join("\n")]
     }
 
     fn to_json(&self) -> Value {
@@ -146,14 +147,16 @@ impl Placed {
         let Self { entry, source, side, order } = self;
         json!({ "entry": entry, "source": source, "side": side.to_string(), "order": order.0 })
     }
-}
 
-impl std::fmt::Display for Placed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.side, self.source)?;
+    fn phrase(&self) -> Phrase {
+        let source = &self.source;
+        let line = match self.side {
+            Side::Before => phrase!("before: {source}", source),
+            Side::After => phrase!("after: {source}", source),
+        };
         match self.order == Order::DEFAULT {
-            true => Ok(()),
-            false => write!(f, " (order {})", self.order.0),
+            true => line,
+            false => phrase!("{line} (order {order})", line, order = self.order.0),
         }
     }
 }

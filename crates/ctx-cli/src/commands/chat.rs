@@ -11,23 +11,26 @@ mod tools;
 mod tree;
 
 use anyhow::{Context as _, Result};
+use ctx_language::Language;
+use ctx_types::phrase;
 
 use crate::args::ChatArguments;
 use crate::exit::Exit;
+use crate::lang::Told;
 use crate::show;
 use setup::Setup;
 
 /// Talks with a model, once or until the user ends it.
-pub(crate) fn run(arguments: &ChatArguments) -> Result<Exit> {
-    let mut sources = show::sources();
-    let mut setup = Setup::read(arguments, &mut sources)?;
+pub(crate) fn run(language: Language, arguments: &ChatArguments) -> Result<Exit> {
+    let mut sources = show::sources(language);
+    let mut setup = Setup::read(language, arguments, &mut sources)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("cannot start")?;
+    let runtime = runtime.context(Told(phrase!("cannot start")))?;
     let exit = runtime.block_on(async {
         match &arguments.once {
-            Some(text) if arguments.dry_run => once::preview(&setup, text).await,
-            Some(text) => once::run(&setup, text, arguments.json).await,
-            None => talk::run(&mut setup, arguments.greeting).await,
+            Some(text) if arguments.dry_run => once::preview(language, &setup, text).await,
+            Some(text) => once::run(language, &setup, text, arguments.json).await,
+            None => talk::run(language, &mut setup, arguments.greeting).await,
         }
     });
     // A thread that still reads standard input must not hold the end up.

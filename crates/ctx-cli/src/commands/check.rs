@@ -1,28 +1,28 @@
 //! `ctx check`: what is wrong with files.
 
-use std::fmt;
+use ctx_language::Language;
 
-use anyhow::{Result, bail};
-use ctx_types::Severity;
+use anyhow::Result;
+use ctx_types::{Severity, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
 use crate::commands::explain_code;
 use crate::exit::Exit;
-use crate::lang;
-use crate::show::{self, plural};
+use crate::lang::{self, Told};
+use crate::show;
 use ctx_project::check::{Checked, Checker, Fixes, Kind};
 use ctx_project::files;
 use ctx_project::inputs;
 
 /// Checks files and folders, one file after the other; or explains a code.
-pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit> {
     if let Some(code) = &arguments.explain {
-        return explain_code::run(code, arguments.json);
+        return explain_code::run(language, code, arguments.json);
     }
     inputs::check_stdin(arguments.paths.iter().chain(&arguments.worldbooks))?;
     if arguments.fix && arguments.paths.iter().any(|path| files::is_stdin(path)) {
-        bail!("standard input cannot be changed; name a file");
+        return Err(Told(phrase!("standard input cannot be changed; name a file")).into());
     }
     let checker = Checker::new(&arguments.worldbooks)?;
     let mut fixes = arguments.fix.then(|| Fixes::new(arguments.dry_run));
@@ -30,19 +30,19 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     checker.check(&arguments.paths, &mut fixes, &mut |checked| {
         // Programs have the findings in the result; that a file is unreadable people want to know too.
         if !arguments.json || checked.is_unreadable {
-            show::findings(&checked.sources, &checked.findings);
+            show::findings(language, &checked.sources, &checked.findings);
         }
         totals.add(&checked, arguments.json);
     });
     match &fixes {
-        Some(fixes) => report(&totals, fixes, arguments.json)?,
-        None => totals.print(arguments.json)?,
+        Some(fixes) => report(language, &totals, fixes, arguments.json)?,
+        None => totals.print(language, arguments.json)?,
     }
     Ok(totals.exit(arguments.deny_warnings))
 }
 
 /// Writes what was mended, and then prints it beside what is left.
-fn report(totals: &Totals, fixes: &Fixes, as_json: bool) -> Result<()> {
+fn report(language: Language, totals: &Totals, fixes: &Fixes, as_json: bool) -> Result<()> {
     fixes.write()?;
     if as_json {
         let mut value = totals.to_json();
@@ -51,8 +51,8 @@ fn report(totals: &Totals, fixes: &Fixes, as_json: bool) -> Result<()> {
         }
         return show::json(&value);
     }
-    show_declined(fixes);
-    show::drawn(&format!("{}{totals}", changes(fixes)))
+    show_declined(language, fixes);
+    show::drawn(&format!("{}{}", changes(language, fixes), totals.told(language)))
 }
 
 /// What was found in all files.
@@ -95,10 +95,10 @@ impl Totals {
     }
 
     /// Prints how many findings there are, or as JSON each of them.
-    pub(super) fn print(&self, as_json: bool) -> Result<()> {
+    pub(super) fn print(&self, language: Language, as_json: bool) -> Result<()> {
         match as_json {
             true => show::json(&self.to_json()),
-            false => show::result(&self.to_string()),
+            false => show::result(&self.told(language)),
         }
     }
 
@@ -110,57 +110,70 @@ impl Totals {
             _ => Exit::Findings,
         }
     }
-}
 
-impl fmt::Display for Totals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_kinds(f, &self.kinds)?;
-        let files = plural(self.files.len(), "file");
-        let (errors, warnings) = (plural(self.errors, "error"), plural(self.warnings, "warning"));
-        let told = format!("{files} checked: {errors}, {warnings}");
-        writeln!(f, "{}", lang::text(&told))
+    /// Writes what files were taken for, and how much was found.
+    fn told(&self, language: Language) -> String {
+        let told = phrase!(
+            "{files} checked: {errors}, {warnings}",
+            files = count_of!(self.files.len(), "file"),
+            errors = count_of!(self.errors, "error"),
+            warnings = count_of!(self.warnings, "warning")
+        );
+        format!("{}{}\n", kinds(language, &self.kinds), lang::say(language, &told))
     }
 }
 
-/// Says why findings that could be mended were not, on standard error.
-fn show_declined(fixes: &Fixes) {
+/// Explains why findings that could be mended were not, on standard error.
+fn show_declined(language: Language, fixes: &Fixes) {
     for file in fixes.files() {
         for (finding, reason) in &file.declined {
             let pointer = finding.location.pointer.as_deref().unwrap_or_default();
-            show::remark(&format!("{} {pointer}: {} is not fixed: {reason}", file.name, finding.code));
+            let (file, code) = (&file.name, finding.code.to_string());
+            show::remark(
+                language,
+                &phrase!("{file} {pointer}: {code} is not fixed: {reason}", file, pointer, code, reason),
+            );
         }
     }
 }
 
 /// Writes the changed lines of each file, and how many findings are gone with them.
-fn changes(fixes: &Fixes) -> String {
+fn changes(language: Language, fixes: &Fixes) -> String {
     let mut text = String::new();
-    let [verb, fixed_verb] =
-        if fixes.is_dry() { ["would change", "would be fixed"] } else { ["changed", "fixed"] };
     let changed = || fixes.files().iter().filter_map(|file| Some((file, file.after.as_deref()?)));
     for (file, after) in changed() {
-        text += &lang::text(&format!("{verb} {}", show::clean_line(&file.name)));
-        text += "\n";
-        text += &show::diff(&String::from_utf8_lossy(&file.before), &String::from_utf8_lossy(after));
+        let path = show::clean_line(&file.name);
+        let line = match fixes.is_dry() {
+            true => phrase!("would change {path}", path),
+            false => phrase!("changed {path}", path),
+        };
+        text += &(lang::say(language, &line) + "\n");
+        text +=
+            &show::diff(language, &String::from_utf8_lossy(&file.before), &String::from_utf8_lossy(after));
     }
     let fixed: usize = fixes.files().iter().map(|file| file.fixed.len()).sum();
-    let (fixed, files) = (plural(fixed, "finding"), plural(changed().count(), "file"));
-    text + &lang::text(&format!("{fixed} {fixed_verb} in {files}")) + "\n"
+    let (fixed, files) = (count_of!(fixed, "finding"), count_of!(changed().count(), "file"));
+    let told = match fixes.is_dry() {
+        true => phrase!("{fixed} would be fixed in {files}", fixed, files),
+        false => phrase!("{fixed} fixed in {files}", fixed, files),
+    };
+    text + &lang::say(language, &told) + "\n"
 }
 
 /// How many files are named.
 const MAX_NAMED: usize = 20;
 
 /// Writes what each file was taken for, a line each; of many files the first.
-fn write_kinds(f: &mut fmt::Formatter<'_>, kinds: &[(String, Kind)]) -> fmt::Result {
-    for (file, kind) in kinds.iter().take(MAX_NAMED) {
-        let told = format!("`{}` is checked as {kind}", show::clean_line(file));
-        writeln!(f, "{}", lang::text(&told))?;
-    }
+fn kinds(language: Language, kinds: &[(String, Kind)]) -> String {
+    let line = |(file, kind): &(String, Kind)| {
+        let (file, kind) = (show::clean_line(file), kind.to_string());
+        lang::say(language, &phrase!("`{file}` is checked as {kind}", file, kind)) + "\n"
+    };
+    let shown: String = kinds.iter().take(MAX_NAMED).map(line).collect();
     let more = kinds.len().saturating_sub(MAX_NAMED);
-    if more > 0 {
-        let told = format!("and {}; `--json` says of each what it is", plural(more, "more file"));
-        writeln!(f, "{}", lang::text(&told))?;
+    if more == 0 {
+        return shown;
     }
-    Ok(())
+    let told = phrase!("and {more}; `--json` says of each what it is", more = count_of!(more, "more file"));
+    format!("{shown}{}\n", lang::say(language, &told))
 }

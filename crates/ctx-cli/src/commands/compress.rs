@@ -9,6 +9,7 @@ mod summaries;
 mod waiting;
 mod writer;
 
+use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -34,7 +35,7 @@ use ctx_project::inputs::{self, InputFile};
 use ctx_project::options::SummarizerChoice;
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
-pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &CompressArguments) -> Result<Exit> {
     match &arguments.command {
         CompressCommand::Plan(arguments) => {
             need_mask(mask_options(&arguments.pass.mask), &arguments.pass.mask)?;
@@ -46,17 +47,17 @@ pub(crate) fn run(arguments: &CompressArguments) -> Result<Exit> {
         _ => {}
     }
     match &arguments.command {
-        CompressCommand::Plan(arguments) if arguments.pass.mask.mask => mask::plan(&arguments.pass),
-        CompressCommand::Plan(arguments) => plan(&arguments.pass),
-        CompressCommand::Run(arguments) if arguments.pass.mask.mask => mask::run(arguments),
-        CompressCommand::Run(arguments) => compress(arguments),
-        CompressCommand::Budget(arguments) => budget::run(arguments),
-        CompressCommand::Enable(arguments) => summaries::switch(arguments, true),
-        CompressCommand::Disable(arguments) => summaries::switch(arguments, false),
-        CompressCommand::Delete(arguments) => summaries::delete(&arguments.summary),
-        CompressCommand::Edit(arguments) => summaries::edit(arguments),
-        CompressCommand::Regenerate(arguments) => summaries::regenerate(arguments),
-        CompressCommand::Report(arguments) => report::run(arguments),
+        CompressCommand::Plan(arguments) if arguments.pass.mask.mask => mask::plan(language, &arguments.pass),
+        CompressCommand::Plan(arguments) => plan(language, &arguments.pass),
+        CompressCommand::Run(arguments) if arguments.pass.mask.mask => mask::run(language, arguments),
+        CompressCommand::Run(arguments) => compress(language, arguments),
+        CompressCommand::Budget(arguments) => budget::run(language, arguments),
+        CompressCommand::Enable(arguments) => summaries::switch(language, arguments, true),
+        CompressCommand::Disable(arguments) => summaries::switch(language, arguments, false),
+        CompressCommand::Delete(arguments) => summaries::delete(language, &arguments.summary),
+        CompressCommand::Edit(arguments) => summaries::edit(language, arguments),
+        CompressCommand::Regenerate(arguments) => summaries::regenerate(language, arguments),
+        CompressCommand::Report(arguments) => report::run(language, arguments),
     }
 }
 
@@ -82,7 +83,7 @@ fn need_mask(
 ) -> Result<(), ProjectError> {
     match options.find(|(_, is_given)| *is_given && !mask.mask) {
         Some((name, _)) => {
-            Err(ProjectError::Usage(phrase!("`{name}` is about summaries: it needs `--mask`", name)))
+            Err(ProjectError::Usage(phrase!("`{name}` applies to summaries and needs `--mask`", name)))
         }
         None => Ok(()),
     }
@@ -116,37 +117,38 @@ fn summarizer_options(run: &RunArguments) -> impl Iterator<Item = (&'static str,
     options.into_iter()
 }
 
-fn plan(arguments: &PassArguments) -> Result<Exit> {
-    let pass = Pass::of(arguments)?;
-    batch::run(&pass.sessions, arguments.json, &mut |path, sources| {
+fn plan(language: Language, arguments: &PassArguments) -> Result<Exit> {
+    let pass = Pass::of(language, arguments)?;
+    batch::run(language, &pass.sessions, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
         let plan = pass.pipeline.plan(&messages, pass.protection(&messages)?);
         found.extend(in_conversation(&plan.diagnostics, path));
         let report = plan.report(&plan.apply(), pass.pipeline.meter());
-        let mut done = done(&plan.outcome, plan::drawn(&plan, messages.len()), plan.to_json(), found);
+        let mut done =
+            done(&plan.outcome, plan::drawn(language, &plan, messages.len()), plan.to_json(), found);
         done.messages = (report.input_count, report.output_count);
         done.tokens = (report.input_tokens, report.output_tokens);
         if let PassOutcome::Infeasible(overflow) = &plan.outcome {
-            (done.error, done.exit) = (Some(overflow.to_string()), Exit::Impossible);
+            (done.error, done.exit) = (Some(overflow.phrase()), Exit::Impossible);
         }
         Ok(done)
     })
 }
 
-fn compress(arguments: &RunArguments) -> Result<Exit> {
+fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
     if arguments.output.write || arguments.output.out.is_some() {
         let message =
             phrase!("only summaries are written into conversations: `--write` and `--out` need `--mask`");
         return Err(ProjectError::Usage(message).into());
     }
-    let (pass, arguments) = (Pass::of(&arguments.pass)?, &arguments.pass);
-    batch::run(&pass.sessions, arguments.json, &mut |path, sources| {
+    let (pass, arguments) = (Pass::of(language, &arguments.pass)?, &arguments.pass);
+    batch::run(language, &pass.sessions, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
         let compression = pass.pipeline.compress(&messages, pass.protection(&messages)?);
         let report = compression.report;
         found.extend(in_conversation(&report.diagnostics, path));
         if let PassOutcome::Infeasible(overflow) = report.outcome {
-            show::findings(sources, &found);
+            show::findings(language, sources, &found);
             return Err((*overflow).into());
         }
         let fitted: Vec<Value> = compression.messages.iter().map(message_to_json).collect();
@@ -181,20 +183,20 @@ struct Pass {
 }
 
 impl Pass {
-    fn of(arguments: &PassArguments) -> Result<Self> {
+    fn of(language: Language, arguments: &PassArguments) -> Result<Self> {
         inputs::check_stdin(arguments.session.iter().chain(&arguments.counting.models))?;
         let Some(budget) = arguments.budget else {
             let message = phrase!(
-                "name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides \
-                           older ones behind a summary"
+                "choose what to do: `--budget N` fits the messages into N tokens, `--mask` replaces older ones by a summary"
             );
             return Err(ProjectError::Usage(message).into());
         };
-        let mut sources = show::sources();
-        let config = project::config(&arguments.config, &mut sources)?;
-        show::findings(&sources, &config.found);
+        let mut sources = show::sources(language);
+        let config = project::config(language, &arguments.config, &mut sources)?;
+        show::findings(language, &sources, &config.found);
         let sessions = conversations(arguments, &config, &sources)?;
-        let pipeline = pipeline(budget, &arguments.strategy, (&arguments.counting, &config), &mut sources)?;
+        let pipeline =
+            pipeline(language, budget, &arguments.strategy, (&arguments.counting, &config), &mut sources)?;
         Ok(Self { sessions, pipeline, loop_start: arguments.loop_start })
     }
 
@@ -212,14 +214,12 @@ impl Pass {
 /// Returns what of messages stays, for the `--loop-start` that was given.
 fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protection, ProjectError> {
     match loop_start {
-        Some(start) if start > messages.len() => Err(ProjectError::Usage(phrase!(
-            "`--loop-start {start}` is beyond the end: {format} sent",
-            start,
-            format = match messages.len() {
-                1 => "1 message is".to_owned(),
-                count => format!("{count} messages are"),
+        Some(start) if start > messages.len() => Err(ProjectError::Usage(match messages.len() {
+            1 => phrase!("`--loop-start {start}` is beyond the end: 1 message is sent", start),
+            count => {
+                phrase!("`--loop-start {start}` is beyond the end: {count} messages are sent", start, count)
             }
-        ))),
+        })),
         Some(start) => Ok(Protection::CurrentLoop(start)),
         None => Ok(Protection::LastUserMessage),
     }
@@ -227,6 +227,7 @@ fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protect
 
 /// Makes the pipeline of a pass.
 fn pipeline(
+    language: Language,
     budget: u64,
     name: &str,
     (counting, config): (&CountingArguments, &Config),
@@ -235,14 +236,16 @@ fn pipeline(
     let Some(strategy) = strategy(name) else { return Err(unknown(name).into()) };
     let mut found = Vec::new();
     let counting = TokenCounting::of(&counting.into(), config, sources, &mut found)?;
-    show::findings(sources, &found);
+    show::findings(language, sources, &found);
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
     Ok(pipeline.with_strategy(strategy).with_meter(counting.meter()))
 }
 
 fn unknown(name: &str) -> ProjectError {
-    let near = closest(name, STRATEGIES).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    ProjectError::Usage(phrase!("there is no strategy `{name}`{near}", name, near))
+    ProjectError::Usage(match closest(name, STRATEGIES) {
+        Some(near) => phrase!("there is no strategy `{name}`; did you mean `{near}`?", name, near),
+        None => phrase!("there is no strategy `{name}`", name),
+    })
 }
 
 /// Points findings about the list of messages at the file.

@@ -1,42 +1,45 @@
 //! `ctx count`: the tokens of a text, or of the messages of a conversation.
 
+use ctx_language::Language;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
 use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches, has_inline_picture};
 use ctx_preset_import::{decode, detect};
+use ctx_processors::{MergeConsecutiveRoles, MergeSystemToHead, TokenLimiter};
 use ctx_tokens::{Counter, MAX_TOKENS, ModelFacts, message_cost};
-use ctx_types::{Diagnostic, TokenCounter as _, TurnInput};
+use ctx_types::{Diagnostic, Phrase, TokenCounter as _, TurnInput, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::CountArguments;
 use crate::exit::Exit;
 use crate::lang;
 use crate::project;
-use crate::show::{self, plural};
+use crate::show;
 use ctx_project::Sources;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{Turn, TurnFiles};
 
 /// Counts what a file holds, and says how.
-pub(crate) fn run(arguments: &CountArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit> {
     let file = arguments.file.as_deref().unwrap_or(Path::new("-"));
     inputs::check_stdin([Some(file), arguments.models.as_deref()].into_iter().flatten())?;
-    let mut sources = show::sources();
-    let config = project::config(&arguments.config, &mut sources)?;
+    let mut sources = show::sources(language);
+    let config = project::config(language, &arguments.config, &mut sources)?;
     let models = config.file("models", arguments.models.clone(), &sources)?.map(InputFile::from);
     let model = arguments.model.as_deref().or(config.model.as_deref());
-    show::findings(&sources, &config.found);
+    show::findings(language, &sources, &config.found);
     let name = files::name(file);
     let bytes = sources.read(file, &name)?;
+    let counted_for = Model { name: model, table: models };
     let counted = match is_conversation(&bytes, &name) {
         true => {
             let file = InputFile { bytes: Some(bytes), ..file.into() };
-            conversation(&as_sent(file, models, model, &mut sources)?, model, arguments.all)
+            conversation(language, &as_sent(language, file, counted_for, &mut sources)?, model, arguments.all)
         }
-        false => text(&bytes, file, models, model, &mut sources)?,
+        false => text(language, &bytes, file, counted_for, &mut sources)?,
     };
     match arguments.json {
         true => show::json(&counted.json)?,
@@ -51,6 +54,13 @@ struct Counted {
     json: Value,
 }
 
+/// The model whose tokens are counted.
+struct Model<'a> {
+    name: Option<&'a str>,
+    /// A table of models, tried before the built-in one.
+    table: Option<InputFile>,
+}
+
 /// How something was counted.
 struct Way<'a> {
     model: Option<&'a str>,
@@ -59,12 +69,16 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Says how, for people.
-    fn explained(&self) -> String {
-        let how = if self.is_exact { "exact" } else { "an estimate" };
+    /// Describes how, for people.
+    fn explained(&self) -> Phrase {
+        let encoding = self.encoding;
+        let how = match self.is_exact {
+            true => phrase!("exact as {encoding}", encoding),
+            false => phrase!("an estimate as {encoding}", encoding),
+        };
         match self.model {
-            Some(model) => format!("{how} as {}, for `{model}`", self.encoding),
-            None => format!("{how} as {}; no model is named", self.encoding),
+            Some(model) => phrase!("{how}, for `{model}`", how, model),
+            None => phrase!("{how}; no model is named", how),
         }
     }
 
@@ -83,40 +97,45 @@ fn is_conversation(bytes: &[u8], name: &str) -> bool {
 }
 
 fn text(
+    language: Language,
     bytes: &[u8],
     file: &Path,
-    models: Option<InputFile>,
-    model: Option<&str>,
+    model: Model<'_>,
     sources: &mut Sources,
 ) -> Result<Counted> {
     let limits = Limits::default();
     let text = decode(bytes, &limits).map_err(|error| sources.explain(&files::name(file), &error))?;
     if has_inline_picture(&text) {
-        return text_with_pictures(&text, file, models, model, sources);
+        return text_with_pictures(language, &text, file, model, sources);
     }
     let mut engine = Engine::new();
-    if let Some(file) = models {
+    if let Some(file) = model.table {
         let (models, found) = inputs::models(&file, &engine.models, sources)?;
         engine.models = Arc::new(models);
-        show::findings(sources, &found);
+        show::findings(language, sources, &found);
     }
-    let (facts, unknown) = engine.models.lookup(model.unwrap_or_default());
-    show::findings(sources, &unknown.into_iter().filter(|_| model.is_some()).collect::<Vec<_>>());
-    Ok(of_text(&text, model, &facts, |counter| (counter.count(&text), 0)))
+    let (facts, unknown) = engine.models.lookup(model.name.unwrap_or_default());
+    show::findings(
+        language,
+        sources,
+        &unknown.into_iter().filter(|_| model.name.is_some()).collect::<Vec<_>>(),
+    );
+    Ok(of_text(language, &text, model.name, &facts, |counter| (counter.count(&text), 0)))
 }
 
 /// Counts a text as it would be sent in a message: pictures in it as pictures, and not their base64 as prose.
 fn text_with_pictures(
+    language: Language,
     text: &str,
     file: &Path,
-    models: Option<InputFile>,
-    model: Option<&str>,
+    model: Model<'_>,
     sources: &mut Sources,
 ) -> Result<Counted> {
     let conversation = json!([{ "role": "user", "content": text }]).to_string();
     let file = InputFile { bytes: Some(conversation.into_bytes()), ..file.into() };
-    let context = as_sent(file, models, model, sources)?;
-    Ok(of_text(text, model, context.model(), |counter| {
+    let name = model.name;
+    let context = as_sent(language, file, model, sources)?;
+    Ok(of_text(language, text, name, context.model(), |counter| {
         let costs = context.messages.iter().map(|message| message_cost(message, context.model(), counter));
         costs.fold((0, 0), |(words, media), cost| {
             (cost.text.saturating_add(words), cost.media.saturating_add(media))
@@ -124,8 +143,9 @@ fn text_with_pictures(
     }))
 }
 
-/// Says what a text comes to, whose words and media cost so many tokens.
+/// Describes what a text comes to, whose words and media cost so many tokens.
 fn of_text(
+    language: Language,
     text: &str,
     model: Option<&str>,
     facts: &ModelFacts,
@@ -137,26 +157,23 @@ fn of_text(
     let is_exact = counter.is_exact() && media == 0;
     let way = Way { model, encoding: counter.kind().name(), is_exact };
     let tokens = words.saturating_add(media);
-    let about = if way.is_exact { "" } else { "about " };
-    let (shown, bytes) = (plural(tokens as usize, "token"), plural(text.len(), "byte"));
+    let shown = count_of!(tokens, "token");
+    let shown = if way.is_exact { shown } else { phrase!("about {tokens}", tokens = shown) };
+    let mut told =
+        phrase!("{tokens} in {bytes} of text", tokens = shown, bytes = count_of!(text.len(), "byte"));
     let mut json = json!({ "kind": "text", "tokens": tokens, "bytes": text.len() });
-    let mut of_media = String::new();
     if media > 0 {
         json["media"] = json!(media);
-        of_media = format!(", {media} of them for the pictures in it");
+        told = phrase!("{told}, {media} of them for the pictures in it", told, media);
     }
     Counted {
-        text: format!(
-            "{}\n{}\n",
-            lang::phrase(&format!("{about}{shown} in {bytes} of text{of_media}")),
-            lang::text(&way.explained())
-        ),
+        text: format!("{}\n{}\n", lang::say(language, &told), lang::say(language, &way.explained())),
         json: way.json(json),
     }
 }
 
 /// Counts each message by itself as it would be sent.
-fn conversation(context: &Context, model: Option<&str>, all: bool) -> Counted {
+fn conversation(language: Language, context: &Context, model: Option<&str>, all: bool) -> Counted {
     let usage = context.report.usage.as_ref();
     let way = Way {
         model,
@@ -165,34 +182,38 @@ fn conversation(context: &Context, model: Option<&str>, all: bool) -> Counted {
     };
     let tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
     Counted {
-        text: format!("{}\n{}\n", show::context(context, all), lang::text(&way.explained())),
+        text: format!(
+            "{}\n{}\n",
+            show::context(language, context, all),
+            lang::say(language, &way.explained())
+        ),
         json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(context) })),
     }
 }
 
 /// Assembles a conversation without joining or leaving out any message.
-fn as_sent(
-    file: InputFile,
-    models: Option<InputFile>,
-    model: Option<&str>,
-    sources: &mut Sources,
-) -> Result<Context> {
+fn as_sent(language: Language, file: InputFile, model: Model<'_>, sources: &mut Sources) -> Result<Context> {
     let disable =
-        ["token-limiter", "merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
-    let with = Compile { switches: Switches { disable, ..Switches::default() }, ..Compile::default() };
-    let files = TurnFiles { session: Some(file), models, ..TurnFiles::default() };
+        [TokenLimiter::ID, MergeSystemToHead::ID, MergeConsecutiveRoles::ID].map(str::to_owned).to_vec();
+    let with =
+        Compile::default().with(|compile| compile.switches = Switches { disable, ..Switches::default() });
+    let files = TurnFiles { session: Some(file), models: model.table, ..TurnFiles::default() };
     // All of it is counted, be it more than a window: that is no finding here, and nothing is left of so much.
     let context_tokens = Some(i64::from(MAX_TOKENS));
-    let model_name = model.map(Into::into);
-    let input = TurnInput { model: model_name, context_tokens, preview: true, ..TurnInput::default() };
+    let model_name = model.name.map(Into::into);
+    let input = TurnInput::default().with(|turn| {
+        turn.model = model_name;
+        turn.context_tokens = context_tokens;
+        turn.preview = true;
+    });
     let turn = Turn::read(&files, input, with, sources)?;
-    let mut context = project::assemble(&turn, sources, false)?;
+    let mut context = project::assemble(language, &turn, sources, false)?;
     if let Some(usage) = &mut context.report.usage {
         usage.available = None;
     }
     let is_meant = |found: &&Diagnostic| found.code != ctx_tokens::codes::ABOVE_WINDOW;
     let found: Vec<Diagnostic> = context.report.diagnostics.iter().filter(is_meant).cloned().collect();
-    show::findings(sources, &found);
+    show::findings(language, sources, &found);
     Ok(context)
 }
 

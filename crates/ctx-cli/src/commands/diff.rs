@@ -1,9 +1,11 @@
 //! `ctx diff`: what two contexts have in common at their beginning.
 
+use ctx_language::Language;
 use std::path::Path;
 
 use anyhow::Result;
-use ctx_engine::{Comparison, Compile, Engine, SavedContext};
+use ctx_engine::inspect::{Comparison, SavedContext};
+use ctx_engine::{Compile, Engine};
 use ctx_preset_import::{Document, Limits};
 use serde_json::json;
 
@@ -13,24 +15,23 @@ use crate::project;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::inputs::{self, InputFile};
-use ctx_project::options::TurnOptions;
 use ctx_project::turn::{self, Turn, TurnFiles};
 
 /// Compares two contexts and prints the result.
-pub(crate) fn run(arguments: &DiffArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit> {
     let DiffArguments { first, second, session, profile, .. } = arguments;
     let files = [Some(first), Some(second), session.as_ref(), profile.as_ref()];
     inputs::check_stdin(files.into_iter().flatten())?;
-    let mut sources = show::sources();
+    let mut sources = show::sources(language);
     let sides = [Side::read(first, &mut sources)?, Side::read(second, &mut sources)?];
     let [first, second] = match sides {
         [Side::Saved(first), Side::Saved(second)] => [first, second],
-        sides => assembled(sides, arguments, &mut sources)?,
+        sides => assembled(language, sides, arguments, &mut sources)?,
     };
     let comparison = Comparison::of(&first, &second);
     match arguments.json {
         true => show::json(&json!(comparison))?,
-        false => show::result(&show::comparison(&comparison))?,
+        false => show::result(&show::comparison(language, &comparison))?,
     }
     Ok(Exit::Success)
 }
@@ -55,13 +56,14 @@ impl Side {
 
 /// Assembles the agents: with the command line and the defaults below it, which are the same for both, and at one time.
 fn assembled(
+    language: Language,
     [first, second]: [Side; 2],
     arguments: &DiffArguments,
     sources: &mut Sources,
 ) -> Result<[SavedContext; 2]> {
-    let mut config = project::config(&arguments.config, sources)?;
-    let mut given = TurnOptions::from(&arguments.turn(&arguments.first));
-    project::tell_beside(config.complete(&mut given, sources)?.as_ref());
+    let mut config = project::config(language, &arguments.config, sources)?;
+    let mut given = project::turn_options(language, &arguments.turn(&arguments.first));
+    project::tell_beside(language, config.complete(&mut given, sources)?.as_ref());
     let (files, input) = (TurnFiles::of(&given)?, turn::input(&given)?);
     let mut assemble = |side| -> Result<SavedContext> {
         let file = match side {
@@ -73,8 +75,8 @@ fn assembled(
         let turn = Turn::read_with(with, config.clone(), &files, input.clone(), sources)?;
         // What is odd about the defaults is told once.
         config.found.clear();
-        let context = project::assemble(&turn, sources, false)?;
-        show::findings(sources, &context.report.diagnostics);
+        let context = project::assemble(language, &turn, sources, false)?;
+        show::findings(language, sources, &context.report.diagnostics);
         Ok(SavedContext::of(&context))
     };
     Ok([assemble(first)?, assemble(second)?])

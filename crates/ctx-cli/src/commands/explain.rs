@@ -1,14 +1,17 @@
 //! `ctx explain`: how a context came about, as text, as a web page, and the life of one message.
 
-use ctx_types::{Phrase, phrase};
+use ctx_language::Language;
+use ctx_types::phrase;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use ctx_engine::{Context, Life, Lives};
+use ctx_engine::Context;
+use ctx_engine::inspect::{Life, Lives};
 use serde_json::json;
 
 use crate::args::ExplainArguments;
 use crate::exit::Exit;
+use crate::lang::Told;
 use crate::page::{self, About};
 use crate::project;
 use crate::show;
@@ -18,37 +21,37 @@ use ctx_project::files::{self, Existing};
 use ctx_project::turn::Turn;
 
 /// Assembles one context and prints what explains it.
-pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Exit> {
     let wanted = arguments.message.as_ref().or(arguments.message_behind.as_ref());
     if let Some(agent) = arguments.turn.agent.as_deref().filter(|_| wanted.is_none()) {
         refuse_message(agent)?;
     }
     let with_timings = arguments.turn.timings;
-    let mut sources = show::sources();
-    let mut turn = project::turn(&arguments.turn, &mut sources)?;
+    let mut sources = show::sources(language);
+    let mut turn = project::turn(language, &arguments.turn, &mut sources)?;
     turn.is_traced = wanted.is_some() || arguments.html.is_some();
-    let context = project::assemble(&turn, &sources, with_timings)?;
+    let context = project::assemble(language, &turn, &sources, with_timings)?;
     let life = wanted.map(|wanted| life(wanted, &turn, &context)).transpose()?;
-    show::findings(&sources, &context.report.diagnostics);
+    show::findings(language, &sources, &context.report.diagnostics);
     if let Some(path) = &arguments.html {
-        let page = page(arguments, &turn, &context, &sources)?;
+        let page = page(language, arguments, &turn, &context, &sources)?;
         files::write(&[(path.clone(), page.as_bytes())], Existing::Named, &sources.files_read)?;
         if !arguments.json {
-            show::note(&format!("`{}` is written", files::name(path)));
+            show::note(language, &phrase!("`{path}` is written", path = files::name(path)));
             return Ok(Exit::Success);
         }
     }
     match (&life, arguments.json) {
         (Some(life), true) => show::json(&json!(life))?,
-        (Some(life), false) => show::drawn(&show::life(life))?,
+        (Some(life), false) => show::drawn(&show::life(language, life))?,
         (None, true) => show::json(&json!(context.report))?,
         (None, false) => {
-            show::result(&show::explanation(&context, with_timings))?;
+            show::result(&show::explanation(language, &context, with_timings))?;
             return Ok(Exit::Success);
         }
     }
     if with_timings {
-        show::timings(&context.timings);
+        show::timings(language, &context.timings);
     }
     Ok(Exit::Success)
 }
@@ -57,13 +60,23 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit> {
 fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<Life> {
     let lives = Lives::of(context, turn.session());
     let found = lives.map(|lives| lives.find(wanted)).transpose();
-    let found = found.map_err(|unknown| ProjectError::Usage(Phrase::verbatim(unknown.to_string())))?;
-    found.context("no stage was looked at")
+    let found = found.map_err(|unknown| ProjectError::Usage(unknown.phrase()))?;
+    found.context(no_stage())
+}
+
+fn no_stage() -> Told {
+    Told(phrase!("no stage was looked at"))
 }
 
 /// Writes the page of a context.
-fn page(arguments: &ExplainArguments, turn: &Turn, context: &Context, sources: &Sources) -> Result<String> {
-    let lives = Lives::of(context, turn.session()).context("no stage was looked at")?;
+fn page(
+    language: Language,
+    arguments: &ExplainArguments,
+    turn: &Turn,
+    context: &Context,
+    sources: &Sources,
+) -> Result<String> {
+    let lives = Lives::of(context, turn.session()).context(no_stage())?;
     let files = [("agent file", &arguments.turn.agent), ("conversation", &arguments.turn.session)];
     let files = files.into_iter().filter_map(|(name, path)| Some((name, files::name(path.as_ref()?))));
     let model = turn.input.model.as_ref().map(|model| ("model", model.to_string()));
@@ -72,7 +85,7 @@ fn page(arguments: &ExplainArguments, turn: &Turn, context: &Context, sources: &
     let at = at.map(|at| ("moment", format!("{at}, {zone}")));
     let seed = ("seed", turn.input.seed.to_string());
     let facts = files.chain(model).chain(at).chain([seed]).collect();
-    page::page(context, &lives, About { agent: turn.agent_name(), facts }, sources)
+    page::page(language, context, &lives, About { agent: turn.agent_name(), facts }, sources)
 }
 
 /// Refuses a message where the agent is expected: the name of no file, and a number or a source.
@@ -88,7 +101,7 @@ fn refuse_message(agent: &Path) -> Result<(), ProjectError> {
     });
     match is_number || is_source {
         true => Err(ProjectError::Usage(phrase!(
-            "`{name}` stands where the agent is expected, and is no file; for the message write `--message {name}`",
+            "`{name}` is not a file, and the agent is expected here; for the message write `--message {name}`",
             name
         ))),
         false => Ok(()),

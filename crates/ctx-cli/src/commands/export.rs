@@ -1,9 +1,10 @@
 //! `ctx export`: an agent as a file of another application.
 
+use ctx_language::Language;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use ctx_engine::Engine;
 use ctx_preset_import::{
     card_book, export_agent, export_card, export_card_picture, export_lorebook, export_preset,
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::Told;
 use crate::schemas;
 use crate::show;
 use ctx_project::Sources;
@@ -25,20 +26,20 @@ use ctx_project::files::{self, Existing};
 use ctx_project::inputs::AgentFile;
 
 /// Writes the agent.
-pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
-    let mut sources = show::sources();
+pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Result<Exit> {
+    let mut sources = show::sources(language);
     let file = AgentFile::read(&arguments.agent, &Engine::new(), &mut sources)?;
-    show::findings(&sources, &file.found);
+    show::findings(language, &sources, &file.found);
     let value = match arguments.to {
         ExportForm::StPreset => {
             let (preset, lost) = export_preset(&file.agent);
-            show::findings(&sources, &file.lead_back(lost));
+            show::findings(language, &sources, &file.lead_back(lost));
             preset
         }
         ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
         ExportForm::StLorebook => lorebook(&file.agent, arguments, &mut sources)?,
         ExportForm::StRegex => scripts(&file.agent, arguments)?,
-        ExportForm::Aio => aio(&file, &arguments.agent, &mut sources),
+        ExportForm::Aio => aio(language, &file, &arguments.agent, &mut sources),
     };
     let Some(out) = &arguments.out else {
         show::json(&value)?;
@@ -48,7 +49,7 @@ pub(crate) fn run(arguments: &AgentExportArguments) -> Result<Exit> {
     files::write(&[(out.clone(), &bytes)], Existing::Named, &sources.files_read)?;
     match arguments.json {
         true => show::json(&json!({ "written": [files::name(out)] }))?,
-        false => show::result(&lang::lines(&format!("wrote {}\n", files::name(out))))?,
+        false => show::result(&show::wrote(language, &files::name(out)))?,
     }
     Ok(Exit::Success)
 }
@@ -66,7 +67,7 @@ fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Value {
 }
 
 /// Makes an agent of AIO Hub, with the worldbooks beside it that it asks for; those that are not there are told.
-fn aio(file: &AgentFile, path: &Path, sources: &mut Sources) -> Value {
+fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources) -> Value {
     let mut books = Books::default();
     books.add_beside(path, &file.agent, sources);
     let books = books.loaded();
@@ -84,14 +85,16 @@ fn aio(file: &AgentFile, path: &Path, sources: &mut Sources) -> Value {
     };
     let missing = asked.iter().enumerate().filter(|(_, id)| !is_there(id));
     let missing = missing.map(|(index, id)| absent(id, index)).collect();
-    show::findings(sources, &file.lead_back(missing));
+    show::findings(language, sources, &file.lead_back(missing));
     exported
 }
 
 fn absent(id: &str, index: usize) -> Diagnostic {
-    let message =
-        phrase!("no worldbook `{id}` is beside the agent; the export is without it", id = excerpt(id));
-    let help = phrase!("put it into the folder `worldbooks` beside the agent, with this id or name");
+    let message = phrase!(
+        "there is no worldbook `{id}` next to the agent; the export is written without it",
+        id = excerpt(id)
+    );
+    let help = phrase!("put it into the folder `worldbooks` next to the agent, with this id or name");
     Diagnostic::warning(MISSING_WORLDBOOK, message)
         .at_pointer(format!("/worldbookIds/{index}"))
         .with_help(help)
@@ -117,7 +120,7 @@ fn scripts(agent: &Agent, arguments: &AgentExportArguments) -> Result<Value> {
 fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArguments) -> Result<&'a T> {
     let names = || named.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match (&arguments.only, named) {
-        (_, []) => bail!("the agent has no {kind}"),
+        (_, []) => Err(Told(phrase!("the agent has no {kind}", kind)).into()),
         (None, [(_, only)]) => Ok(only),
         (None, _) => Err(ProjectError::Usage(phrase!(
             "the agent has {named}: {names}; choose with `--only`",
@@ -129,7 +132,7 @@ fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArgume
             let found = named.iter().find(|(name, _)| name == wanted);
             found.map(|(_, found)| *found).ok_or_else(|| {
                 ProjectError::Usage(phrase!(
-                    "no {kind} is called `{wanted}`; there is {names}",
+                    "there is no {kind} called `{wanted}`; known: {names}",
                     kind,
                     wanted,
                     names = names()
@@ -150,12 +153,12 @@ fn bytes(
     let ending = out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match &*ending {
         "png" if arguments.to != ExportForm::StCard => {
-            Err(ProjectError::Usage(phrase!("only a card is written into a picture")).into())
+            Err(ProjectError::Usage(phrase!("only a card can be written into a picture")).into())
         }
         "png" => {
             let picture = picture(&arguments.agent, sources)?;
             export_card_picture(value, picture.as_deref())
-                .ok_or_else(|| anyhow!("the picture beside the agent is no whole PNG"))
+                .ok_or_else(|| Told(phrase!("the picture beside the agent is no whole PNG")).into())
         }
         "yaml" | "yml" if arguments.to == ExportForm::Aio => {
             Ok(schemas::with_line_beside(out, "agent", &write_document(value)).into_bytes())
@@ -172,7 +175,7 @@ fn picture(agent: &Path, sources: &mut Sources) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     if path.is_symlink() {
-        bail!("`{}` is a link", files::name(&path));
+        return Err(Told(phrase!("`{path}` is a link", path = files::name(&path))).into());
     }
     Ok(Some(sources.read(&path, &files::name(&path))?))
 }

@@ -4,17 +4,18 @@ mod names;
 mod outputs;
 mod screen;
 
+use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use ctx_engine::Format;
 use ctx_preset_import::{FieldStatus, Import, ImportOptions, ImportReport, SourceFile, import};
-use ctx_types::{Diagnostic, Severity, plural};
+use ctx_types::{Diagnostic, Phrase, Severity, count_of, phrase};
 use serde::Serialize;
 
 use crate::args::AgentImportArguments;
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::show::{self, Bar};
 use ctx_project::Sources;
 use ctx_project::files;
@@ -22,20 +23,21 @@ use ctx_project::inputs;
 use outputs::{AGENT, Output};
 
 /// Imports files, all at once.
-pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
     // Without a folder, files are named as they would be below one.
     let out = arguments.out.as_deref().unwrap_or(Path::new(""));
     files::refuse_stdin(out)?;
-    let (read, mut sources) = read(&arguments.files)?;
+    let (read, mut sources) = read(language, &arguments.files)?;
     let given: Vec<SourceFile<'_>> = read.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
     let mut options = ImportOptions::default();
     options.format = arguments.format.as_deref().and_then(Format::parse);
-    let made = import(&given, &options);
+    let mut made = import(&given, &options);
+    outputs::report_lost_digits(&mut made, &given);
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
     if !arguments.json {
         packed(&made.report).for_each(|name| sources.hide(name));
-        show::findings(&sources, &findings);
+        show::findings(language, &sources, &findings);
     }
     let mut written = outputs::of(&made, &given, out);
     if let (Some(path), Some(out)) = (&arguments.report_file, &arguments.out) {
@@ -53,14 +55,14 @@ pub(crate) fn run(arguments: &AgentImportArguments) -> Result<Exit> {
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
         true => show::json(&Answer { report: &made.report, written: &names })?,
-        false => show::drawn(&summary(&made, &names, arguments))?,
+        false => show::drawn(&summary(language, &made, &names, arguments))?,
     }
     if let Some(refusal) = refusal {
-        show::failure(&anyhow!(refusal.why));
+        show::failure(language, &Told(refusal.why).into());
         return Ok(refusal.exit);
     }
     if !arguments.json || left > 0 {
-        show::note(&next(arguments, left, &made));
+        show::note(language, &next(arguments, left, &made));
     }
     Ok(if unread(&made.report).next().is_some() { Exit::Unreadable } else { Exit::Success })
 }
@@ -77,8 +79,8 @@ struct Answer<'a> {
 type NamedBytes = (String, Vec<u8>);
 
 /// Reads the files, with a bar where there are many.
-fn read(paths: &[PathBuf]) -> Result<(Vec<NamedBytes>, Sources)> {
-    let mut sources = show::sources();
+fn read(language: Language, paths: &[PathBuf]) -> Result<(Vec<NamedBytes>, Sources)> {
+    let mut sources = show::sources(language);
     let bar = Bar::new(paths.len());
     let mut read = Vec::with_capacity(paths.len());
     for path in paths {
@@ -104,7 +106,7 @@ fn packed(report: &ImportReport) -> impl Iterator<Item = &str> {
 /// Why nothing is written but the report.
 struct Refusal {
     exit: Exit,
-    why: String,
+    why: Phrase,
 }
 
 impl Refusal {
@@ -118,53 +120,66 @@ impl Refusal {
             || findings.iter().any(|finding| finding.severity == Severity::Error);
         if arguments.strict && is_lost {
             let why =
-                "nothing is written: `--strict` allows no error and no field that is unsupported".to_owned();
+                phrase!("nothing is written: `--strict` allows no error and no field that is unsupported");
             return Some(Self { exit: Exit::Findings, why });
         }
         if written.is_empty() {
-            return Some(Self { exit: Exit::Unreadable, why: "nothing can be imported".to_owned() });
+            return Some(Self { exit: Exit::Unreadable, why: phrase!("nothing can be imported") });
         }
         let out = arguments.out.as_deref()?;
         let is_there = out.join(AGENT).symlink_metadata().is_ok();
         let name = unread(report).next().filter(|_| is_there)?;
         let out = files::name(out);
-        let why = format!(
-            "nothing is written to `{out}`: it has an `{AGENT}` already, and `{name}` cannot be imported; leave that file out, or name another folder"
+        let why = phrase!(
+            "nothing is written to `{out}`: it has an `{agent}` already, and `{name}` cannot be imported; leave that file out, or name another folder",
+            out,
+            agent = AGENT,
+            name
         );
         Some(Self { exit: Exit::Unreadable, why })
     }
 }
 
-/// How many written files are named.
-const SHOWN: usize = 5;
+/// How many lines an import prints.
+const SCREEN: usize = 40;
+
+/// How many of these are about the files that were written, and what to do next.
+const LINES_BELOW: usize = 4;
 
 /// Writes what was made, or what became of the fields if that is wanted, and which files were written.
-fn summary(made: &Import, names: &[String], arguments: &AgentImportArguments) -> String {
+fn summary(language: Language, made: &Import, names: &[String], arguments: &AgentImportArguments) -> String {
     let text = match () {
-        () if arguments.report => screen::groups(&made.report),
-        () if arguments.report_fields => screen::fields(&made.report),
-        () => screen::made(made),
+        () if arguments.report => screen::groups(language, &made.report),
+        () if arguments.report_fields => screen::fields(language, &made.report),
+        () => screen::made(language, made, SCREEN - LINES_BELOW),
     };
-    let shown = names.iter().take(SHOWN).map(|name| format!("wrote {name}\n"));
-    let shown: Vec<String> = shown.collect();
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!("and {more} more\n"),
+    // The report is written last, and may be elsewhere.
+    let (names, report) = names.split_at(names.len() - usize::from(arguments.report_file.is_some()));
+    let wrote = |names: &[String]| names.iter().map(|name| show::wrote(language, name)).collect::<String>();
+    let written = match (names, &arguments.out) {
+        ([_, _, ..], Some(out)) => {
+            let written =
+                phrase!("wrote {count} files to {out}", count = names.len(), out = files::name(out));
+            lang::say(language, &written) + "\n"
+        }
+        _ => wrote(names),
     };
-    match names.is_empty() {
-        true => text,
-        false => format!("{text}\n{}", lang::lines(&format!("{}{more}", shown.concat()))),
+    match written + &wrote(report) {
+        written if written.is_empty() => text,
+        written => format!("{text}\n{written}"),
     }
 }
 
-/// Says what to do next: write the files, or look at what the model would receive.
-fn next(arguments: &AgentImportArguments, left: usize, made: &Import) -> String {
+/// Describes what to do next: write the files, or look at what the model would receive.
+fn next(arguments: &AgentImportArguments, left: usize, made: &Import) -> Phrase {
     match &arguments.out {
-        None => format!("nothing is written: add `--out DIR` to write {}", plural(left, "file")),
+        None => {
+            phrase!("nothing is written: add `--out DIR` to write {files}", files = count_of!(left, "file"))
+        }
         Some(out) if made.agent.is_some() => {
             let agent = files::name(&out.join(AGENT));
-            format!("next: `ctx assemble {agent} --input \"Hello\"` shows what a model would receive")
+            phrase!("next: `ctx assemble {agent} --input \"Hello\"` shows what a model would receive", agent)
         }
-        Some(out) => format!("next: `ctx check {}` says whether all is well", files::name(out)),
+        Some(out) => phrase!("next: `ctx check {out}` says whether all is well", out = files::name(out)),
     }
 }

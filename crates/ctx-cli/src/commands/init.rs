@@ -1,14 +1,16 @@
 //! `ctx init`: a small project to begin with.
 
+use ctx_language::Language;
 use ctx_types::phrase;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::json;
 
 use crate::args::InitArguments;
 use crate::exit::Exit;
-use crate::{lang, schemas, show};
+use crate::lang::{self, Told};
+use crate::{schemas, show};
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing, FilesRead};
 
@@ -27,7 +29,7 @@ const SCHEMAS: [(&str, &str); 4] =
     [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("ctx.toml", "config"), ("case.yaml", "case")];
 
 /// Writes the project: all of its files, or none if one of them exists or cannot be written.
-pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit> {
     let folder = &arguments.folder;
     files::refuse_stdin(folder)?;
     let texts = FILES.map(|(name, text)| (folder.join(name), with_schema(name, text)));
@@ -37,11 +39,11 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
         (existing, files.iter().find(|(path, _)| path.exists() || path.is_symlink()))
     {
         let message =
-            phrase!("`{path}` exists; name another folder, or say `--force`", path = files::name(path));
+            phrase!("`{path}` exists; name another folder, or add `--force`", path = files::name(path));
         return Err(ProjectError::Usage(message).into());
     }
     if folder.is_file() {
-        bail!("`{}` is a file; name a folder", files::name(folder));
+        return Err(Told(phrase!("`{path}` is a file; name a folder", path = files::name(folder))).into());
     }
     files::make_folder(folder)?;
     let hidden = schemas::folder_beside(folder)?;
@@ -53,7 +55,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Exit> {
             let written = names.iter().chain(&schemas).map(|path| files::name(path));
             show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
         }
-        false => show::result(&lang::lines(&welcome(folder, &names, &hidden)))?,
+        false => show::result(&welcome(language, folder, &names, &hidden))?,
     }
     Ok(Exit::Success)
 }
@@ -67,22 +69,20 @@ fn with_schema(name: &str, text: &str) -> String {
     }
 }
 
-fn welcome(folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {
-    let written: Vec<String> = files.iter().map(|file| format!("wrote {}\n", quoted(file))).collect();
+fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {
+    let mut text: String = files.iter().map(|file| show::wrote(language, &quoted(file))).collect();
+    let beside = phrase!(
+        "wrote {path} (schemas, by which editors complete and check these files)",
+        path = quoted(schemas)
+    );
+    text += &lang::say(language, &beside);
     let enter = match folder == Path::new(".") {
         true => String::new(),
         false => format!("  cd {}\n", quoted(folder)),
     };
-    format!(
-        "{}\
-         wrote {} (schemas, by which editors complete and check these files)\n\n\
-         see what a model would receive:\n\
-         {enter}  ctx assemble\n\n\
-         change it, and see what that does:\n  \
-         ctx test\n",
-        written.concat(),
-        quoted(schemas),
-    )
+    let [see, change] = ["see what a model would receive:", "change it, and see what that does:"];
+    let [see, change] = [see, change].map(|line| lang::word(language, line));
+    text + &format!("\n\n{see}\n{enter}  ctx assemble\n\n{change}\n  ctx test\n")
 }
 
 /// Writes a path so that it can be pasted into a command line.

@@ -1,5 +1,6 @@
 //! `ctx macros`: which macros there are, and what a text with macros becomes.
 
+use ctx_language::Language;
 use std::path::Path;
 
 use anyhow::Result;
@@ -24,37 +25,41 @@ use ctx_project::turn;
 const TEXT: &str = "the text";
 
 /// Lists macros or expands a text.
-pub(crate) fn run(arguments: &MacrosArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &MacrosArguments) -> Result<Exit> {
     match &arguments.command {
-        MacrosCommand::List(arguments) => list(arguments),
-        MacrosCommand::Expand(arguments) => expand(arguments),
+        MacrosCommand::List(arguments) => list(language, arguments),
+        MacrosCommand::Expand(arguments) => expand(language, arguments),
     }
 }
 
-fn list(arguments: &MacrosListArguments) -> Result<Exit> {
+fn list(language: Language, arguments: &MacrosListArguments) -> Result<Exit> {
     let registry = Registry::builtin();
     let is_meant =
         |known: &&Definition| arguments.dialect.is_none_or(|dialect| known.dialects.contains(dialect));
     let definitions = registry.iter().filter(is_meant);
     match arguments.json {
         true => show::json(&definitions.map(definition_json).collect::<Value>())?,
-        false => show::result(&show::listing(HEADER, definitions.map(cells)))?,
+        false => show::result(&show::listing(
+            language,
+            HEADER,
+            definitions.map(|definition| cells(language, definition)),
+        ))?,
     }
     Ok(Exit::Success)
 }
 
 const HEADER: [&str; 5] = ["macro", "dialects", "takes", "marks", "what it gives"];
 
-fn cells(definition: &Definition) -> [String; 5] {
+fn cells(language: Language, definition: &Definition) -> [String; 5] {
     let names: Vec<&str> = definition.names().map(|name| &**name).collect();
     let marks = [(definition.volatile, "volatile"), (definition.changes_state, "changes variables")];
     let marks: Vec<&str> = marks.into_iter().filter_map(|(is_set, mark)| is_set.then_some(mark)).collect();
     [
         names.join("\n"),
         dialects(definition).join("\n"),
-        lang::text(&definition.arity.to_string()).into_owned(),
-        marks.iter().map(|mark| lang::text(mark)).collect::<Vec<_>>().join("\n"),
-        format!("{}\n{}", lang::text(&definition.description), definition.example),
+        lang::say(language, &definition.arity.phrase()),
+        marks.iter().map(|mark| lang::word(language, mark)).collect::<Vec<_>>().join("\n"),
+        format!("{}\n{}", lang::word(language, &definition.description), definition.example),
     ]
 }
 
@@ -76,8 +81,8 @@ fn dialects(definition: &Definition) -> Vec<&'static str> {
     definition.dialects.iter().map(Dialect::as_str).collect()
 }
 
-fn expand(arguments: &MacrosExpandArguments) -> Result<Exit> {
-    let mut sources = show::sources();
+fn expand(language: Language, arguments: &MacrosExpandArguments) -> Result<Exit> {
+    let mut sources = show::sources(language);
     let is_stdin = files::is_stdin(Path::new(&arguments.text));
     let both = is_stdin.then_some(Path::new("-")).into_iter().chain(arguments.env.as_deref());
     inputs::check_stdin(both)?;
@@ -89,7 +94,7 @@ fn expand(arguments: &MacrosExpandArguments) -> Result<Exit> {
         sources.add(TEXT, arguments.text.as_bytes());
         Text::from(arguments.text.as_str())
     };
-    let mut env = environment(arguments, &mut sources)?;
+    let mut env = environment(language, arguments, &mut sources)?;
     let template = Template::parse(&text, arguments.dialect, &Registry::builtin());
     let origin = Source::new(SourceKind::Input, Trust::Preset);
     let expansion = template.expand(&env.env, &mut env.state, &origin);
@@ -98,21 +103,25 @@ fn expand(arguments: &MacrosExpandArguments) -> Result<Exit> {
     if arguments.json {
         show::json(&expansion_json(&expansion, &origin, &found, &env.state))?;
     } else {
-        show::findings(&sources, &found);
+        show::findings(language, &sources, &found);
         show::result(&format!("{}\n", expansion.text))?;
     }
     Ok(Exit::Success)
 }
 
 /// Reads the environment; what the command line says about the moment wins over it.
-fn environment(arguments: &MacrosExpandArguments, sources: &mut Sources) -> Result<EnvFile> {
+fn environment(
+    language: Language,
+    arguments: &MacrosExpandArguments,
+    sources: &mut Sources,
+) -> Result<EnvFile> {
     let mut file = EnvFile::read(&json!({}));
     if let Some(path) = &arguments.env {
         let input = InputFile::from(path);
         let (value, mut found) = inputs::document(&input, sources)?;
         file = EnvFile::read(&value);
         found.extend(file.diagnostics.drain(..).map(|one| one.in_document(&*input.name)));
-        show::findings(sources, &found);
+        show::findings(language, sources, &found);
     }
     let env = &mut file.env;
     if let Some(at) = &arguments.at {

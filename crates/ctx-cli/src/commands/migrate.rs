@@ -2,17 +2,18 @@
 
 mod comments;
 
+use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use ctx_engine::{Engine, Format};
 use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
-use ctx_types::{Diagnostic, phrase, plural};
+use ctx_types::{Diagnostic, count_of, phrase};
 use serde_json::json;
 
 use crate::args::MigrateArguments;
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::schemas;
 use crate::show::{self, Bar};
 use ctx_project::Sources;
@@ -29,23 +30,23 @@ struct Migrated {
     changes: Vec<Diagnostic>,
 }
 
-/// Says what changes, and changes it where that is asked for.
-pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
+/// Describes what changes, and changes it where that is asked for.
+pub(crate) fn run(language: Language, arguments: &MigrateArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
     if arguments.files.iter().any(|path| files::is_stdin(path)) {
-        bail!("standard input cannot be changed; name a file");
+        return Err(Told(phrase!("standard input cannot be changed; name a file")).into());
     }
     let engine = Engine::new();
-    let mut sources = show::sources();
+    let mut sources = show::sources(language);
     let mut seen = Once::default();
     let given: Vec<&Path> =
         arguments.files.iter().map(PathBuf::as_path).filter(|path| seen.is_new(path)).collect();
     let (changed, refused) = read(&given, &engine, &mut sources)?;
     if !arguments.json {
         for file in &changed {
-            show::findings(&sources, &file.changes);
+            show::findings(language, &sources, &file.changes);
         }
-        show::findings(&sources, &refused);
+        show::findings(language, &sources, &refused);
     }
     let is_written = arguments.write && refused.is_empty();
     if is_written {
@@ -59,7 +60,7 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<Exit> {
             })).collect::<Vec<_>>(),
             "refused": refused,
         }))?,
-        false => show::result(&lang::lines(&told(&changed, (refused.len(), given.len()), arguments.write)))?,
+        false => show::result(&told(language, &changed, (refused.len(), given.len()), arguments.write))?,
     }
     Ok(if refused.is_empty() { Exit::Success } else { Exit::Unreadable })
 }
@@ -82,19 +83,27 @@ fn read(paths: &[&Path], engine: &Engine, sources: &mut Sources) -> Result<(Vec<
     Ok((changed, refused))
 }
 
-/// Says what was done; of `all` files `refused` ones cannot be migrated, for which nothing is changed.
-fn told(changed: &[Migrated], (refused, all): (usize, usize), is_write: bool) -> String {
-    let verb = if is_write && refused == 0 { "changed" } else { "would change" };
-    let files = plural(all, "file");
+/// Describes what was done; of `all` files `refused` ones cannot be migrated, for which nothing is changed.
+fn told(language: Language, changed: &[Migrated], (refused, all): (usize, usize), is_write: bool) -> String {
+    let (count, files) = (changed.len(), count_of!(all, "file"));
     let last = match (refused, is_write) {
-        (0, _) => format!("{} of {files} {verb}", changed.len()),
-        (_, false) => format!("{} of {files} would change, {refused} not migrated", changed.len()),
-        (_, true) => {
-            format!("nothing was changed: {refused} of {files} cannot be migrated; leave out what cannot")
+        (0, true) => phrase!("{count} of {files} changed", count, files),
+        (0, false) => phrase!("{count} of {files} would change", count, files),
+        (_, false) => {
+            phrase!("{count} of {files} would change, {refused} not migrated", count, files, refused)
         }
+        (_, true) => phrase!(
+            "nothing was changed: {refused} of {files} cannot be migrated; leave out what cannot",
+            refused,
+            files
+        ),
     };
-    let lines = changed.iter().map(|file| format!("{verb} {}", files::name(&file.path)));
-    lines.chain([last + "\n"]).collect::<Vec<_>>().join("\n")
+    let line = |path: String| match is_write && refused == 0 {
+        true => phrase!("changed {path}", path),
+        false => phrase!("would change {path}", path),
+    };
+    let lines = changed.iter().map(|file| line(files::name(&file.path))).chain([last]);
+    lines.map(|line| lang::say(language, &line) + "\n").collect()
 }
 
 /// Migrates a file; none for one in which nothing is old, and why if it cannot be.
@@ -122,10 +131,12 @@ fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migra
 }
 
 fn no_edit(reason: &str) -> Box<Diagnostic> {
-    let found =
-        Diagnostic::error(codes::NO_EDIT, phrase!("the file would not come back as it is: {reason}", reason));
+    let found = Diagnostic::error(
+        codes::NO_EDIT,
+        phrase!("the file would not be restored exactly: {reason}", reason),
+    );
     Box::new(found.with_help(phrase!(
-        "save it as plain JSON in UTF-8, or write long numbers as texts in quotes, and migrate it again"
+        "save it as plain JSON in UTF-8, or write long numbers as strings, and migrate it again"
     )))
 }
 
@@ -133,10 +144,11 @@ fn no_edit(reason: &str) -> Box<Diagnostic> {
 fn write(changed: &[Migrated]) -> Result<()> {
     let backups: Vec<PathBuf> = changed.iter().map(backup).collect();
     if let Some(taken) = backups.iter().find(|path| path.symlink_metadata().is_ok()) {
-        bail!(
-            "nothing was changed: `{}` is there already; move it away, and migrate again",
-            files::name(taken)
-        );
+        return Err(Told(phrase!(
+            "nothing was changed: `{path}` is there already; move it away, and migrate again",
+            path = files::name(taken)
+        ))
+        .into());
     }
     for file in changed {
         files::refuse_changed(&file.path, &file.before)?;

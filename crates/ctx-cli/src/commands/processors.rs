@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 use ctx_engine::{Compile, Engine};
+use ctx_language::Language;
 use ctx_pipeline::{Descriptor, EffectiveSetting, Origin, Sourced};
-use ctx_types::TurnInput;
+use ctx_types::{TurnInput, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{ProcessorsArguments, ProcessorsCommand, ProcessorsListArguments};
@@ -16,27 +17,28 @@ use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{Turn, TurnFiles};
 
 /// Lists processors.
-pub(crate) fn run(arguments: &ProcessorsArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &ProcessorsArguments) -> Result<Exit> {
     let ProcessorsCommand::List(arguments) = &arguments.command;
-    let mut sources = show::sources();
-    let turn = turn(arguments, &mut sources)?;
+    let mut sources = show::sources(language);
+    let turn = turn(language, arguments, &mut sources)?;
     let (settings, found) = turn.settings();
-    show::findings(&sources, &found);
+    show::findings(language, &sources, &found);
     let registry = Engine::new().processors();
     let mut rows: Vec<(&Descriptor, &EffectiveSetting)> = registry.descriptors().zip(settings).collect();
     // Stable: of two with one priority the one that was registered earlier runs earlier.
     rows.sort_by_key(|(_, setting)| setting.priority.value);
     match arguments.json {
         true => show::json(&rows.into_iter().map(to_json).collect::<Value>())?,
-        false => show::result(&table(&rows))?,
+        false => show::result(&table(language, &rows))?,
     }
     Ok(Exit::Success)
 }
 
-fn table(rows: &[(&Descriptor, &EffectiveSetting)]) -> String {
-    let table = show::listing(HEADER, rows.iter().copied().map(to_cells)) + &lang::lines(LEGEND);
+fn table(language: Language, rows: &[(&Descriptor, &EffectiveSetting)]) -> String {
+    let table = show::listing(language, HEADER, rows.iter().copied().map(|row| to_cells(language, row)))
+        + &lang::lines(language, LEGEND);
     match rows.iter().any(|(_, setting)| !setting.overrules.is_empty()) {
-        true => table + &lang::lines(LAYERS),
+        true => table + &lang::lines(language, LAYERS),
         false => table,
     }
 }
@@ -50,28 +52,30 @@ const LEGEND: &str =
 /// What stands below it where layers of settings meet.
 const LAYERS: &str = "`agent over user`: what the agent sets for a processor counts as a whole, and nothing of what the user sets\n";
 
-fn turn(arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
+fn turn(language: Language, arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
     let ProcessorsListArguments { agent, model_settings, .. } = arguments;
     inputs::check_stdin([agent, model_settings].into_iter().flatten())?;
-    let config = project::config(&arguments.config, sources)?;
+    let config = project::config(language, &arguments.config, sources)?;
     let agent = config.file("agent", agent.clone(), sources)?.map(InputFile::from);
     let model_settings = model_settings.as_ref().map(InputFile::from);
     let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
-    let with = Compile { switches: arguments.switches.clone().into(), ..Compile::default() };
+    let with = Compile::default().with(|compile| compile.switches = arguments.switches.clone().into());
     Ok(Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)?)
 }
 
-fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {
+fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {
     let state = Sourced {
-        value: lang::text(if setting.enabled.value { "on" } else { "off" }),
+        value: lang::word(language, if setting.enabled.value { "on" } else { "off" }),
         origin: setting.enabled.origin,
     };
     let values = setting.config.values().iter();
     let values = values.map(|value| format!("{} = {}", value.key, marked(&value.setting)));
-    let core = if descriptor.is_core { format!(" {}", lang::text("(core)")) } else { String::new() };
+    let core =
+        if descriptor.is_core { format!(" {}", lang::word(language, "(core)")) } else { String::new() };
     let priority = match marked(&setting.priority) {
         moved if setting.priority.value != descriptor.priority => {
-            format!("{moved}\n{}", lang::text(&format!("built in: {}", descriptor.priority)))
+            let built_in = phrase!("built in: {priority}", priority = descriptor.priority.to_string());
+            format!("{moved}\n{}", lang::say(language, &built_in))
         }
         priority => priority,
     };
@@ -79,7 +83,7 @@ fn to_cells((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String;
     let deciding: Vec<&str> = deciding.collect();
     let state = match deciding.as_slice() {
         [] | [_] => marked(&state),
-        _ => format!("{}\n{}", marked(&state), deciding.join(&format!(" {} ", lang::text("over")))),
+        _ => format!("{}\n{}", marked(&state), deciding.join(&format!(" {} ", lang::word(language, "over")))),
     };
     [priority, format!("{}{core}", setting.id), state, values.collect::<Vec<_>>().join("\n")]
 }

@@ -1,10 +1,11 @@
 //! `ctx schema`: JSON Schemas of files and reports.
 
+use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_engine::Engine;
-use ctx_types::{closest, phrase};
+use ctx_types::{Argument, Divider, closest, phrase};
 use serde_json::{Value, json};
 
 use crate::args::SchemaArguments;
@@ -16,16 +17,16 @@ use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing, FilesRead};
 
 /// Lists schemas, prints one, or writes them to a folder.
-pub(crate) fn run(arguments: &SchemaArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &SchemaArguments) -> Result<Exit> {
     let named = arguments.name.as_deref().map(schema).transpose()?;
     match (&arguments.out, named) {
-        (Some(folder), Some(schema)) => write(folder, &[schema], arguments.json)?,
-        (Some(folder), None) => write(folder, &schemas::all(), arguments.json)?,
+        (Some(folder), Some(schema)) => write(language, folder, &[schema], arguments.json)?,
+        (Some(folder), None) => write(language, folder, &schemas::all(), arguments.json)?,
         (None, Some(schema)) => show::result(&schemas::text(&schema, &Engine::new()))?,
         (None, None) if arguments.json => {
             show::json(&schemas::all().iter().map(to_json).collect::<Value>())?;
         }
-        (None, None) => show::result(&list())?,
+        (None, None) => show::result(&list(language))?,
     }
     Ok(Exit::Success)
 }
@@ -35,8 +36,8 @@ fn schema(name: &str) -> Result<FileSchema, ProjectError> {
     schemas::named(name).ok_or_else(|| {
         let names: Vec<&str> = schemas::all().iter().map(|schema| schema.name).collect();
         let hint = match closest(name, names.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", names.join(", ")),
+            Some(near) => phrase!("did you mean `{near}`?", near),
+            None => phrase!("there are {names}", names = Argument::list(names, Divider::Comma)),
         };
         ProjectError::Usage(phrase!("there is no schema `{name}`; {hint}", name, hint))
     })
@@ -46,11 +47,11 @@ fn schema(name: &str) -> Result<FileSchema, ProjectError> {
 const LEGEND: &str =
     "\n`ctx schema NAME` prints one; `ctx schema --out schemas` writes all of them to a folder\n";
 
-fn list() -> String {
+fn list(language: Language) -> String {
     let rows = schemas::all()
         .into_iter()
-        .map(|schema| [schema.name.to_owned(), lang::text(schema.about).into_owned()]);
-    show::listing(["schema", "what it describes"], rows) + &lang::lines(LEGEND)
+        .map(|schema| [schema.name.to_owned(), lang::word(language, schema.about).into_owned()]);
+    show::listing(language, ["schema", "what it describes"], rows) + &lang::lines(language, LEGEND)
 }
 
 fn to_json(schema: &FileSchema) -> Value {
@@ -58,7 +59,7 @@ fn to_json(schema: &FileSchema) -> Value {
 }
 
 /// Writes schemas to a folder, all of them or none.
-fn write(folder: &Path, wanted: &[FileSchema], is_json: bool) -> Result<()> {
+fn write(language: Language, folder: &Path, wanted: &[FileSchema], is_json: bool) -> Result<()> {
     files::refuse_stdin(folder)?;
     files::make_folder(folder)?;
     let engine = Engine::new();
@@ -73,6 +74,5 @@ fn write(folder: &Path, wanted: &[FileSchema], is_json: bool) -> Result<()> {
     if is_json {
         return show::json(&json!({ "written": names }));
     }
-    let lines: Vec<String> = names.iter().map(|name| format!("wrote {name}\n")).collect();
-    show::result(&lang::lines(&lines.concat()))
+    show::result(&names.iter().map(|name| show::wrote(language, name)).collect::<String>())
 }

@@ -5,7 +5,8 @@ mod transfer;
 
 use anyhow::Result;
 use ctx_compress::mask::MaskStatistics;
-use ctx_types::Diagnostic;
+use ctx_language::Language;
+use ctx_types::phrase;
 use serde_json::json;
 
 use crate::args::{CountingArguments, SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
@@ -20,61 +21,60 @@ use ctx_project::inputs;
 use ctx_project::session_file::{SessionFile, Target};
 
 /// Shows a conversation, takes a step, or moves conversations into and out of the store.
-pub(crate) fn run(arguments: &SessionArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &SessionArguments) -> Result<Exit> {
     match &arguments.command {
         SessionCommand::Show(arguments) => {
-            let (file, counting) = read(&arguments.file, &arguments.counting)?;
+            let (file, counting) = read(language, &arguments.file, &arguments.counting)?;
             match arguments.file.json {
                 true => show::json(&show::conversation::path_json(&file, &counting))?,
-                false => show::result(&show::conversation::path(&file, &counting, arguments.all))?,
+                false => show::result(&show::conversation::path(language, &file, &counting, arguments.all))?,
             }
             Ok(Exit::Success)
         }
         SessionCommand::Tree(arguments) => {
-            let (file, counting) = read(&arguments.file, &arguments.counting)?;
+            let (file, counting) = read(language, &arguments.file, &arguments.counting)?;
             match arguments.file.json {
                 true => show::json(&show::tree::tree_json(&file, &counting))?,
-                false => show::result(&show::tree::tree(&file, &counting))?,
+                false => show::result(&show::tree::tree(language, &file, &counting))?,
             }
             Ok(Exit::Success)
         }
-        SessionCommand::Undo(arguments) => step(arguments, Direction::Back),
-        SessionCommand::Redo(arguments) => step(arguments, Direction::Forth),
-        SessionCommand::List(arguments) => kept::list(&arguments.kept),
-        SessionCommand::Export(arguments) => transfer::export(arguments),
-        SessionCommand::Import(arguments) => transfer::import(arguments),
-        SessionCommand::Delete(arguments) => kept::delete(arguments),
+        SessionCommand::Undo(arguments) => step(language, arguments, Direction::Back),
+        SessionCommand::Redo(arguments) => step(language, arguments, Direction::Forth),
+        SessionCommand::List(arguments) => kept::list(language, &arguments.kept),
+        SessionCommand::Export(arguments) => transfer::export(language, arguments),
+        SessionCommand::Import(arguments) => transfer::import(language, arguments),
+        SessionCommand::Delete(arguments) => kept::delete(language, arguments),
     }
 }
 
 fn read(
+    language: Language,
     arguments: &SessionFileArguments,
     counting: &CountingArguments,
 ) -> Result<(SessionFile, TokenCounting)> {
-    let mut sources = show::sources();
-    let config = project::config(&arguments.config, &mut sources)?;
+    let mut sources = show::sources(language);
+    let config = project::config(language, &arguments.config, &mut sources)?;
     let mut found = config.found.clone();
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
     inputs::check_stdin(given.iter().chain(&counting.models))?;
     let counting = TokenCounting::of(&counting.into(), &config, &mut sources, &mut found)?;
-    let file = open(arguments, &config, &Target::Nowhere, found, &mut sources)?;
+    let file = open(arguments, &config, &Target::Nowhere, &mut sources)?;
+    found.extend(file.found.iter().cloned());
+    show::findings(language, &sources, &found);
     Ok((file, counting))
 }
 
-/// Reads the file, and shows what is odd about it.
+/// Reads the file of a conversation.
 fn open(
     arguments: &SessionFileArguments,
     config: &Config,
     target: &Target,
-    mut found: Vec<Diagnostic>,
     sources: &mut Sources,
 ) -> Result<SessionFile> {
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
     let path = config.conversation(given, "`ctx session show FILE`", sources)?;
-    let file = SessionFile::open(&path, target, sources)?;
-    found.extend(file.found.iter().cloned());
-    show::findings(sources, &found);
-    Ok(file)
+    Ok(SessionFile::open(&path, target, sources)?)
 }
 
 /// Which way a step goes.
@@ -85,11 +85,12 @@ enum Direction {
 }
 
 /// Takes the latest step back, or does it again, and writes the file.
-fn step(arguments: &StepArguments, direction: Direction) -> Result<Exit> {
-    let mut sources = show::sources();
-    let config = project::config(&arguments.file.config, &mut sources)?;
+fn step(language: Language, arguments: &StepArguments, direction: Direction) -> Result<Exit> {
+    let mut sources = show::sources(language);
+    let config = project::config(language, &arguments.file.config, &mut sources)?;
     let target = if arguments.dry_run { Target::Nowhere } else { Target::InPlace };
-    let mut file = open(&arguments.file, &config, &target, config.found.clone(), &mut sources)?;
+    let mut file = open(&arguments.file, &config, &target, &mut sources)?;
+    show::findings(language, &sources, &[config.found.as_slice(), &file.found].concat());
     let label = match direction {
         Direction::Back => file.undo()?,
         Direction::Forth => file.redo()?,
@@ -117,13 +118,13 @@ fn step(arguments: &StepArguments, direction: Direction) -> Result<Exit> {
         show::json(&json)?;
         return Ok(Exit::Success);
     }
-    let statistics = show::masks::statistics(&statistics);
-    let steps = show::conversation::steps(&file);
+    let statistics = show::masks::statistics(language, &statistics);
+    let steps = show::conversation::steps(language, &file);
     let written = match written {
-        true => format!("written: `{}`", file.name),
-        false => "nothing is written: `--dry-run`".to_owned(),
+        true => phrase!("written: `{name}`", name = file.name),
+        false => phrase!("nothing is written: `--dry-run`"),
     };
-    let (verb, written) = (lang::text(verb), lang::text(&written));
+    let (verb, written) = (lang::word(language, verb), lang::say(language, &written));
     show::result(&format!("{verb}: {label}\n{statistics}\n{written}\n{steps}"))?;
     Ok(Exit::Success)
 }

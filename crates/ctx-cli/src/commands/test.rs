@@ -3,38 +3,41 @@
 mod junit;
 mod watch;
 
+use ctx_language::Language;
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
+use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::TestArguments;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
-use crate::lang;
-use crate::show::{self, Progress, plural};
+use crate::lang::{self, Told};
+use crate::show::{self, Progress};
 use ctx_project::case::{self, Change, EXPECTED, Outcome};
 use ctx_project::files::{self, Existing, FilesRead};
 
 /// Runs the cases below folders, in the order of their names; with `--watch` again after each change.
-pub(crate) fn run(arguments: &TestArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &TestArguments) -> Result<Exit> {
     if !arguments.watch {
-        return run_once(arguments, &mut FilesRead::default());
+        return run_once(language, arguments, &mut FilesRead::default());
     }
     // What changes while the tests run is seen afterwards.
     let mut watched = Watched::new(&arguments.folders)?;
     loop {
         let mut read = FilesRead::default();
-        let result = run_once(arguments, &mut read).and_then(|_| watched.add(read.folders()));
+        let result = run_once(language, arguments, &mut read).and_then(|_| watched.add(read.folders()));
         if let Err(error) = result {
-            show::note(&format!("{}: {}", lang::text("error"), show::plain_told(&error)));
+            let error = show::plain_told(language, &error);
+            show::note(language, &phrase!("error: {error}", error));
         }
-        show::note("waiting for changes; Ctrl-C ends it");
+        show::note(language, &phrase!("waiting for changes; Ctrl-C ends it"));
         watched.wait()?;
     }
 }
 
-fn run_once(arguments: &TestArguments, read: &mut FilesRead) -> Result<Exit> {
+fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead) -> Result<Exit> {
     let folders = case::cases(&arguments.folders)?;
     let mut progress = Progress::new();
     let mut results = Vec::new();
@@ -42,8 +45,8 @@ fn run_once(arguments: &TestArguments, read: &mut FilesRead) -> Result<Exit> {
     for (index, (folder, closed)) in folders.into_iter().enumerate() {
         progress.show(&format!("{} of {count}: {}", index + 1, files::name(&folder)));
         results.push(match closed {
-            None => Tested::of(folder, arguments.update, read),
-            Some(reason) => Tested { folder, outcome: Err(anyhow!(reason)) },
+            None => Tested::of(language, folder, arguments.update, read),
+            Some(reason) => Tested { folder, outcome: Err(Told(reason).into()) },
         });
     }
     drop(progress);
@@ -61,7 +64,7 @@ fn run_once(arguments: &TestArguments, read: &mut FilesRead) -> Result<Exit> {
     }
     match arguments.json {
         true => show::json(&to_json(&results))?,
-        false => show::drawn(&to_text(&results))?,
+        false => show::drawn(&to_text(language, &results))?,
     }
     Ok(match () {
         () if results.iter().any(|tested| tested.outcome.is_err()) => Exit::Unreadable,
@@ -77,8 +80,8 @@ struct Tested {
 }
 
 impl Tested {
-    fn of(folder: PathBuf, update: bool, read: &mut FilesRead) -> Self {
-        let mut sources = show::sources();
+    fn of(language: Language, folder: PathBuf, update: bool, read: &mut FilesRead) -> Self {
+        let mut sources = show::sources(language);
         let outcome = case::test(&folder, update, &mut sources).map_err(anyhow::Error::from);
         read.extend(sources.files_read);
         Self { folder, outcome }
@@ -99,46 +102,50 @@ impl Tested {
 }
 
 /// Writes changes for people, a line each; without any, the lines of the report that differ.
-fn changes_to_text(changes: &[Change], expected: &str, result: &str) -> String {
+fn changes_to_text(language: Language, changes: &[Change], expected: &str, result: &str) -> String {
     let lines = case::described(changes, expected, result);
-    let lines: Vec<String> = lines.iter().map(|line| format!("  {}", show::clean_line(line))).collect();
-    lines.join("\n") + "\n"
+    let lines: Vec<String> = lines.iter().map(|line| show::clean_line(&lang::say(language, line))).collect();
+    format!("  {}\n", lines.join("\n  "))
 }
 
-/// Says what did not pass, with its differences, and how many did.
-fn to_text(results: &[Tested]) -> String {
-    let parts: String = results.iter().filter_map(part).collect();
+/// Describes what did not pass, with its differences, and how many did.
+fn to_text(language: Language, results: &[Tested]) -> String {
+    let parts: String = results.iter().filter_map(|tested| part(language, tested)).collect();
     let count = |status: &str| results.iter().filter(|tested| tested.as_str() == status).count();
     let updated = count("updated");
     let mut totals = vec![
-        format!("{} passed", count("passed")),
-        format!("{} failed", count("failed") + count("unreadable")),
+        phrase!("{count} passed", count = count("passed")),
+        phrase!("{count} failed", count = count("failed") + count("unreadable")),
     ];
     if updated > 0 {
-        totals.push(format!("{updated} updated"));
+        totals.push(phrase!("{count} updated", count = updated));
     }
-    parts + &lang::lines(&format!("{}: {}\n", plural(results.len(), "case"), totals.join(", ")))
+    let (cases, totals) = (count_of!(results.len(), "case"), Argument::list(&totals, Divider::Comma));
+    parts + &lang::say(language, &phrase!("{cases}: {totals}", cases, totals)) + "\n"
 }
 
-fn part(tested: &Tested) -> Option<String> {
+fn part(language: Language, tested: &Tested) -> Option<String> {
     let name = files::name(&tested.folder);
-    let failed =
-        |what: &str, details: &str| Some(show::failed(&format!("{name}: {}", lang::text(what)), details));
+    let failed = |what: Phrase, details: &str| {
+        Some(show::failed(language, &phrase!("{name}: {what}", name, what), details))
+    };
     match &tested.outcome {
         Ok(Outcome::Passed) => None,
         Ok(Outcome::Differs { expected, result, changes }) => {
-            let changes = changes_to_text(changes, expected, result);
-            let details = lang::lines(&changes).into_owned() + &show::diff(expected, result);
-            failed("the context is not the expected one", &details)
+            let changes = changes_to_text(language, changes, expected, result);
+            let details = changes + &show::diff(language, expected, result);
+            failed(phrase!("the context is not the expected one"), &details)
         }
-        Ok(Outcome::New) => failed(&format!("no `{EXPECTED}`; `--update` writes it"), ""),
-        Ok(Outcome::Updated { is_new: true, .. }) => {
-            Some(show::clean(&lang::lines(&format!("wrote {name}/{EXPECTED}\n"))).into_owned())
+        Ok(Outcome::New) => failed(phrase!("no `{expected}`; `--update` writes it", expected = EXPECTED), ""),
+        Ok(Outcome::Updated { is_new, .. }) => {
+            let path = format!("{name}/{EXPECTED}");
+            let line = match is_new {
+                true => show::wrote(language, &path),
+                false => lang::say(language, &phrase!("updated {path}", path)) + "\n",
+            };
+            Some(show::clean(&line).into_owned())
         }
-        Ok(Outcome::Updated { is_new: false, .. }) => {
-            Some(show::clean(&lang::lines(&format!("updated {name}/{EXPECTED}\n"))).into_owned())
-        }
-        Err(error) => failed("the case cannot be read", &(show::plain_told(error) + "\n")),
+        Err(error) => failed(phrase!("the case cannot be read"), &(show::plain_told(language, error) + "\n")),
     }
 }
 
@@ -169,11 +176,11 @@ fn case_json(tested: &Tested) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{case, changes_to_text};
+    use super::{Language, case, changes_to_text};
 
     #[track_caller]
     fn check(old: &str, new: &str, expected: &str) {
-        assert_eq!(changes_to_text(&case::compare(old, new), old, new), expected);
+        assert_eq!(changes_to_text(Language::En, &case::compare(old, new), old, new), expected);
     }
 
     #[test]

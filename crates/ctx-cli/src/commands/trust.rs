@@ -1,45 +1,52 @@
 //! `ctx trust`: lets the `ctx.toml` of a folder reach outside of it.
 
+use ctx_language::Language;
 use ctx_types::phrase;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::json;
 
 use crate::args::TrustArguments;
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::{project, show};
 use ctx_project::config::{Trusted, found_in, is_there};
 use ctx_project::error::ProjectError;
 use ctx_project::files;
 
-pub(crate) fn run(arguments: &TrustArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &TrustArguments) -> Result<Exit> {
     let Some(folder) = arguments.folder.as_deref().filter(|_| !arguments.list) else {
-        return list(arguments.json);
+        return list(language, arguments.json);
     };
-    if arguments.remove { remove(folder, arguments.json) } else { add(folder, arguments.json) }
+    if arguments.remove {
+        remove(language, folder, arguments.json)
+    } else {
+        add(language, folder, arguments.json)
+    }
 }
 
-fn list(is_json: bool) -> Result<Exit> {
+fn list(language: Language, is_json: bool) -> Result<Exit> {
     let trusted = Trusted::read()?;
     let folders: Vec<&str> = trusted.folders().collect();
     match (is_json, folders.is_empty()) {
         (true, _) => show::json(&json!({ "folders": folders }))?,
-        (false, true) => show::remark("no folder is trusted"),
+        (false, true) => show::remark(language, &phrase!("no folder is trusted")),
         (false, false) => show::result(&(folders.join("\n") + "\n"))?,
     }
     Ok(Exit::Success)
 }
 
-fn add(folder: &Path, is_json: bool) -> Result<Exit> {
+fn add(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
     if !is_there(folder) {
-        bail!("there is no `ctx.toml` in `{}`", files::name(folder));
+        return Err(
+            Told(phrase!("there is no `ctx.toml` in `{folder}`", folder = files::name(folder))).into()
+        );
     }
-    let found = found_in(folder, &mut show::sources())?;
+    let found = found_in(folder, &mut show::sources(language))?;
     let withheld = found.withheld();
     for withheld in &withheld {
-        project::tell_withheld(&found.name, withheld);
+        project::tell_withheld(language, &found.name, withheld);
     }
     Trusted::add(folder, &found.bytes)?;
     if is_json {
@@ -49,14 +56,14 @@ fn add(folder: &Path, is_json: bool) -> Result<Exit> {
     }
     let name = &found.name;
     let text = match withheld.is_empty() {
-        true => format!("`{name}` is trusted; it reaches nothing outside of its folder"),
-        false => format!("`{name}` is trusted until it changes"),
+        true => phrase!("`{name}` is trusted; it reaches nothing outside of its folder", name),
+        false => phrase!("`{name}` is trusted until it changes", name),
     };
-    show::result(&format!("{}\n", lang::text(&text)))?;
+    show::result(&format!("{}\n", lang::say(language, &text)))?;
     Ok(Exit::Success)
 }
 
-fn remove(folder: &Path, is_json: bool) -> Result<Exit> {
+fn remove(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
     let name = files::name(folder);
     if !Trusted::remove(folder)? {
         return Err(ProjectError::Usage(phrase!(
@@ -65,9 +72,10 @@ fn remove(folder: &Path, is_json: bool) -> Result<Exit> {
         ))
         .into());
     }
+    let text = lang::say(language, &phrase!("`{name}` is trusted no longer", name));
     match is_json {
         true => show::json(&json!({ "removed": name }))?,
-        false => show::result(&format!("{}\n", lang::text(&format!("`{name}` is trusted no longer"))))?,
+        false => show::result(&format!("{text}\n"))?,
     }
     Ok(Exit::Success)
 }

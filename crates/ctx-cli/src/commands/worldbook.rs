@@ -5,14 +5,15 @@ mod scan;
 mod state;
 
 use anyhow::Result;
+use ctx_language::Language;
 
 use crate::args::{WorldbookArguments, WorldbookCommand};
 use crate::exit::Exit;
 
 /// Carries out a verb.
-pub(crate) fn run(arguments: &WorldbookArguments) -> Result<Exit> {
+pub(crate) fn run(language: Language, arguments: &WorldbookArguments) -> Result<Exit> {
     match &arguments.command {
-        WorldbookCommand::Scan(arguments) => scan::run(arguments),
-        WorldbookCommand::Check(arguments) => check::run(arguments),
+        WorldbookCommand::Scan(arguments) => scan::run(language, arguments),
+        WorldbookCommand::Check(arguments) => check::run(language, arguments),
     }
 }

@@ -1,11 +1,14 @@
-//! Help texts and errors of the command line in another language than English.
+//! Help texts of the command line in another language than English.
 //!
 //! Texts of several lines are translated before they are laid out, all others line by line behind that: so the
 //! columns are those of the parser, and a text without a translation stays as it is.
 
-use clap::Command;
+use std::sync::OnceLock;
 
-use super::catalogue::chinese;
+use clap::Command;
+use ctx_language::{Catalogue, Language};
+
+use super::word;
 use crate::args;
 
 /// Returns the command line as it is parsed, laid out without breaks in its lines.
@@ -71,7 +74,7 @@ fn line(shown: &str) -> String {
     if let Some((about, other)) = about.and_then(|about| Some((about, with_defaults(about)?))) {
         return format!("{}{other}", shown.strip_suffix(about).unwrap_or_default());
     }
-    format!("{indent}{}", chinese().text(own).unwrap_or_else(|| own.to_owned()))
+    format!("{indent}{}", word(Language::Zh, own))
 }
 
 /// What the parser puts behind a text.
@@ -93,10 +96,16 @@ fn with_defaults(shown: &str) -> Option<String> {
     }
 }
 
+/// The texts of the help, read when they are first needed.
+fn catalogue() -> &'static Catalogue {
+    static HELP: OnceLock<Catalogue> = OnceLock::new();
+    HELP.get_or_init(|| Catalogue::read(&[include_str!("zh/help.txt")]))
+}
+
 /// Translates a paragraph, with or without a full stop at its end.
 fn translated(english: &str) -> Option<String> {
     let sentence = english.strip_suffix('.');
-    let other = chinese().help(english).or_else(|| chinese().help(sentence?))?;
+    let other = catalogue().word(english).or_else(|| catalogue().word(sentence?))?;
     let stop = if sentence.is_some() { "。" } else { "" };
     Some(format!("{other}{stop}"))
 }

@@ -1,11 +1,14 @@
 //! Bars of tokens, coloured by what wrote them.
 
-use ctx_engine::{Context, Piece};
-use ctx_types::{SourceKind, thousands};
+use ctx_engine::Context;
+use ctx_engine::inspect::Piece;
+use ctx_language::Language;
+use ctx_types::SourceKind;
 use serde::Serialize;
 
 use crate::lang;
 use crate::page::kinds;
+use crate::show;
 
 /// How wide a whole bar is, in the units of its drawing.
 const WIDTH: u64 = 1_000;
@@ -29,17 +32,17 @@ struct Part {
 }
 
 /// Draws what all messages use, of so many tokens.
-pub(super) fn of_context(context: &Context, of: u64) -> Bar {
-    bar(&kinds::totals(context), of)
+pub(super) fn of_context(language: Language, context: &Context, of: u64) -> Bar {
+    bar(language, &kinds::totals(context), of)
 }
 
 /// Draws what the pieces of a message use; the longest bar is that of the message with most tokens.
-pub(super) fn of_pieces(pieces: &[Piece], of: u64) -> Bar {
+pub(super) fn of_pieces(language: Language, pieces: &[Piece], of: u64) -> Bar {
     let pieces = pieces.iter().map(|piece| (piece.segment.source.kind, piece.tokens));
-    bar(&kinds::sum(pieces), of)
+    bar(language, &kinds::sum(pieces), of)
 }
 
-fn bar(totals: &[(SourceKind, u64)], of: u64) -> Bar {
+fn bar(language: Language, totals: &[(SourceKind, u64)], of: u64) -> Bar {
     let of = of.max(1);
     let mut before = 0;
     let scaled =
@@ -47,7 +50,7 @@ fn bar(totals: &[(SourceKind, u64)], of: u64) -> Bar {
     let part = |(kind, tokens): &(SourceKind, u64)| {
         let at = scaled(before);
         before += tokens;
-        let title = format!("{}: {}", kind.as_str(), lang::page(&format!("{} tokens", thousands(*tokens))));
+        let title = format!("{}: {}", kind.as_str(), lang::say(language, &show::tokens(*tokens)));
         Part { kind: kind.as_str(), at, width: scaled(before) - at, title }
     };
     let parts: Vec<Part> = totals.iter().filter(|(_, tokens)| *tokens > 0).map(part).collect();

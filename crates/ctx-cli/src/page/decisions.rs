@@ -1,7 +1,8 @@
 //! What was left out, moved, joined and kept, and why.
 
 use ctx_engine::Context;
-use ctx_types::{Decision, Outcome};
+use ctx_language::Language;
+use ctx_types::{Decision, Outcome, phrase};
 use serde::Serialize;
 
 use crate::lang;
@@ -33,28 +34,31 @@ pub(super) struct Row {
 }
 
 /// Groups all decisions: what was left out first.
-pub(super) fn groups(context: &Context) -> Vec<Group> {
+pub(super) fn groups(language: Language, context: &Context) -> Vec<Group> {
     let groups = [
-        group(context, "Left out", is_left_out),
-        group(context, "Moved, joined or changed", |outcome| {
+        group(language, context, "Left out", is_left_out),
+        group(language, context, "Moved, joined or changed", |outcome| {
             !is_left_out(outcome) && outcome != Outcome::Kept
         }),
-        Group { is_open: false, ..group(context, "Sent, and why", |outcome| outcome == Outcome::Kept) },
+        Group {
+            is_open: false,
+            ..group(language, context, "Sent, and why", |outcome| outcome == Outcome::Kept)
+        },
     ];
     groups.into_iter().filter(|group| group.count > 0).collect()
 }
 
-fn group(context: &Context, title: &'static str, belongs: fn(Outcome) -> bool) -> Group {
+fn group(language: Language, context: &Context, title: &'static str, belongs: fn(Outcome) -> bool) -> Group {
     let decided = context.report.decisions.iter().enumerate();
     let mut own = decided.filter(|(_, decision)| belongs(decision.outcome));
     let stage = |at| context.trace.as_ref().and_then(|trace| trace.decided_by(at));
     let rows: Vec<Row> =
-        own.by_ref().take(MAX_SHOWN).map(|(at, decision)| row(decision, stage(at))).collect();
+        own.by_ref().take(MAX_SHOWN).map(|(at, decision)| row(language, decision, stage(at))).collect();
     let more = own.count();
     Group { title, is_open: true, count: rows.len() + more, rows, more }
 }
 
-/// Tells whether something is not sent, or not all of it.
+/// Returns whether something is not sent, or not all of it.
 pub(super) const fn is_left_out(outcome: Outcome) -> bool {
     matches!(
         outcome,
@@ -63,17 +67,18 @@ pub(super) const fn is_left_out(outcome: Outcome) -> bool {
 }
 
 /// One decision, with the stage that made it.
-pub(super) fn row(decision: &Decision, stage: Option<&str>) -> Row {
-    let more = match decision.count {
-        0 | 1 => String::new(),
-        count => format!(" and {} more", count - 1),
+pub(super) fn row(language: Language, decision: &Decision, stage: Option<&str>) -> Row {
+    let source = decision.source.to_string();
+    let source = match decision.count {
+        0 | 1 => source,
+        count => lang::say(language, &phrase!("{source} and {more} more", source, more = count - 1)),
     };
     Row {
-        outcome: lang::text(&decision.outcome.as_str().replace('_', " ")).into_owned(),
-        source: shown(&format!("{}{}", decision.source, lang::page(&more))),
+        outcome: lang::word(language, &decision.outcome.as_str().replace('_', " ")).into_owned(),
+        source: shown(&source),
         name: decision.source.name().map(shown),
-        reason: shown(&lang::say(&decision.reason)),
-        size: lang::list(&size(decision)),
+        reason: shown(&lang::say(language, &decision.reason)),
+        size: language.list(&size(language, decision)),
         stage: shown(stage.unwrap_or_default()),
     }
 }

@@ -1,8 +1,11 @@
 //! What a stage changed in a text, word by word.
 
+use ctx_language::Language;
+use ctx_types::phrase;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
+use crate::lang;
 use crate::page::text::{Room, missing, shown};
 
 /// How many bytes of both texts are compared word by word; longer ones are compared line by line.
@@ -22,7 +25,7 @@ pub(super) struct Run {
 /// Compares two texts, as far as there is room for them.
 ///
 /// No clock ends the search, so that equal texts give equal runs; their sizes bound it.
-pub(super) fn runs(before: &str, after: &str, room: &mut Room) -> Vec<Run> {
+pub(super) fn runs(language: Language, before: &str, after: &str, room: &mut Room) -> Vec<Run> {
     let (before, after) = (room.take(before), room.take(after));
     let diff = match before.text.len() + after.text.len() > MAX_WORDS {
         true => TextDiff::from_lines(before.text, after.text),
@@ -39,23 +42,27 @@ pub(super) fn runs(before: &str, after: &str, room: &mut Room) -> Vec<Run> {
     let run = |(at, (tag, text)): (usize, (ChangeTag, String))| match tag {
         ChangeTag::Delete => vec![Run { tag: "gone", text: shown(&text) }],
         ChangeTag::Insert => vec![Run { tag: "new", text: shown(&text) }],
-        ChangeTag::Equal => same(&text, "unchanged characters", at == 0, at == last),
+        ChangeTag::Equal => {
+            let note = |count| lang::say(language, &phrase!("{count} unchanged characters", count));
+            same(&text, note, at == 0, at == last)
+        }
     };
     let mut runs: Vec<Run> = runs.into_iter().enumerate().flat_map(run).collect();
-    runs.extend(missing(before.missing.max(after.missing)).map(|text| Run { tag: "note", text }));
+    runs.extend(missing(language, before.missing.max(after.missing)).map(|text| Run { tag: "note", text }));
     runs
 }
 
 /// Shows a text that nothing is compared with; of a long one its ends.
-pub(super) fn whole(text: &str, room: &mut Room) -> Vec<Run> {
+pub(super) fn whole(language: Language, text: &str, room: &mut Room) -> Vec<Run> {
     let cut = room.take(text);
-    let mut runs = same(cut.text, "characters between", false, false);
-    runs.extend(missing(cut.missing).map(|text| Run { tag: "note", text }));
+    let note = |count| lang::say(language, &phrase!("{count} characters between", count));
+    let mut runs = same(cut.text, note, false, false);
+    runs.extend(missing(language, cut.missing).map(|text| Run { tag: "note", text }));
     runs
 }
 
 /// A stretch that both have; of a long one the middle is left out, or the end that touches no change.
-fn same(text: &str, what: &str, is_first: bool, is_last: bool) -> Vec<Run> {
+fn same(text: &str, note: impl Fn(usize) -> String, is_first: bool, is_last: bool) -> Vec<Run> {
     let count = text.chars().count();
     let whole = |text: &str| Run { tag: "same", text: shown(text) };
     if count <= 3 * CONTEXT {
@@ -68,7 +75,7 @@ fn same(text: &str, what: &str, is_first: bool, is_last: bool) -> Vec<Run> {
         _ => (CONTEXT, CONTEXT),
     };
     let (head_end, tail_start) = (byte(head), byte(count - tail));
-    let note = format!(" … {} {what} … ", count - head - tail);
+    let note = format!(" … {} … ", note(count - head - tail));
     let ends = [text.get(..head_end), text.get(tail_start..)].map(Option::unwrap_or_default);
     let [head, tail] = ends.map(whole);
     vec![head, Run { tag: "note", text: note }, tail]
@@ -76,6 +83,8 @@ fn same(text: &str, what: &str, is_first: bool, is_last: bool) -> Vec<Run> {
 
 #[cfg(test)]
 mod tests {
+    use ctx_language::Language;
+
     use super::{Run, runs};
     use crate::page::text::Room;
 
@@ -83,7 +92,7 @@ mod tests {
     fn check(before: &str, after: &str, expected: &[(&'static str, &str)]) {
         let expected: Vec<Run> =
             expected.iter().map(|(tag, text)| Run { tag, text: (*text).to_owned() }).collect();
-        assert_eq!(runs(before, after, &mut Room::default()), expected);
+        assert_eq!(runs(Language::En, before, after, &mut Room::default()), expected);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The messages: their texts coloured by source, their cost, and what each stage did to them.
 
-use std::borrow::Cow;
+use ctx_language::Language;
 
-use ctx_engine::{Context, CostPart, Event, Life, Lives, Piece, SentMessage, Step};
-use ctx_types::{Content, ContentPart, Message, plural, thousands};
+use ctx_engine::Context;
+use ctx_engine::inspect::{CostPart, Event, Life, Lives, Piece, SentMessage, Step};
+use ctx_types::{Argument, Content, ContentPart, Divider, Message, Phrase, count_of, phrase, thousands};
 use serde::Serialize;
 
 use crate::lang;
@@ -11,7 +12,7 @@ use crate::page::bars::{self, Bar};
 use crate::page::decisions::{self, Row};
 use crate::page::difference::{self, Run};
 use crate::page::text::{Room, missing, shown};
-use crate::show::{via, what};
+use crate::show::{self, via, what};
 
 /// How many messages are shown; of more, half of them from either end.
 const MAX_SHOWN: usize = 400;
@@ -46,6 +47,8 @@ struct Item<'a> {
     speaker: Option<String>,
     tokens: String,
     cost: String,
+    /// Both on one line.
+    account: String,
     bar: Bar,
     is_stable: bool,
     text: Vec<Stretch>,
@@ -88,17 +91,29 @@ struct EventRow {
 }
 
 /// Lists the messages of a context, as far as there is room.
-pub(super) fn list<'a>(context: &'a Context, lives: &Lives<'_>, tokens: &[u32], room: &mut Room) -> List<'a> {
+pub(super) fn list<'a>(
+    language: Language,
+    context: &'a Context,
+    lives: &Lives<'_>,
+    tokens: &[u32],
+    room: &mut Room,
+) -> List<'a> {
     let most = tokens.iter().copied().max().unwrap_or(0);
     let item = |number: usize| {
         let (message, life) = (context.messages.get(number)?, lives.sent(number)?);
-        item(message, &life, most, room)
+        item(language, message, &life, most, room)
     };
     let count = context.messages.len();
     let items = numbers_shown(count).filter_map(item).collect();
     let gap = count.checked_sub(MAX_SHOWN).filter(|left_out| *left_out > 0).map(|left_out| Gap {
         at: count - MAX_SHOWN / 2,
-        text: format!("{} in between; ctx explain --json has them all", plural(left_out, "more message")),
+        text: lang::say(
+            language,
+            &phrase!(
+                "{more} in between; ctx explain --json has them all",
+                more = count_of!(left_out, "more message")
+            ),
+        ),
     });
     List { items, gap }
 }
@@ -112,111 +127,127 @@ pub(super) fn numbers_shown(count: usize) -> impl Iterator<Item = usize> {
     (0..head).chain(tail..count)
 }
 
-fn item<'a>(message: &'a Message, life: &Life, most: u32, room: &mut Room) -> Option<Item<'a>> {
+fn item<'a>(
+    language: Language,
+    message: &'a Message,
+    life: &Life,
+    most: u32,
+    room: &mut Room,
+) -> Option<Item<'a>> {
     let sent = life.messages.first()?;
-    let (text, missing) = stretches(sent, room);
+    let (text, missing) = stretches(language, sent, room);
     let part = |cost: &CostPart| {
-        lang::phrase(&format!("{} {}", thousands(cost.tokens.into()), cost.part)).into_owned()
+        phrase!("{tokens} {part}", tokens = thousands(cost.tokens.into()), part = cost.part)
     };
-    let cost: Vec<String> = sent.cost.iter().map(part).collect();
+    let parts: Vec<Phrase> = sent.cost.iter().map(part).collect();
+    let cost: Vec<String> = parts.iter().map(|part| lang::say(language, part)).collect();
+    let tokens = show::tokens(sent.tokens.into());
+    let account = phrase!("{tokens}: {parts}", tokens, parts = Argument::list(&parts, Divider::Comma));
     Some(Item {
         number: sent.number,
         role: message.role.as_str(),
         source: shown(&sent.source.to_string()),
         name: life.name.as_deref().map(shown),
-        placement: sent.placement.as_deref().map(|placement| shown(&lang::page(placement))),
+        placement: sent.placement.as_ref().map(|placement| shown(&lang::say(language, placement))),
         speaker: message.name.as_deref().map(shown),
-        tokens: thousands(sent.tokens.into()),
-        cost: lang::list(&cost),
-        bar: bars::of_pieces(&sent.pieces, most.into()),
+        tokens: lang::say(language, &tokens),
+        cost: language.list(&cost),
+        account: lang::say(language, &account),
+        bar: bars::of_pieces(language, &sent.pieces, most.into()),
         is_stable: sent.cache.as_ref().is_some_and(|cache| cache.is_stable),
         text,
         missing,
-        beside: beside(message),
-        pieces: sent.pieces.iter().take(MAX_PIECES).map(piece).collect(),
+        beside: beside(language, message),
+        pieces: sent.pieces.iter().take(MAX_PIECES).map(|own| piece(language, own)).collect(),
         more_pieces: sent.pieces.len().saturating_sub(MAX_PIECES),
-        steps: life.steps.iter().map(|step| self::step(step, &sent.text, room)).collect(),
+        steps: life.steps.iter().map(|step| self::step(language, step, &sent.text, room)).collect(),
     })
 }
 
 /// Divides a text into what each source wrote.
-fn stretches(sent: &SentMessage, room: &mut Room) -> (Vec<Stretch>, Option<String>) {
+fn stretches(language: Language, sent: &SentMessage, room: &mut Room) -> (Vec<Stretch>, Option<String>) {
     let cut = room.take(&sent.text);
     let stretch = |piece: &Piece| {
         let span = piece.segment.span;
         let text = cut.text.get(span.start..span.end.min(cut.text.len())).filter(|text| !text.is_empty())?;
-        let size = format!("bytes {}–{} · {} tokens", span.start, span.end, piece.tokens);
-        let title = format!("{} · {}", writer(piece), lang::page(&size));
+        let size = phrase!(
+            "bytes {start}–{end} · {tokens}",
+            start = span.start,
+            end = span.end,
+            tokens = count_of!(piece.tokens, "token")
+        );
+        let title = format!("{} · {}", writer(language, piece), lang::say(language, &size));
         Some(Stretch { kind: piece.segment.source.kind.as_str(), title, text: shown(text) })
     };
-    (sent.pieces.iter().filter_map(stretch).collect(), missing(cut.missing))
+    (sent.pieces.iter().filter_map(stretch).collect(), missing(language, cut.missing))
 }
 
-fn piece(piece: &Piece) -> PieceRow {
+fn piece(language: Language, piece: &Piece) -> PieceRow {
     let span = piece.segment.span;
     PieceRow {
         bytes: if span.is_empty() { "–".to_owned() } else { format!("{}–{}", span.start, span.end) },
         tokens: thousands(piece.tokens.into()),
         kind: piece.segment.source.kind.as_str(),
-        source: writer(piece),
+        source: writer(language, piece),
     }
 }
 
 /// Names what wrote a piece, and what it replaced.
-fn writer(piece: &Piece) -> String {
+fn writer(language: Language, piece: &Piece) -> String {
     let source = &piece.segment.source;
     let name = source.name().map(|name| format!(" ({name})")).unwrap_or_default();
-    shown(&format!("{source}{name}{}", via(piece)))
+    shown(&format!("{source}{name}{}", via(language, piece)))
 }
 
-fn beside(message: &Message) -> Vec<String> {
-    let answers = message.tool_call_id.iter().map(|id| format!("answers {id}"));
-    let calls = message
-        .tool_calls
-        .iter()
-        .map(|call| format!("calls {}({}) as {}", call.name, call.arguments, call.id));
-    let files = message.attachments.iter().map(|file| format!("file {}", file.name));
+fn beside(language: Language, message: &Message) -> Vec<String> {
+    let answers = message.tool_call_id.iter().map(|id| phrase!("answers {id}", id));
+    let calls = message.tool_calls.iter().map(|call| {
+        let call_text = short(format!("{}({})", call.name, call.arguments));
+        phrase!("calls {call} as {id}", call = call_text, id = call.id)
+    });
+    let files =
+        message.attachments.iter().map(|file| phrase!("file {name}", name = short(file.name.to_string())));
     let parts = match &message.content {
         Content::Parts(parts) => parts.as_slice(),
         Content::Text(_) => &[],
     };
     let parts = parts.iter().filter_map(|part| match part {
-        ContentPart::Other(part) => part.get("type")?.as_str().map(|kind| format!("part {kind}")),
+        ContentPart::Other(part) => part.get("type")?.as_str().map(|kind| phrase!("part {kind}", kind)),
         ContentPart::Text(_) => None,
     });
-    let reasons = message.reasoning.iter().map(|_| "reasoning that is sent back".to_owned());
+    let reasons = message.reasoning.iter().map(|_| phrase!("reasoning that is sent back"));
     answers
         .chain(calls)
         .chain(files)
         .chain(parts)
         .chain(reasons)
-        .map(|text| shown(&lang::page(&short(&text))))
+        .map(|text| shown(&lang::say(language, &text)))
         .collect()
 }
 
 /// The beginning of what may be long, such as the arguments of a call.
-fn short(text: &str) -> Cow<'_, str> {
+fn short(text: String) -> String {
     const MAX: usize = 2_000;
     match text.char_indices().nth(MAX) {
-        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
-        None => Cow::Borrowed(text),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
     }
 }
 
-fn step(step: &Step, text: &str, room: &mut Room) -> StepRow {
+fn step(language: Language, step: &Step, text: &str, room: &mut Room) -> StepRow {
     StepRow {
         stage: shown(&step.stage),
-        events: step.events.iter().map(|event| self::event(event, text, room)).collect(),
-        decisions: step.decisions.iter().map(|decision| decisions::row(decision, None)).collect(),
+        events: step.events.iter().map(|event| self::event(language, event, text, room)).collect(),
+        decisions: step.decisions.iter().map(|decision| decisions::row(language, decision, None)).collect(),
     }
 }
 
-fn event(event: &Event, text: &str, room: &mut Room) -> EventRow {
+fn event(language: Language, event: &Event, text: &str, room: &mut Room) -> EventRow {
     let runs = match (&event.before, &event.after) {
-        (Some(before), Some(after)) => difference::runs(before, after, room),
+        (Some(before), Some(after)) => difference::runs(language, before, after, room),
         // What is the message's text in the end stands above.
-        (None, Some(after)) if after != text => difference::whole(after, room),
+        (None, Some(after)) if after != text => difference::whole(language, after, room),
         _ => Vec::new(),
     };
-    EventRow { what: shown(&what(event)), runs }
+    EventRow { what: shown(&what(language, event)), runs }
 }

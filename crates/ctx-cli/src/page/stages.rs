@@ -1,7 +1,9 @@
 //! The stages, and which messages each of them touched.
 
-use ctx_engine::{Context, Lives};
-use ctx_types::StageReport;
+use ctx_engine::Context;
+use ctx_engine::inspect::Lives;
+use ctx_language::Language;
+use ctx_types::{Phrase, StageReport, count_of, phrase};
 use serde::Serialize;
 
 use crate::lang;
@@ -22,7 +24,7 @@ pub(super) struct Stage {
     before: usize,
     after: usize,
     /// What it added, took out and changed: a sign, how many, and what that means.
-    changes: Vec<(&'static str, usize, &'static str)>,
+    changes: Vec<(&'static str, usize, String)>,
     log: Vec<String>,
     /// The messages of the context that it touched: the number of each, and how.
     touched: Vec<(usize, String)>,
@@ -30,15 +32,15 @@ pub(super) struct Stage {
 }
 
 /// Lists the stages that ran.
-pub(super) fn list(context: &Context, lives: &Lives<'_>) -> Vec<Stage> {
-    let mut stages: Vec<Stage> = context.report.stages.iter().map(stage).collect();
+pub(super) fn list(language: Language, context: &Context, lives: &Lives<'_>) -> Vec<Stage> {
+    let mut stages: Vec<Stage> = context.report.stages.iter().map(|report| stage(language, report)).collect();
     for number in numbers_shown(context.messages.len()) {
         let Some(life) = lives.sent(number) else { continue };
         for step in life.steps {
             let Some(stage) = stages.iter_mut().find(|stage| stage.id == shown(&step.stage)) else {
                 continue;
             };
-            let own = step.events.iter().map(|event| (number, shown(&what(event))));
+            let own = step.events.iter().map(|event| (number, shown(&what(language, event))));
             stage.touched.extend(own);
         }
     }
@@ -48,12 +50,17 @@ pub(super) fn list(context: &Context, lives: &Lives<'_>) -> Vec<Stage> {
     stages
 }
 
-fn stage(report: &StageReport) -> Stage {
-    let changes =
-        [("+", report.added, "added"), ("−", report.removed, "taken out"), ("~", report.changed, "changed")];
-    let mut log: Vec<String> = report.log.iter().take(MAX_LOG).map(line).collect();
+fn stage(language: Language, report: &StageReport) -> Stage {
+    let change =
+        |sign, count: usize, what: fn(usize) -> Phrase| (sign, count, lang::say(language, &what(count)));
+    let changes = [
+        change("+", report.added, |count| phrase!("{count} added", count)),
+        change("−", report.removed, |count| phrase!("{count} taken out", count)),
+        change("~", report.changed, |count| phrase!("{count} changed", count)),
+    ];
+    let mut log: Vec<String> = report.log.iter().take(MAX_LOG).map(|told| line(language, told)).collect();
     if let Some(more) = report.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
-        log.push(lang::page(&format!("and {more} more lines")).into_owned());
+        log.push(lang::say(language, &phrase!("and {more}", more = count_of!(more, "more line"))));
     }
     Stage {
         id: shown(&report.id),
@@ -66,7 +73,7 @@ fn stage(report: &StageReport) -> Stage {
     }
 }
 
-fn line(line: &ctx_types::LogLine) -> String {
+fn line(language: Language, line: &ctx_types::LogLine) -> String {
     let details = line.details.as_ref().map(|details| {
         let text = details.to_string();
         let end = text.char_indices().nth(MAX_DETAILS).map(|(end, _)| end);
@@ -75,8 +82,7 @@ fn line(line: &ctx_types::LogLine) -> String {
             None => format!(" {text}"),
         }
     });
-    let told = lang::say(&line.message);
-    let message =
-        ctx_types::LogLine { details: None, message: ctx_types::Phrase::verbatim(told), ..line.clone() };
+    let told = lang::say(language, &line.message);
+    let message = ctx_types::LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() };
     shown(&format!("{message}{}", details.unwrap_or_default()))
 }

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use ctx_language::Language;
+use ctx_types::{count_of, phrase};
 use minijinja::HtmlEscape;
 
+use crate::lang;
 use crate::show::clean;
 
 /// How many bytes of text all of a page may have.
@@ -46,14 +49,19 @@ impl Room {
         Cut { text: text.get(..end).unwrap_or_default(), missing }
     }
 
-    /// Says what was left out.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let texts = match self.cut_texts {
+    /// Describes what was left out.
+    pub(super) fn notes(&self, language: Language) -> Vec<String> {
+        let bytes = count_of!(self.cut_bytes, "byte");
+        let note = match self.cut_texts {
             0 => return Vec::new(),
-            1 => "1 text is".to_owned(),
-            count => format!("{count} texts are"),
+            1 => phrase!("1 text is cut, by {bytes} in all; ctx explain --json has it whole.", bytes),
+            count => phrase!(
+                "{count} texts are cut, by {bytes} in all; ctx explain --json has them whole.",
+                count,
+                bytes
+            ),
         };
-        vec![format!("{texts} cut, by {} bytes in all; ctx explain --json has them whole.", self.cut_bytes)]
+        vec![lang::say(language, &note)]
     }
 }
 
@@ -83,9 +91,9 @@ pub(super) fn marked(text: &str) -> String {
     html
 }
 
-/// Says how many bytes of a text are missing, if any.
-pub(super) fn missing(bytes: usize) -> Option<String> {
-    (bytes > 0).then(|| format!("… {} more", ctx_types::plural(bytes, "byte")))
+/// Describes how many bytes of a text are missing, if any.
+pub(super) fn missing(language: Language, bytes: usize) -> Option<String> {
+    (bytes > 0).then(|| lang::say(language, &phrase!("… {bytes} more", bytes = count_of!(bytes, "byte"))))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(crate) fn clean_json(json: String) -> String {
     cleaned
 }
 
-/// Tells whether a character is obeyed that JSON does not escape by itself.
+/// Returns whether a character is obeyed that JSON does not escape by itself.
 fn is_escaped(c: char) -> bool {
     is_obeyed(c) && c >= '\u{7f}'
 }

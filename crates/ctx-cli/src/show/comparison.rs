@@ -1,81 +1,91 @@
 //! What two contexts have in common, for people.
 
-use ctx_engine::{Comparison, Difference, DifferenceKind};
+use ctx_engine::inspect::{Comparison, Difference, DifferenceKind};
+use ctx_language::Language;
+
+use ctx_types::{Phrase, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::clean_line;
-use crate::show::{left, plural, widest};
+use crate::show::{left, widest};
 
 /// Writes how much of the beginning is the same, where the two part, and what is billed again.
-pub(crate) fn comparison(comparison: &Comparison) -> String {
-    let mut lines = vec![("shared".to_owned(), shared(comparison))];
+pub(crate) fn comparison(language: Language, comparison: &Comparison) -> String {
+    let mut lines = vec![("", "shared", shared(comparison))];
     if let Some(difference) = &comparison.difference {
-        let place = format!("message {}, {}", difference.message, part(difference));
-        lines.push(("first difference".to_owned(), place));
-        lines.extend(sides(difference));
+        let (number, part) = (difference.message, part(difference));
+        lines.push(("", "first difference", phrase!("message {number}, {part}", number, part)));
+        lines.extend(sides(difference).map(|(side, text)| ("  ", side, text)));
     }
-    lines.extend(again(comparison).map(|text| ("billed again".to_owned(), text)));
-    let lines = lines.iter().map(|(title, text)| (said(title), clean_line(&lang::phrase(text))));
-    let lines: Vec<(String, String)> = lines.collect();
+    lines.extend(again(comparison).map(|text| ("", "billed again", text)));
+    let line = |(indent, title, text): &(&str, &str, Phrase)| {
+        let title = format!("{indent}{}", lang::word(language, title));
+        (title, clean_line(&lang::say(language, text)))
+    };
+    let lines: Vec<(String, String)> = lines.iter().map(line).collect();
     let width = widest(lines.iter().map(|(title, _)| title));
     let lines = lines.iter().map(|(title, text)| format!("{}  {text}", left(title, width)));
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// Writes the title of a line, whose indent stays.
-fn said(title: &str) -> String {
-    let own = title.trim_start();
-    title.replace(own, &lang::phrase(own))
-}
-
-fn shared(comparison: &Comparison) -> String {
-    let [_, messages] = comparison.messages;
+fn shared(comparison: &Comparison) -> Phrase {
+    let [_, all] = comparison.messages;
     let Some(difference) = &comparison.difference else {
-        return format!("everything: {}", plural(messages, "message"));
+        return phrase!("everything: {messages}", messages = count_of!(all, "message"));
     };
-    let next = match difference.kind {
-        DifferenceKind::Text { at: 1.., .. } => " and the beginning of the next",
-        _ => "",
+    let messages = count_of!(comparison.shared_messages, "message");
+    let told = match difference.kind {
+        DifferenceKind::Text { at: 1.., .. } => {
+            phrase!("{messages} of {all} and the beginning of the next", messages, all)
+        }
+        _ => phrase!("{messages} of {all}", messages, all),
     };
-    let tokens = comparison.shared_tokens.zip(comparison.tokens).map(|(shared, [_, all])| {
-        let percent = (shared * 100).checked_div(all).unwrap_or(100);
-        format!(", about {shared} of {all} tokens ({percent} %)")
-    });
-    let shared = plural(comparison.shared_messages, "message");
-    format!("{shared} of {messages}{next}{}", tokens.unwrap_or_default())
+    match comparison.shared_tokens.zip(comparison.tokens) {
+        Some((shared, [_, all])) => {
+            let percent = (shared * 100).checked_div(all).unwrap_or(100);
+            phrase!("{told}, about {shared} of {all} tokens ({percent} %)", told, shared, all, percent)
+        }
+        None => told,
+    }
 }
 
-fn part(difference: &Difference) -> String {
+fn part(difference: &Difference) -> Phrase {
     match &difference.kind {
-        DifferenceKind::Added => "which only the second has".to_owned(),
-        DifferenceKind::Removed => "which only the first has".to_owned(),
-        DifferenceKind::Field { name } => format!("`{name}`"),
-        DifferenceKind::Text { at, .. } => format!("byte {at} of its text"),
+        DifferenceKind::Added => phrase!("which only the second has"),
+        DifferenceKind::Removed => phrase!("which only the first has"),
+        DifferenceKind::Field { name } => phrase!("`{name}`", name),
+        DifferenceKind::Text { at, .. } => phrase!("byte {at} of its text", at),
     }
 }
 
 /// What stands at the difference on each side, and who wrote it.
-fn sides(difference: &Difference) -> Vec<(String, String)> {
+fn sides(difference: &Difference) -> impl Iterator<Item = (&'static str, Phrase)> {
     let excerpts = match &difference.kind {
         DifferenceKind::Text { excerpts, .. } => excerpts.each_ref().map(|text| Some(text.as_str())),
         _ => [None, None],
     };
-    let sides = ["  first", "  second"].into_iter().zip(&difference.owners).zip(excerpts);
-    let line = |((side, owner), excerpt): ((&str, &Option<String>), Option<&str>)| {
-        let excerpt = excerpt.map(|text| format!("`{text}`"));
-        let owner = owner.as_ref().map(|owner| lang::phrase(&format!("by {owner}")).into_owned());
-        let text: Vec<String> = excerpt.into_iter().chain(owner).collect();
-        (!text.is_empty()).then(|| (side.to_owned(), text.join(" ")))
-    };
-    sides.filter_map(line).collect()
+    let sides = ["first", "second"].into_iter().zip(&difference.owners).zip(excerpts);
+    sides.filter_map(|((side, owner), excerpt)| {
+        let text = match (excerpt, owner) {
+            (Some(text), Some(owner)) => phrase!("`{text}` by {owner}", text, owner),
+            (Some(text), None) => phrase!("`{text}`", text),
+            (None, Some(owner)) => phrase!("by {owner}", owner),
+            (None, None) => return None,
+        };
+        Some((side, text))
+    })
 }
 
-fn again(comparison: &Comparison) -> Option<String> {
+fn again(comparison: &Comparison) -> Option<Phrase> {
     let (again, unchanged) = (comparison.again?, comparison.again_unchanged?);
-    let about = plural(usize::try_from(again).unwrap_or(usize::MAX), "token");
+    let tokens = count_of!(again, "token");
     Some(match unchanged {
-        _ if again == 0 => "nothing".to_owned(),
-        0 => format!("about {about}, all of them new"),
-        unchanged => format!("about {about}, {unchanged} of them in messages that have not changed"),
+        _ if again == 0 => phrase!("nothing"),
+        0 => phrase!("about {tokens}, all of them new", tokens),
+        unchanged => phrase!(
+            "about {tokens}, {unchanged} of them in messages that have not changed",
+            tokens,
+            unchanged
+        ),
     })
 }

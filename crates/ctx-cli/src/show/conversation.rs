@@ -1,11 +1,13 @@
 //! The active path of a conversation: what is sent, and what hides the rest.
 
+use ctx_language::Language;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ctx_compress::mask::MaskStatistics;
 use ctx_types::{
-    DisplayNode, DisplayState, HistoryEntry, Node, NodeId, Session, display_path, plural, thousands,
+    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Phrase, Session, count_of,
+    display_path, phrase, thousands,
 };
 use serde_json::{Value, json};
 
@@ -20,7 +22,7 @@ use ctx_project::session_file::SessionFile;
 pub(super) const HEADER: [&str; 5] = ["#", "id", "role", "tokens", "text"];
 
 /// Writes the active path; hidden messages are one line for each summary, unless all are wanted.
-pub(crate) fn path(file: &SessionFile, counting: &TokenCounting, all: bool) -> String {
+pub(crate) fn path(language: Language, file: &SessionFile, counting: &TokenCounting, all: bool) -> String {
     let session = &file.session;
     let shown = display_path(session, &[]);
     let places: HashMap<&NodeId, usize> =
@@ -33,11 +35,12 @@ pub(crate) fn path(file: &SessionFile, counting: &TokenCounting, all: bool) -> S
                 let is_same = |other: &&DisplayNode<'_>| matches!(&other.state, DisplayState::Hidden { by: other } if other == by);
                 let run: Vec<&DisplayNode<'_>> = rest.iter().take_while(is_same).collect();
                 let (first, by) = (places.get(first.id), places.get(by));
-                rows.push(hidden_run(&run, first.copied(), by.copied(), counting));
+                rows.push(hidden_run(language, &run, first.copied(), by.copied(), counting));
                 run.len()
             }
             state => {
-                rows.push(state_row(session, first, state, &places, counting));
+                let cells = row(language, session, first.id, first.node, counting);
+                rows.push(state_row(language, cells, state, &places));
                 1
             }
         };
@@ -45,19 +48,25 @@ pub(crate) fn path(file: &SessionFile, counting: &TokenCounting, all: bool) -> S
     }
     let title = session.header.name.as_deref().map(|name| format!(": {name}")).unwrap_or_default();
     let table = match rows.is_empty() {
-        true => lang::lines("no messages\n").into_owned(),
-        false => fitted(HEADER, rows, &[0, 3]),
+        true => lang::lines(language, "no messages\n"),
+        false => fitted(language, HEADER, rows, &[0, 3]),
     };
-    let statistics = masks::statistics(&MaskStatistics::of(session, &counting.counter));
-    let counter = lang::phrase(&format!(" ({})", counting.name())).into_owned();
-    format!("{}{title}\n\n{table}\n{statistics}{counter}\n{}", file.name, steps(file))
+    let statistics = masks::statistics(language, &MaskStatistics::of(session, &counting.counter));
+    let counter = lang::say(language, &phrase!(" ({counter})", counter = counting.name()));
+    format!("{}{title}\n\n{table}\n{statistics}{counter}\n{}", file.name, steps(language, file))
 }
 
 /// Writes a row for a message as it is.
-pub(super) fn row(session: &Session, id: &NodeId, node: &Node, counting: &TokenCounting) -> [String; 5] {
+pub(super) fn row(
+    language: Language,
+    session: &Session,
+    id: &NodeId,
+    node: &Node,
+    counting: &TokenCounting,
+) -> [String; 5] {
     let place = session.depth(id).unwrap_or_default();
     let tokens = thousands(counting.tokens(id, node));
-    [place.to_string(), id.to_string(), role(node), tokens, text(session, id, node)]
+    [place.to_string(), id.to_string(), role(node), tokens, text(language, session, id, node)]
 }
 
 fn role(node: &Node) -> String {
@@ -65,32 +74,30 @@ fn role(node: &Node) -> String {
 }
 
 /// Writes a message in one line; of a summary also what it stands for.
-pub(super) fn text(session: &Session, id: &NodeId, node: &Node) -> String {
+pub(super) fn text(language: Language, session: &Session, id: &NodeId, node: &Node) -> String {
     let message = node.to_message(id);
     match node.is_summary() {
         true => {
-            format!("{} {}", stands_for(session, id, node), masks::first_line(&message, width()))
+            format!("{} {}", stands_for(language, session, id, node), masks::first_line(&message, width()))
         }
         false => summary(&message, width()),
     }
 }
 
 fn state_row(
-    session: &Session,
-    shown: &DisplayNode<'_>,
+    language: Language,
+    [place, id, role, tokens, text]: [String; 5],
     state: &DisplayState,
     places: &HashMap<&NodeId, usize>,
-    counting: &TokenCounting,
 ) -> [String; 5] {
-    let [place, id, role, tokens, text] = row(session, shown.id, shown.node, counting);
     match state {
         DisplayState::Visible => [place, id, role, tokens, text],
         DisplayState::Disabled => {
-            [place, id, role, format!("({tokens})"), format!("[{}] {text}", lang::text("off"))]
+            [place, id, role, format!("({tokens})"), format!("[{}] {text}", lang::word(language, "off"))]
         }
         DisplayState::Hidden { by } => {
             let by = places.get(by).copied().unwrap_or_default();
-            let hidden = lang::text(&format!("hidden by #{by}")).into_owned();
+            let hidden = lang::say(language, &phrase!("hidden by #{by}", by));
             [place, id, role, format!("({tokens})"), format!("[{hidden}] {text}")]
         }
     }
@@ -98,6 +105,7 @@ fn state_row(
 
 /// Writes one row for messages that one summary hides.
 fn hidden_run(
+    language: Language,
     run: &[&DisplayNode<'_>],
     first: Option<usize>,
     by: Option<usize>,
@@ -106,14 +114,16 @@ fn hidden_run(
     let places = first.map_or_else(String::new, |first| span(first, first + run.len() - 1));
     let tokens = run.iter().map(|one| counting.tokens(one.id, one.node)).sum();
     let summaries = run.iter().filter(|one| one.node.is_summary()).count();
-    let summaries = match summaries {
-        0 => String::new(),
-        1 => " and 1 summary".to_owned(),
-        count => format!(" and {count} summaries"),
+    let messages = count_of!(run.iter().filter(|one| !one.node.is_summary()).count(), "message");
+    let what = match summaries {
+        0 => messages,
+        count => phrase!("{messages} and {summaries}", messages, summaries = masks::summaries(count)),
     };
-    let messages = plural(run.iter().filter(|one| !one.node.is_summary()).count(), "message");
-    let by = by.map(|by| format!(" by #{by}")).unwrap_or_default();
-    let text = lang::phrase(&format!("{messages}{summaries} hidden{by}")).into_owned();
+    let text = match by {
+        Some(by) => phrase!("{what} hidden by #{by}", what, by),
+        None => phrase!("{what} hidden", what),
+    };
+    let text = lang::say(language, &text);
     [places, String::new(), String::new(), format!("({})", thousands(tokens)), text]
 }
 
@@ -123,7 +133,7 @@ fn span(first: usize, last: usize) -> String {
 }
 
 /// Writes which messages a summary stands for: how many, and their places on the path that leads to it.
-fn stands_for(session: &Session, id: &NodeId, node: &Node) -> String {
+fn stands_for(language: Language, session: &Session, id: &NodeId, node: &Node) -> String {
     /// How many runs of neighbours are named.
     const MOST: usize = 3;
     let above: HashMap<&NodeId, usize> =
@@ -137,25 +147,31 @@ fn stands_for(session: &Session, id: &NodeId, node: &Node) -> String {
         .chunk_by(|a, b| a + 1 == *b)
         .filter_map(|run| Some(span(*run.first()?, *run.last()?)))
         .collect();
-    let more = if runs.len() > MOST { ", …" } else { "" };
-    let named: Vec<&str> = runs.iter().take(MOST).map(String::as_str).collect();
-    let places = if named.is_empty() { String::new() } else { format!(": {}{more}", named.join(", ")) };
-    let told = format!("stands for {}{places}", plural(messages.len(), "message"));
-    format!("[{}]", lang::text(&told))
+    let more = (runs.len() > MOST).then_some("…");
+    let named = runs.iter().take(MOST).map(String::as_str).chain(more);
+    let messages = count_of!(messages.len(), "message");
+    let told = match runs.is_empty() {
+        true => phrase!("stands for {messages}", messages),
+        false => phrase!(
+            "stands for {messages}: {places}",
+            messages,
+            places = Argument::list(named, Divider::Comma)
+        ),
+    };
+    format!("[{}]", lang::say(language, &told))
 }
 
-/// Says which steps can be taken back and done again.
-pub(crate) fn steps(file: &SessionFile) -> String {
-    let line = |verb: &str, order: &str, entries: &[Arc<HistoryEntry>]| {
+/// Names which steps can be taken back and done again.
+pub(crate) fn steps(language: Language, file: &SessionFile) -> String {
+    let line = |verb: &str, more: fn(Phrase) -> Phrase, entries: &[Arc<HistoryEntry>]| {
         let Some(latest) = entries.last() else { return String::new() };
-        let more = match entries.len() {
-            1 => String::new(),
-            count => format!(", and {} {order} it", plural(count - 1, "step")),
-        };
+        let others = entries.len() - 1;
+        let more = (others > 0).then(|| lang::say(language, &more(count_of!(others, "step"))));
         let label = super::clean::clean_line(&latest.label);
-        format!("{}: {}{}\n", lang::text(verb), label, lang::text(&more))
+        format!("{}: {label}{}\n", lang::word(language, verb), more.unwrap_or_default())
     };
-    line("undo", "before", file.history.undoable()) + &line("redo", "after", file.history.redoable())
+    let undo = line("undo", |steps| phrase!(", and {steps} before it", steps), file.history.undoable());
+    undo + &line("redo", |steps| phrase!(", and {steps} after it", steps), file.history.redoable())
 }
 
 /// Writes the active path for programs.

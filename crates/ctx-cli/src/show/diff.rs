@@ -1,13 +1,14 @@
 //! Differences between two texts, line by line.
 
-use std::borrow::Cow;
+use ctx_language::Language;
 use std::time::Duration;
 
+use ctx_types::{Phrase, count_of, phrase};
 use similar::{ChangeTag, TextDiff};
 
 use crate::lang;
 use crate::show::clean::clean_line;
-use crate::show::{is_stdout_coloured, plural};
+use crate::show::is_stdout_coloured;
 
 /// How many equal lines are shown around a difference.
 const CONTEXT: usize = 3;
@@ -24,19 +25,16 @@ const CYAN: &str = "36";
 const BOLD_RED: &str = "1;31";
 
 /// Writes the lines that differ, with some around them: `-` is expected, `+` is what came instead.
-pub(crate) fn diff(expected: &str, result: &str) -> String {
-    lines(expected, result, colour, lang::text)
+pub(crate) fn diff(language: Language, expected: &str, result: &str) -> String {
+    lines(language, expected, result, colour)
 }
 
-/// How what is said between the lines of two texts is put into words.
-type Tell = fn(&str) -> Cow<'_, str>;
-
-fn lines(expected: &str, result: &str, colour: fn(&str, &str) -> String, tell: Tell) -> String {
+fn lines(language: Language, expected: &str, result: &str, colour: fn(&str, &str) -> String) -> String {
     let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(expected, result);
     let mut lines = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {
         let first = group.first().map_or(0, |op| op.old_range().start) + 1;
-        lines.push(colour(CYAN, &tell(&format!("@@ line {first} @@"))));
+        lines.push(colour(CYAN, &lang::say(language, &phrase!("@@ line {first} @@", first))));
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = clean_line(change.value().trim_end_matches('\n'));
             lines.push(match change.tag() {
@@ -48,19 +46,20 @@ fn lines(expected: &str, result: &str, colour: fn(&str, &str) -> String, tell: T
     }
     if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
         lines.truncate(MAX_LINES);
-        lines.push(tell(&format!("and {}", plural(more, "more line"))).into_owned());
+        lines.push(lang::say(language, &phrase!("and {more}", more = count_of!(more, "more line"))));
     }
     lines.join("\n") + "\n"
 }
 
 /// Writes the lines that differ as [`diff`] does, without colours, for a file.
 pub(crate) fn plain_diff(expected: &str, result: &str) -> String {
-    lines(expected, result, |_, text| text.to_owned(), |text| Cow::Borrowed(text))
+    lines(Language::En, expected, result, |_, text| text.to_owned())
 }
 
 /// Writes the line that names something that failed, and below it what is wrong.
-pub(crate) fn failed(text: &str, details: &str) -> String {
-    format!("{} {}\n{details}\n", colour(BOLD_RED, &lang::text("FAILED")), clean_line(text))
+pub(crate) fn failed(language: Language, text: &Phrase, details: &str) -> String {
+    let (mark, text) = (lang::word(language, "FAILED"), lang::say(language, text));
+    format!("{} {}\n{details}\n", colour(BOLD_RED, &mark), clean_line(&text))
 }
 
 /// Colours a text for standard output, if that is a terminal that wants it.

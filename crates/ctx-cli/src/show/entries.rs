@@ -1,8 +1,9 @@
 //! Entries of worldbooks as people read them: which are active and why, and which are not.
 
+use ctx_language::Language;
 use std::collections::BTreeMap;
 
-use ctx_types::{Phrase, plural, thousands};
+use ctx_types::{Argument, Divider, Phrase, count_of, phrase, thousands};
 
 use super::table::listing;
 use crate::lang;
@@ -28,7 +29,7 @@ pub(crate) struct ScanFigures {
     /// A line for each timed effect.
     pub(crate) timed: Vec<String>,
     /// Where timed effects are kept, if there is something to say about it.
-    pub(crate) kept: Option<String>,
+    pub(crate) kept: Option<Phrase>,
 }
 
 /// What is told of an entry.
@@ -38,50 +39,64 @@ pub(crate) struct EntryRow {
     pub(crate) state: &'static str,
     pub(crate) pass: Option<usize>,
     pub(crate) tokens: Option<u32>,
-    pub(crate) place: String,
+    pub(crate) place: Phrase,
     pub(crate) why: Option<Phrase>,
 }
 
 const HEADER: [&str; 6] = ["entry", "state", "pass", "tokens", "place", "why"];
 
 /// Writes what a scan found: a line on all of it, a table of entries, what kept the others out, timed effects.
-pub(crate) fn scan_table(found: &ScanFigures) -> String {
+pub(crate) fn scan_table(language: Language, found: &ScanFigures) -> String {
     let active = found.entries - found.others.len();
-    let head = format!(
-        "{active} of {} in {} active, {}, {}\n",
-        if found.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", found.entries) },
-        plural(found.books, "book"),
-        tokens(found),
-        if found.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", found.passes) },
+    let head = phrase!(
+        "{active} of {entries} in {books} active, {tokens}, {passes}",
+        active,
+        entries = match found.entries {
+            1 => phrase!("1 entry"),
+            count => phrase!("{count} entries", count),
+        },
+        books = count_of!(found.books, "book"),
+        tokens = tokens(found),
+        passes = match found.passes {
+            1 => phrase!("1 pass"),
+            count => phrase!("{count} passes", count),
+        },
     );
-    let mut text = lang::lines(&head).into_owned();
+    let mut text = lang::say(language, &head) + "\n";
     if !found.rows.is_empty() {
         text.push('\n');
-        text.push_str(&listing(HEADER, found.rows.iter().map(row)));
+        text.push_str(&listing(language, HEADER, found.rows.iter().map(|entry| row(language, entry))));
     }
     if !found.others.is_empty() {
-        let help = if found.lists_others { "" } else { "; `--all` lists them" };
-        let others = format!("not active: {}{help}", counts(&found.others));
-        text.extend([format!("\n{}\n", lang::text(&others))]);
+        let counts = counts(&found.others);
+        let others = match found.lists_others {
+            true => phrase!("not active: {counts}", counts),
+            false => phrase!("not active: {counts}; `--all` lists them", counts),
+        };
+        text.extend([format!("\n{}\n", lang::say(language, &others))]);
     }
     if !found.timed.is_empty() {
-        text.extend([format!("\n{}\n  {}\n", lang::text("timed effects"), found.timed.join("\n  "))]);
+        text.extend([format!(
+            "\n{}\n  {}\n",
+            lang::word(language, "timed effects"),
+            found.timed.join("\n  ")
+        )]);
     }
-    text.extend(found.kept.iter().map(|kept| format!("\n{}\n", lang::text(kept))));
+    text.extend(found.kept.iter().map(|kept| format!("\n{}\n", lang::say(language, kept))));
     text
 }
 
-fn tokens(found: &ScanFigures) -> String {
-    let about = if found.is_exact { "" } else { "about " };
-    let word = |tokens: u64| if tokens == 1 { "token" } else { "tokens" };
-    let own = thousands(found.tokens);
-    match found.budget {
-        Some(budget) => format!("{about}{own} of {} {}", thousands(budget), word(budget)),
-        None => format!("{about}{own} {} without a budget", word(found.tokens)),
-    }
+fn tokens(found: &ScanFigures) -> Phrase {
+    let tokens = match found.budget {
+        Some(budget) => {
+            phrase!("{own} of {budget}", own = thousands(found.tokens), budget = super::tokens(budget))
+        }
+        None => phrase!("{tokens} without a budget", tokens = super::tokens(found.tokens)),
+    };
+    if found.is_exact { tokens } else { phrase!("about {tokens}", tokens) }
 }
 
-fn row(entry: &EntryRow) -> [String; 6] {
+fn row(language: Language, entry: &EntryRow) -> [String; 6] {
     let name = match &entry.title {
         Some(title) => format!("{title} ({})", entry.id),
         None => entry.id.clone(),
@@ -89,23 +104,21 @@ fn row(entry: &EntryRow) -> [String; 6] {
     let number = |number: Option<String>| number.unwrap_or_else(|| "–".to_owned());
     [
         name,
-        lang::text(entry.state).into_owned(),
+        lang::word(language, entry.state).into_owned(),
         number(entry.pass.map(|pass| pass.to_string())),
         number(entry.tokens.map(|tokens| tokens.to_string())),
-        lang::text(&entry.place).into_owned(),
-        entry.why.as_ref().map(lang::say).unwrap_or_default(),
+        lang::say(language, &entry.place),
+        entry.why.as_ref().map(|english| lang::say(language, english)).unwrap_or_default(),
     ]
 }
 
 /// Counts equal words, the most frequent first.
-fn counts(words: &[&'static str]) -> String {
+fn counts(words: &[&'static str]) -> Argument {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for word in words {
         *counts.entry(word).or_default() += 1;
     }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
-    lang::list(
-        &counts.iter().map(|(word, count)| format!("{count} {}", lang::text(word))).collect::<Vec<_>>(),
-    )
+    Argument::list(counts.iter().map(|(word, count)| phrase!("{count} {word}", count, word)), Divider::Comma)
 }

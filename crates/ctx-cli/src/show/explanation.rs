@@ -1,15 +1,16 @@
 //! How a context came about: stages, budget, decisions.
 
+use ctx_language::Language;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::Context;
-use ctx_types::{Decision, LogLine, Phrase, StablePart, StageReport, Usage};
+use ctx_types::{Decision, LogLine, Phrase, StablePart, StageReport, Usage, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::table::listing;
-use crate::show::{plural, to_stderr};
+use crate::show::to_stderr;
 
 /// How many decisions are shown before the rest is counted.
 const MAX_DECISIONS: usize = 1_000;
@@ -21,61 +22,62 @@ const MAX_LOG: usize = 20;
 const MAX_DETAILS: usize = 100;
 
 /// Writes what each stage did, how the budget came about, and what became of everything.
-pub(crate) fn explanation(context: &Context, with_timings: bool) -> String {
+pub(crate) fn explanation(language: Language, context: &Context, with_timings: bool) -> String {
     let report = &context.report;
     let mut parts = vec![match with_timings {
-        true => timed_stages(&report.stages, &context.timings),
-        false => stages(&report.stages),
+        true => timed_stages(language, &report.stages, &context.timings),
+        false => stages(language, &report.stages),
     }];
-    parts.extend(report.usage.as_ref().map(|usage| budget(usage, context.tokens())));
-    parts.extend(report.stable.as_ref().map(|stable| cache(stable, context)));
-    parts.push(decisions(&report.decisions));
+    parts.extend(report.usage.as_ref().map(|usage| budget(language, usage, context.tokens())));
+    parts.extend(report.stable.as_ref().map(|stable| cache(language, stable, context)));
+    parts.push(decisions(language, &report.decisions));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
 /// Prints, on standard error, how long each stage took.
-pub(crate) fn timings(timings: &[(Arc<str>, Duration)]) {
+pub(crate) fn timings(language: Language, timings: &[(Arc<str>, Duration)]) {
     let stages = totals(timings);
     let sum = stages.iter().map(|(_, time)| *time).sum();
     let rows = stages.iter().map(|(id, time)| [(*id).to_owned(), duration(*time)]);
-    let sum = [[lang::text("all stages").into_owned(), duration(sum)]];
-    to_stderr(listing(["stage", "time"], rows.chain(sum)).trim_end());
+    let sum = [[lang::word(language, "all stages").into_owned(), duration(sum)]];
+    to_stderr(listing(language, ["stage", "time"], rows.chain(sum)).trim_end());
 }
 
-fn stages(stages: &[StageReport]) -> String {
+fn stages(language: Language, stages: &[StageReport]) -> String {
     let rows = stages.iter().map(|stage| {
-        let [messages, change, log] = cells(stage);
+        let [messages, change, log] = cells(language, stage);
         [stage.id.clone(), messages, change, log]
     });
-    listing(["stage", "messages", "changes", "log"], rows)
+    listing(language, ["stage", "messages", "changes", "log"], rows)
 }
 
-fn timed_stages(stages: &[StageReport], timings: &[(Arc<str>, Duration)]) -> String {
+fn timed_stages(language: Language, stages: &[StageReport], timings: &[(Arc<str>, Duration)]) -> String {
     let times = totals(timings);
     let rows = stages.iter().map(|stage| {
         let time = times.iter().find(|(id, _)| *id == stage.id).map(|(_, time)| duration(*time));
-        let [messages, change, log] = cells(stage);
+        let [messages, change, log] = cells(language, stage);
         [stage.id.clone(), messages, change, time.unwrap_or_default(), log]
     });
-    listing(["stage", "messages", "changes", "time", "log"], rows)
+    listing(language, ["stage", "messages", "changes", "time", "log"], rows)
 }
 
-fn cells(stage: &StageReport) -> [String; 3] {
+fn cells(language: Language, stage: &StageReport) -> [String; 3] {
     let messages = format!("{} → {}", stage.messages_before, stage.messages_after);
     let changes = [("+", stage.added), ("-", stage.removed), ("~", stage.changed)];
     let changes = changes.into_iter().filter(|(_, count)| *count > 0);
     let changes: Vec<String> = changes.map(|(sign, count)| format!("{sign}{count}")).collect();
-    let mut log: Vec<String> = stage.log.iter().take(MAX_LOG).flat_map(log_lines).collect();
+    let mut log: Vec<String> =
+        stage.log.iter().take(MAX_LOG).flat_map(|line| log_lines(language, line)).collect();
     if let Some(more) = stage.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
-        log.push(lang::text(&format!("and {}", plural(more, "more line"))).into_owned());
+        log.push(lang::say(language, &phrase!("and {more}", more = count_of!(more, "more line"))));
     }
     [messages, changes.join(" "), log.join("\n")]
 }
 
 /// The level of a line unless all is as usual, its message, and below it the details.
-fn log_lines(line: &LogLine) -> impl Iterator<Item = String> {
-    let told = lang::say(&line.message);
+fn log_lines(language: Language, line: &LogLine) -> impl Iterator<Item = String> {
+    let told = lang::say(language, &line.message);
     let message = LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() };
     let details = line.details.as_ref().map(|details| {
         let text = details.to_string();
@@ -110,65 +112,84 @@ fn duration(time: Duration) -> String {
 }
 
 /// The account of the budget, which adds up to what messages may have, and what they have.
-fn budget(usage: &Usage, tokens: Vec<u32>) -> String {
+fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
     let used: u64 = tokens.into_iter().map(u64::from).sum();
-    let (about, how) = if usage.is_exact { ("", "exact") } else { ("about ", "an estimate") };
-    let counted = format!("they have {about}{used}, {how} as {}", usage.encoding);
-    let Some(available) = usage.available else {
-        return lang::lines(&format!("budget\n  nothing limits the messages; {counted}\n")).into_owned();
+    let encoding = &usage.encoding;
+    let counted = match usage.is_exact {
+        true => phrase!("they have {used}, exact as {encoding}", used, encoding),
+        false => phrase!("they have about {used}, an estimate as {encoding}", used, encoding),
     };
-    let lines = usage.budget.iter().map(|line| (line.tokens.to_string(), clean_line(&lang::say(&line.name))));
-    let sum = (format!("= {available}"), lang::text(&format!("for messages; {counted}")).into_owned());
+    let title = lang::word(language, "budget");
+    let Some(available) = usage.available else {
+        let told = phrase!("nothing limits the messages; {counted}", counted);
+        return format!("{title}\n  {}\n", lang::say(language, &told));
+    };
+    let lines = usage
+        .budget
+        .iter()
+        .map(|line| (line.tokens.to_string(), clean_line(&lang::say(language, &line.name))));
+    let sum = lang::say(language, &phrase!("for messages; {counted}", counted));
+    let sum = (format!("= {available}"), sum);
     let lines: Vec<(String, String)> = lines.chain([sum]).collect();
     let width = lines.iter().map(|(figure, _)| figure.len()).max().unwrap_or(0);
     let lines = lines.iter().map(|(figure, name)| format!("  {figure:>width$}  {name}\n"));
-    format!("{}\n{}", lang::text("budget"), lines.collect::<String>())
+    format!("{title}\n{}", lines.collect::<String>())
 }
 
 /// What the provider's prompt cache can find again next turn, and what ends it.
-fn cache(stable: &StablePart, context: &Context) -> String {
+fn cache(language: Language, stable: &StablePart, context: &Context) -> String {
     let tokens: u64 = context.tokens().into_iter().take(stable.messages).map(u64::from).sum();
-    let mut text = match stable.messages {
-        0 => "cache\n  no message is sure to be sent again as it is\n".to_owned(),
-        1 => format!("cache\n  the first message is sent again next turn as it is: {tokens} tokens\n"),
-        count => format!(
-            "cache\n  the first {count} messages are sent again next turn as they are: {tokens} tokens\n"
+    let kept = match stable.messages {
+        0 => phrase!("no message is sure to be sent again as it is"),
+        1 => phrase!("the first message is sent again next turn as it is: {tokens} tokens", tokens),
+        count => phrase!(
+            "the first {count} messages are sent again next turn as they are: {tokens} tokens",
+            count,
+            tokens
         ),
     };
-    if let Some(end) = &stable.ended_by {
+    let end = stable.ended_by.as_ref().map(|end| {
         let message = context.messages.get(end.message).map(|message| message.source.to_string());
-        let of = message.filter(|message| *message != end.source.to_string());
-        let of = of.map(|message| format!(" of {message}")).unwrap_or_default();
-        let reason = lang::say(&end.reason);
-        let line = format!("  message {} may differ: {}{of}, {reason}", end.message, end.source);
-        text.push_str(&clean_line(&line));
-        text.push('\n');
-    }
-    lang::lines(&text).into_owned()
+        let source = end.source.to_string();
+        let what = match message.filter(|message| *message != source) {
+            Some(message) => phrase!("{source} of {message}", source, message),
+            None => Phrase::verbatim(source),
+        };
+        let reason = &end.reason;
+        phrase!("message {number} may differ: {what}, {reason}", number = end.message, what, reason)
+    });
+    let lines = [kept].into_iter().chain(end);
+    let lines = lines.map(|line| format!("  {}\n", clean_line(&lang::say(language, &line))));
+    format!("{}\n{}", lang::word(language, "cache"), lines.collect::<String>())
 }
 
-fn decisions(decisions: &[Decision]) -> String {
+fn decisions(language: Language, decisions: &[Decision]) -> String {
     if decisions.is_empty() {
         return String::new();
     }
-    let mut lines: Vec<String> = decisions.iter().take(MAX_DECISIONS).map(decision).collect();
+    let mut lines: Vec<String> =
+        decisions.iter().take(MAX_DECISIONS).map(|own| decision(language, own)).collect();
     let more = decisions.len() - lines.len();
     if more > 0 {
-        lines.push(lang::text(&format!("and {more} more; `--json` has them all")).into_owned());
+        lines.push(lang::say(language, &phrase!("and {more} more; `--json` has them all", more)));
     }
-    format!("{}\n  {}\n", lang::text("decisions"), lines.join("\n  "))
+    format!("{}\n  {}\n", lang::word(language, "decisions"), lines.join("\n  "))
 }
 
 /// Writes a decision with the size of what it is about.
-pub(super) fn decision(decision: &Decision) -> String {
-    let size = size(decision);
-    let line = clean_line(&lang::decision(decision));
-    if size.is_empty() { line } else { line + &lang::phrase(&format!(" ({})", lang::list(&size))) }
+pub(super) fn decision(language: Language, decision: &Decision) -> String {
+    let size = size(language, decision);
+    let line = clean_line(&language.decision(decision));
+    if size.is_empty() {
+        line
+    } else {
+        line + &lang::say(language, &phrase!(" ({counter})", counter = language.list(&size)))
+    }
 }
 
 /// What a decision is about, in bytes and tokens, as far as they are known.
-pub(crate) fn size(decision: &Decision) -> Vec<String> {
-    let bytes = decision.bytes.map(|bytes| plural(bytes, "byte"));
+pub(crate) fn size(language: Language, decision: &Decision) -> Vec<String> {
+    let bytes = decision.bytes.map(|bytes| lang::say(language, &count_of!(bytes, "byte")));
     let tokens = decision.tokens.map(|tokens| tokens.to_string());
-    bytes.into_iter().chain(tokens).map(|size| lang::text(&size).into_owned()).collect()
+    bytes.into_iter().chain(tokens).collect()
 }

@@ -1,14 +1,19 @@
 //! Diagnostics as people read them: with the line of the file that they are about.
 
-use std::borrow::Cow;
-
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use ctx_chat::{ClientError, StoreError, TurnFailure};
+use ctx_compress::mask::{NoRange, StaleMask, SummaryError, SummaryFailure};
+use ctx_compress::request::Overflow;
+use ctx_engine::inspect::UnknownMessage;
+use ctx_engine::{AssembleError, ImportError};
+use ctx_language::Language;
 use ctx_project::error::{Fault, ProjectError};
 use ctx_project::sources::{Mark, Sources};
+use ctx_tokens::BudgetError;
 use ctx_types::codes::MORE_FINDINGS;
-use ctx_types::{Diagnostic, Phrase, Severity, plural};
+use ctx_types::{Diagnostic, HistoryError, Phrase, PortError, SessionError, Severity, count_of, phrase};
 
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::show::clean::{clean, clean_line};
 use crate::show::excerpt::Excerpt;
 use crate::show::{is_coloured, stderr_width, to_stderr};
@@ -19,21 +24,23 @@ const MAX_SHOWN: usize = 100;
 /// Writes findings to standard error, the first [`MAX_SHOWN`] with their lines.
 ///
 /// Those that only say how many others there are, beyond what is kept of a file, are always written.
-pub(crate) fn findings(sources: &Sources, findings: &[Diagnostic]) {
+pub(crate) fn findings(language: Language, sources: &Sources, findings: &[Diagnostic]) {
     let (counts, findings): (Vec<_>, Vec<_>) =
         findings.iter().partition(|finding| finding.code == MORE_FINDINGS);
     let shown: Vec<&Diagnostic> = findings.iter().copied().take(MAX_SHOWN).collect();
     for (finding, mark) in shown.iter().zip(sources.marks(&shown)) {
-        to_stderr(&(draw(finding, mark.as_ref(), Words::OfRun) + "\n"));
+        to_stderr(&(draw(language, finding, mark.as_ref()) + "\n"));
     }
     for count in counts {
-        to_stderr(&(draw(count, None, Words::OfRun) + "\n"));
+        to_stderr(&(draw(language, count, None) + "\n"));
     }
     let more = findings.len() - shown.len();
     if more > 0 {
-        let more = plural(more, "more finding");
-        let told = format!("and {more}; `check`, `assemble` and `explain` list them with `--json`");
-        to_stderr(&lang::text(&told));
+        let told = phrase!(
+            "and {more}; `check`, `assemble` and `explain` list them with `--json`",
+            more = count_of!(more, "more finding")
+        );
+        to_stderr(&lang::say(language, &told));
     }
 }
 
@@ -46,44 +53,71 @@ fn fault(error: &anyhow::Error) -> Option<&Fault> {
 }
 
 /// Prints an error that ends the run.
-pub(crate) fn failure(error: &anyhow::Error) {
+pub(crate) fn failure(language: Language, error: &anyhow::Error) {
     if let Some(Fault { finding, mark, .. }) = fault(error) {
-        return to_stderr(&draw(finding, mark.as_ref(), Words::OfRun));
+        return to_stderr(&draw(language, finding, mark.as_ref()));
     }
-    let text = told(error);
+    let text = told(language, error);
     // What was drawn already, for a result, says itself that it is an error.
-    let name = lang::text("error");
+    let name = lang::word(language, "error");
     let is_drawn = text.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('['));
     let head = if is_drawn { String::new() } else { format!("{name}: ") };
     to_stderr(&clean(&format!("{head}{text}")));
 }
 
-/// Writes an error and its causes in the language of the run: as a whole, or one by one.
-fn told(error: &anyhow::Error) -> String {
-    let whole = format!("{error:#}");
-    if let Some(error) = error.downcast_ref::<ProjectError>().filter(|error| error.to_string() == whole) {
-        return lang::say(&error.phrase());
+/// Writes an error and its causes in a language, one by one.
+fn told(language: Language, error: &anyhow::Error) -> String {
+    // What the command puts before an error of somebody else is found by the whole of it alone.
+    let own = error.downcast_ref::<Told>().map(|told| lang::say(language, &told.0));
+    let causes = error.chain().skip(usize::from(own.is_some()));
+    own.into_iter().chain(causes.map(|cause| words(language, cause))).collect::<Vec<_>>().join(": ")
+}
+
+/// Writes an error without its causes: by its phrase, or, if it is of nobody who makes phrases, as it is.
+fn words(language: Language, error: &(dyn std::error::Error + 'static)) -> String {
+    phrase_of(error).map_or_else(|| error.to_string(), |phrase| lang::say(language, &phrase))
+}
+
+/// Returns what an error says as a phrase.
+fn phrase_of(error: &(dyn std::error::Error + 'static)) -> Option<Phrase> {
+    macro_rules! of {
+        ($($known:ty),+ $(,)?) => {
+            error.downcast_ref::<Told>().map(|told| told.0.clone())$(.or_else(|| error.downcast_ref::<$known>().map(|error| error.phrase())))+
+        };
     }
-    if let Cow::Owned(translated) = lang::text(&whole) {
-        return translated;
-    }
-    let causes = error.chain().map(|cause| lang::text(&cause.to_string()).into_owned());
-    causes.collect::<Vec<_>>().join(": ")
+    of!(
+        ProjectError,
+        AssembleError,
+        BudgetError,
+        ClientError,
+        HistoryError,
+        ImportError,
+        NoRange,
+        Overflow,
+        PortError,
+        SessionError,
+        StaleMask,
+        StoreError,
+        SummaryError,
+        SummaryFailure,
+        TurnFailure,
+        UnknownMessage,
+    )
 }
 
 /// Writes an error without colours, for programs.
 pub(crate) fn plain(error: &anyhow::Error) -> String {
     match fault(error) {
-        Some(Fault { finding, mark, .. }) => without_colours(&draw(finding, mark.as_ref(), Words::English)),
+        Some(Fault { finding, mark, .. }) => without_colours(&draw(Language::En, finding, mark.as_ref())),
         None => without_colours(&format!("{error:#}")),
     }
 }
 
 /// Writes an error without colours in the language of the run, for a result that people read.
-pub(crate) fn plain_told(error: &anyhow::Error) -> String {
+pub(crate) fn plain_told(language: Language, error: &anyhow::Error) -> String {
     match fault(error) {
-        Some(Fault { finding, mark, .. }) => without_colours(&draw(finding, mark.as_ref(), Words::OfRun)),
-        None => without_colours(&told(error)),
+        Some(Fault { finding, mark, .. }) => without_colours(&draw(language, finding, mark.as_ref())),
+        None => without_colours(&told(language, error)),
     }
 }
 
@@ -94,56 +128,32 @@ fn without_colours(drawn: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
-/// In which words a finding is drawn.
-#[derive(Clone, Copy)]
-pub(super) enum Words {
-    /// Those of the language of the run.
-    OfRun,
-    English,
-}
-
-impl Words {
-    fn text(self, english: &str) -> Cow<'_, str> {
-        match self {
-            Self::OfRun => lang::text(english),
-            Self::English => Cow::Borrowed(english),
-        }
-    }
-
-    fn say(self, phrase: &Phrase) -> String {
-        match self {
-            Self::OfRun => lang::say(phrase),
-            Self::English => phrase.to_string(),
-        }
-    }
-}
-
 /// Draws a finding, with the line of its mark.
-pub(super) fn draw(finding: &Diagnostic, mark: Option<&Mark>, words: Words) -> String {
+pub(super) fn draw(language: Language, finding: &Diagnostic, mark: Option<&Mark>) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let level = level.with_name(words.text(&finding.severity.to_string()).into_owned());
-    let message = words.say(&finding.message);
+    let level = level.with_name(lang::word(language, &finding.severity.to_string()).into_owned());
+    let message = lang::say(language, &finding.message);
     let title = level.primary_title(clean_line(&message)).id(finding.code.to_string());
     let group = Group::with_title(title);
     let excerpt = mark.and_then(|mark| Some((mark, Excerpt::of(&mark.text, mark.line_start, &mark.range)?)));
     match excerpt {
-        Some((mark, excerpt)) => draw_excerpt(group, finding, (mark, excerpt), words),
-        None if finding.location.is_empty() => render(group, finding, words),
+        Some((mark, excerpt)) => draw_excerpt(language, group, finding, (mark, excerpt)),
+        None if finding.location.is_empty() => render(language, group, finding),
         None => {
-            render(group.element(Origin::path(clean_line(&finding.location.to_string()))), finding, words)
+            render(language, group.element(Origin::path(clean_line(&finding.location.to_string()))), finding)
         }
     }
 }
 
 fn draw_excerpt(
+    language: Language,
     group: Group<'_>,
     finding: &Diagnostic,
     (mark, excerpt): (&Mark, Excerpt),
-    words: Words,
 ) -> String {
     let file = clean_line(&mark.file);
     let place = |column| format!("{file}:{}:{column}", mark.line);
@@ -151,14 +161,14 @@ fn draw_excerpt(
     let (shown, meant) = (place(excerpt.column()), place(mark.column));
     let annotation = AnnotationKind::Primary.span(excerpt.marked);
     let snippet = Snippet::source(excerpt.text).path(file.as_str()).line_start(mark.line);
-    let drawn = render(group.element(snippet.annotation(annotation)), finding, words);
+    let drawn = render(language, group.element(snippet.annotation(annotation)), finding);
     if shown == meant { drawn } else { drawn.replacen(&shown, &meant, 1) }
 }
 
-fn render(mut group: Group<'_>, finding: &Diagnostic, words: Words) -> String {
+fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> String {
     if let Some(help) = &finding.help {
-        let help = clean_line(&words.say(help));
-        let level = Level::HELP.with_name(words.text("help").into_owned());
+        let help = clean_line(&lang::say(language, help));
+        let level = Level::HELP.with_name(lang::word(language, "help").into_owned());
         group = group.element(level.message(help));
     }
     let renderer = if is_coloured() { Renderer::styled() } else { Renderer::plain() };
@@ -189,7 +199,7 @@ mod tests {
             finding.location.pointer = pointer;
             finding.location.span = span.map(|(start, length)| Span::new(start, start + length));
             let mark = sources.marks(&[&finding]).pop().flatten();
-            let drawn = draw(&finding, mark.as_ref(), Words::OfRun);
+            let drawn = draw(Language::En, &finding, mark.as_ref());
             prop_assert!(drawn.starts_with("warning[CTX0001]: "));
             prop_assert!(!drawn.contains(|c: char| c.is_control() && c != '\n'));
         }

@@ -1,14 +1,15 @@
 //! The life of one message, for people.
 
-use ctx_engine::{CacheStanding, CostPart, Event, EventKind, Life, Piece, SentMessage, Step};
-use ctx_types::{Decision, Source};
+use ctx_engine::inspect::{CacheStanding, CostPart, Event, EventKind, Life, Piece, SentMessage, Step};
+use ctx_language::Language;
+use ctx_types::{Argument, Decision, Divider, Phrase, Source, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::{clean, clean_line};
 use crate::show::diff::diff;
 use crate::show::explanation::decision;
 use crate::show::table::{first_line, fitted, share};
-use crate::show::{cut_line, plural, width};
+use crate::show::{cut_line, width};
 
 /// How many lines of a text are shown before the rest is counted.
 const MAX_LINES: usize = 100;
@@ -21,61 +22,76 @@ const MAX_NAMED: usize = 8;
 
 /// Writes what is sent of a message and where each byte came from, what each stage did to it, and where it stands to
 /// the cache. Colours are in it where standard output wants them.
-pub(crate) fn life(life: &Life) -> String {
-    let mut parts: Vec<String> = life.messages.iter().map(|message| sent(life, message)).collect();
+pub(crate) fn life(language: Language, life: &Life) -> String {
+    let mut parts: Vec<String> = life.messages.iter().map(|message| sent(language, life, message)).collect();
     if life.messages.is_empty() {
-        parts.push(not_sent(life));
+        parts.push(not_sent(language, life));
     }
-    parts.push(stages(&life.steps, &life.decisions));
-    parts.extend(caches(&life.messages));
+    parts.push(stages(language, &life.steps, &life.decisions));
+    parts.extend(caches(language, &life.messages));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
-fn not_sent(life: &Life) -> String {
-    let why = life.end().map(|end| {
-        let outcome = end.outcome.as_str().replace('_', " ");
-        lang::list(&[lang::text(&outcome), lang::say(&end.reason).into()])
-    });
-    let stage = life.steps.last().map(|step| format!("`{}` left it out and does not say why", step.stage));
-    let why = why.or(stage).unwrap_or_else(|| "nothing says why".to_owned());
-    let told = format!("{}{} is not sent: {why}", life.subject, named(life.name.as_deref()));
-    clean_line(&lang::text(&told)) + "\n"
+fn not_sent(language: Language, life: &Life) -> String {
+    let why = match (life.end(), life.steps.last()) {
+        (Some(end), _) => {
+            let outcome = lang::word(language, &end.outcome.as_str().replace('_', " ")).into_owned();
+            phrase!("{outcome}, {reason}", outcome, reason = end.reason)
+        }
+        (None, Some(step)) => phrase!("`{stage}` left it out and does not say why", stage = step.stage),
+        (None, None) => phrase!("nothing says why"),
+    };
+    let told = phrase!("{subject} is not sent: {why}", subject = named(&life.subject, life), why);
+    clean_line(&lang::say(language, &told)) + "\n"
 }
 
-fn named(name: Option<&str>) -> String {
-    name.map(|name| format!(" ({name})")).unwrap_or_default()
+/// Adds the name of what was asked for.
+fn named(source: &str, life: &Life) -> String {
+    match &life.name {
+        Some(name) => format!("{source} ({name})"),
+        None => source.to_owned(),
+    }
 }
 
-fn placed(placement: Option<&str>) -> String {
-    let placed = placement.map(|placement| lang::phrase(&format!(", {placement}")).into_owned());
-    placed.unwrap_or_default()
+/// Adds how something was placed.
+fn placed(what: Phrase, placement: Option<&Phrase>) -> Phrase {
+    match placement {
+        Some(placement) => phrase!("{what}, {placement}", what, placement),
+        None => what,
+    }
 }
 
 /// One message: what it is and costs, its text, and its pieces.
-fn sent(life: &Life, message: &SentMessage) -> String {
+fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
     let SentMessage { number, role, source, tokens, .. } = message;
-    let is_whole = source.to_string() == life.subject;
-    let head = match is_whole {
-        true => format!("message {number}, {role}: {source}{}", named(life.name.as_deref())),
-        false => format!("message {number}, {role}: {source}, with {}", life.subject),
+    let (source, role, subject) = (source.to_string(), role.to_string(), &life.subject);
+    let head = match source == *subject {
+        true => phrase!("message {number}, {role}: {source}", number, role, source = named(&source, life)),
+        false => {
+            phrase!("message {number}, {role}: {source}, with {subject}", number, role, source, subject)
+        }
     };
-    let place = placed(message.placement.as_deref());
-    let part = |cost: &CostPart| lang::phrase(&format!("{} {}", cost.tokens, cost.part)).into_owned();
-    let parts: Vec<String> = message.cost.iter().map(part).collect();
-    let own = message.own_tokens.map(|own| format!("; {} of them for {}", share(own, true), life.subject));
-    let cost =
-        format!("{}: {}{}", plural(*tokens as usize, "token"), lang::list(&parts), own.unwrap_or_default());
-    let head = format!(
-        "{}\n{}\n",
-        clean_line(&(lang::phrase(&head) + place.as_str())),
-        clean_line(&lang::phrase(&cost))
-    );
-    [head, text(&message.text, "  "), pieces(message)].join("\n")
+    let head = placed(head, message.placement.as_ref());
+    let parts = Argument::list(message.cost.iter().map(cost_part), Divider::Comma);
+    let cost = phrase!("{tokens}: {parts}", tokens = count_of!(*tokens, "token"), parts);
+    let cost = match message.own_tokens {
+        Some(own) => {
+            phrase!("{cost}; {own} of them for {subject}", cost, own = share(own, true), subject)
+        }
+        None => cost,
+    };
+    let head: String =
+        [head, cost].iter().map(|line| clean_line(&lang::say(language, line)) + "\n").collect();
+    [head, text(language, &message.text, "  "), pieces(language, message)].join("\n")
+}
+
+fn cost_part(cost: &CostPart) -> Phrase {
+    phrase!("{tokens} {part}", tokens = cost.tokens, part = cost.part)
 }
 
 /// A text with each line indented.
-fn text(text: &str, indent: &str) -> String {
+fn text(language: Language, text: &str, indent: &str) -> String {
     let mut lines = text.lines();
     let shown: String = lines
         .by_ref()
@@ -85,129 +101,138 @@ fn text(text: &str, indent: &str) -> String {
     match lines.count() {
         0 => shown,
         more => {
-            let more = format!("and {}; `--json` has them all", plural(more, "more line"));
-            format!("{shown}{indent}{}\n", lang::text(&more))
+            let more = phrase!("and {more}; `--json` has them all", more = count_of!(more, "more line"));
+            format!("{shown}{indent}{}\n", lang::say(language, &more))
         }
     }
 }
 
 /// What each range of the bytes came from.
-fn pieces(message: &SentMessage) -> String {
+fn pieces(language: Language, message: &SentMessage) -> String {
     let row = |piece: &Piece| {
         let span = piece.segment.span;
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
-        let source = format!("{}{}", piece.segment.source, via(piece));
+        let source = format!("{}{}", piece.segment.source, via(language, piece));
         let text = first_line(message.text.get(span.start..span.end).unwrap_or_default());
         [bytes, share(piece.tokens, !span.is_empty()), cut_line(&source, width() / 2), text]
     };
     let mut rows: Vec<[String; 4]> = message.pieces.iter().take(MAX_PIECES).map(row).collect();
     if let Some(more) = message.pieces.len().checked_sub(MAX_PIECES).filter(|more| *more > 0) {
-        let note = lang::text(&format!("and {more} more; `--json` has them all")).into_owned();
+        let note = lang::say(language, &phrase!("and {more} more; `--json` has them all", more));
         rows.push([String::new(), String::new(), note, String::new()]);
     }
-    fitted(["bytes", "tokens", "source", "text"], rows, &[0, 1])
+    fitted(language, ["bytes", "tokens", "source", "text"], rows, &[0, 1])
 }
 
 /// Names what a piece was written by way of.
-pub(crate) fn via(piece: &Piece) -> String {
-    let of = |source: &Source| lang::phrase(&format!(" of {source}")).into_owned();
+pub(crate) fn via(language: Language, piece: &Piece) -> String {
+    let of = |source: &Source| lang::say(language, &phrase!(" of {source}", source = source.to_string()));
     piece.segment.via.iter().map(of).collect()
 }
 
-fn stages(steps: &[Step], late: &[Decision]) -> String {
-    let mut lines: Vec<String> = steps.iter().map(step).collect();
+fn stages(language: Language, steps: &[Step], late: &[Decision]) -> String {
+    let mut lines: Vec<String> = steps.iter().map(|own| step(language, own)).collect();
     if lines.is_empty() {
-        lines.push(lang::lines("  no stage has seen it\n").into_owned());
+        lines.push(lang::lines(language, "  no stage has seen it\n"));
     }
-    lines.extend(late.iter().map(|late| format!("  {}\n", decision(late))));
-    format!("{}\n{}", lang::text("stages"), lines.concat())
+    lines.extend(late.iter().map(|late| format!("  {}\n", decision(language, late))));
+    format!("{}\n{}", lang::word(language, "stages"), lines.concat())
 }
 
-fn step(step: &Step) -> String {
-    let events =
-        step.events.iter().map(|event| format!("    {}\n{}", clean_line(&what(event)), change(event)));
-    let decisions = step.decisions.iter().map(|decided| format!("    {}\n", decision(decided)));
+fn step(language: Language, step: &Step) -> String {
+    let events = step
+        .events
+        .iter()
+        .map(|event| format!("    {}\n{}", clean_line(&what(language, event)), change(language, event)));
+    let decisions = step.decisions.iter().map(|decided| format!("    {}\n", decision(language, decided)));
     let lines: Vec<String> = events.chain(decisions).collect();
     format!("  {}\n{}", clean_line(&step.stage), lines.concat())
 }
 
-/// Says in one phrase what a stage did.
-pub(crate) fn what(event: &Event) -> String {
-    let to = event.to.map(|to| format!("message {to}")).unwrap_or_default();
+/// Writes in one phrase what a stage did.
+pub(crate) fn what(language: Language, event: &Event) -> String {
+    let to = event.to.map_or_else(|| phrase!(""), |number| phrase!("message {number}", number));
     let from = numbers(&event.from);
-    let moved = if event.is_moved { format!(", moved from {from}") } else { String::new() };
     let told = match event.kind {
-        EventKind::Made if event.source.kind.is_history() => format!("loaded as {to}"),
-        EventKind::Made => format!("made as {to}"),
-        EventKind::HandedOver => "handed over to be placed".to_owned(),
-        EventKind::Placed => format!("placed as {to}"),
+        EventKind::Made if event.source.kind.is_history() => phrase!("loaded as {to}", to),
+        EventKind::Made => phrase!("made as {to}", to),
+        EventKind::HandedOver => phrase!("handed over to be placed"),
+        EventKind::Placed => phrase!("placed as {to}", to),
         EventKind::Joined => {
-            let mut names: Vec<String> =
-                event.joined.iter().take(MAX_NAMED).map(ToString::to_string).collect();
-            if let Some(more) = event.joined.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-                names.push(format!("{more} more"));
-            }
-            format!("joined {from} to {to}: {}", lang::list(&names))
+            let names = some_of(event.joined.iter().map(ToString::to_string));
+            phrase!("joined {from} to {to}: {names}", from, to, names)
         }
         EventKind::Changed => {
-            let changes: Vec<_> = event.changes.iter().map(|change| lang::text(change)).collect();
-            format!("changed {}: {to}{moved}", lang::list(&changes))
+            let changes = Argument::list(&event.changes, Divider::Comma);
+            let told = phrase!("changed {changes}: {to}", changes, to);
+            if event.is_moved { phrase!("{told}, moved from {from}", told, from) } else { told }
         }
-        EventKind::Moved => format!("moved from {from} to {to}"),
-        EventKind::Gone => format!("left out {from}"),
+        EventKind::Moved => phrase!("moved from {from} to {to}", from, to),
+        EventKind::Gone => phrase!("left out {from}", from),
     };
     let is_placed = match event.kind {
         EventKind::Made => !event.source.kind.is_history(),
         kind => matches!(kind, EventKind::HandedOver | EventKind::Placed),
     };
-    let place = event.placement.as_deref().filter(|_| is_placed);
-    lang::phrase(&told).into_owned() + &placed(place)
+    let place = event.placement.as_ref().filter(|_| is_placed);
+    lang::say(language, &placed(told, place))
 }
 
-fn numbers(numbers: &[usize]) -> String {
-    let mut words: Vec<String> = numbers.iter().take(MAX_NAMED).map(ToString::to_string).collect();
-    if let Some(more) = numbers.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-        words.push(format!("{more} more"));
+fn numbers(numbers: &[usize]) -> Phrase {
+    match numbers {
+        [number] => phrase!("message {number}", number),
+        several => phrase!("messages {numbers}", numbers = some_of(several.iter().map(ToString::to_string))),
     }
-    let noun = if numbers.len() == 1 { "message" } else { "messages" };
-    format!("{noun} {}", lang::list(&words))
+}
+
+/// Lists the first names, and how many others there are.
+fn some_of(names: impl ExactSizeIterator<Item = String>) -> Argument {
+    let more = names.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
+    let shown = names.take(MAX_NAMED).map(Phrase::verbatim);
+    Argument::list(shown.chain(more.map(|more| phrase!("{more} more", more))), Divider::Comma)
 }
 
 /// The text that a stage made, or how it changed it.
-fn change(event: &Event) -> String {
+fn change(language: Language, event: &Event) -> String {
     const INDENT: &str = "      ";
     match (&event.before, &event.after) {
-        (Some(before), Some(after)) => diff(before, after)
+        (Some(before), Some(after)) => diff(language, before, after)
             .lines()
             .map(|line| format!("{INDENT}{line}").trim_end().to_owned() + "\n")
             .collect(),
-        (None, Some(after)) => text(after, INDENT),
+        (None, Some(after)) => text(language, after, INDENT),
         _ => String::new(),
     }
 }
 
 /// Where messages stand to the cache of the provider.
-fn caches(messages: &[SentMessage]) -> Option<String> {
+fn caches(language: Language, messages: &[SentMessage]) -> Option<String> {
     let lines: Vec<String> = messages
         .iter()
         .filter_map(|message| {
-            Some(format!("  {}\n", clean_line(&lang::text(&cache(message.number, message.cache.as_ref()?)))))
+            let standing = cache(message.number, message.cache.as_ref()?);
+            Some(format!("  {}\n", clean_line(&lang::say(language, &standing))))
         })
         .collect();
-    (!lines.is_empty()).then(|| format!("{}\n{}", lang::text("cache"), lines.concat()))
+    (!lines.is_empty()).then(|| format!("{}\n{}", lang::word(language, "cache"), lines.concat()))
 }
 
-fn cache(number: usize, standing: &CacheStanding) -> String {
+fn cache(number: usize, standing: &CacheStanding) -> Phrase {
     if standing.is_stable {
-        return format!("the next turn sends message {number} again as it is, and all above it");
+        return phrase!("the next turn sends message {number} again as it is, and all above it", number);
     }
-    let of = standing.source.as_ref().zip(standing.reason.as_ref());
-    let of = of.map(|(source, reason)| format!(": {source}, {}", lang::say(reason))).unwrap_or_default();
-    match standing.ended_by {
-        Some(end) if end == number => format!("message {number} may differ in the next turn{of}"),
-        Some(end) => {
-            format!("message {number} stands below message {end}, which may differ in the next turn{of}")
+    let told = match standing.ended_by {
+        Some(end) if end != number => phrase!(
+            "message {number} stands below message {end}, which may differ in the next turn",
+            number,
+            end
+        ),
+        _ => phrase!("message {number} may differ in the next turn", number),
+    };
+    match standing.source.as_ref().zip(standing.reason.as_ref()) {
+        Some((source, reason)) => {
+            phrase!("{told}: {source}, {reason}", told, source = source.to_string(), reason)
         }
-        None => format!("message {number} may differ in the next turn"),
+        None => told,
     }
 }

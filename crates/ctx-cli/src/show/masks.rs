@@ -1,9 +1,9 @@
 //! Summaries as people read them: plans, what was written, what it saves.
 
-use std::fmt::Write as _;
+use ctx_language::Language;
 
 use ctx_compress::mask::{MadeBy, MaskDraft, MaskPlan, MaskStatistics, MaskTarget, MaskTrigger, SummaryTask};
-use ctx_types::{NodeId, Session, plural, thousands};
+use ctx_types::{NodeId, Phrase, Session, count_of, phrase, thousands};
 
 use crate::lang;
 use crate::show::clean::clean_line;
@@ -15,12 +15,13 @@ use ctx_project::session_file::Target;
 const LISTED: usize = 6;
 
 /// Writes one line on a plan.
-pub(crate) fn plan_line(plan: &MaskPlan) -> String {
-    lang::say(&plan.phrase()) + "\n"
+pub(crate) fn plan_line(language: Language, plan: &MaskPlan) -> String {
+    lang::say(language, &plan.phrase()) + "\n"
 }
 
 /// Writes a plan: what the summary will stand for, how it will be asked for, and what would trigger it.
 pub(crate) fn plan(
+    language: Language,
     plan: &MaskPlan,
     session: &Session,
     counting: &TokenCounting,
@@ -33,94 +34,113 @@ pub(crate) fn plan(
     for (at, id) in ids.iter().enumerate() {
         let is_shown = left_out == 0 || at < LISTED || at >= ids.len() - LISTED;
         match session.node(id).filter(|_| is_shown) {
-            Some(node) => rows.push(super::conversation::row(session, id, node, counting)),
+            Some(node) => rows.push(super::conversation::row(language, session, id, node, counting)),
             None if at == LISTED => {
-                let more = lang::text(&format!("… {} more", left_out + 1)).into_owned();
+                let more = lang::say(language, &phrase!("… {more} more", more = left_out + 1));
                 rows.push([String::new(), String::new(), String::new(), String::new(), more]);
             }
             None => {}
         }
     }
-    let table = fitted(super::conversation::HEADER, rows, &[0, 3]);
-    let (stays, prompt) = (stays(plan, session), prompt(plan));
-    let trigger = lang::text(&format!("trigger: {trigger}")).into_owned();
-    format!("{}\n{table}\n{}\n{}\n{trigger}\n", plan_line(plan), lang::text(&stays), lang::text(&prompt))
+    let table = fitted(language, super::conversation::HEADER, rows, &[0, 3]);
+    let trigger = phrase!("trigger: {trigger}", trigger = trigger.phrase());
+    let below = [stays(plan, session), prompt(plan), trigger].map(|line| lang::say(language, &line));
+    format!("{}\n{table}\n{}\n", plan_line(language, plan), below.join("\n"))
 }
 
-fn stays(plan: &MaskPlan, session: &Session) -> String {
+fn stays(plan: &MaskPlan, session: &Session) -> Phrase {
     let hidden = plan.range.messages.len() + plan.range.covered.len();
-    let stays = plural(session.sent_len().saturating_sub(hidden), "message");
-    format!(
-        "stays: {stays}; the newest {} always do (`protectRecentCount`)",
-        plan.config.protect_recent_count
+    phrase!(
+        "stays: {messages}; the newest {newest} always do (`protectRecentCount`)",
+        messages = count_of!(session.sent_len().saturating_sub(hidden), "message"),
+        newest = plan.config.protect_recent_count
     )
 }
 
-fn prompt(plan: &MaskPlan) -> String {
-    let what = match plan.task {
-        SummaryTask::First => "a first summary".to_owned(),
-        SummaryTask::Append => {
-            format!("what came after {}, which {}", earlier(plan.previous.len()), stay(plan.previous.len()))
+fn prompt(plan: &MaskPlan) -> Phrase {
+    let what = match (plan.task, plan.previous.len()) {
+        (SummaryTask::First, _) => phrase!("a first summary"),
+        (SummaryTask::Append, 1) => phrase!("what came after 1 earlier summary, which stays"),
+        (SummaryTask::Append, count) => {
+            phrase!("what came after {count} earlier summaries, which stay", count)
         }
-        SummaryTask::Merge => format!("one summary with {}", earlier(plan.previous.len())),
-        SummaryTask::Parts => "one summary of several".to_owned(),
+        (SummaryTask::Merge, 1) => phrase!("one summary with 1 earlier summary"),
+        (SummaryTask::Merge, count) => phrase!("one summary with {count} earlier summaries", count),
+        (SummaryTask::Parts, _) => phrase!("one summary of several"),
     };
-    format!("prompt: {what}; profile `{}`, language `{}`", plan.kind.as_str(), plan.language.as_str())
+    phrase!(
+        "prompt: {what}; profile `{profile}`, language `{language}`",
+        what,
+        profile = plan.kind.as_str(),
+        language = plan.language.as_str()
+    )
 }
 
-fn earlier(count: usize) -> String {
+/// Counts summaries.
+pub(super) fn summaries(count: usize) -> Phrase {
     match count {
-        1 => "1 earlier summary".to_owned(),
-        _ => format!("{count} earlier summaries"),
+        1 => phrase!("1 summary"),
+        _ => phrase!("{count} summaries", count),
     }
-}
-
-const fn stay(count: usize) -> &'static str {
-    if count == 1 { "stays" } else { "stay" }
 }
 
 /// Writes a new summary: its node, who made it, its words.
-pub(crate) fn summary(draft: &MaskDraft, id: &NodeId) -> String {
+pub(crate) fn summary(language: Language, draft: &MaskDraft, id: &NodeId) -> String {
     let who = match draft.made_by {
-        MadeBy::Summarizer => "written by the summarizer",
-        MadeBy::Extract => "the messages' own sentences",
-        MadeBy::Both => "written by the summarizer, in part the messages' own sentences",
+        MadeBy::Summarizer => phrase!("written by the summarizer"),
+        MadeBy::Extract => phrase!("the messages' own sentences"),
+        MadeBy::Both => phrase!("written by the summarizer, in part the messages' own sentences"),
     };
-    let parts = if draft.parts > 1 { format!(", in {} parts", draft.parts) } else { String::new() };
-    let role = match draft.plan.target {
-        MaskTarget::New => format!("{}, ", draft.plan.config.summary_role),
-        MaskTarget::Existing(_) => String::new(),
+    let who = match draft.parts {
+        0 | 1 => who,
+        parts => phrase!("{who}, in {parts} parts", who, parts),
     };
-    let tokens = thousands(draft.summary_tokens);
-    let head = format!("`{}` ({role}{tokens} tokens; {who}{parts}):\n", clean_line(id));
-    let mut text = lang::lines(&head).into_owned();
-    for said in draft.sent_text().lines() {
-        let said = said.trim_end();
-        writeln!(text, "{}{said}", if said.is_empty() { "" } else { "  " }).unwrap_or_default();
-    }
-    text
+    let (id, tokens) = (clean_line(id), super::tokens(draft.summary_tokens));
+    let head = match draft.plan.target {
+        MaskTarget::New => {
+            let role = draft.plan.config.summary_role.to_string();
+            phrase!("`{id}` ({role}, {tokens}; {who}):", id, role, tokens, who)
+        }
+        MaskTarget::Existing(_) => phrase!("`{id}` ({tokens}; {who}):", id, tokens, who),
+    };
+    let text = draft.sent_text();
+    let said = text.lines().map(str::trim_end).map(|said| match said.is_empty() {
+        true => "\n".to_owned(),
+        false => format!("  {said}\n"),
+    });
+    format!("{}\n{}", lang::say(language, &head), said.collect::<String>())
 }
 
 /// Writes what summaries save.
-pub(crate) fn statistics(statistics: &MaskStatistics) -> String {
+pub(crate) fn statistics(language: Language, statistics: &MaskStatistics) -> String {
     let (sent, full) = (thousands(statistics.sent_tokens), thousands(statistics.full_tokens));
-    let hidden = plural(statistics.hidden_messages, "message");
+    let hidden = count_of!(statistics.hidden_messages, "message");
     let told = match statistics.active {
-        _ if statistics.hidden_messages == 0 => format!("sent now: {sent} tokens; no summary hides anything"),
-        1 => format!("sent now: {sent} of {full} tokens; 1 summary hides {hidden}"),
-        active => format!("sent now: {sent} of {full} tokens; {active} summaries hide {hidden}"),
+        _ if statistics.hidden_messages == 0 => {
+            phrase!("sent now: {sent} tokens; no summary hides anything", sent)
+        }
+        1 => phrase!("sent now: {sent} of {full} tokens; 1 summary hides {hidden}", sent, full, hidden),
+        active => phrase!(
+            "sent now: {sent} of {full} tokens; {active} summaries hide {hidden}",
+            sent,
+            full,
+            active,
+            hidden
+        ),
     };
-    lang::text(&told).into_owned()
+    lang::say(language, &told)
 }
 
-/// Says where the changed conversation went, or how it would.
-pub(crate) fn written(target: &Target, name: &str, is_written: bool) -> String {
+/// Describes where the changed conversation went, or how it would.
+pub(crate) fn written(language: Language, target: &Target, name: &str, is_written: bool) -> String {
     let told = match target {
-        Target::InPlace if is_written => format!("written: `{name}`; `ctx session undo` takes it back\n"),
-        Target::Other(path) if is_written => format!("written: `{}`\n", ctx_project::files::name(path)),
-        _ => format!("nothing is written; `--write` changes `{name}`\n"),
+        Target::InPlace if is_written => phrase!("written: `{name}`; `ctx session undo` takes it back", name),
+        Target::Other(path) if is_written => {
+            phrase!("written: `{name}`", name = ctx_project::files::name(path))
+        }
+        _ => phrase!("nothing is written; `--write` changes `{name}`", name),
     };
-    lang::lines(&told).into_owned()
+    lang::say(language, &told) + "\n"
 }
 
 /// Writes the first line of a summary that says something.

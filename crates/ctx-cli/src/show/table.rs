@@ -1,16 +1,20 @@
 //! Tables: a context with what was moved or left out, and plain listings.
 
+use ctx_language::Language;
 use std::ops::Range;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use ctx_engine::{Context, TokenShare};
-use ctx_types::{Content, ContentPart, Decision, Message, Source, SourceKind, Span, thousands};
+use ctx_engine::Context;
+use ctx_engine::inspect::TokenShare;
+use ctx_types::{
+    Content, ContentPart, Decision, Message, Source, SourceKind, Span, count_of, phrase, thousands,
+};
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::lang;
 use crate::show::clean::{clean, clean_line};
-use crate::show::{plural, width};
+use crate::show::width;
 
 /// The fewest columns in which the text of a message is shown.
 const MIN_TEXT: usize = 24;
@@ -36,13 +40,13 @@ const MAX_JOINED: usize = 50;
 /// Writes the messages of a context as a table, one line each, and below it what was moved or left out.
 ///
 /// Of a long run of messages of the conversation the first and the last are shown, unless `all` are wanted.
-pub(crate) fn context(context: &Context, all: bool) -> String {
+pub(crate) fn context(language: Language, context: &Context, all: bool) -> String {
     let rows = match context.messages.is_empty() {
-        true => lang::text("no messages").into_owned() + "\n",
-        false => rows(context, all, width()),
+        true => lang::word(language, "no messages").into_owned() + "\n",
+        false => rows(language, context, all, width()),
     };
     let changes: Vec<&Decision> = context.report.changes().collect();
-    rows + &decisions(&changes)
+    rows + &decisions(language, &changes)
 }
 
 /// Writes messages in full, and nothing else.
@@ -58,13 +62,14 @@ pub(crate) fn messages(messages: &[Message]) -> String {
 
 /// Writes rows with a header; long cells are wrapped to the width of the terminal.
 pub(crate) fn listing<const N: usize>(
+    language: Language,
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> String {
     let mut table = empty();
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(width()).unwrap_or(u16::MAX));
-    table.set_header(header.map(lang::text));
+    table.set_header(header.map(|english| lang::word(language, english)));
     for row in rows {
         table.add_row(row.map(|cell| clean(&cell).into_owned()));
     }
@@ -74,8 +79,13 @@ pub(crate) fn listing<const N: usize>(
 /// Writes rows with a header, one line each: the last column is cut to the width of the terminal.
 ///
 /// The columns in `right` are aligned to the right.
-pub(crate) fn fitted<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, right: &[usize]) -> String {
-    let header = header.map(lang::text);
+pub(crate) fn fitted<const N: usize>(
+    language: Language,
+    header: [&str; N],
+    rows: Vec<[String; N]>,
+    right: &[usize],
+) -> String {
+    let header = header.map(|english| lang::word(language, english));
     let rows: Vec<[String; N]> = rows.into_iter().map(|row| row.map(|cell| clean_line(&cell))).collect();
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
@@ -102,13 +112,17 @@ pub(crate) fn fitted<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, 
 /// What a column takes beside its contents.
 const GAP: usize = 3;
 
-fn rows(context: &Context, all: bool, width: usize) -> String {
+fn rows(language: Language, context: &Context, all: bool, width: usize) -> String {
     let counts = context.tokens();
-    let header = HEADER.map(lang::text);
+    let header = HEADER.map(|english| lang::word(language, english));
     let source_width = MIN_SOURCE.max(width / 3);
     let shares = context.token_shares();
-    let joined: Vec<Vec<[String; 3]>> =
-        context.messages.iter().zip(shares).map(|(message, shares)| joined(message, &shares)).collect();
+    let joined: Vec<Vec<[String; 3]>> = context
+        .messages
+        .iter()
+        .zip(shares)
+        .map(|(message, shares)| joined(language, message, &shares))
+        .collect();
     let folds = if all { Vec::new() } else { folds(&context.messages) };
     let mut heads: Vec<Head<'_>> = Vec::new();
     let messages = context.messages.iter().zip(&counts).zip(&joined).enumerate();
@@ -137,7 +151,7 @@ fn rows(context: &Context, all: bool, width: usize) -> String {
         let (message, joined) = match of {
             Rows::Message(message, joined) => (message, joined),
             Rows::Folded(count) => {
-                let told = format!("… {}", lang::phrase(&plural(count, "message")));
+                let told = format!("… {}", lang::say(language, &count_of!(count, "message")));
                 table.add_row([index, role, tokens, source, told]);
                 continue;
             }
@@ -152,7 +166,7 @@ fn rows(context: &Context, all: bool, width: usize) -> String {
     if let Some(tokens) = table.column_mut(2) {
         tokens.set_cell_alignment(CellAlignment::Right);
     }
-    format!("{}\n{}\n", text(&table), total(context, counts.into_iter().map(u64::from).sum()))
+    format!("{}\n{}\n", text(&table), total(language, context, counts.into_iter().map(u64::from).sum()))
 }
 
 /// The first cells of a row, and the message that it is about with what was joined to it; none for several messages.
@@ -196,7 +210,7 @@ fn folded<'a>(context: &Context, fold: &Range<usize>, counts: &[u32]) -> Head<'a
 }
 
 /// What was joined to a message: the tokens of each piece, its source, and the first line of its text.
-fn joined(message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
+fn joined(language: Language, message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
     if message.source.kind != SourceKind::Merged {
         return Vec::new();
     }
@@ -221,7 +235,7 @@ fn joined(message: &Message, shares: &[TokenShare]) -> Vec<[String; 3]> {
     let mut rows: Vec<[String; 3]> = said.by_ref().take(MAX_JOINED).map(row).collect();
     let more = said.count();
     if more > 0 {
-        let told = lang::text(&format!("  and {more} more")).into_owned();
+        let told = format!("  {}", lang::say(language, &phrase!("and {more} more", more)));
         rows.push([String::new(), told, String::new()]);
     }
     rows
@@ -246,30 +260,31 @@ pub(super) fn first_line(text: &str) -> String {
 }
 
 /// How many messages and tokens there are, and of how many.
-fn total(context: &Context, tokens: u64) -> String {
-    let messages = plural(context.messages.len(), "message");
+fn total(language: Language, context: &Context, tokens: u64) -> String {
+    let messages = count_of!(context.messages.len(), "message");
     let usage = context.report.usage.as_ref();
-    let about = if usage.is_some_and(|usage| usage.is_exact) { "" } else { "about " };
-    let told = match usage.and_then(|usage| usage.available) {
-        Some(available) => format!("{messages}, {about}{tokens} of {}", plural(available as usize, "token")),
-        None => {
-            format!("{messages}, {about}{}", plural(usize::try_from(tokens).unwrap_or(usize::MAX), "token"))
-        }
+    let tokens = match usage.and_then(|usage| usage.available) {
+        Some(available) => phrase!("{own} of {budget}", own = tokens, budget = count_of!(available, "token")),
+        None => count_of!(tokens, "token"),
     };
-    lang::text(&told).into_owned()
+    let told = match usage.is_some_and(|usage| usage.is_exact) {
+        true => phrase!("{messages}, {tokens}", messages, tokens),
+        false => phrase!("{messages}, about {tokens}", messages, tokens),
+    };
+    lang::say(language, &told)
 }
 
-fn decisions(changes: &[&Decision]) -> String {
+fn decisions(language: Language, changes: &[&Decision]) -> String {
     if changes.is_empty() {
         return String::new();
     }
     let shown = changes.iter().take(MAX_DECISIONS);
-    let mut lines: Vec<String> = shown.map(|decision| clean_line(&lang::decision(decision))).collect();
+    let mut lines: Vec<String> = shown.map(|decision| clean_line(&language.decision(decision))).collect();
     let more = changes.len() - lines.len();
     if more > 0 {
-        lines.push(lang::text(&format!("and {more} more; `--format json` has them all")).into_owned());
+        lines.push(lang::say(language, &phrase!("and {more} more; `--format json` has them all", more)));
     }
-    format!("\n{}\n  {}\n", lang::text("moved, merged or left out:"), lines.join("\n  "))
+    format!("\n{}\n  {}\n", lang::word(language, "moved, merged or left out:"), lines.join("\n  "))
 }
 
 fn source(message: &Message) -> String {

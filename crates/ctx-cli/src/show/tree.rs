@@ -1,16 +1,18 @@
 //! The tree of a conversation, drawn: a column that goes down, and to the right only where it forks.
 
+use ctx_language::Language;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ctx_compress::mask::{MaskDetails, MaskStatistics};
-use ctx_types::{DisplayState, Node, NodeId, Session, display_path, plural, thousands};
+use ctx_types::{DisplayState, Node, NodeId, Session, count_of, display_path, phrase, thousands};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::conversation::{state_name, steps, text};
+use crate::show::masks;
 use crate::show::table::cut;
 use ctx_project::counting::TokenCounting;
 use ctx_project::session_file::SessionFile;
@@ -25,7 +27,7 @@ const MAX_ID: usize = 44;
 const MIN_TEXT: usize = 24;
 
 /// Draws a tree.
-pub(crate) fn tree(file: &SessionFile, counting: &TokenCounting) -> String {
+pub(crate) fn tree(language: Language, file: &SessionFile, counting: &TokenCounting) -> String {
     let session = &file.session;
     let states = states(session);
     let lines: Vec<Line<'_>> = walk(session);
@@ -33,18 +35,19 @@ pub(crate) fn tree(file: &SessionFile, counting: &TokenCounting) -> String {
     let places = session.path().len().max(1).to_string().len();
     let width = heads.iter().map(|head| head.width()).max().unwrap_or(0).min(MAX_ID);
     let room = crate::show::width().saturating_sub(places + width + COLUMNS).max(MIN_TEXT);
-    let mut drawn = format!("{}{}\n", file.name, title(session, &lines));
+    let mut drawn = format!("{}{}\n", file.name, title(language, session, &lines));
     for (line, head) in lines.iter().zip(&heads) {
         let tokens = thousands(counting.tokens(line.id, line.node));
         let role = line.node.role.unwrap_or_default().to_string();
         let pad = " ".repeat(width.saturating_sub(head.width()));
         let goes_on = if line.id == session.active_leaf_id() { "◀ " } else { "" };
-        let said = cut(&clean_line(&format!("{goes_on}{}", text(session, line.id, line.node))), room);
+        let said =
+            cut(&clean_line(&format!("{goes_on}{}", text(language, session, line.id, line.node))), room);
         let place = states.get(line.id).and_then(|_| session.depth(line.id));
         let place = place.map_or_else(String::new, |place| place.to_string());
         writeln!(drawn, "{place:>places$}  {head}{pad}  {role:<9}  {tokens:>7}  {said}").unwrap_or_default();
     }
-    drawn + &legend(&lines, &states) + &steps(file)
+    drawn + &legend(language, &lines, &states) + &steps(language, file)
 }
 
 /// What role, tokens and the gaps between take.
@@ -161,34 +164,34 @@ impl Mark {
     }
 }
 
-fn title(session: &Session, lines: &[Line<'_>]) -> String {
+fn title(language: Language, session: &Session, lines: &[Line<'_>]) -> String {
     let name = session.header.name.as_deref().map(|name| format!(": {}", clean_line(name)));
     let branches = lines.iter().filter(|line| line.node.children_ids.is_empty()).count();
     let summaries = lines.iter().filter(|line| line.node.is_summary()).count();
-    let summaries = match summaries {
-        1 => "1 summary".to_owned(),
-        _ => format!("{summaries} summaries"),
-    };
     let branches = match branches {
-        0 | 1 => "no branches".to_owned(),
-        _ => format!("{branches} branches"),
+        0 | 1 => phrase!("no branches"),
+        count => phrase!("{count} branches", count),
     };
-    let messages = plural(lines.len(), "node");
-    let counts = lang::lines(&format!("{messages}, {branches}, {summaries}\n")).into_owned();
-    format!("{}\n{counts}", name.unwrap_or_default())
+    let counts = phrase!(
+        "{nodes}, {branches}, {summaries}",
+        nodes = count_of!(lines.len(), "node"),
+        branches,
+        summaries = masks::summaries(summaries)
+    );
+    format!("{}\n{}\n", name.unwrap_or_default(), lang::say(language, &counts))
 }
 
-/// Says what the signs mean that were drawn.
-fn legend(lines: &[Line<'_>], states: &HashMap<&NodeId, DisplayState>) -> String {
+/// Describes what the signs mean that were drawn.
+fn legend(language: Language, lines: &[Line<'_>], states: &HashMap<&NodeId, DisplayState>) -> String {
     let is_drawn = |mark: &Mark| lines.iter().any(|line| Mark::of(line, states) == *mark);
     let meanings = Mark::ALL.into_iter().filter(is_drawn);
-    let meanings = meanings.map(|mark| format!("{} {}", mark.sign(), lang::text(mark.meaning())));
+    let meanings = meanings.map(|mark| format!("{} {}", mark.sign(), lang::word(language, mark.meaning())));
     let mut meanings: Vec<String> = meanings.collect();
     if !lines.is_empty() {
-        meanings.push(lang::text("◀ goes on here").into_owned());
+        meanings.push(lang::word(language, "◀ goes on here").into_owned());
     }
     if lines.iter().any(|line| line.undrawn > 0) {
-        meanings.push(lang::text("⋯ further forks above").into_owned());
+        meanings.push(lang::word(language, "⋯ further forks above").into_owned());
     }
     format!("\n{}\n", meanings.join("  "))
 }

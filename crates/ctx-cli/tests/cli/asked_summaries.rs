@@ -80,22 +80,22 @@ fn an_answer_that_fails_is_told_and_changes_nothing() {
     assert_snapshot!(told.concat(), @"
     exit code 4
     === errors
-    error: the summarizer failed: not available: the provider refused: status 500: we have trouble; `chat.json` is as it was
+    error: the summarizer failed: not available: the provider rejected the request: status 500: we have trouble; `chat.json` is as it was
     exit code 4
     === errors
-    error: the summarizer failed: not allowed: the provider refused: status 401: no such key: [redacted]; look at the key of the endpoint; `chat.json` is as it was
+    error: the summarizer failed: not allowed: the provider rejected the request: status 401: no such key: [redacted]; check the endpoint's key; `chat.json` is as it was
     exit code 4
     === errors
-    error: the summarizer failed: not found: the provider refused: status 404: there is no model `writer-1`; look at the model and at the address of the endpoint; `chat.json` is as it was
+    error: the summarizer failed: not found: the provider rejected the request: status 404: there is no model `writer-1`; check the model and the endpoint's address; `chat.json` is as it was
     exit code 4
     === errors
-    error: the answer of the summarizer is no summary: it was cut off; `chat.json` is as it was
+    error: the summarizer's answer is not a summary: it was cut off; `chat.json` is as it was
     exit code 4
     === errors
-    error: the summarizer failed: not readable: the provider refused: the body has no choice with a message; `chat.json` is as it was
+    error: the summarizer failed: not readable: the provider rejected the request: the body has no choice with a message; `chat.json` is as it was
     exit code 4
     === errors
-    error: the answer of the summarizer is no summary: it was empty; `chat.json` is as it was
+    error: the summarizer's answer is not a summary: it was empty; `chat.json` is as it was
     ");
 }
 
@@ -105,7 +105,7 @@ fn a_failure_is_data_too() {
     let json = output.split_once("=== output\n").unwrap().1.split_once("=== errors").unwrap().0;
     let json: Value = serde_json::from_str(json).unwrap();
     assert_snapshot!(json["outcome"], @r#"
-    {"kind":"failed","reason":"unavailable","detail":"the summarizer failed: not available: the provider refused: status 500: trouble"}
+    {"kind":"failed","reason":"unavailable","detail":"the summarizer failed: not available: the provider rejected the request: status 500: trouble"}
     "#);
     assert_eq!(json["written"], false);
 }
@@ -118,12 +118,12 @@ fn what_is_missing_is_a_fault_of_the_command_line() {
     assert_snapshot!(run("openai"), @"
     exit code 2
     === errors
-    error: nothing names the model that writes summaries; name one with `--summarizer-model`
+    error: no model is set for writing summaries; name one with `--summarizer-model`
     ");
     assert_snapshot!(run("openai --summarizer-model m"), @"
     exit code 2
     === errors
-    error: there is no key: set `OPENAI_API_KEY`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`
+    error: no API key: set `OPENAI_API_KEY`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`
     ");
     assert_snapshot!(run("opnai"), @"
     exit code 2

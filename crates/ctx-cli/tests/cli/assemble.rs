@@ -240,9 +240,9 @@ fn long_ids_and_wide_letters_keep_the_table_in_shape() {
     5 messages, about 893 tokens
 
     moved, merged or left out:
-      degraded preset#4: a placeholder stands for `photo.png`: it cannot be loaded: not found: nothing says where it is
+      degraded preset#4: a placeholder replaces `photo.png`: it cannot be loaded: not found: it has no location
     === errors
-    warning[CTX0790]: a placeholder stands for `photo.png`: it cannot be loaded: not found: nothing says where it is (in preset#4)
+    warning[CTX0790]: a placeholder replaces `photo.png`: it cannot be loaded: not found: it has no location (in preset#4)
     ");
 }
 
@@ -287,10 +287,10 @@ fn a_context_can_be_printed_as_anthropic_takes_it() {
       ]
     }
     === errors
-    info[CTX0504]: `max_tokens` is not set, and 4096 is sent: this dialect demands it
+    info[CTX0504]: `max_tokens` is not set; this dialect requires it, so 4096 is sent
     --> request body /max_tokens
 
-    info[CTX0516]: a system message inside the conversation is sent as the user's, in `<system>` marks
+    info[CTX0516]: a system message inside the conversation is sent as a user message, in `<system>` tags
     --> request body /messages/2
     "#);
 }

@@ -122,7 +122,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
     === output
     4 files checked: 4 errors, 0 warnings
     === errors
-    error[CTX0601]: the document is not text: the byte at 24 belongs to no character
+    error[CTX0601]: the document is not text: the byte at 24 is not part of a character
      --> bytes.yaml:2:13
       |
     2 | modelId: caf�
@@ -130,7 +130,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
       |
       = help: save the file as UTF-8
 
-    error[CTX0601]: the document is not text: the byte at 7 belongs to no character
+    error[CTX0601]: the document is not text: the byte at 7 is not part of a character
      --> nul.yaml:1:8
       |
     1 | name: a�b
@@ -141,7 +141,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
     error[CTX0606]: the document is empty
     --> empty.yaml
 
-    error[CTX0601]: the document is not text: the byte at 4 belongs to no character
+    error[CTX0601]: the document is not text: the byte at 4 is not part of a character
     --> wide.yaml
      = help: save the file as UTF-8
     ");
@@ -162,7 +162,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |           ^
       |
-      = help: in quotes it is a text; the value is kept as it is and otherwise ignored
+      = help: in quotes it is a string; the value is kept but ignored
 
     error[CTX0100]: expected an object, found the number `5`
      --> a.json:1:34
@@ -170,7 +170,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                  ^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
      --> a.json:1:47
@@ -178,7 +178,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                               ^^^^^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     error[CTX0100]: expected a text or a list of content parts, found an object
      --> a.json:1:68
@@ -186,7 +186,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                                                    ^^^^^^^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     error[CTX0100]: expected true or false, found the text `no`
      --> a.json:1:93
@@ -194,7 +194,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                                                                             ^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     error[CTX0100]: expected a number, found a list of 0
      --> a.json:1:108
@@ -202,7 +202,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                                                                                            ^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     warning[CTX0450]: expected an object, found `"hot"`; it is ignored
      --> a.json:1:130
@@ -222,7 +222,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "presetMessages": "all of them" }
       |                     ^^^^^^^^^^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
     "#);
 }
 

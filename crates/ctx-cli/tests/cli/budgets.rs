@@ -121,27 +121,27 @@ fn said(arguments: &str) -> String {
 fn a_model_that_nobody_knows_is_said_to_be_unknown() {
     assert_snapshot!(said("--model gtp-4o"), @"
     === errors
-    warning[CTX0400]: the model `gtp-4o` is not known: its tokens are estimated
+    warning[CTX0400]: the model `gtp-4o` is unknown: its tokens are estimated
      |
      = help: did you mean `gpt-4o`?
 
-    warning[CTX0410]: the window of `gtp-4o` is not known, so that nothing limits the context
+    warning[CTX0410]: the window of `gtp-4o` is unknown, so nothing limits the context
      |
      = help: say how many tokens the context may have, or give the model's window in a table of models
     ");
     assert_snapshot!(said("--model mine --context-tokens 0"), @"
     === errors
-    warning[CTX0400]: the model `mine` is not known: its tokens are estimated
+    warning[CTX0400]: the model `mine` is unknown: its tokens are estimated
      |
      = help: describe it in a table of models
 
-    warning[CTX0410]: the window of `mine` is not known, so that nothing limits the context
+    warning[CTX0410]: the window of `mine` is unknown, so nothing limits the context
      |
      = help: say how many tokens the context may have, or give the model's window in a table of models
     ");
     assert_snapshot!(said("--model mine --context-tokens 100"), @"
     === errors
-    warning[CTX0400]: the model `mine` is not known: its tokens are estimated
+    warning[CTX0400]: the model `mine` is unknown: its tokens are estimated
      |
      = help: describe it in a table of models
     ");
@@ -153,7 +153,7 @@ fn a_window_is_missed_only_where_it_is_asked_for() {
     assert_eq!(said("--context-tokens 100"), "");
     assert_snapshot!(said("--context-tokens 0"), @"
     === errors
-    warning[CTX0410]: no model is named, so that no window limits the context
+    warning[CTX0410]: no model is named, so no window limits the context
      |
      = help: name the model, or say how many tokens the context may have
     ");

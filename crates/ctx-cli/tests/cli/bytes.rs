@@ -148,6 +148,39 @@ fn digits_that_yaml_loses_are_told() {
     );
 }
 
+const LONG: &str = "123456789012345678901";
+
+/// Checks that a run tells of a number that loses digits, where it is.
+#[track_caller]
+fn check_told(folder: &Folder, arguments: &str, place: &str) {
+    let told = folder.ctx(arguments);
+    let message = format!("`{LONG}` loses digits: it is written as `1.2345678901234568e+20`");
+    assert!(told.starts_with("exit code 0"), "{told}");
+    assert!(told.contains(&format!("warning[CTX0910]: {message}\n")), "{told}");
+    assert!(told.contains(&format!("--> {place}\n")), "{told}");
+}
+
+#[test]
+fn digits_that_an_import_loses_are_told() {
+    let folder = Folder::with(&[("chat.json", &session())]);
+    let place = "chat.json:2:10";
+    check_told(&folder, "session import chat.json --id c --store s.db", place);
+    check_told(&folder, "import chat.json --out new", place);
+    // What is edited in place loses none.
+    assert!(run(&folder, MASK).contains(LONG));
+}
+
+#[test]
+fn digits_that_another_form_of_a_session_loses_are_told() {
+    let folder = Folder::with(&[("chat.yaml", &format!("# A conversation.\n{}\n", session()))]);
+    let mask = MASK.replace("chat.json", "chat.yaml");
+    let out = mask.replace("--write", "--out new.json");
+    check_told(&folder, &out, "chat.yaml:3:10");
+    let told = folder.ctx(&mask);
+    assert!(told.starts_with("exit code 2") && !told.contains("session import"), "{told}");
+    assert!(told.contains(&format!("with `{LONG}` as a string, for it would lose digits")), "{told}");
+}
+
 #[test]
 fn half_an_emoji_and_a_number_without_end_stay_as_they_are() {
     let odd = session().replace("\"small\": 1E-5", "\"small\": 1e400, \"half\": \"\\ud83d\"");

@@ -107,7 +107,7 @@ fn a_failure_of_the_provider_has_an_exit_code() {
     assert_snapshot!(place.chat("--once Hello", ""), @r"
     exit code 4
     === errors
-    error: the provider refused: status 400: no such thing
+    error: the provider rejected the request: status 400: no such thing
     ");
     let place = Place::new([]);
     let output = place.chat("--once Hello --context-tokens 10", "");
@@ -136,12 +136,12 @@ fn a_missing_key_is_told_with_a_way_out() {
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hello"), @r"
     exit code 2
     === errors
-    error: there is no key: set `OPENAI_API_KEY`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`
+    error: no API key: set `OPENAI_API_KEY`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`
     ");
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hello --key-env NO_SUCH_KEY"), @r"
     exit code 2
     === errors
-    error: there is no variable `NO_SUCH_KEY` in the environment
+    error: the environment variable `NO_SUCH_KEY` is not set
     ");
 }
 
@@ -343,16 +343,16 @@ fn what_is_wrong_about_an_endpoint_is_told_in_its_line() {
         ("agent.yaml", AGENT),
         ("ctx.toml", "[endpoint]\nbase-ulr = 'x'\ndialect = 'mumble'\n"),
     ]);
-    assert_snapshot!(folder.ctx("chat agent.yaml --once Hi"), @r"
+    assert_snapshot!(folder.ctx("chat agent.yaml --once Hi"), @"
     exit code 3
     === errors
-    error[CTX0902]: `mumble` is no dialect
+    error[CTX0902]: `mumble` is not a dialect
      --> ctx.toml:3:11
       |
     3 | dialect = 'mumble'
       |           ^^^^^^^^
       |
-      = help: known are `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
+      = help: use one of `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
     ");
 }
 
@@ -365,7 +365,7 @@ fn a_key_in_ctx_toml_is_not_shown_whatever_is_wrong_about_it() {
         assert!(output.contains(expected) && !output.contains("CANARY"), "{output}");
     };
     check("[endpoint]\nkey = 'KEY'\n", "there is no key `key`");
-    check("[endpoint]\nheaders = 'KEY'\n", "expected a table of headers by their names");
+    check("[endpoint]\nheaders = 'KEY'\n", "expected a table of headers");
     check("[endpoint.headers]\nx-team = ['KEY']\n", "expected a text as the value of a header");
     check("[endpoint.headers]\nx-team = 'KEY\n", "invalid TOML");
 }

@@ -373,7 +373,7 @@ fn a_picture_is_told_from_a_damaged_text() {
     === output
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0601]: the document is not text: the byte at 0 belongs to no character
+    error[CTX0601]: the document is not text: the byte at 0 is not part of a character
     --> card.png
      = help: this is a picture; of a character card save the JSON in it as a file
     ");
@@ -402,13 +402,13 @@ fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
     `a.yaml` is checked as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0706]: `time` differs from turn to turn: everything below is sent uncached each turn, about 16 tokens of the preset and the whole conversation
+    warning[CTX0706]: `time` changes every turn: everything below it is sent uncached each turn, about 16 tokens of the preset and the whole conversation
      --> a.yaml:2:38
       |
     2 |     - { role: system, content: "Now: {{time}}." }
       |                                      ^^^^^^^^
       |
-      = help: move it below the conversation: into an entry of its own with `injectionStrategy: {type: depth, depth: 0}`
+      = help: move it below the conversation, into a separate entry with `injectionStrategy: {type: depth, depth: 0}`
     "#);
 }
 
@@ -420,13 +420,13 @@ fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cach
     `a.yaml` is checked as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0706]: `time` differs from turn to turn: everything below is sent uncached each turn, about 1 token of the preset and the whole conversation
+    warning[CTX0706]: `time` changes every turn: everything below it is sent uncached each turn, about 1 token of the preset and the whole conversation
      --> a.yaml:4:38
       |
     4 |     - { role: system, content: "Now: {{time}}." }
       |                                      ^^^^^^^^
       |
-      = help: move it below the conversation: into an entry of its own with `injectionStrategy: {type: depth, depth: 0}`
+      = help: move it below the conversation, into a separate entry with `injectionStrategy: {type: depth, depth: 0}`
     "#);
 }
 
@@ -574,13 +574,13 @@ fn what_is_odd_about_summaries_is_shown_at_the_id() {
     9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
       |                                                                                     ^^^
 
-    info[CTX0831]: the summary `s2` lists `gone`, which is no node: it hides nothing there
+    info[CTX0831]: the summary `s2` lists `gone`, which is not a node: it hides nothing there
       --> chat.json:11:75
        |
     11 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
        |                                                                           ^^^^^^
 
-    warning[CTX0830]: the summary `s3` lists itself, alone or in a circle of summaries
+    warning[CTX0830]: the summary `s3` lists itself, directly or through other summaries
       --> chat.json:13:69
        |
     13 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
@@ -626,7 +626,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     5 |     {"role": "tool", "tool_call_id": "a", "content": "42"}
       |                                      ^^^
       |
-      = help: the provider will refuse the request
+      = help: the provider will reject the request
     "#);
     let body =
         r#"{"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}"#;
@@ -642,7 +642,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     1 | {"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}
       |                                                                                           ^^
       |
-      = help: the provider will refuse the request
+      = help: the provider will reject the request
     "#);
     let body = r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}]}"#;
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r"

@@ -33,7 +33,7 @@ fn a_plan_says_what_becomes_of_each_message() {
     === output
     compacted by `telegraphic`: 354 → 115 of 120 tokens, 10 → 3 messages
       keep        m1                      18 → 18   leading instructions
-      write       note-8064b2e1b6eed4d2   0 → 82    stands for older messages
+      write       note-8064b2e1b6eed4d2   0 → 82    replaces older messages
       summarise   m2 +7                   321 → 0   older than the newest messages
       keep        m10                     15 → 15   current turn
     ");
@@ -43,7 +43,7 @@ fn a_plan_says_what_becomes_of_each_message() {
     compacted by `key-message`: 354 → 148 of 170 tokens, 10 → 6 messages
       keep   m1      18 → 18   leading instructions
       keep   m2      26 → 26   one of the newest messages
-      drop   m3 +3   206 → 0   no room left at its priority
+      drop   m3 +3   206 → 0   no room left for its priority
       keep   m7 +2   89 → 89   one of the newest messages
       keep   m10     15 → 15   current turn
     ");
@@ -96,7 +96,7 @@ fn what_cannot_fit_names_its_parts() {
     assert_snapshot!(compress("run --session t.json --budget 30"), @"
     exit code 5
     === errors
-    error: what must stay needs 33 of 30 tokens: leading instructions 18, current turn 15
+    error: protected content needs 33 of 30 tokens: leading instructions 18, current turn 15
     ");
 }
 
@@ -121,10 +121,10 @@ fn broken_pairs_are_repaired_and_reported() {
     c1 ←
     [interrupted: this call has no result]
     === errors
-    warning[CTX0801]: no call above has the id `c9`; the result is left out
+    warning[CTX0801]: no earlier call has the id `c9`; the result is left out
     --> t.json
 
-    warning[CTX0800]: the call `c1` has no result and gets one that says so
+    warning[CTX0800]: the call `c1` has no result; one that says so is added
     --> t.json
     ");
 }
@@ -207,7 +207,7 @@ fn options_of_summaries_need_summaries() {
     ] {
         let answer = compress(&format!("run --session t.json --budget 300 {option}"));
         let name = option.split(' ').next().unwrap();
-        let expected = format!("`{name}` is about summaries: it needs `--mask`");
+        let expected = format!("`{name}` applies to summaries and needs `--mask`");
         assert!(answer.starts_with("exit code 2") && answer.contains(&expected), "{answer}");
     }
 }

@@ -49,12 +49,12 @@ fn it_gives_what_the_command_line_does_not_say() {
     budget
        100  allowed context
        -20  reserve for the answer
-        -3  beginning of the answer
+        -3  start of the answer
       = 77  for messages; they have 58, exact as o200k_base
 
     cache
       no message is sure to be sent again as it is
-      message 0 may differ: macro:time of preset:identity, the macro differs from turn to turn
+      message 0 may differ: macro:time of preset:identity, the macro changes every turn
 
     decisions
       hidden preset:off: switched off
@@ -70,7 +70,7 @@ fn the_command_line_wins() {
     let arguments = "b.yaml --session other.json --model gpt-5 --context-tokens 0 --reserve 5 --tz UTC";
     folder.write("other.json", br#"[{ "role": "user", "content": "Hi" }]"#);
     let report = json(&folder.ctx(&format!("explain {arguments} --json")));
-    assert_snapshot!(report["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-5},{"name":"beginning of the answer","tokens":-3}]"#);
+    assert_snapshot!(report["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-5},{"name":"start of the answer","tokens":-3}]"#);
     assert_eq!(report["stages"][0]["messagesAfter"], 1);
     let on = folder.ctx("explain --enable merge-consecutive-roles");
     assert!(on.contains("\n merge-consecutive-roles "), "{on}");
@@ -157,7 +157,7 @@ priorty = 3
     2 | colour = 'blue'
       | ^^^^^^
       |
-      = help: known are `agent`, `session`, `profile`, `models`, `endpoint`, `transcription`, `processors`, `worldbooks`, `store`, `assets`, `tools`, `compression`, `model`, `context-tokens`, `reserve`, `tz`
+      = help: use one of `agent`, `session`, `profile`, `models`, `endpoint`, `transcription`, `processors`, `worldbooks`, `store`, `assets`, `tools`, `compression`, `model`, `context-tokens`, `reserve`, `tz`
 
     warning[CTX0451]: an entry of `processors` has no `priorty`
      --> ctx.toml:8:1
@@ -167,7 +167,7 @@ priorty = 3
       |
       = help: did you mean `priority`?
 
-    warning[CTX0452]: no processor `token-limitr` (set by user)
+    warning[CTX0452]: there is no processor `token-limitr` (set by user)
      --> ctx.toml:3:1
       |
     3 | [[processors]]
@@ -175,7 +175,7 @@ priorty = 3
       |
       = help: did you mean `token-limiter`?
 
-    warning[CTX0450]: `retainedCharacters` of processor `token-limiter` is `"5"` (set by user), expected a whole number from 0 to 10000000
+    warning[CTX0450]: `retainedCharacters` of processor `token-limiter` is `"5"` (set by user); expected a whole number from 0 to 10000000
      --> ctx.toml:7:33
       |
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
@@ -258,7 +258,7 @@ fn what_is_no_toml_is_an_error() {
     assert_snapshot!(folder.ctx("assemble"), @"
     exit code 3
     === errors
-    error[CTX0601]: the document is not text: the byte at 9 belongs to no character
+    error[CTX0601]: the document is not text: the byte at 9 is not part of a character
      --> ctx.toml:1:10
       |
     1 | agent = '�'
@@ -342,7 +342,7 @@ fn what_it_gives_beside_named_files_is_told() {
     check("assemble", "");
     check("assemble --model gpt-5", "");
     check("chat b.yaml --once Hi --dry-run --model gpt-5", &told("profile `p.txt`"));
-    let chinese = "取自 `ctx.toml`：对话 `c.json`，用户档案 `p.txt`；`--no-config` 不用这些\n";
+    let chinese = "取自 `ctx.toml`：对话 `c.json`、用户档案 `p.txt`；`--no-config` 不用这些\n";
     check("assemble b.yaml --lang zh", chinese);
 }
 

@@ -27,7 +27,7 @@ fn a_list_of_messages() {
     3 |   "not a message",
       |   ^^^^^^^^^^^^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     info[CTX0634]: the call of `f` has no id and gets `call-2-0`
      --> c.json:4:40
@@ -46,13 +46,13 @@ fn messages_in_an_object() {
     `c.yaml` is checked as a request body
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0530]: `content` is neither a text nor a list of parts
+    error[CTX0530]: `content` is neither a string nor a list of parts
      --> c.yaml:3:27
       |
     3 |   - {role: user, content: 7}
       |                           ^
       |
-      = help: the provider will refuse the request
+      = help: the provider will reject the request
     ");
 }
 
@@ -73,13 +73,13 @@ fn lines_with_a_broken_one() {
       |
       = help: the line is kept as it is
 
-    warning[CTX0615]: 1 half of a surrogate pair stands alone and is replaced by U+FFFD
+    warning[CTX0615]: 1 unpaired surrogate is replaced by U+FFFD
      --> c.jsonl:4:1
       |
     4 | {"role":"bot","content":"\ud83d"}
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: an application cut a text in the middle of an emoji or another rare character
+      = help: an application cut a text in the middle of an emoji or another supplementary character
 
     warning[CTX0631]: the role `bot` is not known; it is treated as `user`
      --> c.jsonl:4:9
@@ -114,7 +114,7 @@ fn a_silly_tavern_chat() {
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
       |                       ^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     error[CTX0100]: expected a text, found the number `8`
      --> c.jsonl:3:51
@@ -122,7 +122,7 @@ fn a_silly_tavern_chat() {
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
       |                                                   ^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
     "#);
 }
 
@@ -156,7 +156,7 @@ fn a_session_with_broken_links() {
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
       |                                   ^^^
 
-    error[CTX0123]: node `b` says that its id is `x`; the key counts
+    error[CTX0123]: node `b` has the field `id` set to `x`; the key is used
      --> c.json:7:18
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
@@ -178,7 +178,7 @@ fn a_session_with_broken_links() {
 
     2 messages, about 8 tokens
     === errors
-    error[CTX0123]: node `b` says that its id is `x`; the key counts
+    error[CTX0123]: node `b` has the field `id` set to `x`; the key is used
      --> c.json:7:18
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
@@ -228,7 +228,7 @@ fn a_session_in_two_halves() {
     2 |   "index": { "id": "s", "name": 5, "updatedAt": "1", "messageCount": 1 },
       |                                 ^
       |
-      = help: in quotes it is a text; the value is kept as it is and otherwise ignored
+      = help: in quotes it is a string; the value is kept but ignored
 
     error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
      --> c.json:7:72
@@ -236,7 +236,7 @@ fn a_session_in_two_halves() {
     7 |       "n": { "id": "n", "parentId": "root", "childrenIds": [], "role": "wizard", "content": "Hi" }
       |                                                                        ^^^^^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
     "#);
 }
 
@@ -249,7 +249,7 @@ fn ids_that_stand_twice() {
     `c.json` is checked as a list of chat messages
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0123]: the id `m` is used twice; the later message gets `n1`
+    error[CTX0123]: the id `m` is used twice; the later message is renamed to `n1`
      --> c.json:2:1
       |
     2 | {"id":"m","role":"user","content":"two"}]
@@ -262,7 +262,7 @@ fn ids_that_stand_twice() {
     `a.yaml` is checked as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0208]: entry 0 has the id `e` too
+    warning[CTX0208]: entry 0 also has the id `e`
      --> a.yaml:3:10
       |
     3 |   - {id: e, content: two}

@@ -119,7 +119,7 @@ fn what_is_no_text_cannot_be_counted() {
     assert_snapshot!(folder.ctx("count t.bin"), @"
     exit code 3
     === errors
-    error[CTX0601]: the document is not text: the byte at 2 belongs to no character
+    error[CTX0601]: the document is not text: the byte at 2 is not part of a character
      --> t.bin:1:3
       |
     1 | ab��

@@ -70,7 +70,7 @@ fn a_template_can_be_a_file() {
       "prompt": "Q: hi A:"
     }
     === errors
-    warning[CTX0506]: `stops` means nothing in a template
+    warning[CTX0506]: `stops` has no meaning in a template
      --> t.yaml:3:1
       |
     3 | stops: ['Q:']

@@ -46,12 +46,12 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
 
     budget
        100  allowed context
-        -3  beginning of the answer
+        -3  start of the answer
       = 97  for messages; they have 91, exact as o200k_base
 
     cache
       no message is sure to be sent again as it is
-      message 0 may differ: macro:time of preset:identity, the macro differs from turn to turn
+      message 0 may differ: macro:time of preset:identity, the macro changes every turn
 
     decisions
       hidden preset:off: switched off
@@ -120,7 +120,7 @@ fn a_budget_that_nothing_fits_names_the_parts() {
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
     exit code 5
     === errors
-    error: nothing is left for messages: allowed context 10, reserve for the answer -10, beginning of the answer -3
+    error: nothing is left for messages: allowed context 10, reserve for the answer -10, start of the answer -3
     ");
 }
 
@@ -133,14 +133,14 @@ fn a_table_of_models_is_tried_before_the_built_in_one() {
     exit code 0
     === output
      stage                     messages   changes   log
-    ─────────────────────────────────────────────────────────────────────────────────────
+    ─────────────────────────────────────────────────────────────────────────────────────────
      session-loader            0 → 5      +5        5 messages loaded, 0 older ones not
      regex-processor           5 → 5
      transcription-processor   5 → 5
      worldbook-processor       5 → 5
      injection-assembler       5 → 5
      variable-processor        5 → 5
-     token-limiter             5 → 5                everything fits, whatever its tokens
+     token-limiter             5 → 5                everything fits; counting was not needed
      merge-system-to-head      5 → 5
      merge-consecutive-roles   5 → 5
      asset-resolver            5 → 5
@@ -148,7 +148,7 @@ fn a_table_of_models_is_tried_before_the_built_in_one() {
     budget
         500  window of `mine`
        -100  reserve for the answer
-         -3  beginning of the answer
+         -3  start of the answer
       = 397  for messages; they have 37, exact as o200k_base
 
     cache

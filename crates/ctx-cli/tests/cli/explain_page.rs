@@ -31,7 +31,7 @@ fn a_page_shows_messages_stages_decisions_and_the_cache() {
         "<h3>injection-assembler</h3>",
         "<td class=\"outcome\">hidden</td>",
         "The next turn may differ from the first message on: no cache can be used.",
-        "Message 0 may differ: macro:time, the macro differs from turn to turn.",
+        "Message 0 may differ: macro:time, the macro changes every turn.",
         "<li class=\"mono\">calls season({}) as call_1</li>",
         "<p>Nothing is wrong with the files.</p>",
     ] {

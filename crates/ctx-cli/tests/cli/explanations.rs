@@ -55,15 +55,15 @@ fn an_unknown_code_is_a_usage_error_that_names_its_neighbours() {
     assert_snapshot!(ctx("check --explain CTX0219", &[]), @"
     exit code 2
     === errors
-    error: there is no code `CTX0219`; next to it: `CTX0211` (unknown historyWhenUnplaced) and `CTX0300` (unknown macro)
+    error: there is no code `CTX0219`; the nearest are `CTX0211` (unknown historyWhenUnplaced) and `CTX0300` (unknown macro)
     ");
     assert_snapshot!(ctx("check --explain 9999", &[]), @"
     exit code 2
     === errors
-    error: there is no code `CTX9999`; next to it: `CTX0975` (entry without a place)
+    error: there is no code `CTX9999`; the nearest are `CTX0975` (entry without a place)
     ");
     for asked in ["65536", "+200", "ctx", "CTX02OO"] {
-        let expected = format!("error: `{asked}` is no code; write one such as `CTX0200`\n");
+        let expected = format!("error: `{asked}` is not a code; write one such as `CTX0200`\n");
         assert_eq!(
             ctx(&format!("check --explain {asked}"), &[]),
             format!("exit code 2\n=== errors\n{expected}")

@@ -56,7 +56,7 @@ fn what_changes_is_shown_and_what_is_left_is_told() {
     `a.yaml` is checked as an agent
     1 file checked: 0 errors, 0 warnings
     === errors
-    info[CTX0209]: no group `gone`; the entry takes part by itself
+    info[CTX0209]: there is no group `gone`; the entry is treated as ungrouped
      --> a.yaml:5:35
       |
     5 |   - { content: Be kind., groupId: gone }
@@ -224,10 +224,8 @@ fn what_is_not_certain_is_left_with_a_reason_that_is_not_cut() {
     assert_eq!(
         notes,
         [
-            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: it would bring CTX0706: `random` differs from \
-             turn to turn: everything below is sent uncached each turn, about 13 tokens of the preset and the whole \
-             conversation",
-            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: something else may be meant too; write what is",
+            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: it would cause CTX0706: `random` changes every turn: everything below it is sent uncached each turn, about 13 tokens of the preset and the whole conversation",
+            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: it may mean something else; fix it by hand",
         ]
     );
 }

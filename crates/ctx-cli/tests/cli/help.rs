@@ -110,7 +110,7 @@ fn help_of_assemble() {
           --models <FILE>          A table of models, whose rows are tried before the built-in ones
           --model-settings <FILE>  The model's own settings of processors: an object like an agent's
                                    `parameters`
-          --tools <FILE>           Tool definitions: a list, which stands in the request body as it is
+          --tools <FILE>           Tool definitions: a list, copied into the request body unchanged
           --assets <DIR>           The folder of attached files; by default those of the conversation
                                    and of the agent
           --context-tokens <N>     How many tokens the context may have in place of the model's window;
@@ -149,7 +149,7 @@ fn help_of_assemble() {
 
 #[test]
 fn help_of_explain() {
-    assert_snapshot!(ctx("explain -h", &[]), @r"
+    assert_snapshot!(ctx("explain -h", &[]), @"
     exit code 0
     === output
     Show how a context was made: stages, budget, decisions
@@ -159,8 +159,8 @@ fn help_of_explain() {
     Arguments:
       [AGENT]  The agent or preset (JSON or YAML); that of `ctx.toml` if absent; without one the
                conversation alone is looked at
-      [MSG]    The message whose life is told: its number in the context, or its source as tables print
-               it
+      [MSG]    The message to follow through all stages: its number in the context, or its source as
+               tables print it
 
     Options:
           --lang <LANG>            The language in which the command speaks to people; also `CTX_LANG`
@@ -175,7 +175,7 @@ fn help_of_explain() {
           --models <FILE>          A table of models, whose rows are tried before the built-in ones
           --model-settings <FILE>  The model's own settings of processors: an object like an agent's
                                    `parameters`
-          --tools <FILE>           Tool definitions: a list, which stands in the request body as it is
+          --tools <FILE>           Tool definitions: a list, copied into the request body unchanged
           --assets <DIR>           The folder of attached files; by default those of the conversation
                                    and of the agent
           --context-tokens <N>     How many tokens the context may have in place of the model's window;
@@ -191,7 +191,7 @@ fn help_of_explain() {
           --disable <ID,...>       Switch processors off
           --timings                Show how long each stage took
           --no-config              Ignore `ctx.toml`, which in this folder or one above gives defaults
-          --message <MSG>          The same as MSG, where no agent stands before it
+          --message <MSG>          The same as MSG, when no agent is given
           --html <FILE>            Write the whole explanation as a web page that needs no network and
                                    no scripts
           --json                   Print the report, or the life of the message, as JSON

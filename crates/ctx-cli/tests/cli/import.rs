@@ -206,7 +206,7 @@ fn an_export_for_aio_hub_tells_which_books_are_not_there() {
     let told: Vec<&str> = errors.lines().filter(|line| line.contains("CTX")).collect();
     assert_eq!(
         told,
-        ["warning[CTX0785]: no worldbook `w-2` is beside the agent; the export is without it"],
+        ["warning[CTX0785]: there is no worldbook `w-2` next to the agent; the export is written without it"],
         "{errors}"
     );
     assert!(errors.contains("agent.json:1:44"), "{errors}");
@@ -424,4 +424,21 @@ fn the_sample_set_stands_where_its_preset_puts_it() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("expected", sent));
+}
+
+/// Many files and reasons share one screen, on both streams together; `--report` has the rest.
+#[test]
+fn an_import_is_told_on_one_screen() {
+    let book = json!({"entries": {"0": {"uid": 0, "key": ["sea"], "content": "Wide."}}, "unknown": 1});
+    let names: Vec<String> = (0..30).map(|at| format!("book{at}.json")).collect();
+    let books = names.iter().map(|name| (name.as_str(), book.clone()));
+    let files: Vec<_> = [("card.json", card()), ("preset.json", preset())].into_iter().chain(books).collect();
+    let folder = folder(&files);
+    let all = format!("import card.json preset.json {}", names.join(" "));
+    for arguments in [all.clone(), format!("{all} --out out")] {
+        let (_, output, errors) = ctx_in(folder.path(), &arguments);
+        let lines = output.lines().count() + errors.lines().count();
+        assert!(lines <= 40, "{lines} lines\n{output}{errors}");
+        assert!(output.contains("Made") && output.contains("`--report` lists them"), "{output}");
+    }
 }

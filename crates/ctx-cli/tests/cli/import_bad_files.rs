@@ -54,7 +54,7 @@ fn all(folder: &std::path::Path, before: &str) -> Vec<String> {
 
 #[test]
 fn where_nothing_can_be_imported_nothing_is_written() {
-    let unknown = "error[CTX0622]: the file is nothing that can be imported";
+    let unknown = "error[CTX0622]: the file has no format that can be imported";
     let nothing = "error: nothing can be imported";
     for (name, content, row, found) in [
         ("a.json", JUNK, "a.json unknown", unknown),
@@ -101,7 +101,7 @@ fn a_file_that_cannot_be_read_takes_nothing_from_an_agent_that_is_there() {
         check(
             &fresh,
             "import bad.json card.json --out out",
-            (3, &["wrote out/agent.yaml"], &["out/agent.yaml"]),
+            (3, &["wrote 2 files to out"], &["out/agent.yaml"]),
         );
         let there = [(name, content), ("card.json", CARD), ("out/agent.yaml", "mine: 1\n")];
         let said = "error: nothing is written to `out`: it has an `agent.yaml` already, and `bad.json` cannot be imported; leave that file out, or name another folder";
@@ -162,7 +162,7 @@ fn migrate_changes_all_or_none() {
     let said = [
         "would change a.json",
         "nothing was changed: 1 of 3 files cannot be migrated; leave out what cannot",
-        "= help: files of other applications are not migrated: `ctx import` reads them",
+        "= help: files of other applications are not migrated; `ctx import` reads them",
     ];
     check(&files, "migrate a.json h.json card.json --write", (3, &said, &[]));
     let said = ["changed a.json", "2 of 2 files changed"];
@@ -180,7 +180,7 @@ fn migrate_names_a_backup_that_is_in_the_way() {
 #[test]
 fn migrate_says_what_changes_in_each_file() {
     let said = [
-        "warning[CTX0909]: the file is written anew, without this and 1 more comment",
+        "warning[CTX0909]: the file is rewritten without this and 1 more comment",
         "info[CTX0655]: the two halves, `index` and `detail`, become one session",
         "2 of 2 files would change",
     ];

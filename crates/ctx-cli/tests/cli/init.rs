@@ -90,7 +90,7 @@ fn nothing_is_written_where_one_of_the_files_exists() {
     assert_snapshot!(folder.ctx("init demo"), @"
     exit code 2
     === errors
-    error: `demo/conversation.json` exists; name another folder, or say `--force`
+    error: `demo/conversation.json` exists; name another folder, or add `--force`
     ");
     assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
 }
@@ -146,7 +146,7 @@ fn a_folder_in_the_place_of_a_file_leaves_nothing_behind() {
     assert_snapshot!(folder.ctx("init demo"), @"
     exit code 2
     === errors
-    error: `demo/conversation.json` exists; name another folder, or say `--force`
+    error: `demo/conversation.json` exists; name another folder, or add `--force`
     ");
     assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
 }

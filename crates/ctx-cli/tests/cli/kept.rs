@@ -105,7 +105,7 @@ fn a_session_comes_out_with_branches_summaries_and_undo() {
     --> room
      = help: the form of AIO Hub's sessions holds all of it
 
-    warning[CTX0638]: what stands beside the messages is left out: `name`
+    warning[CTX0638]: fields outside of the messages are left out: `name`
     --> room
      = help: the form of AIO Hub's sessions holds all of it
     ");
@@ -126,7 +126,7 @@ fn what_cannot_be_imported_is_told_and_the_rest_is_there() {
       | ^
       |
       = help: the file may have been cut off; a bracket or a quote is not closed
-    error: `plan.json`: there is a conversation `plan` already; name another with `--id`
+    error: `plan.json`: a conversation `plan` already exists; give another with `--id`
     ");
     assert_snapshot!(folder.ctx("session import plan.json --id other --store s.db --json"), @r#"
     exit code 0
@@ -162,7 +162,7 @@ fn deletion_leaves_nothing_behind() {
     deleted: plan
     deleted: other
     === errors
-    error: there is no conversation `none`
+    error: no conversation `none`
     ");
     assert_eq!(folder.names(), ["s.db"]);
     let bytes = std::fs::read(folder.path().join("s.db")).unwrap();
@@ -172,7 +172,7 @@ fn deletion_leaves_nothing_behind() {
     assert_snapshot!(folder.ctx("session export plan --store s.db"), @"
     exit code 2
     === errors
-    error: there is no conversation `plan`
+    error: no conversation `plan`
     ");
     assert_snapshot!(folder.ctx("session delete plan --store none.db --json"), @r#"
     exit code 2
@@ -181,7 +181,7 @@ fn deletion_leaves_nothing_behind() {
       "deleted": []
     }
     === errors
-    error: there is no conversation `plan`
+    error: no conversation `plan`
     "#);
 }
 

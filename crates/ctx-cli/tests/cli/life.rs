@@ -32,7 +32,7 @@ const BOOK: &str = r#"{ "entries": {
   "9": { "uid": 9, "key": ["star"], "content": "Far." }
 } }"#;
 
-/// Tells the life of a message in a context with rules, macros and a worldbook.
+/// Reports the life of a message in a context with rules, macros and a worldbook.
 #[track_caller]
 fn life(arguments: &str) -> String {
     let files = [("a.yaml", AGENT), ("c.json", CHAT), ("w.json", BOOK)];
@@ -71,7 +71,7 @@ fn a_message_that_was_changed_shows_how() {
           + Tell me PLEASE.
 
     cache
-      message 4 stands below message 0, which may differ in the next turn: macro:time, the macro differs from turn to turn
+      message 4 stands below message 0, which may differ in the next turn: macro:time, the macro changes every turn
     ");
     assert_eq!(life("--message history:n3"), life("4"));
 }
@@ -118,7 +118,7 @@ fn a_message_that_was_joined_shows_of_what_and_by_whom() {
         merged preset:rules: joined with the other system messages at the head
 
     cache
-      message 0 may differ in the next turn: macro:time, the macro differs from turn to turn
+      message 0 may differ in the next turn: macro:time, the macro changes every turn
     ");
     assert_eq!(life("merged:preset:identity+preset:rules"), life("0"));
 }
@@ -145,7 +145,7 @@ fn an_entry_of_a_worldbook_is_handed_over_and_placed() {
         merged worldbook:w.7: joined with its neighbours of one role
 
     cache
-      message 3 stands below message 0, which may differ in the next turn: macro:time, the macro differs from turn to turn
+      message 3 stands below message 0, which may differ in the next turn: macro:time, the macro changes every turn
     ");
     assert!(answer.contains("12 tokens: 9 text, 3 per message; 5 of them for worldbook:w.7\n"), "{answer}");
 }
@@ -253,7 +253,7 @@ fn a_number_or_source_in_place_of_the_agent_is_told() {
     for name in ["3", "preset:identity", "input"] {
         let answer = ctx(&format!("explain {name}"), &[]);
         let error = format!(
-            "`{name}` stands where the agent is expected, and is no file; for the message write `--message {name}`"
+            "`{name}` is not a file, and the agent is expected here; for the message write `--message {name}`"
         );
         assert_eq!(answer, format!("exit code 2\n=== errors\nerror: {error}\n"));
     }

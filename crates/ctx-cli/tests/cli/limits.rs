@@ -85,7 +85,7 @@ fn a_file_that_is_too_large_is_refused() {
     === output
     2 files checked: 2 errors, 0 warnings
     === errors
-    error[CTX0600]: the document has 1048586 bytes, more than the 1048576 that are read as YAML
+    error[CTX0600]: the document has 1048586 bytes, more than the limit of 1048576 for YAML
     --> a.yaml
      = help: save the file as JSON, or raise the limit
 

@@ -115,7 +115,7 @@ fn json_tells_who_wrote_what() {
               "end": 35
             }
           },
-          "help": "`ctx macros list` names them all"
+          "help": "`ctx macros list` lists them all"
         }
       ],
       "variables": {
@@ -173,7 +173,7 @@ fn a_text_may_come_from_standard_input() {
     assert_snapshot!(folder.ctx_reading("macros expand - --env -", "{}"), @r"
     exit code 2
     === errors
-    error: `-` is standard input, which can be read once only
+    error: `-` is standard input, which can be read only once
     ");
 }
 

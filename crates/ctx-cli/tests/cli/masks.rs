@@ -276,9 +276,9 @@ fn summaries_are_named_where_one_is_not_found() {
         String::from_utf8(command.arg(id).output().unwrap().stderr).unwrap()
     });
     assert_snapshot!(all.concat(), @"
-    error: no node `compression_x`; there are the summaries `compression_8c38f6836520a663`
-    error: `n3` is no summary
-    error: no node ``; there are the summaries `compression_8c38f6836520a663`
+    error: there is no node `compression_x`; the summaries are `compression_8c38f6836520a663`
+    error: `n3` is not a summary
+    error: there is no node ``; the summaries are `compression_8c38f6836520a663`
     ");
 }
 
@@ -355,16 +355,16 @@ fn what_makes_no_sense_is_refused() {
     assert_snapshot!(all.concat(), @"
     exit code 2
     === errors
-    error: no message `15`: name its id, or its place on the path, from 1 to 14
+    error: there is no message `15`; give its id, or its position on the path, from 1 to 14
     exit code 2
     === errors
-    error: `n5` stands after `n2`
+    error: `n5` comes after `n2`
     exit code 2
     === errors
-    error: `b1` is on another branch, not on the way to the active leaf
+    error: `b1` is on another branch, not on the active path
     exit code 2
     === errors
-    error: `--set`: compression has no setting `protectRecent`
+    error: `--set`: there is no compression setting `protectRecent`
     exit code 2
     === errors
     error: `--set compressCount` has no `=`; write `--set protectRecentCount=4`
@@ -375,16 +375,16 @@ fn what_makes_no_sense_is_refused() {
     For more information, try '--help'.
     exit code 2
     === errors
-    error: `list.json` is a list of chat messages, which has no place for this; `session import` and `session export ID --out FILE` write it as a session
+    error: `list.json` is a list of chat messages, which cannot hold this; `session import` and `session export ID --out FILE` write it as a session
     exit code 2
     === errors
-    error: `chat.yaml` is no plain JSON and would not come back as it is; `session import` and `session export ID --out FILE` write it as a session
+    error: `chat.yaml` is not plain JSON and would not be restored exactly; `session import` and `session export ID --out FILE` write it as a session
     exit code 2
     === errors
     error: standard input cannot be written; `--out FILE` writes another file
     exit code 2
     === errors
-    error: `--out` takes one conversation; `--write` writes each over its own file
+    error: `--out` takes one conversation; `--write` overwrites each file in place
     exit code 2
     === errors
     error: `chat.json` is not written: this run reads it; name another file
@@ -392,7 +392,7 @@ fn what_makes_no_sense_is_refused() {
     assert_snapshot!(folder.ctx("compress run --session chat.json"), @"
     exit code 2
     === errors
-    error: name what is wanted: `--budget N` fits the messages into so many tokens, `--mask` hides older ones behind a summary
+    error: choose what to do: `--budget N` fits the messages into N tokens, `--mask` replaces older ones by a summary
     ");
     assert_snapshot!(folder.ctx("compress run --session chat.json --budget 100 --write"), @"
     exit code 2
@@ -422,7 +422,7 @@ fn odd_summaries_are_reported() {
     `chat.json` is checked as a session
     1 file checked: 0 errors, 2 warnings
     === errors
-    warning[CTX0830]: the summary `n5` lists itself, alone or in a circle of summaries
+    warning[CTX0830]: the summary `n5` lists itself, directly or through other summaries
       --> chat.json:61:30
        |
     61 |         "compressedNodeIds": [

@@ -31,7 +31,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
       |
       = help: did you mean `../chat.json`?
 
-    error[CTX0902]: `contine` is no kind of generation
+    error[CTX0902]: `contine` is not a kind of generation
      --> c/case.yaml:3:7
       |
     3 | kind: contine
@@ -39,7 +39,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
       |
       = help: did you mean `continue`?
 
-    warning[CTX0452]: no processor `token-limitr` (set by user)
+    warning[CTX0452]: there is no processor `token-limitr` (set by user)
      --> c/case.yaml:4:33
       |
     4 | user_parameters: { processors: [{ id: token-limitr }] }
@@ -133,7 +133,7 @@ fn defaults_are_checked_as_each_verb_reads_them() {
     3 | context-tokens = 'many'
       |                  ^^^^^^
 
-    warning[CTX0452]: no processor `token-limitr` (set by user)
+    warning[CTX0452]: there is no processor `token-limitr` (set by user)
      --> ./ctx.toml:4:1
       |
     4 | [[processors]]
@@ -153,7 +153,7 @@ fn defaults_are_checked_as_each_verb_reads_them() {
     10 | x-b = 3
        |       ^
 
-    warning[CTX0825]: `minHistoryCount` of compression is `"x"`, expected a whole number from 0 to 1000000000000
+    warning[CTX0825]: the compression setting `minHistoryCount` is `"x"`; expected a whole number from 0 to 1000000000000
       --> ./ctx.toml:12:19
        |
     12 | minHistoryCount = 'x'
@@ -225,9 +225,9 @@ fn names_of_processors_in_a_case_are_checked() {
         "case.yaml",
         case,
         &[
-            "CTX0452 /disable/0: no processor `merge-system-to-hed` (set by command-line) \
+            "CTX0452 /disable/0: there is no processor `merge-system-to-hed` (set by command-line) \
              (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
-            "CTX0452 /enable/0: no processor `reqest-compressor` (set by command-line) \
+            "CTX0452 /enable/0: there is no processor `reqest-compressor` (set by command-line) \
              (did you mean `request-compressor`?) -> \"request-compressor\"",
         ],
     );
@@ -292,7 +292,7 @@ fn what_defaults_name_is_looked_at() {
     check(
         "ctx.toml",
         "[endpoint]\nbase-url = 'ftp://x'",
-        &["CTX0902 /endpoint/base-url: the address of the endpoint is none of `http` or `https`"],
+        &["CTX0902 /endpoint/base-url: the endpoint's address is neither `http` nor `https`"],
     );
     check(
         "ctx.toml",
@@ -303,8 +303,8 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "[tools]\nallow = { categories = ['nope', 'files'], tools = ['frob', 'read_fil', 'list_folder'] }",
         &[
-            "CTX0902 /tools/allow/categories/0: there is no category of tools `nope` (known are `files`)",
-            "CTX0902 /tools/allow/tools/0: there is no tool `frob` (known are `read_file`, `list_folder`, `search_text`)",
+            "CTX0902 /tools/allow/categories/0: there is no tool category `nope` (use one of `files`)",
+            "CTX0902 /tools/allow/tools/0: there is no tool `frob` (use one of `read_file`, `list_folder`, `search_text`)",
             "CTX0902 /tools/allow/tools/1: there is no tool `read_fil` (did you mean `read_file`?)",
         ],
     );
@@ -353,14 +353,14 @@ fn a_pipe_that_is_named_is_not_waited_for() {
     let folder = Folder::with(&[]);
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
     assert!(made.success());
-    let expected = "info[CTX0900]: `pipe` is no regular file, and is not looked at";
+    let expected = "info[CTX0900]: `pipe` is not a regular file, and is not read";
     check_naming(&folder, "pipe", expected);
 }
 
 #[test]
 fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
     let names = |count: usize| vec!["'frob'"; count].join(", ");
-    let more = |list: &str| format!("CTX0101 {list}: 2 more names in `{list}` are not looked at");
+    let more = |list: &str| format!("CTX0101 {list}: 2 more names in `{list}` are not checked");
     let check = |name: &str, text: &str, first: &str, more: &str| {
         let folder = Folder::with(&[(name, text)]);
         let told = folder.ctx(&format!("check {name} --json"));
@@ -422,13 +422,13 @@ fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
     check(
         "case.yaml",
         "kind: quite",
-        &["CTX0902 /kind: `quite` is no kind of generation (did you mean `quiet`?) -> \"quiet\""],
+        &["CTX0902 /kind: `quite` is not a kind of generation (did you mean `quiet`?) -> \"quiet\""],
     );
     check(
         "case.yaml",
         "kind: foo",
         &[
-            "CTX0902 /kind: `foo` is no kind of generation (known are `normal`, `continue`, `impersonate`, `quiet`)",
+            "CTX0902 /kind: `foo` is not a kind of generation (use one of `normal`, `continue`, `impersonate`, `quiet`)",
         ],
     );
     check(
@@ -446,7 +446,7 @@ fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
     check(
         "ctx.toml",
         "[endpoint]\ndialect = 'opnai'",
-        &["CTX0902 /endpoint/dialect: `opnai` is no dialect (did you mean `openai`?)"],
+        &["CTX0902 /endpoint/dialect: `opnai` is not a dialect (did you mean `openai`?)"],
     );
     check(
         "case.yaml",

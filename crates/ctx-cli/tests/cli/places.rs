@@ -31,7 +31,7 @@ fn the_macro_itself_is_marked() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0301]: `getvar` takes 1 argument, 0 given
+    warning[CTX0301]: `getvar` takes 1 argument, but 0 given
      --> a.yaml:2:45
       |
     2 |   - content: '{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr'
@@ -112,7 +112,7 @@ fn entries_under_messages_and_groups_beside_them_are_found() {
     2 |   - { id: g, selectionMode: radio, enabled: 'yes' }
       |                                             ^^^^^
       |
-      = help: the value is kept as it is and otherwise ignored
+      = help: the value is kept but ignored
 
     warning[CTX0300]: no macro is called `usr`
      --> a.yaml:4:17
@@ -122,7 +122,7 @@ fn entries_under_messages_and_groups_beside_them_are_found() {
       |
       = help: did you mean `user`?
 
-    info[CTX0209]: no group `gg`; the entry takes part by itself
+    info[CTX0209]: there is no group `gg`; the entry is treated as ungrouped
      --> a.yaml:5:28
       |
     5 |   - { content: b, groupId: gg }
@@ -154,7 +154,7 @@ fn the_right_bytes_are_marked() {
     marked("c.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "c.yaml:1:17\n");
     marked("e.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "or close its bracket");
     marked("f.yaml", "presetMessages: [{ content: a }\nname: x\n", "  = help: close the list with `]`");
-    marked("d.json", r#"{"entries":"x"}"#, "found an object whose `entries` are none of a worldbook\n");
+    marked("d.json", r#"{"entries":"x"}"#, "found an object whose `entries` are not those of a worldbook\n");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn the_agent_in_an_export_is_found() {
     4 |     { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },
       |               ^
       |
-      = help: in quotes it is a text; the value is kept as it is and otherwise ignored
+      = help: in quotes it is a string; the value is kept but ignored
 
     warning[CTX0300]: no macro is called `usr`
      --> a.json:4:52
@@ -183,13 +183,13 @@ fn the_agent_in_an_export_is_found() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0620]: the first of 2 agents is read; not read: `second`
+    warning[CTX0620]: only the first of 2 agents is read, not `second`
      --> a.json:5:5
       |
     5 |     { "name": "second" }
       |     ^^^^^^^^^^^^^^^^^^^^
       |
-      = help: split the export into one file for each agent; the others are kept under `imported`
+      = help: split the export into one file per agent; the others are kept under `imported`
     "#);
 }
 
@@ -249,21 +249,21 @@ fn a_part_of_a_depth_is_marked() {
 fn an_entry_is_marked_where_it_begins() {
     let file = "presetMessages:\n  - type: placeholder\n    name: Lore\n  - { type: placeholder }\n";
     assert_snapshot!(place("a.yaml", file), @"
-    warning[CTX0203]: a placeholder without an id
+    warning[CTX0203]: the placeholder has no id
      --> a.yaml:2:5
       |
     2 |   - type: placeholder
       |     ^^^^^^^^^^^^^^^^^
       |
-      = help: give it an `id`: that is the name of its anchor
+      = help: give it an `id`; the id is the name of its anchor
 
-    warning[CTX0203]: a placeholder without an id
+    warning[CTX0203]: the placeholder has no id
      --> a.yaml:4:5
       |
     4 |   - { type: placeholder }
       |     ^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: give it an `id`: that is the name of its anchor
+      = help: give it an `id`; the id is the name of its anchor
     ");
 }
 
@@ -336,12 +336,12 @@ fn what_a_preset_cannot_say_is_found_in_the_agents_file() {
     let told = crate::ctx("export a.json --to st-preset --out preset.json", &[("a.json", file)]);
     let (_, told) = told.split_once("=== errors\n").unwrap();
     assert_snapshot!(told, @r#"
-    warning[CTX0628]: a prompt of a preset is for every model, and so this one goes to all
+    warning[CTX0628]: a prompt of a preset applies to every model, so this one goes to all
      --> a.json:6:7
       |
     6 |       { "content": "Be brief.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } }
       |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: say it otherwise in the agent, or mend the prompt in SillyTavern
+      = help: change it in the agent, or edit the prompt in SillyTavern
     "#);
 }

@@ -45,7 +45,7 @@ fn built_in_processors_stand_in_running_order() {
     exit code 0
     === output
      priority   processor                    state   settings
-    ───────────────────────────────────────────────────────────────────────────────────────────
+    ─────────────────────────────────────────────────────────────────────────────────
      100        session-loader (core)        on      htmlToMarkdown = false
                                                      htmlKeptMessages = 6
                                                      reasoning = "all"
@@ -59,9 +59,9 @@ fn built_in_processors_stand_in_running_order() {
                                                      forceAfter = 10
                                                      preferTranscripts = true
                                                      maxSeconds = 60
-                                                     documentHeading = "[文件: {name}]"
-                                                     transcriptHeading = "[转写: {name}]"
-                                                     placeholder = "[附件: {number} - {name}]"
+                                                     documentHeading = ""
+                                                     transcriptHeading = ""
+                                                     placeholder = ""
      280        worldbook-processor          on      books = []
                                                      depth = 2
                                                      recursive = true
@@ -127,8 +127,8 @@ fn built_in_processors_stand_in_running_order() {
      600        merge-consecutive-roles      on      separator = "\n\n---\n\n"
      700        convert-system-to-user       off     separator = "\n\n---\n\n"
                                                      scope = "all"
-     800        ensure-alternating-roles     off     userPlaceholder = "继续"
-                                                     assistantPlaceholder = "好的"
+     800        ensure-alternating-roles     off     userPlaceholder = ""
+                                                     assistantPlaceholder = ""
                                                      startWithUser = false
      10000      asset-resolver (core)        on      image = "text"
                                                      audio = "text"
@@ -149,7 +149,7 @@ fn an_agent_sets_what_it_names() {
     exit code 0
     === output
      priority        processor                    state                settings
-    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    ───────────────────────────────────────────────────────────────────────────────────────────────────
      100             session-loader (core)        on                   htmlToMarkdown = false
                                                                        htmlKeptMessages = 6
                                                                        reasoning = "all"
@@ -163,9 +163,9 @@ fn an_agent_sets_what_it_names() {
                                                                        forceAfter = 10
                                                                        preferTranscripts = true
                                                                        maxSeconds = 60
-                                                                       documentHeading = "[文件: {name}]"
-                                                                       transcriptHeading = "[转写: {name}]"
-                                                                       placeholder = "[附件: {number} - {name}]"
+                                                                       documentHeading = ""
+                                                                       transcriptHeading = ""
+                                                                       placeholder = ""
      280             worldbook-processor          on                   books = []
                                                                        depth = 2
                                                                        recursive = true
@@ -234,8 +234,8 @@ fn an_agent_sets_what_it_names() {
      700             convert-system-to-user       on (model)           separator = "\n\n---\n\n"
                                                                        scope = "all"
                                                                        prefx = "x" (model)
-     800             ensure-alternating-roles     off                  userPlaceholder = "继续"
-                                                                       assistantPlaceholder = "好的"
+     800             ensure-alternating-roles     off                  userPlaceholder = ""
+                                                                       assistantPlaceholder = ""
                                                                        startWithUser = false
      10000           asset-resolver (core)        on                   image = "text"
                                                                        audio = "text"

@@ -80,7 +80,7 @@ fn a_pass_can_be_reported_on_too() {
     assert_snapshot!(ctx("compress report --session n.json --budget 5", &files), @"
     exit code 5
     === errors
-    error: what must stay needs 16 of 5 tokens: current turn 16
+    error: protected content needs 16 of 5 tokens: current turn 16
     ");
     assert_snapshot!(ctx("compress report --session n.json", &files), @"
     exit code 0
@@ -107,6 +107,6 @@ fn what_is_no_summary_is_told() {
     assert_snapshot!(report("m1"), @"
     exit code 2
     === errors
-    error: `m1` is no summary
+    error: `m1` is not a summary
     ");
 }

@@ -40,7 +40,7 @@ fn cases() -> Vec<PathBuf> {
     cases.filter(|case| case.join("expected.snap").is_file()).collect()
 }
 
-/// Tells whether the result of a case has a finding, or says that its budget is none.
+/// Returns whether the result of a case has a finding, or says that its budget is none.
 fn tells_of_mistakes(case: &Path) -> bool {
     let result = std::fs::read_to_string(case.join("expected.snap")).unwrap();
     ["error[CTX", "warning[CTX", "the context cannot have"].iter().any(|mark| result.contains(mark))

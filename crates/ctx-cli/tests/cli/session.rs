@@ -289,7 +289,7 @@ fn other_forms_are_shown_and_not_written() {
     assert_snapshot!(folder.ctx("session undo list.json"), @"
     exit code 2
     === errors
-    error: `list.json` is a list of chat messages, which has no place for this; `session import` and `session export ID --out FILE` write it as a session
+    error: `list.json` is a list of chat messages, which cannot hold this; `session import` and `session export ID --out FILE` write it as a session
     ");
     let halves = json!({ "index": { "id": "s" }, "detail": hotel() });
     folder.write("halves.json", halves.to_string().as_bytes());

@@ -38,6 +38,21 @@ fn nodes(folder: &Folder) -> Vec<(String, String)> {
     nodes.iter().skip(1).map(|node| (text(&node["role"]), text(&node["content"]))).collect()
 }
 
+#[test]
+fn a_store_that_is_waited_for_is_named() {
+    let (folder, server) = place();
+    folder.ctx(&says(&server, "One"));
+    let other = rusqlite::Connection::open(folder.path().join("s.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let told = folder.ctx(&says(&server, "Two"));
+    let waiting = "waiting for the store `s.db`: another program is writing to it\n";
+    assert!(told.starts_with("exit code 3") && told.matches(waiting).count() == 1, "{told}");
+    assert!(told.contains("the store is in use by another process"), "{told}");
+    other.execute_batch("ROLLBACK").unwrap();
+    let told = folder.ctx(&says(&server, "Three"));
+    assert!(told.starts_with("exit code 0") && !told.contains("waiting"), "{told}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_told_and_nothing_is_lost() {
@@ -175,7 +190,10 @@ fn of_runs_that_change_one_file_at_once_each_sees_what_the_others_wrote() {
     assert_eq!(done, 1, "there is one step to take back");
     for output in ended.iter().filter(|output| !output.status.success()) {
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(errors.contains("was changed meanwhile") || errors.contains("nothing to undo"), "{errors}");
+        assert!(
+            errors.contains("was changed by another program") || errors.contains("nothing to undo"),
+            "{errors}"
+        );
     }
     let redone = folder.ctx("session redo chat.json");
     assert!(redone.starts_with("exit code 0"), "{redone}");

@@ -54,13 +54,13 @@ fn what_is_no_summary_is_refused() {
     exit code 4
     error: the summarizer failed: not available: `/bin/sh` ended with exit code 1: no key; `chat.json` is as it was
     exit code 4
-    error: the answer of the summarizer is no summary: it was empty; `chat.json` is as it was
+    error: the summarizer's answer is not a summary: it was empty; `chat.json` is as it was
     exit code 4
-    error: the answer of the summarizer is no summary: it called a tool; `chat.json` is as it was
+    error: the summarizer's answer is not a summary: it called a tool; `chat.json` is as it was
     exit code 4
-    error: the answer of the summarizer is no summary: it had 689 tokens and must have fewer than 257; `chat.json` is as it was
+    error: the summarizer's answer is not a summary: it had 689 tokens and must have fewer than 257; `chat.json` is as it was
     exit code 4
-    error: the answer of the summarizer is no summary: it was cut off; `chat.json` is as it was
+    error: the summarizer's answer is not a summary: it was cut off; `chat.json` is as it was
     exit code 4
     error: the summarizer failed: not readable: `/bin/sh` wrote what is no UTF-8 text; `chat.json` is as it was
     exit code 4
@@ -133,6 +133,6 @@ fn a_file_that_changes_meanwhile_is_not_written_over() {
 
     let (output, folder) = run("s/room 12 is booked/room 14 is booked/");
     assert_eq!(output.status.code(), Some(3));
-    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: the messages changed while they were being summarised; `chat.json` is as it was");
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: the messages changed while they were being summarized; `chat.json` is as it was");
     assert!(!chat(&folder).contains("isCompressionNode"));
 }

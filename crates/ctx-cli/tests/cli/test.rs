@@ -67,7 +67,7 @@ fn a_case_passes_when_its_context_is_the_expected_one() {
     58 of 299997 tokens, exact as o200k_base
       +400000 window of `gpt-5`
       -100000 reserve for the answer
-      -3 beginning of the answer
+      -3 start of the answer
     === decisions
     hidden preset:off: switched off
     ");
@@ -101,7 +101,7 @@ fn a_changed_entry_fails_with_the_lines_that_differ() {
     + 59 of 299997 tokens, exact as o200k_base
         +400000 window of `gpt-5`
         -100000 reserve for the answer
-        -3 beginning of the answer
+        -3 start of the answer
 
     1 case: 0 passed, 1 failed
     ");
@@ -149,7 +149,7 @@ fn results_are_written_for_build_servers() {
     + 61 of 299997 tokens, exact as o200k_base
         +400000 window of `gpt-5`
         -100000 reserve for the answer
-        -3 beginning of the answer
+        -3 start of the answer
     </failure>
         </testcase>
         <testcase classname="ctx test" name="tests/new">
@@ -303,7 +303,7 @@ user_parameters: { processors: [{ id: merge-system-to-head, enabled: false }] }
     59 of 59 tokens, exact as o200k_base
       +72 allowed context
       -10 reserve for the answer
-      -3 beginning of the answer
+      -3 start of the answer
     === decisions
     hidden preset:off: switched off
     dropped history:n1: older than what fits the budget of 59 tokens (5 bytes, 1 token)
@@ -373,7 +373,7 @@ fn what_a_case_says_wrongly_is_an_error() {
       |     ^^^^
 
     FAILED t/c: the case cannot be read
-    error[CTX0902]: `quite` is no kind of generation
+    error[CTX0902]: `quite` is not a kind of generation
      --> case.yaml:1:7
       |
     1 | kind: quite
@@ -467,9 +467,9 @@ fn an_agent_that_is_gone_is_named() {
     exit code 3
     === output
     FAILED t: the case cannot be read
-    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has what `preset:tail` wrote
+    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has results of `preset:tail`
      |
-     = help: put the agent back, or name one in `case.yaml`; delete `expected.txt` if the case is to have none
+     = help: restore the agent, or name one in `case.yaml`; delete `expected.txt` if the case should have none
 
     1 case: 0 passed, 1 failed
     ");
@@ -480,9 +480,9 @@ fn an_agent_that_is_gone_is_named() {
     exit code 3
     === output
     FAILED t/a: the case cannot be read
-    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has what `preset:tail` wrote
+    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has results of `preset:tail`
      |
-     = help: put the agent back, or name one in `case.yaml`; delete `expected.txt` if the case is to have none
+     = help: restore the agent, or name one in `case.yaml`; delete `expected.txt` if the case should have none
 
     FAILED t/b: no `expected.txt`; `--update` writes it
 
@@ -493,7 +493,7 @@ fn an_agent_that_is_gone_is_named() {
     exit code 3
     === output
     FAILED t: the case cannot be read
-    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has what `preset:tail` wrote
+    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has results of `preset:tail`
      |
      = help: did you mean `agnet.yaml`?
 

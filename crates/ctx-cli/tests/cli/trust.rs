@@ -120,18 +120,51 @@ fn each_key_that_reaches_outside_is_withheld() {
     check_withheld("profile = '/etc/hostname'", "assemble agent.yaml --input hi", "profile");
     check_withheld("models = '/etc/hostname'", "count agent.yaml --model m", "models");
     check_withheld("worldbooks = ['../b.json']", "explain agent.yaml --input hi", "worldbooks");
-    check_withheld("assets = '/etc'", "assemble agent.yaml --input hi", "assets");
     check_withheld("store = 'chats.db'", "session list", "store");
     check_withheld(
         "[tools]\nfolder = '.'",
         "chat agent.yaml --once hi --model gpt-4o --base-url http://127.0.0.1:9 --dry-run",
         "tools",
     );
-    check_withheld(
-        "[transcription]\nmodel = 'whisper-1'",
-        "chat agent.yaml --once hi --model gpt-4o --base-url http://127.0.0.1:9 --dry-run",
-        "transcription.model",
-    );
+}
+
+#[test]
+fn what_most_runs_do_not_need_is_left_out_and_told_once() {
+    let chat = "chat agent.yaml --once hi --model gpt-4o --base-url http://127.0.0.1:9 --dry-run";
+    let cases = [
+        ("assets = '/etc'", "assemble agent.yaml --input hi", "assets"),
+        ("assets = '/etc'", chat, "assets"),
+        ("[transcription]\nmodel = 'whisper-1'", chat, "transcription.model"),
+    ];
+    for (config, arguments, key) in cases {
+        let folder = downloaded(config);
+        let printed = folder.ctx(arguments);
+        assert!(printed.starts_with("exit code 0"), "{printed}");
+        let told = format!(
+            "`ctx.toml` is not trusted; left out: `{key}`; to use this, read the file, then run `ctx trust .`\n"
+        );
+        assert_eq!(printed.matches(&told).count(), 1, "{printed}");
+        assert!(folder.ctx(&format!("{arguments} --lang zh")).contains(&format!("已略去：`{key}`")));
+        folder.ctx("trust .");
+        assert!(!folder.ctx(arguments).contains("left out"));
+    }
+}
+
+#[test]
+fn a_strangers_rules_for_tools_switch_off_none_of_the_users_own() {
+    let rules = "[tools]\nask = true\ndeny = { tools = ['read_file'] }\n";
+    let tools = |stranger: &str| {
+        let folder = downloaded(stranger);
+        folder.write(".home/ctx.toml", rules.as_bytes());
+        let chat =
+            "chat agent.yaml --once hi --tools-dir . --model gpt-4o --base-url http://127.0.0.1:9 --dry-run";
+        let printed = folder.ctx(chat);
+        assert!(printed.contains("\"list_folder\""), "{printed}");
+        printed.contains("\"read_file\"")
+    };
+    assert!(!tools("model = 'gpt-4o'"));
+    assert!(!tools("[tools]\nask = false\n"));
+    assert!(!tools("[tools]\nallow = { tools = ['read_file'] }\n"));
 }
 
 #[test]
@@ -176,7 +209,7 @@ fn trust_is_told_listed_and_taken_back() {
     folder.write(".home/trusted.json", b"[]");
     told(
         "trust --list",
-        "exit code 3\n=== errors\nerror: `FOLDER/.home/trusted.json` is no record of trusted folders; remove it, and trust them again\n",
+        "exit code 3\n=== errors\nerror: `FOLDER/.home/trusted.json` is not a record of trusted folders; remove it, and trust them again\n",
     );
 }
 
@@ -209,11 +242,20 @@ fn the_search_ends_where_the_project_ends() {
 fn a_dialect_without_an_address_is_one() {
     // The user's own key is for OpenAI; a dialect alone would have it sent to somebody else.
     let folder = downloaded("[endpoint]\ndialect = 'gemini'\n");
-    folder.write(
-        ".home/ctx.toml",
-        b"[endpoint]\nmodel = 'm'\nbase-url = 'http://127.0.0.1:9'\nkey-env = 'AWS_SECRET_ACCESS_KEY'\n",
+    let mine = Server::script([Answer::text("mine")]);
+    let own = format!(
+        "[endpoint]\nmodel = 'gpt-4o'\nbase-url = '{}'\nkey-env = 'AWS_SECRET_ACCESS_KEY'\n",
+        mine.base_url()
     );
+    folder.write(".home/ctx.toml", own.as_bytes());
     let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.starts_with("mine\n") && printed.contains("left out: `endpoint.dialect`"), "{printed}");
+    let bearer = format!("Bearer {CANARY}");
+    assert_eq!(mine.requests()[0].header("authorization"), Some(bearer.as_str()));
+    // Without one's own, the stranger's is asked for.
+    folder.write(".home/ctx.toml", b"");
+    let (code, printed) = run_below(&folder, "chat agent.yaml --once hi --model gpt-4o");
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("sets `endpoint.dialect` to `\"gemini\"`"), "{printed}");
     // Who names the dialect, or an address, needs nobody else's.
@@ -249,7 +291,7 @@ fn a_check_looks_at_nothing_outside_of_the_folder_of_a_found_file() {
     let printed = folder.ctx("check in");
     assert!(printed.starts_with("exit code 0"), "{printed}");
     assert!(!printed.contains(CANARY) && !printed.contains("there is no"), "{printed}");
-    assert_eq!(printed.matches("lies outside of the folder, and is not looked at").count(), 5, "{printed}");
+    assert_eq!(printed.matches("lies outside of the folder, and is not read").count(), 5, "{printed}");
     assert_eq!(folder.ctx("check in --lang zh").matches("位于文件夹之外，没有检查").count(), 5);
     folder.ctx("trust in");
     let printed = folder.ctx("check in");
@@ -364,7 +406,7 @@ fn a_record_that_cannot_be_read_trusts_nothing() {
     assert!(folder.ctx("assemble agent.yaml --input hi").starts_with("exit code 0"));
     let told = folder.ctx("chat agent.yaml --once hi --model m");
     assert!(told.starts_with("exit code 2") && told.contains("is not trusted"), "{told}");
-    assert!(folder.ctx("trust .").contains("is no record of trusted folders"));
+    assert!(folder.ctx("trust .").contains("is not a record of trusted folders"));
 }
 
 #[cfg(unix)]

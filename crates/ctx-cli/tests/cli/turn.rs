@@ -79,7 +79,7 @@ fn one_of_the_files_may_be_standard_input() {
     1 | presetMessages: [{ role: system, content: '{{nobody}}' }]
       |                                            ^^^^^^^^^^
       |
-      = help: `ctx macros list` names them all
+      = help: `ctx macros list` lists them all
     ");
     assert_snapshot!(folder.ctx_reading("assemble --session - --format text", "[{\"role\":\"user\",\"content\":\"Hi\"}]"), @"
     exit code 0
@@ -90,7 +90,7 @@ fn one_of_the_files_may_be_standard_input() {
     assert_snapshot!(folder.ctx_reading("assemble - --session -", agent), @"
     exit code 2
     === errors
-    error: `-` is standard input, which can be read once only
+    error: `-` is standard input, which can be read only once
     ");
 }
 
@@ -105,13 +105,13 @@ fn unknown_processors_are_named_and_the_run_goes_on() {
 
     1 message, about 4 tokens
     === errors
-    warning[CTX0452]: no processor `token-limitr` (set by command-line)
+    warning[CTX0452]: there is no processor `token-limitr` (set by command-line)
      |
      = help: did you mean `token-limiter`?
 
-    warning[CTX0452]: no processor `post:nothing` (set by command-line)
+    warning[CTX0452]: there is no processor `post:nothing` (set by command-line)
      |
-     = help: `ctx processors list` names them all
+     = help: `ctx processors list` lists them all
     ");
 }
 
@@ -191,7 +191,7 @@ fn tools_are_a_part_of_the_budget() {
     let tools =
         r#"[{ "type": "function", "function": { "name": "season", "description": "Tells the season" } }]"#;
     let answer = ctx("assemble --input Hi --model gpt-5 --tools t.json --json", &[("t.json", tools)]);
-    assert_snapshot!(json(&answer)["report"]["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-100000},{"name":"tools","tokens":-36},{"name":"beginning of the answer","tokens":-3}]"#);
+    assert_snapshot!(json(&answer)["report"]["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-100000},{"name":"tools","tokens":-36},{"name":"start of the answer","tokens":-3}]"#);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn settings_that_set_nothing_are_reported() {
     === errors
     warning[CTX0905]: nothing in it sets a processor
     --> m.json
-     = help: settings stand in `processors`, `contextManagement`, `contextPostProcessing`
+     = help: settings go into `processors`, `contextManagement`, `contextPostProcessing`
     ");
     assert!(!said("e.json").contains("=== errors"));
 }
@@ -282,7 +282,7 @@ fn a_request_without_a_model_says_so() {
       ]
     }
     === errors
-    warning[CTX0906]: nothing names a model: the request names `unspecified`
+    warning[CTX0906]: no model is set; the request names `unspecified`
     --> request body
      = help: name one with `--model`
     "#);

@@ -46,25 +46,25 @@ fn the_account_of_a_window_ends_in_what_is_left_for_history() {
     assert_snapshot!(budget("--model middle"), @"
     exit code 0
     === output
-    window of `middle`        8000
-    reserve for the answer   -1000
-    beginning of the answer     -3
-    leading instructions       -11
-    current turn               -21
-    left for history          6965
-    history has               6300
+    window of `middle`       8000
+    reserve for the answer  -1000
+    start of the answer        -3
+    leading instructions      -11
+    current turn              -21
+    left for history         6965
+    history has              6300
     history is compressed from 6300 to 3466 tokens
     ");
     assert_snapshot!(budget("--model middle --reserve 0 --loop-start 297"), @"
     exit code 0
     === output
-    window of `middle`       8000
-    beginning of the answer    -3
-    leading instructions      -11
-    current turn             -105
-    left for history         7881
-    history has              6216
-    fits; compression begins after 65 tokens more
+    window of `middle`    8000
+    start of the answer     -3
+    leading instructions   -11
+    current turn          -105
+    left for history      7881
+    history has           6216
+    fits; compression begins after 65 more tokens
     ");
 }
 
@@ -73,14 +73,14 @@ fn a_plan_that_cannot_work_names_the_culprit() {
     assert_snapshot!(budget("--model small --tools tools.json"), @"
     exit code 5
     === output
-    window of `small`         4000
-    reserve for the answer   -1000
-    tools                    -3632
-    beginning of the answer     -3
-    leading instructions       -11
-    current turn               -21
-    left for history             0
-    history has               6300
+    window of `small`        4000
+    reserve for the answer  -1000
+    tools                   -3632
+    start of the answer        -3
+    leading instructions      -11
+    current turn              -21
+    left for history            0
+    history has              6300
     impossible: 667 tokens too many, mostly tools (3632)
     ");
 }
@@ -90,14 +90,14 @@ fn a_plan_that_would_never_come_to_rest_names_the_culprit() {
     assert_snapshot!(budget("--model middle --loop-start 20"), @"
     exit code 0
     === output
-    window of `middle`        8000
-    reserve for the answer   -1000
-    beginning of the answer     -3
-    leading instructions       -11
-    current turn             -5922
-    left for history          1064
-    history has                399
-    every turn would compress: what must stay is 336 tokens above the trigger, mostly current turn (5922)
+    window of `middle`       8000
+    reserve for the answer  -1000
+    start of the answer        -3
+    leading instructions      -11
+    current turn            -5922
+    left for history         1064
+    history has               399
+    every turn would compress: protected content is 336 tokens above the trigger, mostly current turn (5922)
     ");
 }
 
@@ -113,11 +113,11 @@ fn other_models_stand_in_a_table() {
      large    200000   ~12003   187997   ~6600     fits, 143790 free
      nobody   -        ~3655    -        ~6300     unlimited
     === errors
-    warning[CTX0400]: the model `nobody` is not known: its tokens are estimated
+    warning[CTX0400]: the model `nobody` is unknown: its tokens are estimated
      |
      = help: describe it in a table of models
 
-    warning[CTX0410]: the window of `nobody` is not known, so that nothing limits the context
+    warning[CTX0410]: the window of `nobody` is unknown, so nothing limits the context
      |
      = help: say how many tokens the context may have, or give the model's window in a table of models
     ");
@@ -130,7 +130,7 @@ fn other_models_stand_in_a_table() {
 #[test]
 fn json_has_every_figure() {
     let result = json(&budget("--model middle --what-if small --json"));
-    assert_snapshot!(result["plan"], @r#"{"window":8000,"needs":[{"name":"reserve for the answer","tokens":1000},{"name":"beginning of the answer","tokens":3},{"name":"leading instructions","tokens":11},{"name":"current turn","tokens":21}],"room":6965,"history":6300,"verdict":{"kind":"compressed","to":3466},"model":"middle","isExact":true}"#);
+    assert_snapshot!(result["plan"], @r#"{"window":8000,"needs":[{"name":"reserve for the answer","tokens":1000},{"name":"start of the answer","tokens":3},{"name":"leading instructions","tokens":11},{"name":"current turn","tokens":21}],"room":6965,"history":6300,"verdict":{"kind":"compressed","to":3466},"model":"middle","isExact":true}"#);
     assert_eq!(result["whatIf"][0]["verdict"]["kind"], "compressed");
 }
 

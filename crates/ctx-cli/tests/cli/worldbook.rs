@@ -105,8 +105,8 @@ fn every_entry_has_one_state_with_its_reason() {
      Sky.14           delay         –      –        before the character   it waits until the conversation has 9 messages
      Sky.15           off           –      –        before the character   it is switched off
      Sky.16           filter        –      –        before the character   it is for `quiet` only
-     Sky.17           recursion     –      –        before the character   its key `dragon` stands in texts of entries
-                                                                           only, which it ignores
+     Sky.17           recursion     –      –        before the character   its key `dragon` was found only in texts of
+                                                                           entries, which it ignores
 
     not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion
 
@@ -152,7 +152,7 @@ fn settings_are_those_of_applications() {
 
     not active: 8 no key, 1 delay, 1 filter, 1 off; `--all` lists them
     === errors
-    warning[CTX0956]: no setting `depht`
+    warning[CTX0956]: there is no setting `depht`
      --> set.json:1:82
       |
     1 | { "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }
@@ -171,7 +171,7 @@ fn timed_effects_are_read_and_written_back() {
     assert_eq!(first["effects"].as_array().map(Vec::len), Some(1));
     folder.write("later.json", br#"[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"},{"role":"user","content":"d"}]"#);
     let later = folder.ctx("worldbook scan sky.json --session later.json --state timed.json");
-    assert!(later.contains("it stays until the conversation has 6 messages"), "{later}");
+    assert!(later.contains("it is sticky until the conversation has 6 messages"), "{later}");
     let without = folder.ctx("worldbook scan sky.json --session later.json");
     assert!(without.contains("0 of 11 entries"), "{without}");
 }
@@ -199,7 +199,7 @@ fn a_file_that_would_not_come_back_is_not_written() {
         let answer = told(arguments);
         assert!(answer.contains(expected), "{answer}");
     };
-    check("--session chat.json --state timed.yaml", "`timed.yaml` is no plain JSON");
+    check("--session chat.json --state timed.yaml", "`timed.yaml` is not plain JSON");
     check("--session chat.json --state broken.json", "exit code 3");
     check("--session chat.json", "`--state FILE` keeps timed effects in a file of their own");
     check("", "`--write` needs a file to write to");
@@ -293,7 +293,7 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
     2 |   "1": { "uid": 1, "key": [], "content": "never" },
       |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: mend it, or switch it off with `disable`
+      = help: fix it, or switch it off with `disable`
 
     warning[CTX0952]: the uid `1` is used twice in this book
      --> odd.json:3:17
@@ -319,21 +319,21 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0950]: the key `/(/` of `Odd.3` cannot run: invalid pattern at byte 0: unterminated group
+    warning[CTX0950]: the key `/(/` of `Odd.3` is not valid: invalid pattern at byte 0: unterminated group
      --> odd.json:4:28
       |
     4 |   "3": { "uid": 3, "key": ["/(/"], "content": "x" },
       |                            ^^^^^
       |
-      = help: it is looked for as plain text, slashes included
+      = help: it is searched for as plain text, slashes included
 
-    warning[CTX0971]: `Odd.4` waits for recursion that never comes: it is excluded from recursion too
+    warning[CTX0971]: `Odd.4` waits for recursion that never happens: it is also excluded from recursion
      --> odd.json:5:59
       |
     5 |   "4": { "uid": 4, "key": ["sun"], "delayUntilRecursion": true, "excludeRecursion": true, "content": "x" },
       |                                                           ^^^^
       |
-      = help: take `delayUntilRecursion` out, or change the settings
+      = help: remove `delayUntilRecursion`, or change the settings
 
     warning[CTX0973]: the text of `Odd.5` alone reaches the budget of 10 tokens
      --> odd.json:6:48
@@ -352,13 +352,13 @@ fn findings_lead_into_the_file_of_a_card() {
     === output
     1 file checked: 0 errors, 3 warnings
     === errors
-    warning[CTX0950]: the key `/[/` of `card.3` cannot run: invalid pattern at byte 0: unterminated class
+    warning[CTX0950]: the key `/[/` of `card.3` is not valid: invalid pattern at byte 0: unterminated class
      --> card.json:2:31
       |
     2 |   { "id": 3, "keys": ["moon", "/[/"], "content": "x", "enabled": true },
       |                               ^^^^^
       |
-      = help: it is looked for as plain text, slashes included
+      = help: it is searched for as plain text, slashes included
 
     warning[CTX0970]: `card.5` can never become active: it has no keys and is not constant
      --> card.json:3:3
@@ -366,7 +366,7 @@ fn findings_lead_into_the_file_of_a_card() {
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: mend it, or switch it off with `disable`
+      = help: fix it, or switch it off with `disable`
 
     warning[CTX0102]: expected a number, found the text `1`, which is read as one
      --> card.json:3:78
@@ -399,7 +399,7 @@ fn check_knows_worldbooks() {
     assert!(answer.contains("1 file checked: 0 errors, 6 warnings"), "{answer}");
     folder.write("asks.yaml", b"worldbookIds: [Sky]\npresetMessages: [{ type: chat_history }]\n");
     let missing = folder.ctx("check asks.yaml");
-    assert!(missing.contains("no worldbook `Sky` is at hand"), "{missing}");
+    assert!(missing.contains("the worldbook `Sky` was not given"), "{missing}");
     let at_hand = folder.ctx("check asks.yaml --worldbook sky.json");
     assert!(!at_hand.contains("at hand"), "{at_hand}");
 }
@@ -431,13 +431,13 @@ fn findings_of_an_assembly_lead_into_the_book() {
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |                                                                              ^^^
 
-    warning[CTX0950]: the key `/[/` of `card.3` cannot run: invalid pattern at byte 0: unterminated class
+    warning[CTX0950]: the key `/[/` of `card.3` is not valid: invalid pattern at byte 0: unterminated class
      --> card.json:2:31
       |
     2 |   { "id": 3, "keys": ["moon", "/[/"], "content": "x", "enabled": true },
       |                               ^^^^^
       |
-      = help: it is looked for as plain text, slashes included
+      = help: it is searched for as plain text, slashes included
     "#);
 }
 

@@ -145,7 +145,7 @@ fn only_a_link_that_the_user_names_is_followed() {
     assert_snapshot!(folder.ctx("assemble --input Hi --report broken.json"), @"
     exit code 3
     === errors
-    error: cannot write `broken.json`: it is a link that leads nowhere
+    error: cannot write `broken.json`: it is a broken link
     ");
     let real = || std::fs::read_to_string(folder.path().join("real")).unwrap();
     assert_eq!(real(), "old");

@@ -3,7 +3,7 @@
 /// Stands for any number of lines.
 const ELISION: &str = "…";
 
-/// Tells whether a page shows what was printed; blanks at the ends of lines, empty last lines and how many
+/// Returns whether a page shows what was printed; blanks at the ends of lines, empty last lines and how many
 /// milliseconds something took do not count.
 pub(crate) fn is_shown(shown: &[String], printed: &str) -> bool {
     let (shown, printed) = (shown.join("\n"), without_times(printed));

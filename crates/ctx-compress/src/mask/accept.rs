@@ -2,33 +2,44 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{SummaryAnswer, SummaryFinish, Text, TokenCounter};
+use ctx_types::{Phrase, SummaryAnswer, SummaryFinish, Text, TokenCounter, phrase};
 use serde_json::Value;
 
 /// Why an answer is no summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SummaryFault {
     /// There is no text in it.
-    #[error("it was empty")]
     Blank,
     /// It calls a tool.
-    #[error("it called a tool")]
     ToolCall,
     /// It ends in the middle.
-    #[error("it was cut off")]
     CutOff,
     /// The model or the provider refused.
-    #[error("it was refused")]
     Refused,
     /// It is no shorter than what it stands for.
-    #[error("it had {tokens} tokens and must have fewer than {limit}")]
     TooLong {
         /// Its tokens.
         tokens: u64,
         /// The tokens that it would stand for.
         limit: u64,
     },
+}
+
+impl SummaryFault {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Blank => phrase!("it was empty"),
+            Self::ToolCall => phrase!("it called a tool"),
+            Self::CutOff => phrase!("it was cut off"),
+            Self::Refused => phrase!("it was refused"),
+            Self::TooLong { tokens, limit } => {
+                phrase!("it had {tokens} tokens and must have fewer than {limit}", tokens, limit)
+            }
+        }
+    }
 }
 
 /// How large a summary may be.
@@ -105,7 +116,7 @@ fn without_reasoning(text: &str) -> Option<&str> {
 /// How many characters a refusal in words has at the most.
 const LONGEST_REFUSAL: usize = 240;
 
-/// Tells whether a short text, in English or Chinese, says no more than that there will be no help.
+/// Returns whether a short text, in English or Chinese, says no more than that there will be no help.
 ///
 /// It begins as refusals begin and speaks of the task; a summary that tells of somebody's refusal begins with who
 /// it was.
@@ -142,7 +153,7 @@ fn is_refusal(text: &str) -> bool {
     BEGINS.iter().any(|begin| text.starts_with(begin)) && has(&TASKS)
 }
 
-/// Tells whether a text is nothing but a call, in one of the forms in which models write calls as text.
+/// Returns whether a text is nothing but a call, in one of the forms in which models write calls as text.
 fn is_tool_call(text: &str) -> bool {
     const TAGS: [&str; 6] =
         ["<tool_call", "<function_call", "<function=", "<invoke", "<|tool_call", "[TOOL_CALLS]"];
@@ -166,7 +177,7 @@ fn is_tool_call(text: &str) -> bool {
     }
 }
 
-/// Tells whether a text breaks off: in a block of code, after a mark that opens or joins, after a word that
+/// Returns whether a text breaks off: in a block of code, after a mark that opens or joins, after a word that
 /// needs another one.
 fn ends_in_the_middle(text: &str) -> bool {
     const OPEN: [char; 12] = [',', '，', '、', '(', '（', '[', '「', '“', '《', '—', '-', '–'];
@@ -181,7 +192,7 @@ fn ends_in_the_middle(text: &str) -> bool {
     text.contains(char::is_whitespace) && WORDS.contains(&last)
 }
 
-/// Tells whether a text ends as texts end.
+/// Returns whether a text ends as texts end.
 fn ends_well(text: &str) -> bool {
     let text = text.trim_end_matches(['*', '_', '`', '"', '”', '’', ')', '）', '」', '』', '》', ']', '|']);
     text.ends_with(['.', '!', '?', '。', '！', '？', '…', ';', '；'])

@@ -6,7 +6,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use ctx_types::{
-    Deadline, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest, Text, TokenCounter,
+    Deadline, Phrase, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest, Text,
+    TokenCounter, phrase,
 };
 
 use crate::mask::accept::{Bounds, SummaryFault, accept};
@@ -16,33 +17,28 @@ use crate::mask::prompt;
 
 /// Why there is no summary; the session is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SummaryFailure {
     /// The summarizer reports an error.
-    #[error("the summarizer failed: {kind}: {detail}")]
     Port {
         /// What kind of error.
         kind: PortErrorKind,
         /// What happened.
-        detail: String,
+        detail: Phrase,
     },
     /// It did not answer in time.
-    #[error("the summarizer did not answer within {seconds} s")]
     TimedOut {
         /// The limit.
         seconds: u32,
     },
     /// The caller's deadline is over, or the caller cancelled.
-    #[error("it was cancelled, or its time was over")]
     Stopped,
     /// The summarizer panicked.
-    #[error("the summarizer panicked")]
     Panicked,
     /// What it answered is no summary.
-    #[error("the answer of the summarizer is no summary: {0}")]
     Unusable(SummaryFault),
     /// The summarizer's window has no room for a prompt.
-    #[error("the summarizer has room for {window} tokens, and the prompt alone needs {needed}")]
     WindowTooSmall {
         /// The window.
         window: u32,
@@ -50,9 +46,6 @@ pub enum SummaryFailure {
         needed: u64,
     },
     /// The messages would be more parts than are asked for.
-    #[error(
-        "the messages are {parts} times as large as what the summarizer can read at once; {most} times is the limit"
-    )]
     TooManyParts {
         /// How many parts there would be.
         parts: usize,
@@ -60,18 +53,49 @@ pub enum SummaryFailure {
         most: usize,
     },
     /// The summaries of parts are no shorter than the parts.
-    #[error("summarising parts made them no shorter")]
     NoProgress,
     /// There is neither a summarizer nor another way to make a summary.
-    #[error("there is no summarizer")]
     NoSummarizer,
     /// What was put together from the messages' own sentences is no summary.
-    #[error("no shorter text can be put together from the messages: {0}")]
     NoExtract(SummaryFault),
 }
 
 impl SummaryFailure {
-    /// Tells whether the same request may succeed if it is made again.
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Port { kind, detail } => {
+                phrase!("the summarizer failed: {kind}: {detail}", kind = kind.as_str(), detail)
+            }
+            Self::TimedOut { seconds } => {
+                phrase!("the summarizer did not answer within {seconds} s", seconds)
+            }
+            Self::Stopped => phrase!("it was cancelled or timed out"),
+            Self::Panicked => phrase!("the summarizer panicked"),
+            Self::Unusable(error) => {
+                phrase!("the summarizer's answer is not a summary: {error}", error = error.phrase())
+            }
+            Self::WindowTooSmall { window, needed } => phrase!(
+                "the summarizer's window is {window} tokens, and the prompt alone needs {needed}",
+                window,
+                needed
+            ),
+            Self::TooManyParts { parts, most } => phrase!(
+                "the messages are {parts} times as large as what the summarizer can read at once; {most} times is the limit",
+                parts,
+                most
+            ),
+            Self::NoProgress => phrase!("summarizing in parts did not make them shorter"),
+            Self::NoSummarizer => phrase!("no summarizer is set"),
+            Self::NoExtract(error) => {
+                phrase!("cannot make a shorter text from the messages: {error}", error = error.phrase())
+            }
+        }
+    }
+}
+
+impl SummaryFailure {
+    /// Returns whether the same request may succeed if it is made again.
     const fn is_passing(&self) -> bool {
         match self {
             Self::Port { kind, .. } => kind.is_transient(),
@@ -86,7 +110,7 @@ impl SummaryFailure {
         }
     }
 
-    /// Tells whether the summarizer had no room for the prompt.
+    /// Returns whether the summarizer had no room for the prompt.
     pub(super) const fn is_too_large(&self) -> bool {
         matches!(self, Self::Port { kind: PortErrorKind::TooLarge, .. })
     }

@@ -36,7 +36,7 @@ pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
         let name = excerpt(id);
         if circles.contains(id) {
             let message =
-                phrase!("the summary `{name}` lists itself, alone or in a circle of summaries", name);
+                phrase!("the summary `{name}` lists itself, directly or through other summaries", name);
             found.push(finding(codes::CYCLIC_SUMMARY, message, id, None));
         }
         found.extend(check_listed(session, id, node, &spans));
@@ -71,7 +71,7 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
     if let Some((index, first)) = foreign.first().and_then(|index| Some((*index, ids.get(*index)?))) {
         let shown = excerpt(first);
         let why =
-            if session.node(first).is_none() { "which is no node" } else { "which is not on its branch" };
+            if session.node(first).is_none() { "which is not a node" } else { "which is not on its branch" };
         let message = match foreign.len() {
             1 => phrase!(
                 "the summary `{name}` lists `{shown}`, {why}: it hides nothing there",
@@ -132,12 +132,12 @@ fn overlaps(session: &Session) -> BTreeMap<NodeId, Diagnostic> {
         let (name, owner, first) = (excerpt(shown.id), excerpt(owner), excerpt(first));
         let count = shared.len();
         let nodes = if count == 1 {
-            format!("`{first}`")
+            phrase!("`{first}`", first)
         } else {
-            format!("{count} nodes, the first of them `{first}`,")
+            phrase!("{count} nodes, the first of them `{first}`,", count, first)
         };
         let message = phrase!(
-            "the summary `{name}` lists {nodes} for which `{owner}` stands too: both are sent",
+            "the summary `{name}` lists {nodes} that `{owner}` also summarizes; both are sent",
             name,
             nodes,
             owner

@@ -1,8 +1,8 @@
 //! From a draft to the operation that changes the session, if the session is still what was summarised.
 
 use ctx_types::{
-    Change, Content, DisplayNode, DisplayState, Fingerprint, Message, Node, NodeEdit, NodeId, Session,
-    SessionOp, display_path,
+    Change, Content, DisplayNode, DisplayState, Fingerprint, Message, Node, NodeEdit, NodeId, Phrase,
+    Session, SessionOp, display_path, phrase,
 };
 
 use crate::mask::details::MaskNotice;
@@ -24,29 +24,44 @@ pub struct MaskCommit {
 
 /// Why a summary does not fit the session any more; it is thrown away.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum StaleMask {
     /// A node is gone.
-    #[error("`{id}` was removed while it was being summarised")]
     Gone {
         /// The node.
         id: NodeId,
     },
     /// A node is on no way to the active leaf any more.
-    #[error("another branch became active while `{id}` was being summarised")]
     OffPath {
         /// The node.
         id: NodeId,
     },
     /// A node is hidden behind another summary, or switched off.
-    #[error("`{id}` was hidden while it was being summarised")]
     Hidden {
         /// The node.
         id: NodeId,
     },
     /// A node was edited, or others came between.
-    #[error("the messages changed while they were being summarised")]
     Changed,
+}
+
+impl StaleMask {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Gone { id } => {
+                phrase!("`{id}` was removed while it was being summarized", id = id.to_string())
+            }
+            Self::OffPath { id } => {
+                phrase!("another branch became active while `{id}` was being summarized", id = id.to_string())
+            }
+            Self::Hidden { id } => {
+                phrase!("`{id}` was hidden while it was being summarized", id = id.to_string())
+            }
+            Self::Changed => phrase!("the messages changed while they were being summarized"),
+        }
+    }
 }
 
 impl MaskDraft {

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use ctx_types::{DisplayState, Node, NodeId, Role, Session, TokenCounter, display_path, plural, thousands};
+use ctx_types::{
+    DisplayState, Node, NodeId, Phrase, Role, Session, TokenCounter, count_of, display_path, phrase,
+    thousands,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -53,24 +56,32 @@ impl MaskNotice {
         self.replaced_tokens.saturating_sub(self.summary_tokens)
     }
 
+    /// Writes the notice in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        let saved = thousands(self.saved_tokens());
+        let messages = count_of!(self.messages, "message");
+        let summaries = match self.summaries {
+            1 => phrase!("1 summary"),
+            count => phrase!("{count} summaries", count),
+        };
+        let what = match (self.messages, self.summaries) {
+            (_, 0) => messages,
+            (0, _) => summaries,
+            _ => phrase!("{messages} and {summaries}", messages, summaries),
+        };
+        if self.is_again {
+            phrase!("summarised again {what}, saved {saved} tokens", what, saved)
+        } else {
+            phrase!("compressed {what}, saved {saved} tokens", what, saved)
+        }
+    }
+
     /// Writes the notice in a language.
     pub fn text(&self, language: Language) -> String {
         let saved = thousands(self.saved_tokens());
         let Self { messages, summaries, is_again, .. } = *self;
         match language {
-            Language::English => {
-                let verb = if is_again { "summarised again" } else { "compressed" };
-                let what = match (messages, summaries) {
-                    (messages, 0) => plural(messages, "message"),
-                    (0, 1) => "1 summary".to_owned(),
-                    (0, summaries) => format!("{summaries} summaries"),
-                    (messages, 1) => format!("{} and 1 summary", plural(messages, "message")),
-                    (messages, summaries) => {
-                        format!("{} and {summaries} summaries", plural(messages, "message"))
-                    }
-                };
-                format!("{verb} {what}, saved {saved} tokens")
-            }
+            Language::English => self.phrase().to_string(),
             Language::Chinese => {
                 let verb = if is_again { "已重新概括" } else { "已压缩" };
                 let what = match (messages, summaries) {
@@ -86,7 +97,7 @@ impl MaskNotice {
 
 impl fmt::Display for MaskNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text(Language::English))
+        self.phrase().fmt(f)
     }
 }
 
@@ -178,18 +189,28 @@ impl MaskDetails {
     }
 }
 
-impl fmt::Display for MaskDetails {
+impl MaskDetails {
     /// Writes a line as applications show it above a summary.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (original, own) = (thousands(self.original_tokens), thousands(self.summary_tokens));
-        let messages = plural(self.messages, "message");
-        write!(f, "`{}` stands for {messages}: {original} tokens, now {own}", self.id)?;
+    pub fn phrase(&self) -> Phrase {
+        let line = phrase!(
+            "`{id}` stands for {messages}: {original} tokens, now {own}",
+            id = self.id,
+            messages = count_of!(self.messages, "message"),
+            original = thousands(self.original_tokens),
+            own = thousands(self.summary_tokens)
+        );
         match &self.state {
-            MaskState::Active => Ok(()),
-            MaskState::Disabled => f.write_str("; switched off"),
-            MaskState::Hidden { by } => write!(f, "; hidden behind `{by}`"),
-            MaskState::OffPath => f.write_str("; on another branch"),
+            MaskState::Active => line,
+            MaskState::Disabled => phrase!("{line}; switched off", line),
+            MaskState::Hidden { by } => phrase!("{line}; hidden behind `{by}`", line, by),
+            MaskState::OffPath => phrase!("{line}; on another branch", line),
         }
+    }
+}
+
+impl fmt::Display for MaskDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)
     }
 }
 

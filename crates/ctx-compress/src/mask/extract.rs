@@ -145,7 +145,7 @@ fn section_of(material: &Unpacked, excerpt: &Excerpt, after_call: &mut Option<(u
     }
 }
 
-/// Says who says it, or what it is; nothing for lines of earlier summaries, which say that themselves.
+/// Names who says it, or what it is; nothing for lines of earlier summaries, which say that themselves.
 fn head(excerpt: &Excerpt, message: Option<&Message>, language: Language) -> String {
     let name = excerpt.speaker.as_deref().or_else(|| message?.name.as_deref());
     let chinese = language == Language::Chinese;

@@ -98,7 +98,7 @@ impl Counts {
     }
 }
 
-/// Tells whether something is told between single asterisks, or in brackets as Chinese players do.
+/// Returns whether something is told between single asterisks, or in brackets as Chinese players do.
 fn has_action(text: &str) -> bool {
     let between_asterisks = text.lines().any(|line| {
         // A line that begins with an asterisk and a blank is a list; two asterisks make bold type.
@@ -116,7 +116,7 @@ fn has_action(text: &str) -> bool {
     between_asterisks || (in_brackets && text.contains(['“', '「', '"']))
 }
 
-/// Tells whether a text has speech in quotation marks, and words around it that tell who speaks.
+/// Returns whether a text has speech in quotation marks, and words around it that tell who speaks.
 fn is_told_speech(text: &str) -> bool {
     const TELLING: [&str; 16] = [
         "said",
@@ -141,7 +141,7 @@ fn is_told_speech(text: &str) -> bool {
     has_speech && TELLING.iter().any(|word| lower.contains(word))
 }
 
-/// Tells whether more than a word or two stand between quotation marks: some twelve bytes.
+/// Returns whether more than a word or two stand between quotation marks: some twelve bytes.
 fn speaks_between(text: &str, (open, close): (char, char)) -> bool {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once(open) {
@@ -154,7 +154,7 @@ fn speaks_between(text: &str, (open, close): (char, char)) -> bool {
     false
 }
 
-/// Tells whether a text has a block of code, code between backticks, or several words that look like code.
+/// Returns whether a text has a block of code, code between backticks, or several words that look like code.
 fn has_code(text: &str) -> bool {
     if text.contains("```") || text.matches('`').count() >= 2 {
         return true;

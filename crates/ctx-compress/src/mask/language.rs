@@ -34,12 +34,20 @@ impl Language {
 
     /// Finds the language of a conversation by its newest 64 KiB.
     ///
-    /// What tools answered does not count. A conversation is Chinese if a fifth of its letters are Chinese
-    /// characters, since one of these says as much as a word.
+    /// Results of tools do not count; see [`Language::of_texts`].
     pub fn of(messages: &[Message]) -> Self {
+        let said = messages.iter().rev().filter(|message| message.tool_call_id.is_none());
+        Self::of_texts(said.map(Message::text))
+    }
+
+    /// Finds the language of texts by their first 64 KiB.
+    ///
+    /// They are Chinese if a fifth of their letters are Chinese characters, since one of these says as much as a
+    /// word.
+    pub fn of_texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
         let (mut chinese, mut letters, mut room) = (0_usize, 0_usize, LOOKED_AT);
-        for message in messages.iter().rev().filter(|message| message.tool_call_id.is_none()) {
-            for character in message.text().chars() {
+        for text in texts {
+            for character in text.as_ref().chars() {
                 let Some(left) = room.checked_sub(character.len_utf8()) else { break };
                 room = left;
                 chinese += usize::from(is_chinese(character));
@@ -50,7 +58,7 @@ impl Language {
     }
 }
 
-/// Tells whether a character is one of the common Chinese ones.
+/// Returns whether a character is one of the common Chinese ones.
 pub(crate) fn is_chinese(character: char) -> bool {
     matches!(character, '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}')
 }

@@ -217,7 +217,7 @@ impl MaskPlan {
 }
 
 impl MaskPlan {
-    /// Says in one phrase what is summarised.
+    /// Writes in one phrase what is summarised.
     pub fn phrase(&self) -> Phrase {
         let (messages, summaries) = (self.range.messages.len(), self.range.covered.len());
         let summaries = match summaries {
@@ -267,7 +267,7 @@ fn speaker(node: &Node, role: Role) -> Option<Arc<str>> {
     let keys: &[&str] = match role {
         Role::User => &["userProfileDisplayName", "userProfileName"],
         Role::Assistant => &["agentDisplayName", "agentName"],
-        Role::System | Role::Developer | Role::Tool => &[],
+        _ => &[],
     };
     let metadata = node.metadata.as_ref();
     let noted = |key: &&str| metadata?.kept.get(key).and_then(Value::as_str).filter(|name| !name.is_empty());
@@ -292,7 +292,7 @@ fn listed_above(session: &Session, summary: &NodeId) -> Vec<NodeId> {
     listed
 }
 
-/// Tells whether a node has reasoning that its provider wants back.
+/// Returns whether a node has reasoning that its provider wants back.
 fn has_replayed_reasoning(node: &Node) -> bool {
     let artifacts = node.metadata.iter().flat_map(|metadata| &metadata.reasoning_artifacts);
     let policy =
@@ -300,7 +300,7 @@ fn has_replayed_reasoning(node: &Node) -> bool {
     artifacts.into_iter().any(|artifact| !policy(artifact))
 }
 
-/// Tells where a node stands on the active path.
+/// Returns where a node stands on the active path.
 pub(super) fn is_on_active_path(session: &Session, id: &NodeId) -> bool {
     on_path(session, session.active_leaf_id(), id).is_some()
 }

@@ -131,7 +131,7 @@ impl NoRange {
         }
     }
 
-    /// Tells whether what was asked for makes no sense, rather than that there is nothing to do.
+    /// Returns whether what was asked for makes no sense, rather than that there is nothing to do.
     pub const fn is_misuse(&self) -> bool {
         !matches!(self, Self::Protected { .. } | Self::NoneWanted | Self::NothingBetween | Self::NoSummaries)
     }

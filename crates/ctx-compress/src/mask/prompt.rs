@@ -86,8 +86,10 @@ pub(super) fn check(config: &MaskConfig) -> Vec<Diagnostic> {
     ];
     let lacks = |prompt: &Text| !is_blank(prompt) && !CONTEXT.iter().any(|place| prompt.contains(place));
     let found = prompts.into_iter().filter(|(_, prompt)| lacks(prompt)).map(|(key, _)| {
-        let message =
-            phrase!("`{key}` has no `{{context}}`, where the messages go; they are added at its end", key);
+        let message = phrase!(
+            "`{key}` has no `{{context}}`, which marks where the messages go; they are added at the end",
+            key
+        );
         Diagnostic::warning(codes::PROMPT_WITHOUT_CONTEXT, message)
     });
     found.collect()

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ctx_types::{Node, NodeId, Session, TokenCounter};
+use ctx_types::{Node, NodeId, Phrase, Session, TokenCounter, phrase};
 
 use crate::mask::config::{MaskConfig, TriggerMode};
 use crate::mask::items::{Item, Part, blocks, visible_items};
@@ -44,10 +44,10 @@ pub struct MaskRange {
 
 /// Why nothing can be compressed; no fault of anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum NoRange {
     /// All messages are among those that stay.
-    #[error("all {candidates} messages are among the newest {protected}, which stay, or are being answered")]
     Protected {
         /// How many messages could be hidden otherwise.
         candidates: usize,
@@ -55,22 +55,18 @@ pub enum NoRange {
         protected: usize,
     },
     /// A summary may stand for 0 messages.
-    #[error("`compressCount` is 0")]
     NoneWanted,
     /// A named node does not exist.
-    #[error("no node `{id}`")]
     UnknownNode {
         /// The id.
         id: NodeId,
     },
     /// A named node is not on the active path.
-    #[error("`{id}` is on another branch, not on the way to the active leaf")]
     OffPath {
         /// The id.
         id: NodeId,
     },
     /// The first named node stands after the last.
-    #[error("`{from}` stands after `{to}`")]
     Reversed {
         /// The first one.
         from: NodeId,
@@ -78,25 +74,48 @@ pub enum NoRange {
         to: NodeId,
     },
     /// The named range has nothing that could be hidden.
-    #[error(
-        "nothing between these messages can be hidden: instructions, live greetings, pinned messages and the turn that is being answered stay"
-    )]
     NothingBetween,
     /// There are not two summaries that could become one.
-    #[error("there are not two summaries to join")]
     NoSummaries,
     /// The node is no summary.
-    #[error("`{id}` is no summary")]
     NoSummary {
         /// The id.
         id: NodeId,
     },
     /// The summary lists no message that still stands above it.
-    #[error("none of the messages that `{id}` lists stands above it")]
     NothingListed {
         /// The id.
         id: NodeId,
     },
+}
+
+impl NoRange {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Protected { candidates, protected } => phrase!(
+                "all {candidates} messages are among the newest {protected}, which are kept, or belong to the current turn",
+                candidates,
+                protected
+            ),
+            Self::NoneWanted => phrase!("`compressCount` is 0"),
+            Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
+            Self::OffPath { id } => {
+                phrase!("`{id}` is on another branch, not on the active path", id = id.to_string())
+            }
+            Self::Reversed { from, to } => {
+                phrase!("`{from}` comes after `{to}`", from = from.to_string(), to = to.to_string())
+            }
+            Self::NothingBetween => phrase!(
+                "nothing between these messages can be hidden: instructions, live greetings, pinned messages and the current turn are kept"
+            ),
+            Self::NoSummaries => phrase!("there are no two summaries to merge"),
+            Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
+            Self::NothingListed { id } => {
+                phrase!("none of the messages that `{id}` lists is above it", id = id.to_string())
+            }
+        }
+    }
 }
 
 impl MaskRange {
@@ -227,7 +246,7 @@ impl<'a> Finder<'a> {
         MaskRange { messages, covered, previous, listed, after }
     }
 
-    /// Tells whether the visible summaries pass their share of what fires the trigger.
+    /// Returns whether the visible summaries pass their share of what fires the trigger.
     fn is_roll_up_due(&self, config: &MaskConfig, counter: &dyn TokenCounter) -> bool {
         let summaries = || self.items.iter().filter(|item| item.part == Part::Summary);
         let share = |threshold: u64| threshold.saturating_mul(u64::from(config.roll_up_percent)) / 100;
@@ -252,7 +271,7 @@ impl<'a> Finder<'a> {
         block.is_some_and(|block| block.clone().any(|index| self.part(index) == Some(Part::Pinned)))
     }
 
-    /// Tells whether a member of a block is being answered or pinned, so that all of it stays.
+    /// Returns whether a member of a block is being answered or pinned, so that all of it stays.
     fn is_held(&self, block: &std::ops::Range<usize>) -> bool {
         block.clone().any(|index| matches!(self.part(index), Some(Part::Pending | Part::Pinned)))
     }

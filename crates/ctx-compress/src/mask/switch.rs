@@ -1,7 +1,8 @@
 //! Operations on summaries that are there: each is one step, with an exact inverse.
 
 use ctx_types::{
-    Change, Content, Node, NodeEdit, NodeId, Session, SessionOp, SummaryAppendix, Text, TokenCounter,
+    Change, Content, Node, NodeEdit, NodeId, Phrase, Session, SessionOp, SummaryAppendix, Text, TokenCounter,
+    phrase,
 };
 use serde_json::{Value, json};
 
@@ -9,29 +10,40 @@ use crate::mask::appendix::{body_of, tokens_with};
 
 /// Why an operation on a summary makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SummaryError {
     /// There is no such node.
-    #[error("no node `{id}`")]
     UnknownNode {
         /// The id.
         id: NodeId,
     },
     /// The node is no summary.
-    #[error("`{id}` is no summary")]
     NoSummary {
         /// The id.
         id: NodeId,
     },
     /// No facts are kept beside the summary.
-    #[error("no facts are kept beside `{id}`")]
     NoAppendix {
         /// The id.
         id: NodeId,
     },
     /// The new text is blank: what the summary stands for would be lost.
-    #[error("a summary cannot be blank; switch it off or delete it to show its messages")]
     Blank,
+}
+
+impl SummaryError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
+            Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
+            Self::NoAppendix { id } => phrase!("`{id}` has no stored facts", id = id.to_string()),
+            Self::Blank => {
+                phrase!("a summary cannot be blank; switch it off or delete it to show its messages")
+            }
+        }
+    }
 }
 
 /// Makes the operation that switches a summary on, so that it hides what it stands for, or off.
@@ -42,7 +54,7 @@ pub enum SummaryError {
 ///
 /// let (session, _) = Session::linear("s1", [Node::new(Role::User, "hello")]);
 /// let error = switch_summary(&session, "n1", false).unwrap_err();
-/// assert_eq!(error.to_string(), "`n1` is no summary");
+/// assert_eq!(error.to_string(), "`n1` is not a summary");
 /// ```
 pub fn switch_summary(session: &Session, id: &str, enabled: bool) -> Result<SessionOp, SummaryError> {
     let (id, _) = summary(session, id)?;

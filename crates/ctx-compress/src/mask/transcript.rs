@@ -79,7 +79,7 @@ fn head(one: &Material, tool: Option<&str>, language: Language) -> String {
                 "assistant"
             }
         }
-        Role::System | Role::Developer => {
+        _ => {
             if chinese {
                 "系统"
             } else {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ctx_tokens::{ModelFacts, message_cost};
-use ctx_types::{Message, Session, TokenCounter};
+use ctx_types::{Message, Phrase, Session, TokenCounter, phrase};
 
 use crate::mask::config::{MaskConfig, TriggerMode};
 
@@ -72,7 +72,7 @@ pub enum MaskTrigger {
 }
 
 impl MaskTrigger {
-    /// Tells whether the conversation is to be compressed.
+    /// Returns whether the conversation is to be compressed.
     pub const fn fires(self) -> bool {
         matches!(self, Self::TooManyTokens { .. } | Self::TooManyMessages { .. })
     }
@@ -105,24 +105,30 @@ impl MaskTrigger {
     }
 }
 
-impl fmt::Display for MaskTrigger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl MaskTrigger {
+    /// Writes it in one phrase.
+    pub fn phrase(self) -> Phrase {
         match self {
             Self::TooManyTokens { tokens, threshold } => {
-                write!(f, "{tokens} tokens are more than the threshold of {threshold}")
+                phrase!("{tokens} tokens are more than the threshold of {threshold}", tokens, threshold)
             }
             Self::TooManyMessages { messages, threshold } => {
-                write!(f, "{messages} messages are more than the threshold of {threshold}")
+                phrase!("{messages} messages are more than the threshold of {threshold}", messages, threshold)
             }
-            Self::Off => f.write_str("compression is off"),
-            Self::ByHandOnly => f.write_str("compression is by hand only"),
-            Self::TooShort { messages, minimum } => {
-                write!(
-                    f,
-                    "{messages} messages are fewer than the {minimum} from which conversations are compressed"
-                )
-            }
-            Self::WithinThresholds => f.write_str("no threshold is passed"),
+            Self::Off => phrase!("compression is off"),
+            Self::ByHandOnly => phrase!("compression is by hand only"),
+            Self::TooShort { messages, minimum } => phrase!(
+                "{messages} messages are fewer than the {minimum} from which conversations are compressed",
+                messages,
+                minimum
+            ),
+            Self::WithinThresholds => phrase!("no threshold is passed"),
         }
+    }
+}
+
+impl fmt::Display for MaskTrigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)
     }
 }

@@ -200,7 +200,7 @@ fn unit_after(lexed: &Lexed<'_>, next: usize, begin: usize) -> (Option<Unit>, us
     }
 }
 
-/// Tells whether what stands behind a number is counted by it.
+/// Returns whether what stands behind a number is counted by it.
 fn counts(lexed: &Lexed<'_>, next: usize) -> bool {
     let word = lexed.str(next);
     let is_noun = word.len() > 2
@@ -223,7 +223,7 @@ fn is_negative(lexed: &Lexed<'_>, at: usize) -> bool {
     is_sign && (before == 0 || is_free)
 }
 
-/// Tells whether a number without a unit says too little by itself.
+/// Returns whether a number without a unit says too little by itself.
 fn is_weak(lexed: &Lexed<'_>, at: usize, next: usize, value: i128, is_words: bool) -> bool {
     if is_place_in_list(lexed, at, next) || is_line_of_file(lexed, at) {
         return true;
@@ -256,19 +256,19 @@ fn is_noun(lexed: &Lexed<'_>, at: usize) -> bool {
         && (is_common(&lower) || lower.ends_with(char::is_alphabetic))
 }
 
-/// Tells whether a number only says which item of a list it is: `1.`, `2)`, the numbers of lines of a file.
+/// Returns whether a number only says which item of a list it is: `1.`, `2)`, the numbers of lines of a file.
 fn is_place_in_list(lexed: &Lexed<'_>, at: usize, next: usize) -> bool {
     let is_marked = matches!(lexed.mark(next), Some('.' | ')' | '、' | ':')) && lexed.form == Form::Prose;
     lexed.is_line_start(at) && (is_marked || lexed.form == Form::Output)
 }
 
-/// Tells whether a number is that of a line: `main.rs:12`.
+/// Returns whether a number is that of a line: `main.rs:12`.
 fn is_line_of_file(lexed: &Lexed<'_>, at: usize) -> bool {
     let is_path = at.checked_sub(2).is_some_and(|at| lexed.kind(at) == Some(Kind::Path));
     is_path && lexed.mark(at - 1) == Some(':') && lexed.touches(at)
 }
 
-/// Tells whether Chinese digits are part of a word, such as `十分` (very) or `一样` (the same).
+/// Returns whether Chinese digits are part of a word, such as `十分` (very) or `一样` (the same).
 fn is_idiom(lexed: &Lexed<'_>, at: usize, next: usize, quantity: &Quantity) -> bool {
     if lexed.kind(at) != Some(Kind::Han) {
         return false;

@@ -190,13 +190,13 @@ fn nickname(lexed: &Lexed<'_>, at: usize) -> Option<usize> {
     (is_familiar && is_surname && !is_word && is_bounded).then_some(2)
 }
 
-/// Tells whether what stands before lets a name begin.
+/// Returns whether what stands before lets a name begin.
 fn begins(lexed: &Lexed<'_>, start: usize) -> bool {
     let before = start.checked_sub(1).and_then(|before| lexed.han(before));
     before.is_none_or(|c| BEFORE.contains(c))
 }
 
-/// Tells whether what stands behind lets a name end; behind a certain one anything may.
+/// Returns whether what stands behind lets a name end; behind a certain one anything may.
 fn ends(lexed: &Lexed<'_>, start: usize, end: usize, is_certain: bool) -> bool {
     let before = start.checked_sub(1).and_then(|before| lexed.han(before));
     let behind = lexed.han(end);
@@ -210,12 +210,12 @@ fn ends(lexed: &Lexed<'_>, start: usize, end: usize, is_certain: bool) -> bool {
     is_ended && is_told
 }
 
-/// Tells whether a colon or a list mark stands before.
+/// Returns whether a colon or a list mark stands before.
 fn is_labelled(lexed: &Lexed<'_>, start: usize) -> bool {
     start.checked_sub(1).is_some_and(|before| matches!(lexed.mark(before), Some(':' | '：' | '、' | '@')))
 }
 
-/// Tells whether a word is a whole value of JSON.
+/// Returns whether a word is a whole value of JSON.
 fn is_whole_value(lexed: &Lexed<'_>, at: usize) -> bool {
     let is_quote = |at: usize| lexed.mark(at) == Some('"');
     let end = at + run_length(lexed, at, 8);

@@ -87,7 +87,7 @@ pub(super) fn utterance(lexed: &Lexed<'_>, tokens: Range<usize>, of_value: &OfVa
     is_utterance(lexed, tokens.clone()).then(|| sentence(lexed, tokens, of_value)).flatten()
 }
 
-/// Tells whether words in quotation marks are more than a title.
+/// Returns whether words in quotation marks are more than a title.
 pub(super) fn is_utterance(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
     const MOST_WORDS: usize = 4;
     const MOST_CHINESE: usize = 8;
@@ -125,7 +125,7 @@ fn is_question(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
             || lexed.han(last).is_some_and(|c| matches!(c, '吗' | '呢')))
 }
 
-/// Tells whether a sentence only asks for agreement in its end: `it is late, isn't it?`, `好的，对吧？`.
+/// Returns whether a sentence only asks for agreement in its end: `it is late, isn't it?`, `好的，对吧？`.
 fn is_tagged(lexed: &Lexed<'_>, tokens: Range<usize>) -> bool {
     const PRONOUNS: [&str; 8] = ["he", "i", "it", "she", "they", "there", "we", "you"];
     let comma = tokens.clone().rev().find(|at| matches!(lexed.mark(*at), Some(',' | '，')));

@@ -148,7 +148,7 @@ impl<'a> Lookup<'a> {
         verdicts
     }
 
-    /// Tells whether a fact of the original is still there.
+    /// Returns whether a fact of the original is still there.
     fn kept(&self, fact: &Distinct, at: usize) -> Verdict {
         let hit = self.hits.get(at);
         match &fact.key {
@@ -171,7 +171,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// Tells whether a fact of the compressed form comes from the original.
+    /// Returns whether a fact of the compressed form comes from the original.
     fn supported(&self, fact: &Distinct, at: usize) -> Verdict {
         let hit = self.hits.get(at);
         match &fact.key {
@@ -212,7 +212,7 @@ impl<'a> Lookup<'a> {
         self.other.values.has(&Key::Literal(text.into())) == Some(true) || (hit.is_there && !is_version)
     }
 
-    /// Tells whether one word of a name stands alone and can mean nobody else.
+    /// Returns whether one word of a name stands alone and can mean nobody else.
     fn is_called_in_short(&self, words: &str) -> bool {
         let is_clear = |word: &str| {
             let is_one = self.shared.get(&hash(word)).is_some_and(|names| *names == 1);
@@ -228,7 +228,7 @@ impl<'a> Lookup<'a> {
             || (words.contains(' ') && words.split(' ').any(is_clear))
     }
 
-    /// Tells whether the last part of a path stands alone and can mean no other one.
+    /// Returns whether the last part of a path stands alone and can mean no other one.
     fn is_named_in_short(&self, path: &str) -> bool {
         let last = last_part(path);
         last.len() < path.len()
@@ -236,7 +236,7 @@ impl<'a> Lookup<'a> {
             && self.other.values.is_literal(last)
     }
 
-    /// Tells whether capitalised words of the compressed form are no name that nobody spoke of.
+    /// Returns whether capitalised words of the compressed form are no name that nobody spoke of.
     fn is_no_new_name(&self, words: &str, is_soft: bool) -> bool {
         let is_known = |word: &str| self.other.vocabulary.contains(&hash(word));
         let is_ordinary =
@@ -263,7 +263,7 @@ impl<'a> Lookup<'a> {
         words.split(' ').all(|word| self.other.vocabulary.contains(&hash(word)))
     }
 
-    /// Tells whether signs between thousands are those of a list: `1,500` of `[1, 500]`.
+    /// Returns whether signs between thousands are those of a list: `1,500` of `[1, 500]`.
     fn is_list(&self, fact: &Distinct) -> bool {
         let parts = self.own.text(fact.first).split(',');
         parts.clone().count() > 1
@@ -280,7 +280,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// Tells whether the other side has followed a correction, `not Tuesday, but Wednesday`: it has the new value,
+    /// Returns whether the other side has followed a correction, `not Tuesday, but Wednesday`: it has the new value,
     /// and not the old one.
     fn is_corrected(&self, sentence: &Statement) -> bool {
         let values = |denies: bool| {
@@ -315,7 +315,7 @@ impl<'a> Lookup<'a> {
         self.other.rules.sentence(number).map(|said| said.spot)
     }
 
-    /// Tells whether letters were cut out of a long run of them: a key, a picture as text.
+    /// Returns whether letters were cut out of a long run of them: a key, a picture as text.
     fn is_of_an_encoding(&self, fact: &Distinct) -> bool {
         const SHORTEST: usize = 16;
         let letters = self.own.text(fact.first);
@@ -340,7 +340,7 @@ fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Tells whether another form of a word is known: `Germans` of `German`.
+/// Returns whether another form of a word is known: `Germans` of `German`.
 fn is_known_form(word: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
     let without = ["s", "es", "n", "an", "ian", "ish"].iter().filter_map(|ending| word.strip_suffix(ending));
     let mut forms = without.filter(|form| form.len() >= 4);

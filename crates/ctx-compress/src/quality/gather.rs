@@ -95,7 +95,7 @@ impl Values<'_> {
         self.owners.get(at).is_some_and(Option::is_none)
     }
 
-    /// Tells whether tokens are a key of JSON.
+    /// Returns whether tokens are a key of JSON.
     fn is_key(&self, tokens: &Range<usize>) -> bool {
         let is_quote = |at: usize| matches!(self.lexed.mark(at), Some('"' | '\\'));
         self.lexed.form == Form::Json

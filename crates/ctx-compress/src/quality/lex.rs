@@ -17,7 +17,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Tells whether nobody speaks: then there are no sentences.
+    /// Returns whether nobody speaks: then there are no sentences.
     pub(super) const fn is_data(self) -> bool {
         !matches!(self, Self::Prose)
     }
@@ -113,7 +113,7 @@ impl<'a> Lexed<'a> {
         }
     }
 
-    /// Tells whether the next tokens are these Chinese characters.
+    /// Returns whether the next tokens are these Chinese characters.
     pub(super) fn has_han(&self, index: usize, word: &str) -> bool {
         word.chars().zip(index..).all(|(c, at)| self.han(at) == Some(c))
     }
@@ -126,7 +126,7 @@ impl<'a> Lexed<'a> {
         }
     }
 
-    /// Tells whether nothing stands between a token and the one before.
+    /// Returns whether nothing stands between a token and the one before.
     pub(super) fn touches(&self, index: usize) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.tokens.get(before));
         before.zip(self.tokens.get(index)).is_some_and(|(before, token)| before.end == token.start)
@@ -139,7 +139,7 @@ impl<'a> Lexed<'a> {
         first..last.max(first)
     }
 
-    /// Tells whether a token is the first of a line.
+    /// Returns whether a token is the first of a line.
     pub(super) fn is_line_start(&self, index: usize) -> bool {
         index.checked_sub(1).is_none_or(|before| self.kind(before) == Some(Kind::Break))
     }
@@ -321,7 +321,7 @@ impl Lexer<'_> {
         Some(end)
     }
 
-    /// Tells whether a sign joins what stands before and behind it.
+    /// Returns whether a sign joins what stands before and behind it.
     fn joins(&self, sign: char, (before, next): (char, Option<char>), after: usize) -> bool {
         let Some(next) = next else { return false };
         match sign {
@@ -339,7 +339,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Tells whether a run goes on after signs that join.
+    /// Returns whether a run goes on after signs that join.
     fn goes_on(&self, at: usize) -> bool {
         let rest = self.lexed.text.get(at..).unwrap_or_default();
         let mut signs = rest.chars().take(3).skip_while(|c| matches!(c, '/' | '\\' | '.' | ':'));
@@ -391,12 +391,12 @@ pub(super) fn escape_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Tells whether a character is Chinese.
+/// Returns whether a character is Chinese.
 pub(super) fn is_han(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '〇' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{2FFFF}')
 }
 
-/// Tells whether a character is part of a run by itself.
+/// Returns whether a character is part of a run by itself.
 fn is_run(c: char) -> bool {
     c == '_' || (c.is_alphanumeric() && !is_han(c))
 }

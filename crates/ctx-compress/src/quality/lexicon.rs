@@ -2,17 +2,17 @@
 
 mod english;
 
-/// Tells whether an English word in lower case is no name, however it is written.
+/// Returns whether an English word in lower case is no name, however it is written.
 pub(super) fn is_common(word: &str) -> bool {
     english::COMMON.binary_search(&word).is_ok()
 }
 
-/// Tells whether an English word in lower case does not say what a sentence is about.
+/// Returns whether an English word in lower case does not say what a sentence is about.
 pub(super) fn is_stop(word: &str) -> bool {
     english::STOP.binary_search(&word).is_ok()
 }
 
-/// Tells whether a word joins parts of a name: `Bank of England`, `Ludwig van Beethoven`.
+/// Returns whether a word joins parts of a name: `Bank of England`, `Ludwig van Beethoven`.
 pub(super) fn is_particle(word: &str) -> bool {
     const WORDS: [&str; 18] = [
         "al", "bin", "da", "de", "del", "den", "der", "di", "do", "dos", "du", "ibn", "la", "le", "of",
@@ -21,7 +21,7 @@ pub(super) fn is_particle(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
-/// Tells whether a word stands before names and is no part of them.
+/// Returns whether a word stands before names and is no part of them.
 pub(super) fn is_honorific(word: &str) -> bool {
     const WORDS: [&str; 21] = [
         "aunt",
@@ -49,7 +49,7 @@ pub(super) fn is_honorific(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
-/// Tells whether a full stop after a word ends no sentence.
+/// Returns whether a full stop after a word ends no sentence.
 pub(super) fn is_abbreviation(word: &str) -> bool {
     const WORDS: [&str; 15] = [
         "approx", "ca", "co", "corp", "dr", "etc", "inc", "jr", "ltd", "mr", "mrs", "ms", "prof", "st", "vs",
@@ -57,7 +57,7 @@ pub(super) fn is_abbreviation(word: &str) -> bool {
     word.len() == 1 || WORDS.binary_search(&word).is_ok()
 }
 
-/// Tells whether a verb says what people do, so that a word at the beginning of a sentence before it is a name.
+/// Returns whether a verb says what people do, so that a word at the beginning of a sentence before it is a name.
 pub(super) fn is_of_people(verb: &str) -> bool {
     const VERBS: [&str; 60] = [
         "agreed",
@@ -124,7 +124,7 @@ pub(super) fn is_of_people(verb: &str) -> bool {
     VERBS.contains(&verb)
 }
 
-/// Tells whether capitals are an abbreviation that names nothing in particular.
+/// Returns whether capitals are an abbreviation that names nothing in particular.
 pub(super) fn is_common_abbreviation(word: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 58] = [
@@ -136,7 +136,7 @@ pub(super) fn is_common_abbreviation(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
-/// Tells whether something after the last dot of a word makes it the name of a file.
+/// Returns whether something after the last dot of a word makes it the name of a file.
 pub(super) fn is_extension(word: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 96] = [
@@ -151,7 +151,7 @@ pub(super) fn is_extension(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok() || word == "zip"
 }
 
-/// Tells whether something after the last dot of a word makes it the name of a host.
+/// Returns whether something after the last dot of a word makes it the name of a host.
 pub(super) fn is_top_domain(word: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 32] = [

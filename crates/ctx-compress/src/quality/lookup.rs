@@ -109,7 +109,7 @@ impl Values {
         self.within.extend(groups.filter_map(|group| group.parse::<i128>().ok()).map(|number| number * ONE));
     }
 
-    /// Tells whether there is a value that a reader takes for the same; `None` if the key is no value.
+    /// Returns whether there is a value that a reader takes for the same; `None` if the key is no value.
     pub(super) fn has(&self, key: &Key) -> Option<bool> {
         Some(match key {
             Key::Amount(amount) => self.has_amount(amount),
@@ -172,17 +172,17 @@ impl Values {
             || text.parse::<i128>().is_ok_and(|number| self.raws.contains_key(&(number.saturating_mul(ONE))))
     }
 
-    /// Tells whether something for machines stands there by itself.
+    /// Returns whether something for machines stands there by itself.
     pub(super) fn is_literal(&self, text: &str) -> bool {
         self.literals.contains(&number(text))
     }
 
-    /// Tells whether a number without a unit is a part of something for machines.
+    /// Returns whether a number without a unit is a part of something for machines.
     pub(super) fn has_within(&self, amount: &Quantity) -> bool {
         amount.is_bare() && self.within.contains(&amount.raw)
     }
 
-    /// Tells whether something is the beginning of a hash.
+    /// Returns whether something is the beginning of a hash.
     pub(super) fn has_beginning(&self, text: &str) -> bool {
         let from = (Bound::Included(text), Bound::Unbounded);
         is_hash(text) && self.hashes.range::<str, _>(from).next().is_some_and(|hash| hash.starts_with(text))

@@ -86,7 +86,7 @@ fn is_day(month: u8, day: u8) -> bool {
     (1..=12).contains(&month) && (1..=31).contains(&day)
 }
 
-/// Tells whether a number is a year that people speak of.
+/// Returns whether a number is a year that people speak of.
 pub(super) const fn is_year(number: u16) -> bool {
     number >= 1_000 && number < 2_200
 }

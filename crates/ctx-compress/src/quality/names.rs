@@ -66,7 +66,7 @@ fn run_end(lexed: &Lexed<'_>, at: usize, is_part: &dyn Fn(usize) -> bool) -> usi
     end
 }
 
-/// Tells whether a full stop behind a word belongs to it: `J. Smith`, `Dr. Smith`.
+/// Returns whether a full stop behind a word belongs to it: `J. Smith`, `Dr. Smith`.
 fn is_short(word: &str) -> bool {
     let lower = word.to_lowercase();
     word.chars().count() == 1 || is_abbreviation(&lower) && is_honorific(&lower)
@@ -88,7 +88,7 @@ fn is_product(word: &str) -> bool {
     is_small && characters.next().is_some_and(char::is_uppercase) && characters.any(char::is_lowercase)
 }
 
-/// Tells whether a word has the ending of a possessor.
+/// Returns whether a word has the ending of a possessor.
 pub(super) fn is_possessive(word: &str) -> bool {
     word.ends_with("'s") || word.ends_with("’s")
 }
@@ -165,7 +165,7 @@ fn is_long_name(lexed: &Lexed<'_>, words: &[usize], is_start: bool) -> bool {
     ordinary == 0 || !is_label(lexed, words)
 }
 
-/// Tells whether words are the heading of a line: alone on it, or with a colon behind them.
+/// Returns whether words are the heading of a line: alone on it, or with a colon behind them.
 fn is_label(lexed: &Lexed<'_>, words: &[usize]) -> bool {
     const MOST_BEFORE: usize = 6;
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
@@ -180,7 +180,7 @@ fn is_label(lexed: &Lexed<'_>, words: &[usize]) -> bool {
     begins_line && ends == Some(true)
 }
 
-/// Tells whether a token stands where capitals say nothing.
+/// Returns whether a token stands where capitals say nothing.
 pub(super) fn begins_sentence(lexed: &Lexed<'_>, at: usize) -> bool {
     let mut before = at;
     loop {

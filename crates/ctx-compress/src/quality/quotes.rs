@@ -41,7 +41,7 @@ const fn closing(open: char) -> Option<char> {
     })
 }
 
-/// Tells whether a straight mark begins a quotation: it stands before a word and behind none.
+/// Returns whether a straight mark begins a quotation: it stands before a word and behind none.
 fn opens(text: &str, at: usize, before: Option<char>) -> bool {
     let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
     let is_behind =

@@ -90,7 +90,7 @@ impl Rules {
         self.sentences.len()
     }
 
-    /// Tells whether what somebody else says next answers a question.
+    /// Returns whether what somebody else says next answers a question.
     fn is_answered(&self, number: u32) -> bool {
         /// So many sentences of the next speaker are looked at.
         const MOST: usize = 12;
@@ -112,7 +112,7 @@ impl Rules {
         })
     }
 
-    /// Tells whether anything beside a sentence, in the same text, does what a fact of a kind does.
+    /// Returns whether anything beside a sentence, in the same text, does what a fact of a kind does.
     pub(super) fn does_around(&self, number: u32, kind: FactKind) -> bool {
         let Some(passage) = self.sentences.get(number).map(|said| said.spot.passage) else { return false };
         let around = self.sentences.from(self.sentences.first_of(passage));
@@ -177,7 +177,7 @@ fn kind(sentence: &Statement) -> Option<FactKind> {
     sentence.clauses().any(is_denial).then_some(FactKind::Negation)
 }
 
-/// Tells whether a sentence is a fact of its kind for this clause.
+/// Returns whether a sentence is a fact of its kind for this clause.
 const fn counts(clause: &Clause<'_>, kind: FactKind) -> bool {
     match kind {
         FactKind::Constraint => clause.signs.demands,
@@ -194,7 +194,7 @@ fn about_for(sentence: &Statement, kind: FactKind) -> Vec<u32> {
     if stems.len() < 2 { sentence.about() } else { stems }
 }
 
-/// Tells whether a sentence does what the other does where both are about the same.
+/// Returns whether a sentence does what the other does where both are about the same.
 fn matches((fact, kind): (&Statement, FactKind), other: &Statement, about: &[u32]) -> bool {
     let shared =
         |clause: &Clause<'_>| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();
@@ -218,7 +218,7 @@ fn matches((fact, kind): (&Statement, FactKind), other: &Statement, about: &[u32
     !(limits_differ || is_weakened)
 }
 
-/// Tells whether two sentences deny the same thing.
+/// Returns whether two sentences deny the same thing.
 ///
 /// `The server is not down, the database is` does not say that the database is not down. Of a long sentence only what
 /// is behind the word that denies must be denied by the other too.
@@ -236,7 +236,7 @@ fn denies_the_same(fact: &Statement, other: &Statement, about: &[u32]) -> bool {
     about.len() > SHORT && behind * 2 >= denied.len()
 }
 
-/// Tells whether only clauses with less of the matter deny something.
+/// Returns whether only clauses with less of the matter deny something.
 fn theirs_denies_elsewhere(other: &Statement, about: &[u32]) -> bool {
     let shared =
         |clause: Clause<'_>| clause.stems.iter().filter(|stem| about.binary_search(stem).is_ok()).count();

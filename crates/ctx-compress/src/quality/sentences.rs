@@ -104,7 +104,7 @@ impl Statement {
         self.clauses().flat_map(|clause| clause.stems.iter().copied().chain(iter::once(clause.signs.bits())))
     }
 
-    /// Tells whether another sentence says the same in the same words, but for their endings.
+    /// Returns whether another sentence says the same in the same words, but for their endings.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.key().eq(other.key())
     }

@@ -17,7 +17,7 @@ pub(super) enum Shape {
 /// The signs at which a run is split; the one that binds least comes first.
 const SEPARATORS: [char; 9] = [':', '/', '\\', '@', '-', ',', '.', '\'', '’'];
 
-/// Tells what a run is.
+/// Returns what a run is.
 pub(super) fn shape(run: &str, is_code: bool) -> Shape {
     if let Some(kind) = whole(run, is_code) {
         return Shape::Whole(kind);
@@ -152,7 +152,7 @@ fn plain(run: &str) -> Kind {
     }
 }
 
-/// Tells whether code says this word as prose does.
+/// Returns whether code says this word as prose does.
 fn is_common_word(run: &str) -> bool {
     run.len() <= 2
 }
@@ -171,7 +171,7 @@ fn is_camel(run: &str) -> bool {
 /// Words before years and the like that make no id of them.
 const PREFIXES: [&str; 7] = ["mid", "pre", "post", "non", "early", "late", "under"];
 
-/// Tells whether letters and digits with signs between are one id, and not two numbers or words with a number.
+/// Returns whether letters and digits with signs between are one id, and not two numbers or words with a number.
 fn is_mixed(run: &str) -> bool {
     let parts = || run.split('-').filter(|part| !part.is_empty());
     let is_amount = |part: &str| {

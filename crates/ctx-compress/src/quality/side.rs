@@ -314,7 +314,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Tells whether some letters stand in an encoding. O(bytes of encodings).
+    /// Returns whether some letters stand in an encoding. O(bytes of encodings).
     pub(super) fn has_encoded(&self, letters: &str) -> bool {
         self.encoded.iter().any(|spot| self.text(*spot).contains(letters))
     }

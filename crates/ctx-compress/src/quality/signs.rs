@@ -171,7 +171,7 @@ pub(super) fn english_signs(words: &[&str], has_value: bool) -> Signs {
     }
 }
 
-/// Tells whether an English word in lower case denies something.
+/// Returns whether an English word in lower case denies something.
 pub(super) fn is_denial(word: &str) -> bool {
     const WORDS: [&str; 25] = [
         "not",
@@ -203,7 +203,7 @@ pub(super) fn is_denial(word: &str) -> bool {
     WORDS.contains(&word) || word.ends_with("n't")
 }
 
-/// Tells whether words demand something: by a word of duty, or because they begin as an order does.
+/// Returns whether words demand something: by a word of duty, or because they begin as an order does.
 fn demands(words: &[&str], denies: bool) -> bool {
     const DUTIES: [&str; 12] = [
         "must",
@@ -277,7 +277,7 @@ fn demands(words: &[&str], denies: bool) -> bool {
             || is_ban)
 }
 
-/// Tells whether a Chinese character denies something.
+/// Returns whether a Chinese character denies something.
 pub(super) fn is_chinese_denial(c: char) -> bool {
     matches!(c, '不' | '没' | '无' | '未' | '别' | '勿' | '禁' | '莫' | '拒')
 }

@@ -219,7 +219,7 @@ pub(super) fn of_chinese(text: &str) -> Option<(Unit, usize)> {
     Some((found.1, found.0.chars().count()))
 }
 
-/// Tells whether a Chinese character counts things, people or times.
+/// Returns whether a Chinese character counts things, people or times.
 pub(super) fn is_counter(c: char) -> bool {
     "个位名次件台本张只条辆间份种篇页章项套双瓶杯人家层级届盒箱包袋座栋".contains(c)
 }
@@ -294,7 +294,7 @@ pub(super) fn measure(run: &str) -> Option<(&str, &str)> {
     (is_suffix || is_money || of_word(letters, true).is_some()).then_some((digits, letters))
 }
 
-/// Tells whether letters make a number a position: `3rd`.
+/// Returns whether letters make a number a position: `3rd`.
 pub(super) fn is_ordinal(letters: &str) -> bool {
     matches!(letters, "st" | "nd" | "rd" | "th")
 }

@@ -65,7 +65,7 @@ pub struct BudgetNeed {
 pub enum BudgetVerdict {
     /// Nothing limits it.
     Unlimited,
-    /// It fits; compression begins after so many tokens more.
+    /// It fits; compression begins after so many more tokens.
     Fits {
         /// The tokens.
         free: u64,
@@ -123,7 +123,7 @@ impl BudgetPlan {
         Self { window, needs, room: Some(limit.saturating_sub(needed)), history, verdict }
     }
 
-    /// Tells whether a conversation can go on so.
+    /// Returns whether a conversation can go on so.
     pub const fn is_possible(&self) -> bool {
         !matches!(self.verdict, BudgetVerdict::Impossible { .. })
     }
@@ -154,18 +154,18 @@ fn largest(needs: &[BudgetNeed]) -> (Phrase, u64) {
 }
 
 impl BudgetPlan {
-    /// Says the verdict in one phrase.
+    /// Writes the verdict in one phrase.
     pub fn phrase(&self) -> Phrase {
         match &self.verdict {
             BudgetVerdict::Unlimited => phrase!("nothing limits it"),
             BudgetVerdict::Fits { free } => {
-                phrase!("fits; compression begins after {free} tokens more", free)
+                phrase!("fits; compression begins after {free} more tokens", free)
             }
             BudgetVerdict::Compressed { to } => {
                 phrase!("history is compressed from {history} to {to} tokens", history = self.history, to)
             }
             BudgetVerdict::Restless { over, culprit, tokens } => phrase!(
-                "every turn would compress: what must stay is {over} tokens above the trigger, mostly {culprit} ({tokens})",
+                "every turn would compress: protected content is {over} tokens above the trigger, mostly {culprit} ({tokens})",
                 over,
                 culprit,
                 tokens
@@ -238,8 +238,8 @@ mod tests {
 
     #[test]
     fn what_fits_says_how_long() {
-        check(0, [100, 40, 100], "fits; compression begins after 400 tokens more");
-        check(0, [100, 40, 500], "fits; compression begins after 0 tokens more");
+        check(0, [100, 40, 100], "fits; compression begins after 400 more tokens");
+        check(0, [100, 40, 500], "fits; compression begins after 0 more tokens");
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
         check(
             400,
             [340, 40, 5],
-            "every turn would compress: what must stay is 60 tokens above the trigger, mostly tools (400)",
+            "every turn would compress: protected content is 60 tokens above the trigger, mostly tools (400)",
         );
     }
 

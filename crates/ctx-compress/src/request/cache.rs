@@ -41,7 +41,7 @@ pub fn prefix_stability(before: &[Message], after: &[Message], meter: &Meter<'_>
     }
 }
 
-/// Tells whether two messages are written alike into a request.
+/// Returns whether two messages are written alike into a request.
 fn is_same_request(before: &Message, after: &Message) -> bool {
     before.is_shared_with(after)
         || (before.role == after.role

@@ -61,7 +61,7 @@ impl RequestConfig {
         share(self.token_budget, self.target_usage)
     }
 
-    /// Tells whether a number of tokens is above the trigger.
+    /// Returns whether a number of tokens is above the trigger.
     pub fn is_above_trigger(&self, tokens: u64) -> bool {
         usage(tokens, self.token_budget) > self.trigger_threshold
     }

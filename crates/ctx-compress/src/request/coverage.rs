@@ -291,7 +291,7 @@ impl Writer<'_> {
     }
 }
 
-/// Tells whether a message is of the conversation, and not what a preset or a plug-in placed in it.
+/// Returns whether a message is of the conversation, and not what a preset or a plug-in placed in it.
 fn is_said(message: &Message) -> bool {
     matches!(message.place, Place::History | Place::Pinned)
 }

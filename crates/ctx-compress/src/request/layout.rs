@@ -31,7 +31,7 @@ pub enum Part {
     Placed,
     /// A message that somebody pinned.
     Pinned,
-    /// A summary that stands for older messages.
+    /// A summary that replaces older messages.
     Summary,
     /// What is being answered, see [`Protection`]; where nobody is answered, the newest group.
     Current,
@@ -89,7 +89,7 @@ impl Layout {
             Place::History | Place::Pinned if index >= current || Some(index) == last_user => Part::Current,
             Place::History | Place::Pinned if message.is_continuation_prefix => Part::Current,
             Place::History | Place::Pinned => Part::History,
-            Place::Skeleton | Place::Anchored | Place::AroundHistory | Place::Gap { .. } => Part::Placed,
+            _ => Part::Placed,
         };
         let group = |range: Range<usize>| {
             let members = messages.get(range.clone()).unwrap_or_default();
@@ -146,7 +146,7 @@ fn with_points(groups: Vec<LaidGroup>, is_point: impl Fn(&LaidGroup) -> bool) ->
     laid
 }
 
-/// Tells whether a message stands at one of several points of a placement.
+/// Returns whether a message stands at one of several points of a placement.
 pub(crate) fn is_point(message: &Message) -> bool {
     message.place == Place::Gap { multiple: true }
 }
@@ -166,18 +166,18 @@ fn current_start(messages: &[Message], protection: Protection, last_user: Option
     start - before.take_while(|message| is_user(message)).count()
 }
 
-/// Tells whether a message is said in the conversation: neither placed in it nor a note or summary of it, whoever speaks
+/// Returns whether a message is said in the conversation: neither placed in it nor a note or summary of it, whoever speaks
 /// that.
 pub(crate) fn is_said(message: &Message) -> bool {
     message.place == Place::History && message.note.is_none() && !is_summary(message)
 }
 
-/// Tells whether a message is a turn of the user's.
+/// Returns whether a message is a turn of the user's.
 pub(crate) fn is_user(message: &Message) -> bool {
     message.role == Role::User && is_said(message)
 }
 
-/// Tells whether a message at the head instructs: nobody's turn, and no note or summary of earlier turns.
+/// Returns whether a message at the head instructs: nobody's turn, and no note or summary of earlier turns.
 fn is_leading(message: &Message) -> bool {
     let is_placed = !matches!(message.place, Place::History | Place::Pinned);
     is_placed || (message.role.is_instruction() && message.note.is_none() && !is_summary(message))
@@ -186,7 +186,7 @@ fn is_leading(message: &Message) -> bool {
 /// What marks a text as a summary in the logs of seed 004's application.
 const SUMMARY_MARKS: [&str; 2] = ["CONVERSATION_SUMMARY", "SUMMARY"];
 
-/// Tells whether a message is a summary that must stay; notes of earlier passes are none, they are written anew.
+/// Returns whether a message is a summary that must stay; notes of earlier passes are none, they are written anew.
 ///
 /// A summary is known by where it comes from, and an instruction that begins with the word `SUMMARY` or
 /// `CONVERSATION_SUMMARY` is one too.

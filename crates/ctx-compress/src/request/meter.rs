@@ -49,7 +49,7 @@ impl<'a> Meter<'a> {
         Self { counter: Arc::new(Lent(counter)), model: Some(Arc::new(model.clone())) }
     }
 
-    /// Tells whether it estimates.
+    /// Returns whether it estimates.
     pub const fn is_estimate(&self) -> bool {
         self.model.is_none()
     }

@@ -36,7 +36,7 @@ impl PassOutcome {
         }
     }
 
-    /// Says it in one phrase.
+    /// Writes it in one phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Compacted => phrase!("compacted"),
@@ -91,13 +91,13 @@ pub struct MessageCost {
 }
 
 impl Overflow {
-    /// Says it in one phrase.
+    /// Writes it in one phrase.
     pub fn phrase(&self) -> Phrase {
         let Self { needed, budget, parts, .. } = self;
         let part =
             |cost: &PartCost| phrase!("{part} {tokens}", part = cost.part.phrase(), tokens = cost.tokens);
         let parts = Argument::list(parts.iter().map(part), Divider::Comma);
-        phrase!("what must stay needs {needed} of {budget} tokens: {parts}", needed, budget, parts)
+        phrase!("protected content needs {needed} of {budget} tokens: {parts}", needed, budget, parts)
     }
 
     /// Adds up what must stay; `saved` says how many tokens shortening has saved in a group.
@@ -148,7 +148,7 @@ mod tests {
             (
                 PassOutcome::Infeasible(Box::new(overflow)),
                 "infeasible",
-                "infeasible: what must stay needs 17 of 9 tokens: current turn 12, leading instructions 5",
+                "infeasible: protected content needs 17 of 9 tokens: current turn 12, leading instructions 5",
             ),
         ];
         for (outcome, name, words) in outcomes {

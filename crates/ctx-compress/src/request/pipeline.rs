@@ -102,7 +102,7 @@ impl<'m> CompressionPipeline<'m> {
         ContextUsage::new(self.meter.messages(messages), self.config.token_budget)
     }
 
-    /// Tells whether messages are above the trigger; at the trigger itself they are not.
+    /// Returns whether messages are above the trigger; at the trigger itself they are not.
     pub fn should_compress(&self, messages: &[Message]) -> bool {
         self.config.is_above_trigger(self.meter.messages(messages))
     }
@@ -182,10 +182,10 @@ fn changed_notes(messages: &[Message]) -> impl Iterator<Item = Diagnostic> {
     changed.map(|(index, message)| {
         let name = excerpt(message.source.id.as_deref().unwrap_or("a note"));
         let text = phrase!(
-            "the text of `{name}` is not the one that was written; it is read as any other text",
+            "the text of `{name}` was changed since it was written; it is treated as ordinary text",
             name
         );
-        let help = phrase!("what was pinned in it may go; mark a message as pinned to keep it");
+        let help = phrase!("what was pinned in it may be dropped; pin a message to keep it");
         Diagnostic::warning(codes::CHANGED_NOTE, text).at_pointer(format!("/{index}")).with_help(help)
     })
 }
@@ -286,7 +286,7 @@ impl Pass<'_> {
         with_notes(self.layout.groups.iter().map(step), notes, meter)
     }
 
-    /// Tells whether a plan is worth it.
+    /// Returns whether a plan is worth it.
     fn judge(&self, before: u64, after: u64) -> PassOutcome {
         let config = &self.pipeline.config;
         let no_progress = |reason: Phrase| PassOutcome::NoProgress { reason };
@@ -297,7 +297,7 @@ impl Pass<'_> {
         let least = share(before, config.min_saving);
         if before <= config.token_budget && saved < least {
             return no_progress(phrase!(
-                "{saved} tokens would be saved, and a rewrite is worth it from {least} on",
+                "a rewrite would save {saved} tokens, fewer than the minimum of {least}",
                 saved,
                 least
             ));
@@ -317,7 +317,7 @@ fn fixed_action(
     }
     let members = group.range.clone().zip(members);
     let members = members.map(|(index, message)| shortened.get(&index).unwrap_or(message).clone());
-    (Action::Shorten(members.collect()), phrase!("more than the budget by itself"))
+    (Action::Shorten(members.collect()), phrase!("larger than the whole budget"))
 }
 
 /// Returns how many tokens history may have beside what must stay, shortened where it has to be.

@@ -27,7 +27,7 @@ use crate::request::strategy::PlacedNote;
 /// let plan = pipeline.plan(&messages, Protection::PendingTurn);
 /// assert_eq!(plan.to_string(), "\
 /// compacted by `key-message`: 60 → 40 of 45 tokens, 3 → 2 messages
-///   drop   n1   20 → 0    no room left at its priority
+///   drop   n1   20 → 0    no room left for its priority
 ///   keep   n2   20 → 20   one of the newest messages
 ///   keep   n3   20 → 20   current turn
 /// ");
@@ -188,7 +188,7 @@ impl CompressionPlan<'_> {
         })
     }
 
-    /// Says in one phrase how it ends, and with how many tokens and messages.
+    /// Writes in one phrase how it ends, and with how many tokens and messages.
     pub fn headline(&self) -> Phrase {
         let outcome = self.outcome.phrase();
         let (before, budget, messages) = (self.tokens_before, self.budget, self.messages.len());
@@ -215,7 +215,7 @@ impl CompressionPlan<'_> {
         )
     }
 
-    /// Tells whether applying it changes anything, repairs aside.
+    /// Returns whether applying it changes anything, repairs aside.
     pub fn changes(&self) -> bool {
         self.outcome == PassOutcome::Compacted
     }
@@ -340,7 +340,7 @@ pub(crate) fn with_notes(
 
 fn written(note: PlacedNote, meter: &Meter<'_>) -> PlanStep {
     PlanStep {
-        reason: phrase!("stands for older messages"),
+        reason: phrase!("replaces older messages"),
         range: note.before..note.before,
         part: Part::History,
         id: note.message.source.id.clone(),

@@ -50,7 +50,7 @@ pub(crate) fn without_middle(message: &Message, max_chars: usize) -> Option<Mess
     excerpt.replace_in(message)
 }
 
-/// Tells whether a result says that something failed.
+/// Returns whether a result says that something failed.
 pub(crate) fn is_error(text: &str) -> bool {
     let text = text.trim_start();
     let begins = |word: &str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));

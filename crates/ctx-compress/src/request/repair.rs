@@ -55,7 +55,7 @@ pub fn repair(messages: &[Message]) -> Option<Repaired> {
     Some(pairing.finish(messages))
 }
 
-/// Tells whether each call is answered exactly once, before the next message that is no result.
+/// Returns whether each call is answered exactly once, before the next message that is no result.
 pub(crate) fn is_paired(messages: &[Message]) -> bool {
     let mut open: HashSet<&str> = HashSet::new();
     for message in messages {
@@ -106,7 +106,7 @@ impl<'a> Pairing<'a> {
     fn add(&mut self, index: usize, message: &'a Message, messages: &[Message]) {
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
-                "a message of the role `{role}` makes calls, which are left out",
+                "a message of role `{role}` has tool calls, which are left out",
                 role = message.role.to_string()
             );
             self.report(codes::MISPLACED_CALL, text, format!("/{index}/tool_calls"));
@@ -114,7 +114,7 @@ impl<'a> Pairing<'a> {
         match message.role {
             Role::Tool => self.add_result(index, message, messages),
             Role::Assistant => self.add_calls(index, message),
-            Role::System | Role::Developer | Role::User => self.open_from = self.calls.len(),
+            _ => self.open_from = self.calls.len(),
         }
     }
 
@@ -151,21 +151,26 @@ impl<'a> Pairing<'a> {
         };
         let Some((at, call)) = at.and_then(|at| Some((at, self.calls.get_mut(at)?))) else {
             let id = message.tool_call_id.as_deref().unwrap_or_default();
-            let text = phrase!("no call above has the id `{id}`; the result is left out", id = excerpt(id));
+            let text = phrase!("no earlier call has the id `{id}`; the result is left out", id = excerpt(id));
             return self.report(codes::ORPHAN_RESULT, text, pointer);
         };
         let id = excerpt(call.id);
-        let is_interrupted =
-            |at: usize| messages.get(at).is_some_and(|earlier| earlier.text() == INTERRUPTED);
+        let written = interrupted_id(call.id);
+        let is_interrupted = |at: usize| {
+            messages.get(at).is_some_and(|earlier| earlier.source.id.as_deref() == Some(written.as_str()))
+        };
         // What an earlier repair wrote gives way to what the tool really said.
         call.result = call.result.filter(|earlier| !is_interrupted(*earlier));
         if call.result.is_some() {
-            let text = phrase!("the call `{id}` has a result already; the second is left out", id);
+            let text = phrase!("the call `{id}` already has a result; the second is left out", id);
             return self.report(codes::DUPLICATE_RESULT, text, pointer);
         }
         call.result = Some(index);
         if at < self.open_from {
-            let text = phrase!("the result of the call `{id}` comes late; it is moved to its call", id);
+            let text = phrase!(
+                "the result of the call `{id}` does not follow its call directly; it is moved there",
+                id
+            );
             self.report(codes::LATE_RESULT, text, pointer);
         }
     }
@@ -182,7 +187,7 @@ impl<'a> Pairing<'a> {
             .map(|call| (call.owner, call.position, excerpt(call.id).into_owned()))
             .collect();
         for (owner, position, id) in unanswered {
-            let text = phrase!("the call `{id}` has no result and gets one that says so", id);
+            let text = phrase!("the call `{id}` has no result; one that says so is added", id);
             self.report(codes::UNANSWERED_CALL, text, format!("/{owner}/tool_calls/{position}"));
         }
         self.kept = self.calls.iter().filter_map(|call| call.result).collect();
@@ -240,8 +245,13 @@ fn clean(result: &Message, id: &str) -> Message {
     })
 }
 
+/// The id of what stands for the result of a call, by which it is known again.
+fn interrupted_id(call: &str) -> String {
+    format!("interrupted-{call}")
+}
+
 fn interrupted(call: &Call<'_>) -> Message {
-    let source = Source::history(format!("interrupted-{}", call.id), Role::Tool);
+    let source = Source::history(interrupted_id(call.id), Role::Tool);
     Message::new(Role::Tool, INTERRUPTED, source).with(|message| message.tool_call_id = Some(call.id.into()))
 }
 

@@ -82,7 +82,7 @@ impl UsageWatch {
         self.hopeless = Some((self.measured, self.tokens));
     }
 
-    /// Tells whether a pass over exactly this made no progress before.
+    /// Returns whether a pass over exactly this made no progress before.
     pub fn is_hopeless(&self) -> bool {
         self.hopeless == Some((self.measured, self.tokens))
     }

@@ -111,5 +111,5 @@ fn an_edit_keeps_them_and_a_switch_leaves_them_out() {
         assert_eq!(session.node(&id), before.node(&id));
     }
     let switched = switch_appendix(&session, "n1", false, &counter);
-    assert_eq!(switched.unwrap_err().to_string(), "`n1` is no summary");
+    assert_eq!(switched.unwrap_err().to_string(), "`n1` is not a summary");
 }

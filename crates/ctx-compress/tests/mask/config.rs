@@ -78,7 +78,7 @@ fn a_value_of_a_wrong_type_leaves_the_lower_level() {
         "countThreshold",
         (json!(70), MaskLevel::Global),
         &[
-            "warning[CTX0825]: `countThreshold` of compression is `\"60\"`, expected a whole number from 0 to 1000000000000 (at /countThreshold)",
+            "warning[CTX0825]: the compression setting `countThreshold` is `\"60\"`; expected a whole number from 0 to 1000000000000 (at /countThreshold)",
         ],
     );
 }
@@ -91,8 +91,8 @@ fn an_unknown_setting_is_reported_with_the_nearest() {
         "tokenThreshold",
         (json!(80_000), MaskLevel::BuiltIn),
         &[
-            "warning[CTX0826]: compression has no setting `tokenTreshold` (at /defaultStrategy/tokenTreshold)",
-            "warning[CTX0825]: the settings of compression are no object (at /)",
+            "warning[CTX0826]: there is no compression setting `tokenTreshold` (at /defaultStrategy/tokenTreshold)",
+            "warning[CTX0825]: the settings of compression are not an object (at /)",
         ],
     );
 }

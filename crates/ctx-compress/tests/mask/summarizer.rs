@@ -43,7 +43,7 @@ fn error(kind: PortErrorKind) -> Result<SummaryAnswer, PortError> {
 }
 
 fn failed(kind: PortErrorKind) -> Result<&'static str, SummaryFailure> {
-    Err(SummaryFailure::Port { kind, detail: "no luck".to_owned() })
+    Err(SummaryFailure::Port { kind, detail: "no luck".into() })
 }
 
 #[test]

@@ -45,8 +45,8 @@ fn what_is_no_summary_is_refused() {
     let session = conversation("u a S[n1,n2]");
     let counter = Counter::estimate();
     let text = |result: Result<_, ctx_compress::mask::SummaryError>| result.unwrap_err().to_string();
-    assert_eq!(text(switch_summary(&session, "n1", false)), "`n1` is no summary");
-    assert_eq!(text(delete_summary(&session, "n1")), "`n1` is no summary");
+    assert_eq!(text(switch_summary(&session, "n1", false)), "`n1` is not a summary");
+    assert_eq!(text(delete_summary(&session, "n1")), "`n1` is not a summary");
     assert_eq!(text(delete_summary(&session, "x")), "no node `x`");
     assert_eq!(
         text(edit_summary(&session, "n3", " \n", &counter)),
@@ -78,9 +78,9 @@ fn circles_are_found() {
     check(
         &conversation("u a S[n1,n3] u S[n4,n6] S[n5] S[n6]"),
         &[
-            "the summary `n3` lists itself, alone or in a circle of summaries",
-            "the summary `n5` lists itself, alone or in a circle of summaries",
-            "the summary `n6` lists itself, alone or in a circle of summaries",
+            "the summary `n3` lists itself, directly or through other summaries",
+            "the summary `n5` lists itself, directly or through other summaries",
+            "the summary `n6` lists itself, directly or through other summaries",
         ],
     );
 }
@@ -101,7 +101,7 @@ fn foreign_ids_are_found() {
 fn ids_of_no_node_and_of_other_branches_are_told_apart() {
     check(
         &conversation("u a S[n1,x] u"),
-        &["the summary `n3` lists `x`, which is no node: it hides nothing there"],
+        &["the summary `n3` lists `x`, which is not a node: it hides nothing there"],
     );
     let mut session = conversation("u a S[n1,x2] u");
     let branch =
@@ -117,7 +117,7 @@ fn ids_that_are_listed_twice_are_found() {
 
 #[test]
 fn summaries_of_the_same_messages_are_found_if_both_are_sent() {
-    let overlap = "the summary `n6` lists `n2` for which `n3` stands too: both are sent";
+    let overlap = "the summary `n6` lists `n2` that `n3` also summarizes; both are sent";
     check(&conversation("u a S[n1,n2] u a S[n2,n4] u"), &[overlap]);
     check(&conversation("u a ~S[n1,n2] u a S[n2,n4] u"), &[]);
     check(&conversation("u a S[n1,n2] u a S[n1,n2,n3,n4] u"), &[]);

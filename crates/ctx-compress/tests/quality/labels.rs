@@ -28,7 +28,7 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    /// Tells whether a fact of a report is this one: one of the two texts holds the other.
+    /// Returns whether a fact of a report is this one: one of the two texts holds the other.
     ///
     /// Sentences hold values and are other facts than these.
     fn is(&self, fact: &Fact) -> bool {
@@ -48,7 +48,7 @@ impl Label {
     }
 }
 
-/// Tells whether a text holds another one between borders of words.
+/// Returns whether a text holds another one between borders of words.
 fn holds(text: &str, part: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
     !part.is_empty()

@@ -207,7 +207,7 @@ impl Pass {
     }
 }
 
-/// Tells whether a message is one of the request, at most shorter.
+/// Returns whether a message is one of the request, at most shorter.
 fn is_the_same_message(given: &Message, now: &Message) -> bool {
     given.source == now.source
         && given.role == now.role
@@ -216,7 +216,7 @@ fn is_the_same_message(given: &Message, now: &Message) -> bool {
         && given.tool_call_id == now.tool_call_id
 }
 
-/// Tells whether a message is somebody's turn: not placed, and no note or summary of turns, whoever speaks that.
+/// Returns whether a message is somebody's turn: not placed, and no note or summary of turns, whoever speaks that.
 fn is_turn(message: &Message) -> bool {
     message.place == Place::History && message.note.is_none() && !is_summary(message)
 }

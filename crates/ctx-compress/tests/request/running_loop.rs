@@ -13,7 +13,7 @@ fn check(messages: &[Message], setting: Setting, start: usize) {
     let done = pipeline.compress_historical_messages(messages, start);
     let given = paired(messages);
     let plan = pipeline.plan(messages, Protection::CurrentLoop(start));
-    let is_shortened = plan.steps.iter().any(|step| step.reason == "more than the budget by itself");
+    let is_shortened = plan.steps.iter().any(|step| step.reason == "larger than the whole budget");
     let (given_loop, new_loop) = (given.len().min(start), done.new_loop_start);
     if given == messages {
         assert!(new_loop <= given_loop, "{new_loop} is not behind {given_loop}");

@@ -259,7 +259,7 @@ fn end_of(bytes: &[u8], start: usize, left: &mut usize) -> usize {
     stream.map_or(end, |stream| stream.end)
 }
 
-/// Tells whether a value ends before the file does and before the next object begins: a bracket may be missing.
+/// Returns whether a value ends before the file does and before the next object begins: a bracket may be missing.
 fn is_closed(bytes: &[u8], start: usize, end: usize) -> bool {
     let value = bytes.get(start..end).unwrap_or_default();
     end < bytes.len() && memchr::memmem::find(value, b"endobj").is_none()

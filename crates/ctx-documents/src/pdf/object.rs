@@ -68,7 +68,7 @@ impl Dict {
         self.0.iter().find(|(name, _)| name == key.as_bytes()).map(|(_, value)| value)
     }
 
-    /// Tells whether a value is a name.
+    /// Returns whether a value is a name.
     pub(super) fn is(&self, key: &str, name: &str) -> bool {
         self.get(key).and_then(Object::name) == Some(name.as_bytes())
     }

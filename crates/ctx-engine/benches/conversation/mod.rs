@@ -44,7 +44,7 @@ pub(crate) fn warm(variables: Variables) -> CompiledAgent {
     for number in 0..200 {
         counter.count(&writer.text(1_000, number % 2 == 0));
     }
-    let turn = TurnInput { input: Some("Hello".into()), ..turn() };
+    let turn = turn().with(|turn| turn.input = Some("Hello".into()));
     let context = compiled.assemble_blocking(&Session::new("warm"), &turn);
     assert!(context.is_ok(), "a greeting fits");
     compiled
@@ -53,12 +53,15 @@ pub(crate) fn warm(variables: Variables) -> CompiledAgent {
 /// What the agent is compiled with.
 pub(crate) fn with() -> Compile {
     let profile = json!({ "name": "Lin", "content": "Keeps bees and asks before doing." });
-    Compile { profile: Some(UserProfile::read(profile, &mut Reader::new())), ..Compile::default() }
+    Compile::default().with(|compile| compile.profile = Some(UserProfile::read(profile, &mut Reader::new())))
 }
 
 /// The inputs of a turn.
 pub(crate) fn turn() -> TurnInput {
-    TurnInput { model: Some(MODEL.into()), context_tokens: Some(BUDGET), ..TurnInput::default() }
+    TurnInput::default().with(|turn| {
+        turn.model = Some(MODEL.into());
+        turn.context_tokens = Some(BUDGET);
+    })
 }
 
 /// An agent with 40 preset messages of some 300 bytes: mostly system, a fifth with macros, some placed; with

@@ -62,7 +62,7 @@ fn named(anchor: &AnchorDefinition) -> Value {
     json!({ "const": anchor.id, "description": format!("{}: {}", anchor.name, anchor.description) })
 }
 
-/// Tells which processors there are, and which settings each has.
+/// Returns which processors there are, and which settings each has.
 fn set_processors(setting: &mut Value, engine: &Engine) {
     let registry = engine.processors();
     let known = registry.descriptors().map(|processor| {

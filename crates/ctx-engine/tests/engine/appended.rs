@@ -26,11 +26,10 @@ fn check(conversation: &[&str], input: Option<&str>, further: &[&str], expected:
     }));
     let nodes = conversation.iter().map(|text| Node::new(Role::User, *text));
     let (session, _) = Session::linear("s", nodes);
-    let turn = TurnInput {
-        input: input.map(Into::into),
-        further: further.iter().map(|text| data(text)).collect(),
-        ..TurnInput::default()
-    };
+    let turn = TurnInput::default().with(|turn| {
+        turn.input = input.map(Into::into);
+        turn.further = further.iter().map(|text| data(text)).collect();
+    });
     let context = compiled.assemble_blocking(&session, &turn).unwrap();
     let texts: Vec<_> = context.messages.iter().map(|message| message.text()).collect();
     assert_eq!(texts, expected);
@@ -56,8 +55,10 @@ fn macros_in_further_messages_are_data() {
 fn further_messages_are_never_dropped() {
     let compiled = compile(&json!({}));
     let (session, _) = Session::linear("s", (0..50).map(|_| Node::new(Role::User, "word ".repeat(20))));
-    let turn =
-        TurnInput { further: vec![data("the file")], context_tokens: Some(500), ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| {
+        turn.further = vec![data("the file")];
+        turn.context_tokens = Some(500);
+    });
     let context = compiled.assemble_blocking(&session, &turn);
     let error = context.unwrap_err();
     assert!(

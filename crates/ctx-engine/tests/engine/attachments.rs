@@ -26,7 +26,7 @@ struct Probe {
 #[async_trait]
 impl ContextProcessor for Probe {
     fn descriptor(&self) -> Descriptor {
-        Descriptor { priority: self.priority, ..Descriptor::new(self.id, self.id, "counts") }
+        Descriptor::new(self.id, self.id, "counts").with(|descriptor| descriptor.priority = self.priority)
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -50,12 +50,14 @@ fn totals(dialect: Dialect, model: &str) -> Vec<u64> {
     let session = read_conversation(&read("session.yaml"), "session.yaml", &limits).unwrap().value;
     let compiled = engine.compile(&agent, &Compile::default());
     let attached = Attached::of(&case);
-    let ports = Ports { attachments: attached.ports(), ..Ports::default() };
-    let turn =
-        TurnInput { model: Some(model.into()), dialect: Some(dialect.name().into()), ..TurnInput::default() };
+    let ports = Ports::default().with(|lent| lent.attachments = attached.ports());
+    let turn = TurnInput::default().with(|turn| {
+        turn.model = Some(model.into());
+        turn.dialect = Some(dialect.name().into());
+    });
     let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports)).unwrap();
     let request = Request { model, tools: &[], parameters: &Map::new() };
-    let body = context.encode(dialect, &request).to_value();
+    let body = context.encode(&request).to_value();
     let errors =
         lint::check(&body, dialect).into_iter().filter(|finding| finding.severity == Severity::Error);
     assert_eq!(errors.collect::<Vec<_>>(), [], "the linter of {dialect}");

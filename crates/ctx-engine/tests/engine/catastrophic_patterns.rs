@@ -23,8 +23,8 @@ fn assemble(agent: Value, book: Option<Value>, text: &str) -> (String, Vec<u16>)
         book: Arc::new(Worldbook::read(book, &mut Reader::new())),
         is_global: true,
     });
-    let with = Compile { worldbooks: book.into_iter().collect(), ..Compile::default() };
-    let turn = TurnInput { input: Some(text.into()), ..TurnInput::default() };
+    let with = Compile::default().with(|compile| compile.worldbooks = book.into_iter().collect());
+    let turn = TurnInput::new(text);
     let context = Engine::new().compile(&agent, &with).assemble_blocking(&Session::new("s"), &turn).unwrap();
     let sent = context.messages.last().unwrap().text().into_owned();
     // Without a model nothing limits the context, which is told too.

@@ -43,18 +43,18 @@ fn context(engine: &Engine, case: &Case, at: usize) -> String {
     let session = read_conversation(case.session.to_string().as_bytes(), "chat.json", &limits).unwrap();
     let enable =
         ["merge-injections", "ensure-alternating-roles", "nobody-either"].map(str::to_owned).to_vec();
-    let with = Compile { switches: Switches { enable, ..Switches::default() }, ..Compile::default() };
-    let turn = TurnInput {
-        at_millis: Some(0),
-        seed: at as u64,
-        input: case.input.map(Into::into),
-        kind: case.kind,
-        model: case.model.map(Into::into),
+    let with =
+        Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
+    let turn = TurnInput::default().with(|turn| {
+        turn.at_millis = Some(0);
+        turn.seed = at as u64;
+        turn.input = case.input.map(Into::into);
+        turn.kind = case.kind;
+        turn.model = case.model.map(Into::into);
         // Some with room for everything, some with little, some with too little.
-        context_tokens: Some(i64::try_from(at * 5 % 200 + 4).unwrap()),
-        reserve: Some(0),
-        ..TurnInput::default()
-    };
+        turn.context_tokens = Some(i64::try_from(at * 5 % 200 + 4).unwrap());
+        turn.reserve = Some(0);
+    });
     let compiled = engine.compile(&agent.value, &with);
     let findings = format!("{:?}{:?}{:?}", agent.diagnostics, session.diagnostics, compiled.diagnostics());
     match compiled.assemble_blocking(&session.value, &turn) {

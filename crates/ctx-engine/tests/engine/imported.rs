@@ -41,7 +41,10 @@ fn import_all(texts: &[(String, String)]) -> (Vec<Diagnostic>, CompiledAgent, Se
         book: std::sync::Arc::new(named.book),
         is_global: false,
     });
-    let with = Compile { profile, worldbooks: books.collect(), ..Compile::default() };
+    let with = Compile::default().with(|compile| {
+        compile.profile = profile;
+        compile.worldbooks = books.collect();
+    });
     let session = conversations.into_iter().next().map_or_else(|| Session::new("s"), |chat| chat.session);
     (found, Engine::new().compile(&agent.unwrap(), &with), session)
 }
@@ -100,7 +103,10 @@ fn check(files: &[Value], expected: &[&str]) {
 }
 
 fn quiet(input: &str) -> TurnInput {
-    TurnInput { kind: GenerationKind::Quiet, input: Some(input.into()), ..TurnInput::default() }
+    TurnInput::default().with(|turn| {
+        turn.kind = GenerationKind::Quiet;
+        turn.input = Some(input.into());
+    })
 }
 
 /// A preset with the given fields that sends a main prompt and the conversation below an empty line.
@@ -138,8 +144,8 @@ fn the_answer_is_a_part_of_the_context() {
     let available =
         |turn: &TurnInput| assemble(std::slice::from_ref(&limits), turn).report.usage.unwrap().available;
     assert_eq!(available(&TurnInput::default()), Some(97));
-    assert_eq!(available(&TurnInput { reserve: Some(50), ..TurnInput::default() }), Some(247));
-    assert_eq!(available(&TurnInput { context_tokens: Some(300), ..TurnInput::default() }), Some(297));
+    assert_eq!(available(&TurnInput::default().with(|turn| turn.reserve = Some(50))), Some(247));
+    assert_eq!(available(&TurnInput::default().with(|turn| turn.context_tokens = Some(300))), Some(297));
 }
 
 #[test]
@@ -180,7 +186,7 @@ fn a_quiet_prompt_is_nothing_that_the_user_said() {
     let ask = quiet("Sum up the tide.");
     check_turn(&files(2), &ask, &["<Well?>", "Hello.", "Well?", "Sum up the tide."]);
     check_turn(&files(1), &ask, &["<Well?>", "Hello.", "Well?", "Note.", "Sum up the tide."]);
-    let said = TurnInput { kind: GenerationKind::Normal, ..ask };
+    let said = ask.with(|turn| turn.kind = GenerationKind::Normal);
     let expected =
         ["<Sum up the tide.>", "Hello.", "Well?", "Sum up the tide.", "Note.", "The tide is high."];
     check_turn(&files(2), &said, &expected);
@@ -196,7 +202,7 @@ fn texts_that_a_preset_does_not_have_are_those_of_the_application() {
         &["Main.", "[Start a new Chat]", "Hello."],
     );
     check(&[said.clone(), preset(&json!({}))], &["Main.", "Hello."]);
-    let go_on = TurnInput { kind: GenerationKind::Continue, ..TurnInput::default() };
+    let go_on = TurnInput::default().with(|turn| turn.kind = GenerationKind::Continue);
     let nudge = "[Continue your last message without repeating its original content.]";
     check_turn(&[said.clone(), preset(&json!({}))], &go_on, &["Main.", "Hello.", nudge]);
     let blank = preset(&json!({ "continue_nudge_prompt": "" }));
@@ -245,7 +251,7 @@ fn a_chat_brings_its_variables_and_the_name_of_its_user() {
 /// Compares what is sent, each message behind its role.
 #[track_caller]
 fn check_sent(files: &[Value], kind: GenerationKind, expected: &[&str]) {
-    let turn = TurnInput { kind, ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| turn.kind = kind);
     let sent = assemble(files, &turn).messages;
     let sent: Vec<String> =
         sent.iter().map(|message| format!("{}: {}", message.role, message.text())).collect();
@@ -414,7 +420,9 @@ fn files_of_others_are_refused() {
     let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let mut shown = String::new();
-    for path in paths.iter().filter(|path| path.extension().is_none_or(|ending| ending != "snap")) {
+    for path in
+        paths.iter().filter(|path| path.extension().is_none_or(|ending| ending != "snap" && ending != "new"))
+    {
         let name = path.file_name().unwrap().to_str().unwrap();
         let bytes = fs::read(path).unwrap();
         let made = import(&[SourceFile { name, bytes: &bytes }], &ImportOptions::default());

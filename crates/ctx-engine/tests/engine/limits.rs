@@ -19,7 +19,7 @@ struct LoadsEverything;
 #[async_trait]
 impl ContextProcessor for LoadsEverything {
     fn descriptor(&self) -> Descriptor {
-        Descriptor { priority: 50, ..Descriptor::new("loads-everything", "", "") }
+        Descriptor::new("loads-everything", "", "").with(|descriptor| descriptor.priority = 50)
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -84,7 +84,7 @@ fn assemble(user: Value, turn: &TurnInput) -> (CompiledAgent, Result<Context, As
         json!({ "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }] }),
         &mut Reader::new(),
     );
-    let with = Compile { user_parameters: Some(user), ..Compile::default() };
+    let with = Compile::default().with(|compile| compile.user_parameters = Some(user));
     let compiled = ENGINE.compile(&agent, &with);
     let session = Session::linear("s", [Node::new(Role::User, "Well?")]).0;
     let context = compiled.assemble_blocking(&session, turn);
@@ -152,7 +152,10 @@ fn settings_that_nobody_could_mean_are_findings() {
 /// Assembles a question with a budget; compares the error.
 #[track_caller]
 fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
-    let turn = TurnInput { context_tokens: Some(context_tokens), reserve, ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| {
+        turn.context_tokens = Some(context_tokens);
+        turn.reserve = reserve;
+    });
     assert_eq!(assemble(json!({}), &turn).1.unwrap_err().to_string(), expected);
 }
 
@@ -162,9 +165,9 @@ fn budgets_that_leave_nothing_are_refused() {
         let range = "only 0 to 1000000000; 0 means the model's window";
         check_error(tokens, None, &format!("the context cannot have `{tokens}` tokens, {range}"));
     }
-    let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, beginning of the answer -3";
+    let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, start of the answer -3";
     check_error(100, Some(u32::MAX), account);
-    check_error(1, None, "nothing is left for messages: allowed context 1, beginning of the answer -3");
+    check_error(1, None, "nothing is left for messages: allowed context 1, start of the answer -3");
     let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
     check_error(4, None, named);
 }
@@ -172,7 +175,10 @@ fn budgets_that_leave_nothing_are_refused() {
 /// Checks what is said about the limit of a context, and that nothing is said twice.
 #[track_caller]
 fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, expected: &[&str]) {
-    let turn = TurnInput { model: model.map(Into::into), context_tokens, ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| {
+        turn.model = model.map(Into::into);
+        turn.context_tokens = context_tokens;
+    });
     let report = assemble(user, &turn).1.unwrap().report;
     assert_eq!(
         report.diagnostics.iter().map(|found| found.message.to_string()).collect::<Vec<_>>(),
@@ -184,9 +190,9 @@ fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, exp
 fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
     let known = Some("gpt-4");
     let unknown = Some("nobody-7b");
-    let not_known = "the model `nobody-7b` is not known: its tokens are estimated";
-    let no_window = "the window of `nobody-7b` is not known, so that nothing limits the context";
-    let unnamed = "no model is named, so that no window limits the context";
+    let not_known = "the model `nobody-7b` is unknown: its tokens are estimated";
+    let no_window = "the window of `nobody-7b` is unknown, so nothing limits the context";
+    let unnamed = "no model is named, so no window limits the context";
     let zero = || json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0 } });
     for tokens in [None, Some(0), Some(100)] {
         check_said(json!({}), known, tokens, &[]);
@@ -209,11 +215,10 @@ fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
         let value: Value = serde_json::from_str(number).unwrap();
         let parameters = json!({ "contextManagement": { "enabled": true, "maxContextTokens": value } });
         let file = json!({ "parameters": parameters });
-        let with = Compile {
-            user_parameters: Some(parameters.clone()),
-            model_parameters: Some(parameters),
-            ..Compile::default()
-        };
+        let with = Compile::default().with(|compile| {
+            compile.user_parameters = Some(parameters.clone());
+            compile.model_parameters = Some(parameters);
+        });
         let compiled = ENGINE.compile(&Agent::read(file, &mut Reader::new()), &with);
         let found = compiled.diagnostics();
         assert_eq!(found.len(), 3, "{found:?}");
@@ -227,7 +232,7 @@ fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
 
 #[test]
 fn a_model_that_nobody_knows_has_no_limit() {
-    let turn = TurnInput { model: Some("\u{0}nobody\n-7b".into()), ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| turn.model = Some("\u{0}nobody\n-7b".into()));
     let context = assemble(json!({}), &turn).1.unwrap();
     assert_eq!(context.report.usage.as_ref().unwrap().available, None);
     assert_eq!(context.report.diagnostics.len(), 2);
@@ -245,7 +250,7 @@ fn what_was_counted_before_changes_nothing() {
         let nodes = (0..9).map(|at| Node::new(if at % 2 == 0 { Role::User } else { Role::Assistant }, line));
         Session::linear("s", nodes).0
     };
-    let turn = |context_tokens| TurnInput { context_tokens: Some(context_tokens), ..TurnInput::default() };
+    let turn = |context_tokens| TurnInput::default().with(|turn| turn.context_tokens = Some(context_tokens));
     let (fresh, used) = (session(), session());
     compiled.assemble_blocking(&used, &turn(2_000)).unwrap().tokens();
     let first = compiled.assemble_blocking(&fresh, &turn(600)).unwrap();
@@ -259,7 +264,7 @@ fn a_single_huge_message_costs_no_more_than_the_budget() {
     let huge = |role| Node::new(role, "word ".repeat(400_000));
     let nodes = [huge(Role::User), huge(Role::Assistant), Node::new(Role::User, "Well?")];
     let session = Session::linear("s", nodes).0;
-    let turn = TurnInput { context_tokens: Some(1_000), ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(1_000));
     let compiled = ENGINE.compile(&Agent::default(), &Compile::default());
     let context = compiled.assemble_blocking(&session, &turn).unwrap();
     assert_eq!(context.messages.len(), 1);
@@ -270,7 +275,7 @@ fn a_single_huge_message_costs_no_more_than_the_budget() {
 #[test]
 fn messages_over_the_budget_without_a_limiter_give_no_context() {
     let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
-    let turn = TurnInput { context_tokens: Some(10), ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(10));
     let error = assemble(user, &turn).1.unwrap_err();
     insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is switched off (user): preset 6 (preset#0), pending turn 5 (history:n1); switch it on, or allow more tokens");
 }

@@ -31,13 +31,12 @@ impl Case {
     }
 
     fn turn(&self) -> TurnInput {
-        TurnInput {
-            input: self.input.map(Into::into),
-            kind: self.kind,
-            model: self.model.map(Into::into),
-            at_millis: Some(0),
-            ..TurnInput::default()
-        }
+        TurnInput::default().with(|turn| {
+            turn.input = self.input.map(Into::into);
+            turn.kind = self.kind;
+            turn.model = self.model.map(Into::into);
+            turn.at_millis = Some(0);
+        })
     }
 
     /// Assembles everything anew, formatters left out: what they join is not told apart any more.
@@ -61,7 +60,7 @@ fn compile(agent: &Agent) -> CompiledAgent {
     let formatters = ["merge-system-to-head", "merge-consecutive-roles"];
     let disable = formatters.map(str::to_owned).to_vec();
     let switches = Switches { disable, ..Switches::default() };
-    ENGINE.compile(agent, &Compile { switches, ..Compile::default() })
+    ENGINE.compile(agent, &Compile::default().with(|compile| compile.switches = switches))
 }
 
 fn assemble(compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Context {
@@ -86,10 +85,11 @@ fn feed(bytes: &[u8], name: &str) {
         let again = Session::read(session.write(), &mut Reader::new());
         assert_eq!(again, *session, "a saved session reads as it was");
     }
-    let compiled = ENGINE.compile(&agent.unwrap_or_default(), &Compile { profile, ..Compile::default() });
+    let compiled = ENGINE
+        .compile(&agent.unwrap_or_default(), &Compile::default().with(|compile| compile.profile = profile));
     let session = session.unwrap_or_else(|_| Session::new("empty"));
     for kind in [GenerationKind::Normal, GenerationKind::Continue] {
-        let turn = TurnInput { kind, ..TurnInput::default() };
+        let turn = TurnInput::default().with(|turn| turn.kind = kind);
         // Settings of the file may ask for a budget that nothing fits.
         if let Ok(context) = compiled.assemble_blocking(&session, &turn) {
             context.to_json();
@@ -98,7 +98,7 @@ fn feed(bytes: &[u8], name: &str) {
     }
 }
 
-/// Tells whether a pointer leads to a value of a document, or to a key that is missing in one.
+/// Returns whether a pointer leads to a value of a document, or to a key that is missing in one.
 fn resolves(document: &Value, diagnostic: &Diagnostic) -> bool {
     let Some(pointer) = &diagnostic.location.pointer else { return false };
     let parent = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);

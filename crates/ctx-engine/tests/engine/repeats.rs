@@ -8,13 +8,13 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_engine::{Context, Engine, Ports, Request, openai_chat};
+use ctx_engine::{Context, Engine, Ports, Request};
 use ctx_macros::Scope;
 use ctx_pipeline::{
     Cancel, ContextProcessor, Descriptor, Draft, Inputs, PipelineContext, ProcessorError, Run,
 };
 use ctx_tokens::{Budget, Counter, ModelFacts};
-use ctx_types::{Node, Role, SessionOp, Stopwatch, TurnInput};
+use ctx_types::{Node, Role, SessionOp, Stopwatch};
 use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::Map;
@@ -25,7 +25,7 @@ struct KeepsVariables;
 #[async_trait]
 impl ContextProcessor for KeepsVariables {
     fn descriptor(&self) -> Descriptor {
-        Descriptor { priority: 350, ..Descriptor::new(KEEPER, "", "") }
+        Descriptor::new(KEEPER, "", "").with(|descriptor| descriptor.priority = 350)
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -65,7 +65,7 @@ impl Stopwatch for Seconds {
 /// The bytes that a provider gets.
 fn body(context: &Context) -> Vec<u8> {
     let request = Request { model: "m", tools: &[], parameters: &Map::new() };
-    openai_chat::encode(&context.messages, &request).to_bytes()
+    context.encode(&request).to_bytes()
 }
 
 /// How many variables the keeper found.
@@ -81,12 +81,15 @@ proptest! {
     /// other request by an agent and of a conversation that are new, and in another way.
     #[test]
     fn a_preview_gives_the_bytes_of_the_request_and_no_effects(turn in turn()) {
-        let (input, preview) = (turn.input(), TurnInput { preview: true, ..turn.input() });
+        let (input, preview) = (turn.input(), turn.input().with(|turn| turn.preview = true));
         let (kept, session) = (turn.compile(&ENGINE), turn.session());
         let shown = kept.assemble_blocking(&session, &preview);
         let after = kept.assemble_blocking(&session, &input);
         let (new, (cancel, clock)) = (turn.compile(&ENGINE), (Cancel::default(), Seconds::default()));
-        let ports = Ports { cancel: Some(&cancel), stopwatch: Some(&clock), ..Ports::default() };
+        let ports = Ports::default().with(|ports| {
+ports.cancel = Some(&cancel);
+ports.stopwatch = Some(&clock);
+});
         let sent = pollster::block_on(new.assemble_with(&turn.session(), &input, ports));
         match (shown, after, sent) {
             (Ok(shown), Ok(after), Ok(sent)) => {

@@ -4,7 +4,8 @@ use crate::generate;
 
 use std::sync::LazyLock;
 
-use ctx_engine::{Compile, Context, Engine, Limits, SavedContext, read_agent};
+use ctx_engine::inspect::SavedContext;
+use ctx_engine::{Compile, Context, Engine, Limits, read_agent};
 use ctx_types::{
     CacheMark, CachePolicy, Decision, LoadedWorldbook, Message, Node, Outcome, Persist as _, Reader, Role,
     Session, SessionOp, StablePart, TurnInput, Worldbook,
@@ -32,12 +33,15 @@ fn assemble(agent: &Value, count: usize, turn: TurnInput) -> Context {
     ] });
     let book = Worldbook::read(book, &mut Reader::new());
     let book = LoadedWorldbook { id: "b".into(), name: "b".into(), book: book.into(), is_global: false };
-    let with = Compile { worldbooks: vec![book], ..Compile::default() };
-    let turn = TurnInput { at_millis: Some(0), preview: true, ..turn };
+    let with = Compile::default().with(|compile| compile.worldbooks = vec![book]);
+    let turn = turn.with(|turn| {
+        turn.at_millis = Some(0);
+        turn.preview = true;
+    });
     ENGINE.compile(&agent.value, &with).assemble_blocking(&talk(count), &turn).unwrap()
 }
 
-/// Says how many messages are stable, and what ends them.
+/// Describes how many messages are stable, and what ends them.
 #[track_caller]
 fn check(agent: &Value, expected: &str) {
     check_turn(agent, TurnInput::default(), expected);
@@ -75,7 +79,7 @@ fn a_macro_that_differs_from_turn_to_turn_ends_it() {
         { "id": "b", "role": "assistant", "content": "It is {{time}}." },
         { "type": "chat_history" },
     ]));
-    check(&agent, "1, then macro:time: the macro differs from turn to turn");
+    check(&agent, "1, then macro:time: the macro changes every turn");
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn a_depth_ends_it_and_an_index_from_the_beginning_does_not() {
         { "id": "a", "role": "system", "content": "deep", "injectionStrategy": { "type": "depth", "depth": 1 } },
         { "id": "b", "role": "system", "content": "first", "insertionPoint": 1 },
     ]));
-    check(&agent, "3, then preset:a: its place is counted from the end of the conversation");
+    check(&agent, "3, then preset:a: its position is counted from the end of the conversation");
 }
 
 #[test]
@@ -94,7 +98,7 @@ fn an_index_beyond_the_conversation_ends_it() {
         { "type": "chat_history" },
         { "id": "b", "role": "system", "content": "late", "insertionPoint": 9 },
     ]));
-    check(&agent, "2, then preset:b: its place is beyond the conversation, or was");
+    check(&agent, "2, then preset:b: its position is or was beyond the conversation");
 }
 
 #[test]
@@ -103,7 +107,7 @@ fn what_stands_below_the_conversation_ends_it() {
         { "type": "chat_history" },
         { "id": "b", "role": "assistant", "content": "Now I think." },
     ]));
-    check(&agent, "3, then preset:b: it stands below the conversation");
+    check(&agent, "3, then preset:b: it is below the conversation");
 }
 
 #[test]
@@ -112,16 +116,19 @@ fn what_is_joined_with_the_last_message_ends_it() {
         { "type": "chat_history" },
         { "id": "b", "role": "user", "content": "Answer briefly." },
     ]));
-    check(&agent, "2, then preset:b: it stands below messages of the conversation");
+    check(&agent, "2, then preset:b: it is below messages of the conversation");
 }
 
 #[test]
 fn a_conversation_that_is_shortened_ends_it() {
     let agent =
         preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
-    let turn = TurnInput { context_tokens: Some(20), reserve: Some(0), ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| {
+        turn.context_tokens = Some(20);
+        turn.reserve = Some(0);
+    });
     let context = assemble(&agent, 31, turn);
-    let expected = "1, then history:n31: older messages are left out, and the next turn may leave out more";
+    let expected = "1, then history:n31: older messages are left out, and the next turn may drop more";
     assert_eq!(shown(&context.report.stable.unwrap()), expected);
 }
 
@@ -145,10 +152,10 @@ fn a_rule_with_a_range_of_depths_ends_it() {
 #[test]
 fn further_messages_go_with_one_turn() {
     let further = Message::new(Role::User, "a file", ctx_types::Source::history("further", Role::User));
-    let turn = TurnInput { further: vec![further], ..TurnInput::default() };
+    let turn = TurnInput::default().with(|turn| turn.further = vec![further]);
     let agent =
         json!({ "parameters": { "processors": [{ "id": "merge-consecutive-roles", "enabled": false }] } });
-    check_turn(&agent, turn, "3, then history:further: it goes with this turn only");
+    check_turn(&agent, turn, "3, then history:further: it belongs to this turn only");
 }
 
 #[test]
@@ -159,7 +166,7 @@ fn marks_stand_behind_the_stable_part_and_the_instructions_in_it() {
         { "id": "b", "role": "assistant", "content": "Now I think." },
     ]));
     for (cache_marks, expected) in [(CachePolicy::Off, ""), (CachePolicy::Stable, "0 3")] {
-        let context = assemble(&agent, 3, TurnInput { cache_marks, ..TurnInput::default() });
+        let context = assemble(&agent, 3, TurnInput::default().with(|turn| turn.cache_marks = cache_marks));
         let marked = context.messages.iter().enumerate();
         let marked = marked.filter(|(_, message)| message.cache_mark == Some(CacheMark::Short));
         let marked: Vec<String> = marked.map(|(at, _)| at.to_string()).collect();
@@ -193,7 +200,7 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
     let case = case.with_text_in_place_of("{{nobody}}", "{{time}}").with_default_formatters();
     let compiled = case.compile(&ENGINE);
     let mut session = case.session();
-    let at = |at_millis| TurnInput { at_millis: Some(at_millis), ..case.input() };
+    let at = |at_millis| case.input().with(|turn| turn.at_millis = Some(at_millis));
     let Ok(first) = compiled.assemble_blocking(&session, &at(0)) else { return Ok(()) };
     let stable = first.report.stable.clone().unwrap();
     let is_said = |message: &Message| message.place == ctx_types::Place::History;
@@ -212,10 +219,13 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
     // What fitted once is taken to fit still; of what did not, the first kept message moves.
     let is_older = |decision: &Decision| decision.reason.to_string().starts_with("older than");
     prop_assume!(!first.report.decisions.iter().any(is_older));
-    let next = TurnInput { input: None, context_tokens: None, ..at(7_777_777_777) };
+    let next = at(7_777_777_777).with(|turn| {
+        turn.input = None;
+        turn.context_tokens = None;
+    });
     let Ok(second) = compiled.assemble_blocking(&session, &next) else { return Ok(()) };
     let (first, second) = (first.to_json(), second.to_json());
-    let shared = ctx_engine::Comparison::of(&saved(&first), &saved(&second)).shared_messages;
+    let shared = ctx_engine::inspect::Comparison::of(&saved(&first), &saved(&second)).shared_messages;
     prop_assert!(shared >= stable.messages, "{stable:?}\n{first}\n{second}");
     Ok(())
 }

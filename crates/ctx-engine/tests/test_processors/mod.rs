@@ -60,12 +60,11 @@ pub(crate) fn named(id: &str) -> Option<Arc<dyn ContextProcessor>> {
 impl ContextProcessor for TestProcessor {
     fn descriptor(&self) -> Descriptor {
         let words = ConfigField::number("words", "Words to add", 3).between(0.0, 10_000.0);
-        Descriptor {
-            priority: self.priority,
-            is_core: self.id.ends_with("-as-core"),
-            config_fields: if self.id == "test:adds" { vec![words] } else { Vec::new() },
-            ..Descriptor::new(self.id, self.id, "for tests")
-        }
+        Descriptor::new(self.id, self.id, "for tests").with(|descriptor| {
+            descriptor.priority = self.priority;
+            descriptor.is_core = self.id.ends_with("-as-core");
+            descriptor.config_fields = if self.id == "test:adds" { vec![words] } else { Vec::new() };
+        })
     }
 
     fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {

@@ -20,7 +20,7 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     let thrown = call.argument(0);
     let Some((count, sides)) = dice(thrown) else {
         let message = phrase!(
-            "`{thrown}` are no dice; `3d6` are, up to {dice} with {sides} sides",
+            "`{thrown}` is not a dice formula; write one such as `3d6`, up to {dice} with {sides} sides",
             thrown = excerpt(thrown),
             dice = MOST.0,
             sides = MOST.1

@@ -118,7 +118,7 @@ impl Phased<'_> {
 }
 
 impl Known {
-    /// Tells whether the value can be no part of a call.
+    /// Returns whether the value can be no part of a call.
     fn is_closed(&self) -> bool {
         !self.value.text().contains(['{', '}', '\\'])
     }
@@ -179,7 +179,7 @@ fn next_opening(text: &str, from: usize) -> Option<usize> {
 struct Closing(Option<usize>);
 
 impl Closing {
-    /// Tells whether there is none any more.
+    /// Returns whether there is none any more.
     fn is_over(&self, text: &str) -> bool {
         self.0 == Some(text.len())
     }

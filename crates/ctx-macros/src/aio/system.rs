@@ -29,6 +29,6 @@ fn fact(name: &str, call: &mut Call<'_>) -> Value {
     if let Some(told) = told.filter(|told| !told.is_empty()) {
         return told.to_string().into();
     }
-    call.note(codes::NOT_PROVIDED, phrase!("the host does not tell `{name}`", name));
+    call.note(codes::NOT_PROVIDED, phrase!("the host does not provide `{name}`", name));
     "Unknown".into()
 }

@@ -39,7 +39,7 @@ fn catalog(call: &mut Call<'_>) -> Option<Arc<dyn ToolCatalog>> {
     let catalog = call.env().ports.tools.clone();
     if catalog.is_none() {
         let name = &call.definition().name;
-        call.note(codes::NOT_PROVIDED, phrase!("the host lends no tools, so `{name}` gives nothing", name));
+        call.note(codes::NOT_PROVIDED, phrase!("the host provides no tools, so `{name}` is empty", name));
     }
     catalog
 }

@@ -17,6 +17,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         [
             change(Definition::new(set[0], move |call| setvar(scope, call)))
                 .arity(2, 2)
+                .replaces()
                 .describe(format!("Nothing; sets a {kind}."), set[1]),
             Definition::always(get[0], move |call| {
                 let name = call.variable_name();

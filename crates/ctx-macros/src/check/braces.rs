@@ -40,7 +40,7 @@ impl Checker<'_> {
             return self.report_unknown(span, name);
         }
         let name = self.text(name);
-        let message = phrase!("the end of a block has no arguments, so it stays as it is written");
+        let message = phrase!("the closing tag of a block takes no arguments; it is left as is");
         let help = phrase!("write it like `{{{{/{name}}}}}`", name);
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
@@ -61,7 +61,7 @@ impl Checker<'_> {
         let text = self.text(name);
         let span = Span::new(start, name.end);
         let finding = || {
-            let message = phrase!("`{{{{{text}` is not a complete call and stays as it is written", text);
+            let message = phrase!("`{{{{{text}` is not a complete call; it is left as is", text);
             let finding = Diagnostic::warning(codes::UNCLOSED_CALL, message).at_span(span);
             finding.with_help(phrase!("close it with `}}}}`"))
         };
@@ -84,7 +84,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Tells whether a name stands behind the sign of a variable.
+    /// Returns whether a name stands behind the sign of a variable.
     fn is_of_variable(&self, name: Span) -> bool {
         let before = name.start.checked_sub(1).and_then(|at| self.source.as_bytes().get(at));
         matches!(before, Some(b'.' | b'$'))
@@ -102,18 +102,18 @@ impl Checker<'_> {
             return;
         }
         let message = phrase!(
-            "`{span}` is no use of a variable and stays as it is written",
+            "`{span}` is not a valid use of a variable; it is left as is",
             span = excerpt(self.text(span))
         );
         let help = match name.is_empty() {
             true => {
                 phrase!(
-                    "such a name is Latin letters, digits, `_` and `-`, first a letter; `{{{{getvar::…}}}}` reads any other"
+                    "a short name has Latin letters, digits, `_` and `-`, and starts with a letter; `{{{{getvar::…}}}}` reads any other"
                 )
             }
             false => {
                 phrase!(
-                    "behind the name stands nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
+                    "the name is followed by nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
                 )
             }
         };
@@ -135,9 +135,8 @@ impl Checker<'_> {
             return;
         }
         let (signs, text) = (space::trim(self.source.get(at..from).unwrap_or_default()), self.text(name));
-        let message =
-            phrase!("`{signs}` before `{text}` is no flag, so the call stays as it is written", signs, text);
-        let help = phrase!("write it like `{{{{{text}}}}}`; flags are {flags}", text, flags = FLAGS);
+        let message = phrase!("`{signs}` before `{text}` is not a flag; the call is left as is", signs, text);
+        let help = phrase!("write it like `{{{{{text}}}}}`; the flags are {flags}", text, flags = FLAGS);
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
 
@@ -148,11 +147,11 @@ impl Checker<'_> {
         let is_end = head.is_closer && is_call && self.registry.dialect_of(self.text(head.name)).is_some();
         if self.is_of_variable(head.name) && is_call || is_end {
             let message = phrase!(
-                "`{span}` is nothing in this dialect and stays as it is written",
+                "`{span}` has no meaning in this dialect; it is left as is",
                 span = excerpt(self.text(span))
             );
             let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
-            self.findings.add(|| finding().with_help(phrase!("the dialect `sillytavern` has it")));
+            self.findings.add(|| finding().with_help(phrase!("it exists in the dialect `sillytavern`")));
         } else if let Some(time) = self.zoned(&head) {
             self.report_form(span, time, "{{time_UTC+3}}");
         } else if let Some(definition) = self.find(head.name).filter(|_| !self.is_of_variable(head.name)) {

@@ -101,7 +101,8 @@ impl<'a> Evaluator<'a> {
     fn subtract(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
         let Some(less) = number::read(&value.text) else {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
-            let message = phrase!("`{value}` is no number, so nothing is taken from `{name}`", value, name);
+            let message =
+                phrase!("`{value}` is not a number, so nothing is subtracted from `{name}`", value, name);
             let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
             self.run.findings.add(finding);
             return Ok(());
@@ -110,7 +111,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Tells whether an operator looks at its value, where the variable holds a text or is not set.
+/// Returns whether an operator looks at its value, where the variable holds a text or is not set.
 fn needs_value(operator: Operator, old: Option<&str>) -> bool {
     match operator {
         Operator::Or | Operator::OrSet => !old.is_some_and(is_true),
@@ -119,7 +120,7 @@ fn needs_value(operator: Operator, old: Option<&str>) -> bool {
     }
 }
 
-/// Tells whether texts are equal, or how they compare as numbers, which they do not if one is none.
+/// Returns whether texts are equal, or how they compare as numbers, which they do not if one is none.
 fn compare(operator: Operator, left: &str, right: &str) -> bool {
     let numbers = number::read(left).zip(number::read(right));
     let as_numbers =

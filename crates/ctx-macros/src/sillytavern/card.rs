@@ -87,7 +87,7 @@ fn of_agent(call: &mut Call<'_>, text: Option<&Text>) -> Value {
 
 fn original(call: &mut Call<'_>) -> Result<Value, Failure> {
     if call.env().original.is_none() {
-        let message = phrase!("there is no text in whose place this one stands");
+        let message = phrase!("there is no text that this one replaces");
         return Err(Failure::new(Diagnostic::warning(codes::NOT_PROVIDED, message)));
     }
     Ok(call.original.take().into())

@@ -92,7 +92,7 @@ fn last_chat_message() -> Definition {
     let expand = |call: &mut Call<'_>| match call.env().texts.get("lastChatMessage") {
         Some(text) => Ok(text.clone().into()),
         None => {
-            Err(Failure::because(phrase!("`lastChatMessage` is known where an answer is continued only")))
+            Err(Failure::because(phrase!("`lastChatMessage` is only available where an answer is continued")))
         }
     };
     Definition::new("lastChatMessage", expand).trust(Trust::Model).volatile().describe(

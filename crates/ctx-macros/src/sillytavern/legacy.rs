@@ -162,7 +162,7 @@ const AFTER_HOSTS: &[Pass] = &[
     pass("pick", Shape::List, "pick"),
 ];
 
-/// Tells of each call in a text whether this engine has a pass that finds it, as far as the text itself shows.
+/// Reports for each call in a text whether this engine has a pass that finds it, as far as the text itself shows.
 pub(crate) struct Shapes {
     /// By the keys of the names.
     passes: HashMap<u64, usize>,

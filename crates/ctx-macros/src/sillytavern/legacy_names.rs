@@ -22,7 +22,7 @@ pub(super) struct Names {
 const MOST: usize = 48;
 
 impl Names {
-    /// Tells whether the macro with a key may be called in a text; reads the text if it may have other names than
+    /// Returns whether the macro with a key may be called in a text; reads the text if it may have other names than
     /// before.
     pub(super) fn may_hold(&mut self, key: Option<u64>, output: &Output) -> bool {
         let Some(key) = key else { return true };
@@ -72,7 +72,7 @@ pub(super) const fn key_of(text: &[u8]) -> Option<u64> {
     if at == 0 { None } else { Some(hasher.value()) }
 }
 
-/// Tells whether a byte may be part of a name; `-` begins an offset too, so a name is known by what precedes it.
+/// Returns whether a byte may be part of a name; `-` begins an offset too, so a name is known by what precedes it.
 const fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }

@@ -82,7 +82,7 @@ fn expand(pattern: &str) -> String {
     expanded
 }
 
-/// Tells whether a pattern has an opening bracket without a closing one.
+/// Returns whether a pattern has an opening bracket without a closing one.
 pub(super) fn has_open_bracket(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(open) = memchr(b'[', rest.as_bytes()) {

@@ -67,10 +67,8 @@ pub(crate) fn add(
 }
 
 fn no_number(name: &str) -> Diagnostic {
-    let message = phrase!(
-        "variable `{name}` is no number, so what is counted is written behind it",
-        name = excerpt(name)
-    );
+    let message =
+        phrase!("variable `{name}` is not a number, so the value is appended to it", name = excerpt(name));
     Diagnostic::warning(codes::NOT_A_NUMBER, message)
 }
 
@@ -135,7 +133,7 @@ fn appended(
 /// How many bytes of JSON are read at the cost of a call.
 const BYTES_A_STEP: usize = 8;
 
-/// Tells whether a text begins and ends as a JSON list does.
+/// Returns whether a text begins and ends as a JSON list does.
 fn may_be_list(text: &str) -> bool {
     let inner = text.trim_ascii().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let first = inner.map(|inner| inner.trim_ascii_start().bytes().next());

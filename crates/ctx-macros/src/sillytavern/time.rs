@@ -69,11 +69,11 @@ fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
     });
     if shifted.is_none() && call.argument_count() > 0 {
         let message =
-            phrase!("`{offset}` is no offset such as `UTC+3`, so it is left out", offset = excerpt(offset));
+            phrase!("`{offset}` is not an offset such as `UTC+3`; it is ignored", offset = excerpt(offset));
         call.warn(codes::UNKNOWN_ZONE, message);
     } else if minutes.is_some_and(|minutes| !is_of_a_zone(minutes)) {
         let message = phrase!(
-            "no time zone is at `{offset}`; from 16 on the number is one of minutes",
+            "there is no time zone at `{offset}`; numbers from 16 up are minutes",
             offset = excerpt(offset)
         );
         call.warn(codes::UNKNOWN_ZONE, message);
@@ -107,7 +107,7 @@ fn minutes(text: &str) -> Option<i64> {
     Some(sign * minutes)
 }
 
-/// Tells whether a time zone can have an offset of so many minutes: by quarters of an hour, 12 hours to the west and
+/// Returns whether a time zone can have an offset of so many minutes: by quarters of an hour, 12 hours to the west and
 /// 14 to the east at most.
 const fn is_of_a_zone(minutes: i64) -> bool {
     minutes % 15 == 0 && minutes >= -12 * 60 && minutes <= 14 * 60

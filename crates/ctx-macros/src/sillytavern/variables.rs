@@ -18,6 +18,7 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
         Definition::new(name("set"), move |call| set(call, scope))
             .arity(2, 2)
             .changes_state()
+            .replaces()
             .describe(format!("Nothing; sets {what}."), example("set", "mood::calm")),
         Definition::always(name("get"), move |call| get(call, scope))
             .arity(1, 1)
@@ -47,6 +48,7 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
             .newer_engine_only()
             .arity(1, 1)
             .changes_state()
+            .replaces()
             .describe(format!("Nothing; removes {what}."), example("delete", "mood")),
     ];
     all.into_iter().map(|definition| definition.of_variable(scope)).collect()

@@ -21,7 +21,7 @@ fn help(finding: &Diagnostic) -> Option<String> {
 }
 
 /// What is said where no name is near.
-const LISTED: &str = "`ctx macros list` names them all";
+const LISTED: &str = "`ctx macros list` lists them all";
 
 fn place<'t>(finding: &Diagnostic, text: &'t str) -> &'t str {
     finding.location.span.map_or("", |Span { start, end }| &text[start..end])
@@ -49,7 +49,10 @@ fn a_near_name_is_suggested() {
 
 #[test]
 fn a_macro_of_another_dialect_is_known_there() {
-    check("{{banned}}", &[(codes::UNKNOWN_MACRO, "{{banned}}", Some("the dialect `sillytavern` has it"))]);
+    check(
+        "{{banned}}",
+        &[(codes::UNKNOWN_MACRO, "{{banned}}", Some("it exists in the dialect `sillytavern`"))],
+    );
 }
 
 #[test]

@@ -207,13 +207,13 @@ fn run<'v>(limits: Limits, variables: impl Iterator<Item = &'v (&'static str, &'
 
 const VARIABLES: [(&str, &str); 3] = [("a", "{{user}} \\{x\\}"), ("n", "007"), ("c-d", "[1]")];
 
-/// Tells whether the bytes of one text stand in another, in their order.
+/// Returns whether the bytes of one text stand in another, in their order.
 fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|byte| whole.any(|other| other == byte))
 }
 
-/// Tells whether a text has nothing that a dialect looks at.
+/// Returns whether a text has nothing that a dialect looks at.
 fn is_plain(text: &str, dialect: Dialect) -> bool {
     let lower = text.to_ascii_lowercase();
     let has_markers =

@@ -61,7 +61,7 @@ impl Config {
         self.number(key) as usize
     }
 
-    /// Tells whether a switch is on.
+    /// Returns whether a switch is on.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or_default()
     }

@@ -74,13 +74,13 @@ impl Findings {
             replaced = next.origin.to_string(),
             keys
         );
-        let help = phrase!("to keep what is set there, set `enabled` there too, and leave the switch out");
+        let help = phrase!("to keep what is set there, set `enabled` there instead of using the switch");
         self.push(Diagnostic::info(codes::SETTINGS_OVERRULED, message).with_help(help), next.setting, None);
     }
 
     pub(super) fn unknown_processor(&mut self, registry: &ProcessorRegistry, winner: Winner<'_>) {
         let message = phrase!(
-            "no processor `{setting}` (set by {origin})",
+            "there is no processor `{setting}` (set by {origin})",
             setting = excerpt(&winner.setting.id),
             origin = winner.origin.to_string()
         );
@@ -96,7 +96,7 @@ impl Findings {
                 let near = Near { name: &name, is_certain };
                 unknown.guessing(near, |known| Fix::value(known).below("/id"))
             }
-            None => unknown.with_help(phrase!("`ctx processors list` names them all")),
+            None => unknown.with_help(phrase!("`ctx processors list` lists them all")),
         };
         self.push(unknown, winner.setting, None);
     }

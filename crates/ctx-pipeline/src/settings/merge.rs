@@ -93,7 +93,7 @@ fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, finding
     }
     if let Some(known) = beside.filter(|known| known.is_group == new.is_group && !new.is_group) {
         let message = phrase!(
-            "processor `{id}` is set twice by {origin}; the later counts",
+            "processor `{id}` is set twice by {origin}; the later one is used",
             id = excerpt(id),
             origin = new.origin.to_string()
         );
@@ -143,7 +143,7 @@ fn checked(
     };
     let (id, key, origin) = (&descriptor.id, &field.key, winner.origin);
     let message = phrase!(
-        "`{key}` of processor `{id}` is `{value}` (set by {origin}), expected {expected}",
+        "`{key}` of processor `{id}` is `{value}` (set by {origin}); expected {expected}",
         key,
         id,
         value = shown(value),

@@ -208,7 +208,7 @@ fn unknown_key(key: &str) -> Diagnostic {
     match nearest(key, KEYS) {
         Some(near) => unknown.guessing(near, Fix::key),
         None => unknown.with_help(phrase!(
-            "known are {keys}; settings of the processor stand in its `config`",
+            "use one of {keys}; settings of the processor go into its `config`",
             keys = Argument::names(KEYS, Divider::Comma)
         )),
     }

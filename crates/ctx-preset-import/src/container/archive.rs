@@ -13,7 +13,7 @@ const END_RECORD: &[u8] = b"PK\x05\x06";
 /// The longest that the end of an archive may be: its record and a comment.
 const LONGEST_END: usize = 22 + 65_535;
 
-/// Tells whether a file is an archive: one by itself, or behind the start of a program or a picture.
+/// Returns whether a file is an archive: one by itself, or behind the start of a program or a picture.
 pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     let is_behind =
         bytes.starts_with(b"MZ") || bytes.starts_with(b"\xff\xd8\xff") || bytes.starts_with(b"\x7fELF");
@@ -109,7 +109,7 @@ fn read_entry(
 /// The documents of an archive that is no card, by the endings of their names.
 const DOCUMENTS: [&str; 4] = ["json", "yaml", "yml", "jsonl"];
 
-/// Tells whether a file is called as the agent in an archive of AIO Hub is: `agent.json`, or `Kim.agent.yaml`.
+/// Returns whether a file is called as the agent in an archive of AIO Hub is: `agent.json`, or `Kim.agent.yaml`.
 fn is_of_agent(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

@@ -16,7 +16,7 @@ struct Bundle {
     data: String,
 }
 
-/// Tells whether a document may be a bundle, which names its type. O(bytes).
+/// Returns whether a document may be a bundle, which names its type. O(bytes).
 pub(super) fn is_bundle(document: &[u8]) -> bool {
     let is_utf_16 = document.starts_with(b"\xFF\xFE") || document.starts_with(b"\xFE\xFF");
     match is_utf_16 {

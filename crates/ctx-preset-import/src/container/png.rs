@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 4] = ["ccv3", "chara", "naidata", "aiob"];
 /// What stands before the path of a file that RisuAI puts beside a card.
 const ASSET: &str = "chara-ext-asset_";
 
-/// Tells whether a file is a PNG.
+/// Returns whether a file is a PNG.
 pub(crate) fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(SIGNATURE)
 }
@@ -114,7 +114,7 @@ impl Packing<'_> {
     }
 }
 
-/// Tells whether a file is a picture that holds a document, whole or not. O(chunks).
+/// Returns whether a file is a picture that holds a document, whole or not. O(chunks).
 pub(crate) fn holds_document(bytes: &[u8]) -> bool {
     is_png(bytes) && chunks(bytes).filter_map(|chunk| text_chunk(&chunk)).any(|text| is_known(&text.keyword))
 }
@@ -147,7 +147,7 @@ pub(crate) fn unpack(
     Ok(Unpacked { documents, files, is_picture: true, diagnostics })
 }
 
-/// Says that a picture holds no document.
+/// Reports that a picture holds no document.
 const fn nothing(is_cut: bool) -> &'static str {
     match is_cut {
         true => {
@@ -244,7 +244,7 @@ fn choose<'t, 'a>(
     Ok(Chosen { text, bytes, read: None, passed: Vec::new(), left: Vec::new() })
 }
 
-/// Tells whether a keyword is that of a card: both forms of one card stand in most pictures.
+/// Returns whether a keyword is that of a card: both forms of one card stand in most pictures.
 fn is_card(keyword: &str) -> bool {
     KEYWORDS[..2].iter().any(|known| known.eq_ignore_ascii_case(keyword))
 }
@@ -261,7 +261,7 @@ fn plainer<'t, 'a>(
     is_relabelled(bytes, &other).then_some((plain, other))
 }
 
-/// Tells whether bytes are a document with fields, or one that is packed, and returns it if it had to be read. What
+/// Returns whether bytes are a document with fields, or one that is packed, and returns it if it had to be read. What
 /// begins as JSON has to be that: YAML would make something of what is broken. O(bytes).
 fn read_document(bytes: &[u8], limits: &Limits) -> (bool, Option<Document>) {
     let is_json = bytes.trim_ascii_start().starts_with(b"{");
@@ -276,26 +276,26 @@ fn read_document(bytes: &[u8], limits: &Limits) -> (bool, Option<Document>) {
     }
 }
 
-/// Says that a text of a picture is no document, so that another one is read.
+/// Reports that a text of a picture is no document, so that another one is read.
 fn passed_over(keyword: &str, read: &str) -> Diagnostic {
     let message = phrase!(
-        "the text `{other}` of the picture is no document; `{read}` is read instead",
+        "the text chunk `{other}` of the picture is not a document; `{read}` is read instead",
         other = keyword.to_ascii_lowercase(),
         read
     );
-    let help = phrase!("look whether the card is the one that you mean; save it again to mend the picture");
+    let help = phrase!("check that this is the card you meant; save it again to repair the picture");
     Diagnostic::warning(codes::ANOTHER_TEXT, message).with_help(help)
 }
 
-/// Says that a document beside the one that is read is not.
+/// Reports that a document beside the one that is read is not.
 fn left_out(keyword: &str, read: &str) -> Diagnostic {
     let message = phrase!(
-        "the text `{read}` of the picture is read; `{other}` beside it is not",
+        "the text chunk `{read}` of the picture is read; `{other}` is not",
         read,
         other = keyword.to_ascii_lowercase()
     );
     Diagnostic::info(codes::ANOTHER_TEXT, message)
-        .with_help(phrase!("to read that one too, export it by itself"))
+        .with_help(phrase!("to read that one too, export it separately"))
 }
 
 /// Reads the document of a text.
@@ -314,7 +314,7 @@ fn document(
     decoded.ok_or_else(|| ImportError::Container { message: message() })
 }
 
-/// Tells whether a card of version 3 is one of version 2 with another label: so applications write each card that they
+/// Returns whether a card of version 3 is one of version 2 with another label: so applications write each card that they
 /// save, and it stays what it was.
 fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
     const LABELS: [&[u8]; 3] = [b"\"chara_card_v", b"\"spec_version\":\"", b"\"spec_version\": \""];
@@ -327,14 +327,14 @@ fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
     is_other && differ.by_ref().take(2).all(is_label) && differ.next().is_none()
 }
 
-/// Says that a picture is cut off, in a text or elsewhere, and what is read of it.
+/// Reports that a picture is cut off, in a text or elsewhere, and what is read of it.
 fn cut_off(keyword: &str, read: &str) -> Diagnostic {
     let is_document = is_known(keyword);
-    let help = phrase!("get the file again; what is behind the cut is lost");
+    let help = phrase!("get the file again; everything after the cut is lost");
     match is_document {
         true => {
             let message = phrase!(
-                "the picture is cut off in its text `{keyword}`; `{read}` is read instead",
+                "the picture is cut off inside its text chunk `{keyword}`; `{read}` is read instead",
                 keyword,
                 read
             );

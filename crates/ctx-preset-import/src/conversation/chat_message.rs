@@ -54,10 +54,10 @@ fn id(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader: 
         None | Some(Value::Null) => return,
         Some(Value::String(id)) if !id.is_empty() => return,
         Some(Value::String(_)) => "the id is empty",
-        Some(_) => "the id is no text",
+        Some(_) => "the id is not a text",
     };
     let message_id =
-        Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; the message gets another", problem));
+        Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; the message gets a new one", problem));
     reader.at_key("id", |reader| reader.report(message_id));
     kept::displace(message, "id", aside);
 }

@@ -33,7 +33,7 @@ impl Messages {
         Self { format, place, nodes, indexes, file, file_place, header: None, reader: Reader::new() }
     }
 
-    /// Tells which items became what.
+    /// Returns which items became what.
     pub(super) fn placed(&self) -> Placed {
         Placed { messages: self.indexes.clone(), header: self.header }
     }

@@ -151,7 +151,7 @@ impl Calls {
     }
 }
 
-/// Tells whether a call can be read.
+/// Returns whether a call can be read.
 pub(crate) fn is_call(call: &Value) -> bool {
     call.as_object().is_some_and(|call| problem_of(call).is_none())
 }
@@ -161,7 +161,7 @@ pub(crate) fn is_call(call: &Value) -> bool {
 /// Other keys stay; those of `function` stay in it. Arguments that are no text become the JSON text of
 /// themselves. What cannot be read comes back with the reason.
 fn convert(call: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
-    let Value::Object(mut call) = call else { return Err((call, "it is no object")) };
+    let Value::Object(mut call) = call else { return Err((call, "it is not an object")) };
     if let Some(problem) = problem_of(&call) {
         return Err((Value::Object(call), problem));
     }
@@ -183,7 +183,7 @@ fn problem_of(call: &Map<String, Value>) -> Option<&'static str> {
         (_, Some(Value::Bool(_) | Value::Number(_)), _) => {
             Some("its arguments are neither a text nor an object")
         }
-        (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is no text"),
+        (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is not a text"),
         _ => None,
     }
 }

@@ -117,7 +117,7 @@ fn left_of_tree(session: &Session, has_header: bool) -> Vec<Diagnostic> {
     let keys: Vec<String> =
         header(session).into_iter().map(|(key, _)| key).filter(|key| key != "id").collect();
     if !has_header && !keys.is_empty() {
-        let message = phrase!("what stands beside the messages is left out: {keys}", keys = names(&keys));
+        let message = phrase!("fields outside of the messages are left out: {keys}", keys = names(&keys));
         found.push(Diagnostic::warning(codes::FILE_LEFT_OUT, message).with_help(WHOLE));
     }
     found

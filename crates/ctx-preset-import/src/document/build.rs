@@ -122,7 +122,7 @@ impl Builder {
     fn number(&mut self, number: f64, written: impl fmt::Display) -> Value {
         let Some(number) = Number::from_f64(number) else {
             let message = phrase!(
-                "the number `{written}` has no place in JSON and is read as null",
+                "JSON cannot hold the number `{written}`; it is read as null",
                 written = written.to_string()
             );
             self.note(Diagnostic::warning(codes::NUMBER, message));
@@ -256,7 +256,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         while let Some(key) = access.next_key_seed(KeySeed)? {
             if let Key::Other(text, kind) = &key {
                 let message =
-                    phrase!("the key `{text}` is {kind} and is read as a text", text = excerpt(text), kind);
+                    phrase!("the key `{text}` is {kind} and is read as a string", text = excerpt(text), kind);
                 builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
             }
             let key = key.into_text();
@@ -267,7 +267,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 Entry::Occupied(mut place) => {
                     let shown = excerpt(place.key());
                     let message =
-                        phrase!("the key `{shown}` stands twice in one object; the last one counts", shown);
+                        phrase!("the key `{shown}` appears twice in one object; the last one is used", shown);
                     builder.note_at(place.key(), Diagnostic::error(codes::DUPLICATE_KEY, message));
                     place.insert(value);
                 }
@@ -291,7 +291,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let (tag, content): (String, _) = access.variant()?;
         let value = content.newtype_variant_seed(Seed { builder: &mut *builder, step: Step::None })?;
         let message =
-            phrase!("the tag `!{tag}` is not known; the value is read without it", tag = excerpt(&tag));
+            phrase!("the tag `!{tag}` is unknown; the value is read without it", tag = excerpt(&tag));
         builder.note(Diagnostic::warning(codes::UNKNOWN_TAG, message));
         builder.leave(before);
         Ok(value)
@@ -308,7 +308,7 @@ fn merge(map: &mut Map<String, Value>, builder: &mut Builder) {
             items.iter().filter_map(Value::as_object).cloned().collect()
         }
         Some(_) => {
-            let message = phrase!("the merge key `<<` does not name objects and is kept as a key");
+            let message = phrase!("the merge key `<<` does not refer to objects and is kept as a key");
             builder.note_at(MERGE, Diagnostic::warning(codes::MERGE_KEY, message));
             return;
         }

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 /// How many lines are looked at to tell JSON Lines from anything else.
 const SAMPLE: usize = 20;
 
-/// Tells whether a text that is no JSON value is JSON Lines: at least half of its first lines are objects.
+/// Returns whether a text that is no JSON value is JSON Lines: at least half of its first lines are objects.
 ///
 /// A text that does not begin with `{` must also be named so.
 pub(super) fn applies(text: &str, name: &str) -> bool {
@@ -68,7 +68,7 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
     });
     let problem = match read {
         Ok(value @ Value::Object(_)) => return Some(value),
-        Ok(_) => "it is no object".to_owned(),
+        Ok(_) => "it is not an object".to_owned(),
         Err(error) => place::without_place(&error.to_string(), error.line(), error.column()),
     };
     let message = phrase!("line {index} is not read: {problem}", index = index + 1, problem);

@@ -37,7 +37,7 @@ pub(super) fn mend(text: &str) -> Option<Mended> {
     mender.finish()
 }
 
-/// Tells whether a line ends inside a text in double quotes, where JSON has none and YAML makes it a blank.
+/// Returns whether a line ends inside a text in double quotes, where JSON has none and YAML makes it a blank.
 pub(super) fn breaks_a_text(text: &str) -> bool {
     let mut scanner = Scanner::new(text);
     std::iter::from_fn(|| scanner.next()).any(|token| matches!(token, Token::LineBreak))
@@ -169,10 +169,11 @@ impl Mender<'_> {
 fn halves(count: usize) -> Option<Diagnostic> {
     let message = match count {
         0 => return None,
-        1 => phrase!("1 half of a surrogate pair stands alone and is replaced by U+FFFD"),
-        _ => phrase!("{count} halves of surrogate pairs stand alone and are replaced by U+FFFD", count),
+        1 => phrase!("1 unpaired surrogate is replaced by U+FFFD"),
+        _ => phrase!("{count} unpaired surrogates are replaced by U+FFFD", count),
     };
-    let help = phrase!("an application cut a text in the middle of an emoji or another rare character");
+    let help =
+        phrase!("an application cut a text in the middle of an emoji or another supplementary character");
     let found = Diagnostic::warning(codes::LONE_SURROGATE, message);
     Some(found.with_help(help))
 }
@@ -180,8 +181,8 @@ fn halves(count: usize) -> Option<Diagnostic> {
 fn numbers(count: usize) -> Option<Diagnostic> {
     let message = match count {
         0 => return None,
-        1 => phrase!("1 number is larger than any that JSON can hold, and is read as null"),
-        _ => phrase!("{count} numbers are larger than any that JSON can hold, and are read as null", count),
+        1 => phrase!("1 number is too large for JSON and is read as null"),
+        _ => phrase!("{count} numbers are too large for JSON and are read as null", count),
     };
     Some(Diagnostic::warning(codes::NUMBER, message))
 }

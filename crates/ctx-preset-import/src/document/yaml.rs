@@ -23,7 +23,7 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
     Ok(Document { value, syntax: Syntax::Yaml, bad_lines: Vec::new(), diagnostics })
 }
 
-/// Tells whether a key begins like a comment of JavaScript, which YAML takes for text.
+/// Returns whether a key begins like a comment of JavaScript, which YAML takes for text.
 ///
 /// Such a document is JSON with comments rather than YAML.
 pub(super) fn has_comment_key(value: &Value) -> bool {

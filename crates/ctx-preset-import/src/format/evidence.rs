@@ -41,7 +41,7 @@ struct Evidence {
 /// How many formats are named where nothing tells.
 const NEAREST: usize = 3;
 
-/// Tells what a document is for an import, which takes nothing for what it may not be; `stem` is the name of its file
+/// Returns what a document is for an import, which takes nothing for what it may not be; `stem` is the name of its file
 /// without folders and ending.
 pub(crate) fn detected(value: &Value, stem: &str) -> Detected {
     match value {
@@ -94,7 +94,7 @@ fn nearest(map: &Map<String, Value>) -> Vec<Format> {
     nearest
 }
 
-/// Tells what a value is, files of other applications among it, as far as one can tell.
+/// Returns what a value is, files of other applications among it, as far as one can tell.
 pub(crate) fn source_format(value: &Value) -> Option<Format> {
     let Value::Object(map) = value else {
         let scripts = value.as_array().filter(|items| is_list_of_scripts(items));
@@ -106,7 +106,7 @@ pub(crate) fn source_format(value: &Value) -> Option<Format> {
     })
 }
 
-/// Tells what a value is of our own forms, for readers that are asked for one.
+/// Returns what a value is of our own forms, for readers that are asked for one.
 pub(crate) fn shape(value: &Value) -> Option<Format> {
     match value {
         Value::Object(map) => own(map),
@@ -115,7 +115,7 @@ pub(crate) fn shape(value: &Value) -> Option<Format> {
     }
 }
 
-/// Tells what another application wrote, for certain.
+/// Returns what another application wrote, for certain.
 pub(super) fn foreign(map: &Map<String, Value>) -> Option<Format> {
     let row = FOREIGN.iter().filter(|row| row.worth == Worth::Certain).find(|row| (row.fits)(map))?;
     Some(versioned(row.format, map))
@@ -135,7 +135,7 @@ fn own(map: &Map<String, Value>) -> Option<Format> {
         .or_else(|| behind.iter().find(fits).map(|row| row.format))
 }
 
-/// Tells the version of a card by what it says of itself.
+/// Reports the version of a card by what it says of itself.
 fn versioned(format: Format, map: &Map<String, Value>) -> Format {
     match (format, map.get("spec").and_then(Value::as_str)) {
         (Format::CardV1, Some("chara_card_v3")) => Format::CardV3,
@@ -407,14 +407,14 @@ fn is_sampled(map: &Map<String, Value>) -> bool {
     !has(map, "content") && samplers > 1 && TOLD_SAMPLERS.iter().any(|key| is_number(map, key))
 }
 
-/// Tells whether an object is what SillyTavern's prompt manager exports: `{version, type, data: {prompts, prompt_order}}`.
+/// Returns whether an object is what SillyTavern's prompt manager exports: `{version, type, data: {prompts, prompt_order}}`.
 fn is_prompt_export(map: &Map<String, Value>) -> bool {
     let is_kind = is(map, "type", "full") || is(map, "type", "character");
     let lists = |key: &&str| map.get("data").and_then(|data| data.get(*key)).is_some_and(Value::is_array);
     is_kind && ["prompts", "prompt_order"].iter().all(lists)
 }
 
-/// Tells whether an object holds the tree of a session and nothing else can: other graphs have nodes with parents too.
+/// Returns whether an object holds the tree of a session and nothing else can: other graphs have nodes with parents too.
 fn is_tree_of_messages(map: &Map<String, Value>) -> bool {
     let named = ["rootNodeId", "activeLeafId"].iter().any(|key| has(map, key));
     let nodes = map.get("nodes").and_then(Value::as_object);
@@ -422,7 +422,7 @@ fn is_tree_of_messages(map: &Map<String, Value>) -> bool {
     is_tree(map) && (named || nodes.is_some_and(|nodes| nodes.values().any(is_said)))
 }
 
-/// Tells whether an object holds the tree of a session.
+/// Returns whether an object holds the tree of a session.
 fn is_tree(map: &Map<String, Value>) -> bool {
     let Some(nodes) = map.get("nodes") else { return false };
     let named = ["rootNodeId", "activeLeafId"].iter().any(|key| has(map, key));
@@ -430,7 +430,7 @@ fn is_tree(map: &Map<String, Value>) -> bool {
     named || nodes.as_object().is_some_and(|nodes| nodes.values().any(linked))
 }
 
-/// Tells whether the entries of an object are a book's: one has all of these keys.
+/// Returns whether the entries of an object are a book's: one has all of these keys.
 fn has_entry(map: &Map<String, Value>, keys: &[&str]) -> bool {
     let first = map.get("entries").and_then(first_entry);
     first.is_some_and(|entry| keys.iter().all(|key| entry.get(*key).is_some()))
@@ -441,7 +441,7 @@ fn first_entry(entries: &Value) -> Option<&Value> {
     first.or_else(|| entries.as_object()?.values().next())
 }
 
-/// Tells which kind of worldbook an object is; not the card that holds one.
+/// Returns which kind of worldbook an object is; not the card that holds one.
 fn book_shape(map: &Map<String, Value>) -> Option<Format> {
     if is(map, "spec", "lorebook_v3") {
         return Some(Format::CardBook);
@@ -456,7 +456,7 @@ fn book_shape(map: &Map<String, Value>) -> Option<Format> {
     }
 }
 
-/// Tells whether an object has what a user profile is made of, and is nothing else that has a name.
+/// Returns whether an object has what a user profile is made of, and is nothing else that has a name.
 pub(crate) fn is_profile(map: &Map<String, Value>) -> bool {
     let is_named = ["content", "name", "displayName"].iter().any(|key| has(map, key));
     is_named && !has(map, "role") && !has(map, "entries") && foreign(map).is_none()
@@ -467,13 +467,13 @@ fn is_name_of_profile(stem: &str) -> bool {
     ["profile", "persona", "user", "me"].iter().any(|name| stem.eq_ignore_ascii_case(name))
 }
 
-/// Tells whether an object is a message or the header of a SillyTavern chat.
+/// Returns whether an object is a message or the header of a SillyTavern chat.
 fn is_silly_tavern_line(map: &Map<String, Value>) -> bool {
     let is_header = has(map, "chat_metadata") || (has(map, "user_name") && has(map, "character_name"));
     has(map, "mes") || (is_header && !has(map, "messages"))
 }
 
-/// Tells whether an object is the header of a SillyTavern chat, or a message that says who speaks.
+/// Returns whether an object is the header of a SillyTavern chat, or a message that says who speaks.
 fn is_chat_header(map: &Map<String, Value>) -> bool {
     let is_message = is_text(map, "mes")
         && ["is_user", "is_system", "send_date", "swipes"].iter().any(|key| has(map, key));
@@ -490,7 +490,7 @@ enum Strictness {
     Loose,
 }
 
-/// Tells what the list under `messages` of an object is, or that the object is a message itself: a list of one line is
+/// Returns what the list under `messages` of an object is, or that the object is a message itself: a list of one line is
 /// no list.
 fn messages(map: &Map<String, Value>, strictness: Strictness) -> Option<Format> {
     if let Some(Value::Array(items)) = map.get("messages") {
@@ -505,7 +505,7 @@ fn messages(map: &Map<String, Value>, strictness: Strictness) -> Option<Format> 
     is_meant.then(|| message_shape(map))
 }
 
-/// Tells whether an object is a single message.
+/// Returns whether an object is a single message.
 fn is_message(map: &Map<String, Value>) -> bool {
     ["content", "tool_calls", "tool_call_id"].iter().any(|key| has(map, key)) && is_text(map, "role")
 }

@@ -17,7 +17,7 @@ pub(crate) const EXPORT_VERSION: u64 = 1;
 /// The field of an agent in an export that holds its worldbooks.
 pub(crate) const BUNDLED: &str = "bundledWorldbooks";
 
-/// Tells whether every export says this around its agents.
+/// Returns whether every export says this around its agents.
 pub(crate) fn is_of_export(key: &str, value: &Value) -> bool {
     match key {
         "type" => value == EXPORT_TYPE,

@@ -14,7 +14,7 @@ use crate::worldbook::{Form, WorldbookOrigin, around};
 
 /// How an application writes its lorebooks.
 pub(crate) struct Lorebook {
-    /// Tells whether a file is one.
+    /// Returns whether a file is one.
     pub(super) is_it: fn(&Object) -> bool,
     /// The field that has the entries.
     pub(super) entries: &'static str,

@@ -41,7 +41,7 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Broug
     Brought { taken, found }
 }
 
-/// Says in the report of an agent where the books of its items went, and what is wrong with them.
+/// Writes in the report of an agent where the books of its items went, and what is wrong with them.
 pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
     let Brought { taken, mut found } = brought;
     let is_export = report.format == Some(Format::AgentExport);
@@ -65,7 +65,7 @@ pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
     super::rows::mark_as_kept(report);
 }
 
-/// Tells whether a book has the name of the file that an agent names, or else that of the book.
+/// Returns whether a book has the name of the file that an agent names, or else that of the book.
 fn is_meant(item: &Object, name: &str) -> bool {
     match text(item, "fileName") {
         Some(file) => stem(file) == name || text(item, "name") == Some(name),

@@ -156,7 +156,7 @@ fn nodes<'v>(made: &Made<'v>) -> impl Iterator<Item = String> + use<'v> {
     nodes.map(move |id| format!("{place}/nodes/{}", pointer_step(id)))
 }
 
-/// Tells whether the calls of a message are read.
+/// Returns whether the calls of a message are read.
 fn is_calling(item: &Value) -> bool {
     let has = |key: &str| item.get(key).is_some_and(|value| !value.is_null());
     let is_given = item.get("tool_calls").is_some_and(Value::is_array)
@@ -247,7 +247,7 @@ impl<'v> Written<'v> {
     }
 }
 
-/// Says of a row where its field is after all.
+/// Records for a row where its field is after all.
 fn settle(made: &Made<'_>, written: &mut Written<'_>, row: FieldReport<'_>) -> Option<Change> {
     let (to, given) = (row.to?, steps(made.document, row.pointer)?);
     let found = written.find(to);
@@ -271,7 +271,7 @@ fn settle(made: &Made<'_>, written: &mut Written<'_>, row: FieldReport<'_>) -> O
 }
 
 impl Made<'_> {
-    /// Tells whether a value that is mapped is the same there.
+    /// Returns whether a value that is mapped is the same there.
     fn copies(&self, given: &Value) -> bool {
         let is_empty = matches!(given, Value::Null | Value::Array(_) | Value::Object(_));
         self.format != Format::SillyTavernChat && !is_empty

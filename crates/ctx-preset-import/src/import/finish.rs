@@ -47,7 +47,7 @@ impl Gathered {
         self.made
     }
 
-    /// Tells of files of which all fields are no more than kept, unless a finding says why.
+    /// Reports files of which all fields are no more than kept, unless a finding says why.
     fn tell_without_effect(&mut self) {
         let has_effect = |file: &FileReport| {
             let is_used = file.fields.iter().any(|field| field.status != FieldStatus::Kept);
@@ -60,13 +60,13 @@ impl Gathered {
             if told.insert(report.path.clone()) {
                 let message = phrase!("nothing in the file has an effect here; it is kept as it is");
                 let found = Diagnostic::warning(codes::NO_EFFECT, message);
-                let found = found.with_help(phrase!("look whether it is the file that you mean"));
+                let found = found.with_help(phrase!("check that this is the file you meant"));
                 report.diagnostics.push(found.in_document(report.path.as_str()));
             }
         }
     }
 
-    /// Tells whether there is anything of which an agent can be made.
+    /// Returns whether there is anything of which an agent can be made.
     fn has_parts(&self) -> bool {
         let objects = [&self.card, &self.preset, &self.settings, &self.system_prompt];
         objects.into_iter().any(Option::is_some)
@@ -75,7 +75,7 @@ impl Gathered {
             || !self.made.worldbooks.is_empty()
     }
 
-    /// Says of what is nothing known that it is not even kept: no agent is made for that alone.
+    /// Records for what is nothing known that it is not even kept: no agent is made for that alone.
     fn drop_unknown(&mut self) {
         self.unknown.clear();
         let is_unknown = |file: &&mut FileReport| file.format.is_none() && !file.fields.is_empty();
@@ -267,7 +267,7 @@ impl Gathered {
         Arrangement::new(preset, card, persona, prefers)
     }
 
-    /// Says of the texts of a system prompt which of them stand where prompts of chats do.
+    /// Records for the texts of a system prompt which of them stand where prompts of chats do.
     fn system_prompt(&mut self, prompt: &SourceObject, arrangement: &Arrangement<'_>) {
         let Some(report) = self.made.report.files.get_mut(prompt.report) else { return };
         for (field, id) in arrangement.system_prompt() {
@@ -308,15 +308,16 @@ impl Gathered {
 /// How many prompts that stand twice in an order are told.
 const SHOWN_PROMPTS: usize = 20;
 
-/// Tells of prompts that stand twice in the order of a preset; of those for which there is no room, how many they are.
+/// Reports prompts that stand twice in the order of a preset; of those for which there is no room, how many they are.
 fn repeated(given: &SourceObject) -> Vec<Diagnostic> {
     let Some(order) = ChatPreset(Source::unrecorded(&given.value)).ordered_by() else { return Vec::new() };
     let tell = |(step, identifier): (usize, &str)| {
         let name = excerpt(identifier);
-        let message = phrase!("the prompt `{name}` stands twice in the order; the first place counts", name);
+        let message =
+            phrase!("the prompt `{name}` appears twice in the order; the first position is used", name);
         let pointer = format!("{}{}/identifier", given.at, order.pointer(step));
         let found = Diagnostic::warning(codes::PROMPT_TWICE, message).at_pointer(pointer);
-        found.with_help(phrase!("take it out of the order where it is not meant"))
+        found.with_help(phrase!("remove it from the order where it does not belong"))
     };
     let mut prompts = order.repeated();
     let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();

@@ -236,9 +236,10 @@ impl Gathered {
     }
 }
 
-/// Says by what a format was guessed.
+/// Describes by what a format was guessed.
 fn guessed(format: Format, what: &str) -> Diagnostic {
-    let message = phrase!("the file is taken for {format} by {what}", format = format.to_string(), what);
+    let message =
+        phrase!("the file is read as {format} because of {what}", format = format.to_string(), what);
     let found = Diagnostic::warning(codes::GUESSED_FORMAT, message);
     found.with_help(phrase!("if it is something else, leave it out or name its format with `--as`"))
 }

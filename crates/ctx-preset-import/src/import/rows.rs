@@ -17,7 +17,7 @@ pub(super) fn unread(document: &Value) -> FieldReports {
     Record::default().rows(document, "", Extent::default())
 }
 
-/// Says of what was brought up to date what it became; what moved is told by the rules already.
+/// Records for what was brought up to date what it became; what moved is told by the rules already.
 pub(super) fn migrate(report: &mut FileReport) {
     let migrated = |code| {
         let found = report.diagnostics.iter().filter(move |found| found.code == code);
@@ -86,13 +86,13 @@ pub(super) fn supersede(
     });
 }
 
-/// Tells whether a row leads to a place or below it.
+/// Returns whether a row leads to a place or below it.
 pub(super) fn leads_to(row: FieldReport<'_>, place: &str) -> bool {
     let below = row.to.and_then(|to| to.strip_prefix(place));
     below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
-/// Says of the fields below a pointer what the rows of the document that stands there say, which has as many. O(rows).
+/// Records for the fields below a pointer what the rows of the document that stands there say, which has as many. O(rows).
 pub(super) fn replace_below(report: &mut FileReport, at: &str, rows: &FieldReports) {
     let mut rows = rows.iter();
     report.fields.change(|row| {
@@ -103,7 +103,7 @@ pub(super) fn replace_below(report: &mut FileReport, at: &str, rows: &FieldRepor
     });
 }
 
-/// Says of the fields that are kept at a place that they are no more: something else stands there.
+/// Records for the fields that are kept at a place that they are no more: something else stands there.
 pub(super) fn replace(report: &mut FileReport, place: &str) {
     report.fields.change(|row| {
         (row.status == FieldStatus::Kept && leads_to(row, place)).then_some(Change {
@@ -114,7 +114,7 @@ pub(super) fn replace(report: &mut FileReport, place: &str) {
     });
 }
 
-/// Says of what an agent kept from earlier that it stands below what is kept now.
+/// Records for what an agent kept from earlier that it stands below what is kept now.
 pub(super) fn move_imported(report: &mut FileReport) {
     report.fields.change(|row| {
         let below = row.to.filter(|_| leads_to(row, "/imported"))?.strip_prefix("/imported")?;
@@ -123,12 +123,12 @@ pub(super) fn move_imported(report: &mut FileReport) {
     });
 }
 
-/// Says of all fields of a file that nothing was made of them.
+/// Records for all fields of a file that nothing was made of them.
 pub(super) fn refuse(report: &mut FileReport, note: &'static str) {
     refuse_where(report, note, |_| true);
 }
 
-/// Says of those fields of a file that are meant that nothing was made of them.
+/// Records for those fields of a file that are meant that nothing was made of them.
 pub(super) fn refuse_where(
     report: &mut FileReport,
     note: &'static str,

@@ -335,9 +335,10 @@ fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
     finding
 }
 
-/// Says that nothing tells what a file is, and which formats are nearest.
+/// Reports that nothing tells what a file is, and which formats are nearest.
 fn unknown(nearest: &[Format]) -> Diagnostic {
-    let found = Diagnostic::error(codes::UNKNOWN_FILE, phrase!("the file is nothing that can be imported"));
+    let found =
+        Diagnostic::error(codes::UNKNOWN_FILE, phrase!("the file has no format that can be imported"));
     let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
     found.with_help(match nearest.is_empty() {
         true => phrase!("leave it out, or give the file that the other application exports"),
@@ -353,9 +354,9 @@ fn unknown(nearest: &[Format]) -> Diagnostic {
 /// Keeps the first of a kind; a further one is reported.
 fn first<T>(place: &mut Option<T>, value: T, kind: &str) -> Outcome {
     if place.is_some() {
-        let message = phrase!("another {kind} was given before; this one is not used", kind);
+        let message = phrase!("another {kind} was given before it; this one is not used", kind);
         let found =
-            Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help(phrase!("import it by itself"));
+            Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help(phrase!("import it separately"));
         return Outcome { used: Use::Superseded, ..Outcome::whole(vec![found]) };
     }
     *place = Some(value);

@@ -119,7 +119,7 @@ fn unknown(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "an agent, an export of agents, a preset or a session of AIO Hub",
         found: format::source_format(value)
-            .map_or_else(|| format::describe(value), |format| format.to_string()),
-        help: Some(phrase!("files of other applications are not migrated: `ctx import` reads them")),
+            .map_or_else(|| format::describe(value), |format| format.to_string().into()),
+        help: Some(phrase!("files of other applications are not migrated; `ctx import` reads them")),
     }
 }

@@ -83,7 +83,7 @@ impl FieldReports {
         self.rows.len()
     }
 
-    /// Tells whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -33,7 +33,7 @@ pub(super) fn find(map: &Map<String, Value>) -> Option<(&'static str, bool)> {
     is_book.then_some(("data", is_v3))
 }
 
-/// Tells whether the entries of a book are those of a card.
+/// Returns whether the entries of a book are those of a card.
 pub(super) fn is_card_book(map: &Map<String, Value>) -> bool {
     let is_card = |entry: &Value| entry.get("keys").is_some() && entry.get("key").is_none();
     match map.get("entries") {
@@ -43,7 +43,7 @@ pub(super) fn is_card_book(map: &Map<String, Value>) -> bool {
     }
 }
 
-/// Tells whether the book of a card has entries, without which there is no book to search.
+/// Returns whether the book of a card has entries, without which there is no book to search.
 pub(crate) fn has_entries(book: &Map<String, Value>) -> bool {
     book.get("entries").is_some_and(|entries| entries.is_array() || entries.is_object())
 }

@@ -154,7 +154,7 @@ fn the_first_agent_of_an_export_is_read_and_the_rest_kept() {
     );
     let agents =
         read(&json!({ "type": "x", "agents": [{}, { "id": "o" }, { "name": "Oz" }, 3] }).to_string());
-    let message = "the first of 4 agents is read; not read: `o`, `Oz`, `without a name`";
+    let message = "only the first of 4 agents is read, not `o`, `Oz`, `without a name`";
     assert_eq!(agents.diagnostics[0].message, message);
 }
 

@@ -47,11 +47,19 @@ fn byte_order_marks_are_read() {
 #[test]
 fn bytes_that_are_no_text_are_refused_with_their_place() {
     let help = Some("save the file as UTF-8");
-    refuse(b"a: \xFF", "the document is not text: the byte at 3 belongs to no character", help);
-    refuse(b"\xEF\xBB\xBFab\xC3(", "the document is not text: the byte at 5 belongs to no character", help);
-    refuse(b"a\0b", "the document is not text: the byte at 1 belongs to no character", help);
-    refuse(b"\xFF\xFEa", "the document is not text: the byte at 2 belongs to no character", help);
-    refuse(b"\xFF\xFEa\0\x00\xD8", "the document is not text: the byte at 4 belongs to no character", help);
+    refuse(b"a: \xFF", "the document is not text: the byte at 3 is not part of a character", help);
+    refuse(
+        b"\xEF\xBB\xBFab\xC3(",
+        "the document is not text: the byte at 5 is not part of a character",
+        help,
+    );
+    refuse(b"a\0b", "the document is not text: the byte at 1 is not part of a character", help);
+    refuse(b"\xFF\xFEa", "the document is not text: the byte at 2 is not part of a character", help);
+    refuse(
+        b"\xFF\xFEa\0\x00\xD8",
+        "the document is not text: the byte at 4 is not part of a character",
+        help,
+    );
 }
 
 #[test]
@@ -266,8 +274,8 @@ fn an_alias_bomb_is_refused() {
 fn sizes_and_counts_are_limited() {
     let limits = Limits { json_bytes: 20, json_nodes: 3, yaml_bytes: 10, yaml_nodes: 3, ..Limits::default() };
     let read = |text: &str| Document::read(text.as_bytes(), "", &limits).unwrap_err().to_string();
-    assert_eq!(read("a: 12345678"), "the document has 11 bytes, more than the 10 that are read as YAML");
-    assert_eq!(read(&" ".repeat(21)), "the document has 21 bytes, more than the 20 that are read as JSON");
+    assert_eq!(read("a: 12345678"), "the document has 11 bytes, more than the limit of 10 for YAML");
+    assert_eq!(read(&" ".repeat(21)), "the document has 21 bytes, more than the limit of 20 for JSON");
     assert_eq!(read("[1,2,3]"), "the document has more than 3 values");
     assert_eq!(read("[1, 2, a]"), "the document has more than 3 values");
     assert_eq!(read("{\"a\":1}\n{\"b\":2}\n"), "the document has more than 3 values");

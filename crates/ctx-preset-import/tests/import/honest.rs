@@ -19,7 +19,7 @@ fn import_one(document: &Value) -> Import {
     import(&[SourceFile { name: "file.json", bytes: text.as_bytes() }], &named(&text))
 }
 
-/// Says of a document what it may be: the report is true of those too that nothing tells for certain.
+/// Records for a document what it may be: the report is true of those too that nothing tells for certain.
 fn named(text: &str) -> ImportOptions {
     let mut options = ImportOptions::default();
     options.format = detect(text.as_bytes(), "file.json", &Limits::default()).unwrap();
@@ -139,7 +139,7 @@ fn others(leaf: &Value) -> Vec<Value> {
     }
 }
 
-/// Tells whether a leaf names a prompt that stands twice in its order: without the first, the second one counts.
+/// Returns whether a leaf names a prompt that stands twice in its order: without the first, the second one counts.
 fn is_repeated(document: &Value, pointer: &str) -> bool {
     let Some((list, _)) = pointer.strip_suffix("/identifier").and_then(|step| step.rsplit_once('/')) else {
         return false;
@@ -148,7 +148,7 @@ fn is_repeated(document: &Value, pointer: &str) -> bool {
     steps.iter().filter(|step| step.get("identifier") == document.pointer(pointer)).count() > 1
 }
 
-/// Tells whether a leaf names a marker in an order that stands there without it too, as those do that are not named, or
+/// Returns whether a leaf names a marker in an order that stands there without it too, as those do that are not named, or
 /// the conversation, which is sent neither switched off nor without a name.
 fn stands_anyway(document: &Value, pointer: &str) -> bool {
     const MARKERS: [&str; 7] = [

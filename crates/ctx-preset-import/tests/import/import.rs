@@ -445,7 +445,7 @@ fn of_many_findings_it_is_told_how_many_are_not_shown() {
         let found = found(&import_all(&[("f.json", file)]));
         assert_eq!((found.len(), found.last().map(String::as_str)), (shown, Some(last)));
     };
-    let twice = "warning[CTX0627]: the prompt `main` stands twice in the order; the first place counts (at f.json /prompt_order/1/order/20/identifier)";
+    let twice = "warning[CTX0627]: the prompt `main` appears twice in the order; the first position is used (at f.json /prompt_order/1/order/20/identifier)";
     check(preset(21), 20, twice);
     check(preset(22), 21, "info[CTX0101]: 1 more finding in this document is not shown (at f.json)");
     let entries = vec![json!({ "uid": 1, "key": ["moon"], "content": "Hollow." }); 1_003];
@@ -510,7 +510,7 @@ fn what_is_guessed_is_told_with_what_it_was_guessed_by() {
         );
     };
     let by = |format: &str, what: &str, name: &str| {
-        format!("warning[CTX0629]: the file is taken for {format} by {what} (at {name})")
+        format!("warning[CTX0629]: the file is read as {format} because of {what} (at {name})")
     };
     let card = by("a character card", "a name beside texts of a card", "c.json");
     check(
@@ -593,7 +593,7 @@ fn of_a_prompt_twice_in_the_order_the_first_place_counts() {
     assert_eq!(
         found(&made),
         [
-            "warning[CTX0627]: the prompt `chatHistory` stands twice in the order; the first place counts (at p.json /prompt_order/0/order/2/identifier)"
+            "warning[CTX0627]: the prompt `chatHistory` appears twice in the order; the first position is used (at p.json /prompt_order/0/order/2/identifier)"
         ]
     );
     let rows = rows(&made, 0);

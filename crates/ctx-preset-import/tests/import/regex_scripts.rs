@@ -68,12 +68,12 @@ fn without_a_placement_nothing_is_changed() {
     check(
         json!({ "placement": [3] }),
         nothing.clone(),
-        &["info[CTX0661]: there are no slash commands that the script could change (at /placement)"],
+        &["info[CTX0661]: there are no slash commands for the script to change (at /placement)"],
     );
     check(
         json!({ "placement": [7, "x"] }),
         nothing,
-        &["warning[CTX0660]: a number in `placement` means nothing (at /placement)"],
+        &["warning[CTX0660]: `placement` has an unknown number (at /placement)"],
     );
 }
 

@@ -1,5 +1,6 @@
 //! The words that stand in a message for a file.
 
+use ctx_compress::mask::Language;
 use ctx_pipeline::{Config, ConfigField};
 
 /// The words around texts of files; `{name}` and `{number}` in them stand for the file's.
@@ -10,37 +11,52 @@ pub(crate) struct Forms {
     placeholder: String,
 }
 
-/// AIO Hub's own words, so that conversations read the same to a model.
-const DOCUMENT: &str = "[文件: {name}]";
-const TRANSCRIPT: &str = "[转写: {name}]";
-const PLACEHOLDER: &str = "[附件: {number} - {name}]";
+/// What stands around a file unless settings say otherwise: headings of texts and transcripts, and the placeholder.
+const fn built_in(language: Language) -> [&'static str; 3] {
+    match language {
+        Language::English => ["[file: {name}]", "[transcript: {name}]", "[attachment: {number} - {name}]"],
+        // AIO Hub's own words, so that its conversations read the same to a model.
+        Language::Chinese => ["[文件: {name}]", "[转写: {name}]", "[附件: {number} - {name}]"],
+    }
+}
+
+/// The settings, in the order of [`built_in`].
+const FIELDS: [(&str, &str); 3] = [
+    ("documentHeading", "Above the text of a document"),
+    ("transcriptHeading", "Above a transcript"),
+    ("placeholder", "In place of a file that is not sent"),
+];
 
 impl Default for Forms {
     fn default() -> Self {
-        Self { document: DOCUMENT.into(), transcript: TRANSCRIPT.into(), placeholder: PLACEHOLDER.into() }
+        Self::from(built_in(Language::default()).map(str::to_owned))
+    }
+}
+
+impl From<[String; 3]> for Forms {
+    fn from([document, transcript, placeholder]: [String; 3]) -> Self {
+        Self { document, transcript, placeholder }
     }
 }
 
 impl Forms {
     pub(crate) fn fields() -> [ConfigField; 3] {
-        let field = |key, label, default| {
-            ConfigField::text(key, label, default)
-                .with_description("`{name}` is the file's name, `{number}` which file of its message it is")
-        };
-        [
-            field("documentHeading", "Above the text of a document", DOCUMENT),
-            field("transcriptHeading", "Above a transcript", TRANSCRIPT),
-            field("placeholder", "In place of a file that is not sent", PLACEHOLDER),
-        ]
+        FIELDS.map(|(key, label)| {
+            ConfigField::text(key, label, "").with_description(
+                "`{name}` is the file's name, `{number}` its position in the message; empty: in the agent's language",
+            )
+        })
     }
 
-    pub(crate) fn of_config(config: &Config) -> Self {
-        let text = |key| config.text(key).to_owned();
-        Self {
-            document: text("documentHeading"),
-            transcript: text("transcriptHeading"),
-            placeholder: text("placeholder"),
-        }
+    /// Reads the settings; what they leave empty is in the language of the agent.
+    pub(crate) fn of_config(config: &Config, language: Language) -> Self {
+        let [document, transcript, placeholder] = built_in(language);
+        let text = |(key, _): (&str, &str), built_in: &str| match config.text(key) {
+            "" => built_in.to_owned(),
+            own => own.to_owned(),
+        };
+        let [first, second, third] = FIELDS;
+        Self::from([text(first, document), text(second, transcript), text(third, placeholder)])
     }
 
     /// The text of a document; that of a text file is fenced, so that nothing in it reads as the message's own.
@@ -104,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_look_like_text() {
-        let shown = Shown { name: "a\n[文件: b]{number}", number: 2 };
-        assert_eq!(Forms::default().placeholder(shown), "[附件: 2 - a [文件: b]{number}]");
+        let shown = Shown { name: "a\n[file: b]{number}", number: 2 };
+        assert_eq!(Forms::default().placeholder(shown), "[attachment: 2 - a [file: b]{number}]");
     }
 }

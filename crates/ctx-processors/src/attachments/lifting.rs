@@ -23,7 +23,7 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Tells whether a message has pictures in its words: Markdown's `![…](data:…;base64,…)`. O(bytes).
+/// Returns whether a message has pictures in its words: Markdown's `![…](data:…;base64,…)`. O(bytes).
 pub(super) fn has_inline(message: &Message) -> bool {
     let is_speech = !message.role.is_instruction() && message.role != Role::Tool;
     is_speech
@@ -33,7 +33,7 @@ pub(super) fn has_inline(message: &Message) -> bool {
         }
 }
 
-/// Tells whether a text looks as if it had a picture in it as Markdown with its bytes, `![…](data:…;base64,…)`, which
+/// Returns whether a text looks as if it had a picture in it as Markdown with its bytes, `![…](data:…;base64,…)`, which
 /// is sent as a file if it is the user's or the assistant's. O(bytes).
 pub fn has_inline_picture(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), INLINE.as_bytes()).is_some()

@@ -1,7 +1,8 @@
 //! Getting the bytes of files, and telling what they are.
 
 use ctx_types::{
-    Asset, AssetStore, Attachment, Deadline, DocumentText, MediaKind, PortError, PortErrorKind, thousands,
+    Asset, AssetStore, Attachment, Deadline, DocumentText, MediaKind, PortError, PortErrorKind, phrase,
+    thousands,
 };
 use serde_json::Value;
 
@@ -60,7 +61,7 @@ impl Loader<'_> {
     async fn fetch(&mut self, file: &Attachment, max_bytes: u64) -> Result<Asset, PortError> {
         let store = self
             .store
-            .ok_or_else(|| PortError::new(PortErrorKind::Unsupported, "nothing here loads files"))?;
+            .ok_or_else(|| PortError::new(PortErrorKind::Unsupported, phrase!("nothing here loads files")))?;
         let max_bytes = max_bytes.min(MAX_TOTAL.saturating_sub(self.total));
         check_len(declared_len(file).unwrap_or_default(), max_bytes)?;
         let asset = match self.is_preview {
@@ -76,7 +77,7 @@ impl Loader<'_> {
 
 /// The failure of a port that a preview would have to wait for.
 pub(crate) fn not_at_hand() -> PortError {
-    PortError::new(PortErrorKind::Unavailable, "a preview does not wait for it")
+    PortError::new(PortErrorKind::Unavailable, phrase!("a preview does not wait for it"))
 }
 
 fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
@@ -84,7 +85,7 @@ fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
         return Ok(());
     }
     let (len, most) = (thousands(len), thousands(max_bytes));
-    let detail = format!("it has {len} bytes, and there is room for {most}");
+    let detail = phrase!("it has {len} bytes, and there is room for {most}", len, most);
     Err(PortError::new(PortErrorKind::TooLarge, detail))
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct MediaType {
     pub(crate) contradicts: Option<String>,
 }
 
-/// Tells what a file is. O(1) for most types; at most the first 8 KiB are looked at beside their marks.
+/// Returns what a file is. O(1) for most types; at most the first 8 KiB are looked at beside their marks.
 pub(crate) fn media_type(bytes: &[u8], name: &str, declared: Option<&str>) -> MediaType {
     let by_name = mime_guess::from_path(name).first_raw().map(canonical_media_type);
     let declared = declared.map(canonical_media_type).filter(|declared| declared != UNKNOWN);
@@ -40,7 +40,7 @@ pub(crate) fn media_type(bytes: &[u8], name: &str, declared: Option<&str>) -> Me
     MediaType { name: found.into_owned(), contradicts }
 }
 
-/// Tells whether a type is a text in some way, so that a more exact name of it is no contradiction.
+/// Returns whether a type is a text in some way, so that a more exact name of it is no contradiction.
 fn contradicts(expected: &str, found: &str) -> bool {
     let is_text = |name: &str| ctx_wire::is_plain_text(name) || name == "application/xhtml+xml";
     expected != found && !(is_text(expected) && is_text(found)) && !is_same_container(expected, found)
@@ -79,7 +79,7 @@ fn is_zipped(name: &str) -> bool {
         || name == "application/epub+zip"
 }
 
-/// Tells whether bytes look like words: no zero bytes, in any encoding but UTF-16, which begins with a mark.
+/// Returns whether bytes look like words: no zero bytes, in any encoding but UTF-16, which begins with a mark.
 fn is_text(bytes: &[u8]) -> bool {
     let beginning = bytes.get(..LOOKED_AT.min(bytes.len())).unwrap_or_default();
     let is_control = |byte: &&u8| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ctx_compress::mask::Language;
 use ctx_pipeline::{Config, ConfigField, Inputs, PipelineContext, ProcessorError};
 use ctx_types::{
     Agent, Attachment, AttachmentPorts, Code, Decision, Diagnostic, ExtractedText, MediaKind, Message,
@@ -54,13 +55,14 @@ impl Reading {
         fields
     }
 
-    pub(crate) fn of_config(config: &Config) -> Self {
+    /// Reads the settings, for an agent that speaks a language.
+    pub(crate) fn of_config(config: &Config, language: Language) -> Self {
         Self {
             is_always: config.text("strategy") == "always",
             force_after: config.count("forceAfter"),
             prefers_transcripts: config.is_on("preferTranscripts"),
             limit: Duration::from_secs(config.count("maxSeconds") as u64),
-            forms: Forms::of_config(config),
+            forms: Forms::of_config(config, language),
         }
     }
 }
@@ -219,7 +221,7 @@ impl<'a> Settler<'a> {
         let loaded = match self.loader.load(job.file, self.policy.as_ref()).await {
             Ok(loaded) => loaded,
             Err(error) => {
-                let why = format!("it cannot be loaded: {error}");
+                let why = phrase!("it cannot be loaded: {error}", error = error.phrase());
                 return self.without(job, codes::ATTACHMENT_NOT_LOADED, &why);
             }
         };
@@ -236,7 +238,7 @@ impl<'a> Settler<'a> {
     /// Decides about a file whose bytes are there.
     async fn of_bytes(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
         let refusal = self.target.refuses(job.mime_type());
-        let Some(why) = self.reason_for_text(job, refusal.as_deref()) else {
+        let Some(why) = self.reason_for_text(job, refusal.as_ref()) else {
             return match refusal {
                 None => Ok(Form::AsItIs(self.fitted(job))),
                 Some(refusal) => self.without(job, codes::ATTACHMENT_PLACEHOLDER, &refusal),
@@ -260,7 +262,7 @@ impl<'a> Settler<'a> {
                     let text = phrase!(
                         "{job} is sent as it is: there is no text of it: {error}",
                         job = job.name(),
-                        error = error.to_string()
+                        error = error.phrase()
                     );
                     self.report(job, Diagnostic::warning(job.failure(), text));
                 }
@@ -271,7 +273,12 @@ impl<'a> Settler<'a> {
                     PortErrorKind::Unsupported => codes::ATTACHMENT_PLACEHOLDER,
                     _ => job.failure(),
                 };
-                self.without(job, code, &format!("{refusal}, and there is no text of it: {error}"))
+                let error = error.phrase();
+                self.without(
+                    job,
+                    code,
+                    &phrase!("{refusal}, and no text of it is available: {error}", refusal, error),
+                )
             }
         }
     }
@@ -316,26 +323,26 @@ impl<'a> Settler<'a> {
         job.file.clone()
     }
 
-    /// Tells why a file is to be sent as text, if it is.
-    fn reason_for_text(&self, job: Job<'_>, refusal: Option<&str>) -> Option<String> {
+    /// Explains why a file is to be sent as text, if it is.
+    fn reason_for_text(&self, job: Job<'_>, refusal: Option<&Phrase>) -> Option<Phrase> {
         let fallback = self.policy.map(|policy| policy.fallback(job.file.kind()));
         if let Some(refusal) = refusal.filter(|_| fallback == Some(Fallback::Text)) {
-            return Some(refusal.to_owned());
+            return Some(refusal.clone());
         }
         let reading = self.reading.as_ref()?;
         if ctx_wire::is_plain_text(job.mime_type()) {
-            return Some("text files are".to_owned());
+            return Some(phrase!("text files are"));
         }
         if reading.is_always {
-            return Some("the strategy is `always`".to_owned());
+            return Some(phrase!("the strategy is `always`"));
         }
         if reading.force_after > 0 && job.from_end >= reading.force_after {
-            return Some(format!("{} messages follow it", job.from_end));
+            return Some(phrase!("{count} messages follow it", count = job.from_end));
         }
         let is_medium = job.file.kind() != MediaKind::Document;
         let transcriber = self.ports.transcriber.filter(|_| is_medium && reading.prefers_transcripts)?;
         let is_there = matches!(transcriber.cached(job.file), Some(Ok(_)));
-        is_there.then(|| "there is a transcript".to_owned())
+        is_there.then(|| phrase!("there is a transcript"))
     }
 
     /// Returns the words that stand for a file.
@@ -357,7 +364,9 @@ impl<'a> Settler<'a> {
     }
 
     async fn document(&self, file: &Attachment) -> Result<ExtractedText, PortError> {
-        let Some(reader) = self.ports.documents else { return Err(no_port("reads documents")) };
+        let Some(reader) = self.ports.documents else {
+            return Err(no_port(phrase!("nothing here reads documents")));
+        };
         match reader.cached(file) {
             Some(answer) => answer,
             None if self.loader.is_preview => Err(not_at_hand()),
@@ -366,7 +375,9 @@ impl<'a> Settler<'a> {
     }
 
     async fn transcript(&self, file: &Attachment) -> Result<ctx_types::Text, PortError> {
-        let Some(transcriber) = self.ports.transcriber else { return Err(no_port("transcribes")) };
+        let Some(transcriber) = self.ports.transcriber else {
+            return Err(no_port(phrase!("nothing here transcribes")));
+        };
         match transcriber.cached(file) {
             Some(answer) => answer,
             None if self.loader.is_preview => Err(not_at_hand()),
@@ -383,12 +394,12 @@ impl<'a> Settler<'a> {
         if self.target.takes_address(job.file.kind()) {
             return Ok(Form::Reference);
         }
-        let why = "only its address is known, which nobody fetches for this target";
-        self.without(job, codes::ATTACHMENT_PLACEHOLDER, why)
+        let why = phrase!("only its URL is known, and nothing fetches it for this target");
+        self.without(job, codes::ATTACHMENT_PLACEHOLDER, &why)
     }
 
     /// Has a placeholder stand for a file, or ends the run, as the policy has it.
-    fn without(&mut self, job: Job<'_>, code: Code, why: &str) -> Result<Form, ProcessorError> {
+    fn without(&mut self, job: Job<'_>, code: Code, why: &Phrase) -> Result<Form, ProcessorError> {
         let Some(policy) = self.policy else { return Ok(Form::Reference) };
         if policy.fallback(job.file.kind()) == Fallback::Error {
             return Err(ProcessorError::failed(format!(
@@ -397,29 +408,30 @@ impl<'a> Settler<'a> {
                 job.source
             )));
         }
-        self.decide(job, phrase!("a placeholder stands for {job}: {why}", job = job.name(), why));
-        let text = phrase!("a placeholder stands for {job}: {why}", job = job.name(), why);
+        let text = phrase!("a placeholder replaces {job}: {why}", job = job.name(), why = why.clone());
+        self.decide(job, text.clone());
         self.report(job, Diagnostic::warning(code, text));
         Ok(Form::Placeholder)
     }
 
-    fn too_many_pixels(&self, file: &Attachment) -> Option<String> {
+    fn too_many_pixels(&self, file: &Attachment) -> Option<Phrase> {
         let (width, height) = file.loaded.as_ref()?.measures.size?;
         let pixels = u64::from(width.get()) * u64::from(height.get());
         let most = self.policy?.max_pixels;
         let (shown, most_shown) = (thousands(pixels), thousands(most));
-        (pixels > most).then(|| format!("it has {shown} pixels, more than {most_shown}"))
+        (pixels > most)
+            .then(|| phrase!("it has {pixels} pixels, more than {most}", pixels = shown, most = most_shown))
     }
 
     fn report_type(&mut self, job: Job<'_>, said: &str) {
         let text = phrase!(
-            "{job} is said to be {said}, but its bytes are {actual}",
+            "{job} is declared as {said}, but its bytes are {actual}",
             job = job.name(),
             said = excerpt(said),
             actual = job.mime_type()
         );
         let finding = Diagnostic::warning(codes::ATTACHMENT_TYPE, text);
-        self.report(job, finding.with_help(phrase!("it is sent as what its bytes are")));
+        self.report(job, finding.with_help(phrase!("it is sent as the type of its bytes")));
     }
 
     fn report(&mut self, job: Job<'_>, mut finding: Diagnostic) {
@@ -434,10 +446,10 @@ impl<'a> Settler<'a> {
 }
 
 impl Job<'_> {
-    fn name(&self) -> String {
+    fn name(&self) -> Phrase {
         match self.file.label() {
-            "" => format!("file {}", self.number),
-            label => format!("`{}`", excerpt(label)),
+            "" => phrase!("file {number}", number = self.number),
+            label => phrase!("`{name}`", name = excerpt(label)),
         }
     }
 
@@ -471,14 +483,14 @@ fn loaded_bytes(messages: &[Message]) -> u64 {
     files.filter_map(|file| file.loaded.as_ref()).map(|asset| asset.bytes.len() as u64).sum()
 }
 
-fn no_port(does: &str) -> PortError {
-    PortError::new(PortErrorKind::Unsupported, format!("nothing here {does}"))
+fn no_port(detail: Phrase) -> PortError {
+    PortError::new(PortErrorKind::Unsupported, detail)
 }
 
 /// Blank is no text: a scanned page, or silence.
 fn check_text(text: &str) -> Result<String, PortError> {
     match text.trim().is_empty() {
-        true => Err(PortError::new(PortErrorKind::Invalid, "there are no words in it")),
+        true => Err(PortError::new(PortErrorKind::Invalid, phrase!("there are no words in it"))),
         false => Ok(text.to_owned()),
     }
 }

@@ -1,7 +1,7 @@
 //! What the target of a request takes: its dialect has a shape for it, and its model has eyes or ears.
 
 use ctx_tokens::ModelFacts;
-use ctx_types::{MediaKind, TurnInput};
+use ctx_types::{MediaKind, Phrase, TurnInput, phrase};
 use ctx_wire::Dialect;
 
 /// To whom a request goes, as far as files depend on it.
@@ -17,23 +17,27 @@ impl<'a> Target<'a> {
         Self { dialect: turn.dialect.as_deref().and_then(Dialect::parse), model }
     }
 
-    /// Tells why a file of a media type cannot be sent as it is; `None` if it can.
-    pub(crate) fn refuses(&self, mime_type: &str) -> Option<String> {
+    /// Explains why a file of a media type cannot be sent as it is; `None` if it can.
+    pub(crate) fn refuses(&self, mime_type: &str) -> Option<Phrase> {
         let kind = MediaKind::of_mime(mime_type);
         let takes = |dialect: Dialect| dialect.takes(mime_type);
         match self.dialect {
             Some(dialect) if !takes(dialect) => {
-                return Some(format!("the dialect `{dialect}` has no form for {mime_type}"));
+                return Some(phrase!(
+                    "the dialect `{dialect}` has no form for {kind}",
+                    dialect = dialect.to_string(),
+                    kind = mime_type
+                ));
             }
             None if !Dialect::ALL.into_iter().any(takes) => {
-                return Some(format!("no dialect has a form for {mime_type}"));
+                return Some(phrase!("no dialect has a form for {kind}", kind = mime_type));
             }
             _ => {}
         }
-        (!self.has_sense_for(kind)).then(|| format!("the model takes no {}", plural(kind)))
+        (!self.has_sense_for(kind)).then(|| takes_no(kind))
     }
 
-    /// Tells whether the provider fetches a file of this kind from an address by itself.
+    /// Returns whether the provider fetches a file of this kind from an address by itself.
     pub(crate) fn takes_address(&self, kind: MediaKind) -> bool {
         let takes = |dialect: Dialect| dialect.takes_address(kind);
         self.has_sense_for(kind) && self.dialect.map_or_else(|| Dialect::ALL.into_iter().any(takes), takes)
@@ -50,12 +54,12 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The word for several files of a kind.
-const fn plural(kind: MediaKind) -> &'static str {
+/// Reports that a model takes no files of a kind.
+fn takes_no(kind: MediaKind) -> Phrase {
     match kind {
-        MediaKind::Image => "pictures",
-        MediaKind::Audio => "recordings",
-        MediaKind::Video => "films",
-        MediaKind::Document => "documents",
+        MediaKind::Image => phrase!("the model does not accept images"),
+        MediaKind::Audio => phrase!("the model does not accept audio"),
+        MediaKind::Video => phrase!("the model does not accept video"),
+        MediaKind::Document => phrase!("the model does not accept documents"),
     }
 }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use ctx_types::{Deadline, PortError, PortErrorKind};
+use ctx_types::{Deadline, PortError, PortErrorKind, phrase};
 
 /// Waits for a port's answer; without a clock as long as it takes.
 pub(crate) async fn within<T>(
@@ -20,7 +20,7 @@ pub(crate) async fn within<T>(
     poll_fn(|cx| match answer.as_mut().poll(cx) {
         Poll::Ready(answer) => Poll::Ready(answer),
         Poll::Pending => over.as_mut().poll(cx).map(|()| {
-            let detail = format!("it took more than {} seconds", limit.as_secs());
+            let detail = phrase!("it took more than {seconds} seconds", seconds = limit.as_secs());
             Err(PortError::new(PortErrorKind::TimedOut, detail))
         }),
     })

@@ -21,7 +21,7 @@ pub(crate) struct FileWords {
 const OPENING: &str = "【file::";
 const CLOSING: char = '】';
 
-/// Tells whether a message has placeholders for files.
+/// Returns whether a message has placeholders for files.
 pub(crate) fn has_placeholders(message: &Message) -> bool {
     let has = |text: &str| text.contains(OPENING);
     match &message.content {

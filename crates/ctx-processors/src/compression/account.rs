@@ -20,7 +20,7 @@ use crate::gap_ranks::{GapRanks, name};
 /// The document that findings about messages of the conversation name.
 const CONVERSATION: &str = "session";
 
-/// Tells what became of a draft.
+/// Returns what became of a draft.
 pub(crate) fn tell(cx: &mut PipelineContext<'_>, given: &[Message], outcome: &Outcome, settings: &Settings) {
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
@@ -42,7 +42,7 @@ pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repa
         cx.report(in_conversation(finding, given));
     }
     let left_out = repaired.left_out.iter().filter_map(|index| given.get(*index));
-    let reason = phrase!("it answers no call, or one that is answered already");
+    let reason = phrase!("it answers no call, or one that already has an answer");
     cx.draft.decide_all(left_out.map(|message| {
         let decision = Decision::new(Outcomes::Dropped, message.source.clone(), reason.clone());
         Decision { bytes: Some(message.content.len()), ..decision }
@@ -98,9 +98,8 @@ fn cut(message: &Message, short: &Message, reason: Phrase) -> Decision {
 fn moves(given: &[Message], outcome: &Outcome, ranks: &GapRanks) -> Vec<Decision> {
     let moved = outcome.moved.iter().filter_map(|place| given.get(*place));
     let moved = moved.filter(|message| !ranks.is_told(message));
-    let reason = phrase!(
-        "its place lies in the compressed part of the conversation; it stands at the front of what is kept"
-    );
+    let reason =
+        phrase!("its position is in the compressed part of the conversation; placed before what is kept");
     moved.map(|message| Decision::new(Outcomes::Moved, message.source.clone(), reason.clone())).collect()
 }
 
@@ -114,7 +113,7 @@ fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
             decision.count += 1;
             continue;
         }
-        let reason = phrase!("its points lie in the compressed part of the conversation");
+        let reason = phrase!("its depths are in the compressed part of the conversation");
         decisions.push(Decision::new(Outcomes::Dropped, message.source.clone(), reason));
     }
     decisions
@@ -143,11 +142,11 @@ fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
 fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
     let PassOutcome::Infeasible(overflow) = &outcome.pass.as_ref()?.outcome else { return None };
     let message = phrase!(
-        "the conversation cannot be compressed into {budget} tokens: {overflow}",
+        "the conversation cannot be compressed to {budget} tokens: {overflow}",
         budget = settings.config.token_budget,
         overflow = overflow.phrase()
     );
-    let help = phrase!("allow more tokens, or shorten what must stay");
+    let help = phrase!("allow more tokens, or shorten protected content");
     Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
 }
 
@@ -157,7 +156,7 @@ fn line(outcome: &Outcome, settings: &Settings) -> LogLine {
         let count = outcome.became.values().filter(|became| became.is_gone()).count();
         let (messages, tokens) = (count_of!(count, "message"), outcome.tokens);
         phrase!(
-            "what was made of {messages} still does: {tokens} of {budget} tokens",
+            "the earlier compression of {messages} still fits: {tokens} of {budget} tokens",
             messages,
             tokens,
             budget

@@ -21,7 +21,7 @@ pub struct KeptCompression {
 }
 
 impl KeptCompression {
-    /// Tells whether there is a rewritten beginning.
+    /// Returns whether there is a rewritten beginning.
     pub fn is_set(&self) -> bool {
         self.made.is_some()
     }
@@ -106,7 +106,7 @@ impl Basis {
     }
 }
 
-/// Tells whether a message is one that strategies decide about.
+/// Returns whether a message is one that strategies decide about.
 pub(super) fn is_free(message: &Message) -> bool {
     message.place == Place::History && !message.is_continuation_prefix && !is_summary(message)
 }
@@ -170,7 +170,7 @@ impl RewrittenHistory {
     }
 }
 
-/// Tells whether a message is the same as in an earlier turn.
+/// Returns whether a message is the same as in an earlier turn.
 fn is_same(now: &Message, before: &Message) -> bool {
     now.source.id == before.source.id && (now.is_shared_with(before) || now == before)
 }

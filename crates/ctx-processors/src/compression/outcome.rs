@@ -215,7 +215,7 @@ impl<'a> Writing<'a> {
         let became = match self.outcome.messages.iter().rfind(|message| message.note.is_some()) {
             Some(note) if is_summarised => {
                 let id = note.source.id.as_deref().unwrap_or("a note");
-                Became::Merged(phrase!("older than the newest messages; `{note}` stands for it", note = id))
+                Became::Merged(phrase!("older than the newest messages; `{note}` replaces it", note = id))
             }
             _ => Became::Dropped(reason.clone()),
         };
@@ -251,7 +251,7 @@ impl<'a> Writing<'a> {
         self.places.insert(at, place);
     }
 
-    /// Tells whether a message stands at the front in the place of one that is not loaded, and is not the oldest.
+    /// Returns whether a message stands at the front in the place of one that is not loaded, and is not the oldest.
     fn is_unloaded(&self, message: &Message) -> bool {
         let skipped = self.given.skipped;
         let is_single = message.place == Place::Gap { multiple: false };

@@ -20,7 +20,7 @@ pub(super) enum Find {
 }
 
 impl Find {
-    /// Tells whether a macro in the expression differs from turn to turn.
+    /// Returns whether a macro in the expression differs from turn to turn.
     pub(super) fn is_volatile(&self) -> bool {
         match self {
             Self::Fixed(_) => false,

@@ -1,5 +1,8 @@
 //! The forms in which applications write the texts of a rule, as options.
 
+mod aiohub;
+mod sillytavern;
+
 use ctx_regex::{Error, Flags, Literal, Replacement};
 use ctx_types::{Diagnostic, RegexRule};
 
@@ -10,28 +13,13 @@ use super::rule::unknown_value;
 /// A rule names its form as `dialect`; [`FORMS`] says what each name means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    expression: ExpressionForm,
+    /// Splits an expression into its pattern and its flags.
+    literal: fn(&str) -> Result<Literal<'_>, Error>,
     /// The flags of an expression that says none.
     bare_flags: Flags,
-    replacement: ReplacementForm,
+    replacement: fn(&str) -> Replacement,
     /// What stands for the match in a replacement and looks like a macro, without its braces.
     pub(super) match_macro: Option<&'static str>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum ExpressionForm {
-    /// `/pattern/flags` as in JavaScript's source, and anything else is a bare pattern.
-    Literal,
-    /// The first line; `/pattern/flags` up to the last slash, and what follows the flags is ignored.
-    Line,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum ReplacementForm {
-    /// JavaScript's, with `\n`, `\t` and `${1}`.
-    Escaped,
-    /// Only `$0`, `$1`, `$<name>` and the macro of the match.
-    Plain,
 }
 
 /// The names of the forms in files; the first is what a rule without a name has.
@@ -39,19 +27,19 @@ const FORMS: [(&str, Form); 2] = [
     (
         RegexRule::DIALECTS[0],
         Form {
-            expression: ExpressionForm::Literal,
+            literal: |text| Ok(aiohub::literal(text)),
             bare_flags: Flags::GLOBAL.with(Flags::MULTILINE),
-            replacement: ReplacementForm::Escaped,
+            replacement: aiohub::replacement,
             match_macro: None,
         },
     ),
     (
         RegexRule::DIALECTS[1],
         Form {
-            expression: ExpressionForm::Line,
+            literal: sillytavern::literal,
             bare_flags: Flags::NONE,
-            replacement: ReplacementForm::Plain,
-            match_macro: Some("match"),
+            replacement: sillytavern::replacement,
+            match_macro: Some(sillytavern::MATCH),
         },
     ),
 ];
@@ -70,12 +58,7 @@ impl Form {
 
     /// Splits an expression into its pattern and its flags.
     pub(super) fn literal(self, text: &str) -> Result<Literal<'_>, Error> {
-        let mut literal = match self.expression {
-            ExpressionForm::Line => Literal::sillytavern(text)?,
-            ExpressionForm::Literal => {
-                Literal::parse(text).unwrap_or(Literal { pattern: text, flags: Flags::NONE })
-            }
-        };
+        let mut literal = (self.literal)(text)?;
         if literal.flags == Flags::NONE {
             literal.flags = self.bare_flags;
         }
@@ -84,9 +67,23 @@ impl Form {
 
     /// Reads a replacement.
     pub(super) fn replacement(self, text: &str) -> Replacement {
-        match self.replacement {
-            ReplacementForm::Escaped => Replacement::aiohub(text),
-            ReplacementForm::Plain => Replacement::sillytavern(text),
-        }
+        (self.replacement)(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_regex::{Limits, Regex};
+
+    use super::*;
+
+    #[track_caller]
+    pub(super) fn check(read: fn(&str) -> Replacement, replacement: &str, expected: &str) {
+        let regex = Regex::new(r"(?<word>\w+) (\d+)(x)?", Flags::NONE, &Limits::default()).unwrap();
+        assert_eq!(
+            regex.replace("<ab 12>", &read(replacement)).unwrap(),
+            format!("<{expected}>"),
+            "{replacement}"
+        );
     }
 }

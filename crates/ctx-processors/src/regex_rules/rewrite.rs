@@ -26,7 +26,7 @@ impl Rewritten {
         Self { text, pieces: Vec::new(), changed_by: Vec::new(), is_volatile: false }
     }
 
-    /// Tells whether any rule changed the text.
+    /// Returns whether any rule changed the text.
     pub fn is_changed(&self) -> bool {
         !self.changed_by.is_empty()
     }

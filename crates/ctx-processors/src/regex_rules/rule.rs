@@ -103,12 +103,12 @@ impl Rule {
         name.or(self.source.id.as_deref()).unwrap_or(&self.location.pointer)
     }
 
-    /// Tells whether the rule runs on a text.
+    /// Returns whether the rule runs on a text.
     pub fn admits(&self, subject: Subject) -> bool {
         self.scope.admits(subject)
     }
 
-    /// Tells whether a macro of the rule differs from turn to turn.
+    /// Returns whether a macro of the rule differs from turn to turn.
     pub(super) const fn is_volatile(&self) -> bool {
         self.is_volatile
     }
@@ -138,7 +138,7 @@ impl Rule {
     }
 }
 
-/// Tells whether a rule replaces by a script, which never runs.
+/// Returns whether a rule replaces by a script, which never runs.
 fn is_script(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool {
     match rule.replacement_type.as_deref() {
         None | Some("regex") => return false,
@@ -161,9 +161,8 @@ fn find(
 ) -> Option<Find> {
     let text = rule.regex.as_deref().filter(|text| !text.is_empty());
     let Some(text) = text else {
-        let finding =
-            Diagnostic::warning(codes::RULE_PATTERN, phrase!("the rule has no expression to look for"));
-        report("", finding.with_help(phrase!("write it as `regex`; until then the rule changes nothing")));
+        let finding = Diagnostic::warning(codes::RULE_PATTERN, phrase!("the rule has no pattern"));
+        report("", finding.with_help(phrase!("write it as `regex`; until then the rule has no effect")));
         return None;
     };
     if let Some(escaped) = escaping(rule, report) {
@@ -189,7 +188,7 @@ fn find(
     }
 }
 
-/// Tells whether macros are expanded in the expression, and then whether their values stand for themselves.
+/// Returns whether macros are expanded in the expression, and then whether their values stand for themselves.
 fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Option<bool> {
     match rule.substitution_mode.as_deref() {
         None | Some("NONE") => None,
@@ -205,12 +204,12 @@ fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Optio
 /// The finding about an expression that cannot run.
 pub(super) fn bad_pattern(text: &str, error: &Error) -> Diagnostic {
     let message = phrase!(
-        "the expression `{text}` cannot run: {error}",
+        "the pattern `{text}` is not valid: {error}",
         text = excerpt(text),
         error = error.to_string()
     );
     Diagnostic::warning(codes::RULE_PATTERN, message)
-        .with_help(phrase!("the rule changes nothing until it is mended"))
+        .with_help(phrase!("fix it; until then the rule has no effect"))
 }
 
 fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
@@ -226,12 +225,12 @@ const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", 
 
 /// The finding about a word that means nothing where it stands.
 pub(super) fn unknown_value(what: &str, value: &str, known: &[&str]) -> Diagnostic {
-    let message = phrase!("no {what} `{value}` is known", what, value = excerpt(value));
+    let message = phrase!("there is no {what} `{value}`", what, value = excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
     match nearest(value, known.iter().copied()) {
         Some(near) => unknown.guessing(near, Fix::text),
         None => unknown.with_help(phrase!(
-            "known are {known}; it is ignored",
+            "use one of {known}; it is ignored",
             known = Argument::names(known, Divider::Comma)
         )),
     }

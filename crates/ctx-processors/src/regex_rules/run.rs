@@ -231,7 +231,7 @@ impl<'a> RuleRun<'a> {
             error = error.to_string()
         );
         let finding = Diagnostic::warning(codes::RULE_GAVE_UP, message)
-            .with_help(phrase!("it is skipped from this text on; loops inside of loops are the usual cause"));
+            .with_help(phrase!("it is skipped from this text on; nested quantifiers are the usual cause"));
         self.findings.push(rule.place().finding("/regex", finding));
     }
 
@@ -241,13 +241,12 @@ impl<'a> RuleRun<'a> {
         let steps = plural(usize::try_from(self.limits.steps).unwrap_or(usize::MAX), "step");
         let title = excerpt(rule.title());
         let message = phrase!(
-            "all regex rules together may spend {steps}, which end at the rule `{title}`",
+            "all regex rules together have {steps}, which ran out at the rule `{title}`",
             steps,
             title
         );
-        let help = phrase!(
-            "the texts that are left stay as they are; `steps` of `regex-processor` sets how many there are"
-        );
+        let help =
+            phrase!("the remaining texts stay as they are; set more with `steps` of `regex-processor`");
         let finding = Diagnostic::warning(codes::RULES_SPENT, message).with_help(help);
         self.findings.push(rule.place().finding("/regex", finding));
     }

@@ -78,12 +78,12 @@ impl RuleSet {
         self.rules.iter().map(Rule::settled_depth).max().unwrap_or(0)
     }
 
-    /// Tells whether what a rule writes differs from turn to turn, though the text does not.
+    /// Returns whether what a rule writes differs from turn to turn, though the text does not.
     pub fn is_volatile(&self, rule: &Source) -> bool {
         self.rules.iter().any(|other| other.source() == rule && other.is_volatile())
     }
 
-    /// Tells whether any rule runs on a text.
+    /// Returns whether any rule runs on a text.
     pub fn admits(&self, subject: Subject) -> bool {
         self.rules.iter().any(|rule| rule.admits(subject))
     }
@@ -122,9 +122,9 @@ fn listed<'a>(
 fn too_many(left_out: usize) -> Diagnostic {
     let limit = RuleSet::MAX_RULES;
     let message = if left_out == 1 {
-        phrase!("1 regex rule is left out: only {limit} run", limit)
+        phrase!("1 regex rule is left out: the limit is {limit}", limit)
     } else {
-        phrase!("{count} regex rules are left out: only {limit} run", count = left_out, limit)
+        phrase!("{count} regex rules are left out: the limit is {limit}", count = left_out, limit)
     };
     Diagnostic::warning(codes::RULES_LIMIT, message)
         .with_help(phrase!("switch presets off that you do not need"))

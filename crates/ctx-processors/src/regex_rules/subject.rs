@@ -118,10 +118,10 @@ impl Stage {
 impl Target {
     const fn bit(self) -> u8 {
         match self {
-            Self::Message(Role::System | Role::Developer) => 1,
             Self::Message(Role::User) => 1 << 1,
             Self::Message(Role::Assistant) => 1 << 2,
             Self::Message(Role::Tool) => 1 << 3,
+            Self::Message(_) => 1,
             Self::Worldbook => 1 << 4,
             Self::Reasoning => 1 << 5,
         }

@@ -62,14 +62,17 @@ impl VariableDefinitions {
                 None | Some(Value::Null | Value::Bool(false)) => return None,
                 Some(_) => {
                     warn(
-                        phrase!("`enabled` is neither true nor false, so there are no variables"),
+                        phrase!("`enabled` is neither true nor false; the variables are ignored"),
                         "/variableConfig/enabled",
                     );
                     return None;
                 }
             },
             _ => {
-                warn(phrase!("`variableConfig` is no object, so there are no variables"), "/variableConfig");
+                warn(
+                    phrase!("`variableConfig` is not an object; the variables are ignored"),
+                    "/variableConfig",
+                );
                 return None;
             }
         }
@@ -96,7 +99,7 @@ impl VariableDefinitions {
 
     fn read_group(&mut self, items: &Value, group: &Group, report: &mut dyn FnMut(Diagnostic)) {
         let mut warn = |message: Phrase| report(warning(message).at_pointer(&*group.pointer));
-        let Value::Array(items) = items else { return warn(phrase!("the variables are no list")) };
+        let Value::Array(items) = items else { return warn(phrase!("the variables are not a list")) };
         if group.depth == MAX_DEPTH {
             return warn(phrase!("groups of variables are nested more than {limit} deep", limit = MAX_DEPTH));
         }
@@ -125,7 +128,7 @@ impl VariableDefinitions {
         let key = text("key").map(str::trim).ok_or_else(|| phrase!("a variable has no `key`"))?;
         let path = if group.path.is_empty() { key.to_owned() } else { format!("{}.{key}", group.path) };
         if !is_name(&path) {
-            return Err(phrase!("`{name}` cannot be the name of a variable", name = excerpt(&path)));
+            return Err(phrase!("`{name}` is not a valid name for a variable", name = excerpt(&path)));
         }
         let is_hidden = group.is_hidden || item.get("hidden").and_then(Value::as_bool) == Some(true);
         if text("type") == Some("group") || item.get("children").is_some_and(Value::is_array) {
@@ -137,10 +140,10 @@ impl VariableDefinitions {
             return Ok(());
         }
         if is_reserved(&path) {
-            return Err(phrase!("`{path}` stands for all variables and cannot be the name of one", path));
+            return Err(phrase!("`{path}` means all variables and cannot be the name of one", path));
         }
         if self.by_path.contains_key(path.as_str()) {
-            return Err(phrase!("there is a variable `{path}` already; the first counts", path));
+            return Err(phrase!("the variable `{path}` exists already; the first one is used", path));
         }
         let mut warn = |message: Phrase| report(warning(message).at_pointer(pointer));
         let (min, max) = bounds(item, &path, &mut warn);
@@ -165,7 +168,7 @@ impl VariableDefinitions {
         definition.initial = definition.clamp(initial.clone());
         if definition.initial != initial {
             warn(phrase!(
-                "the initial value of `{path}` is out of its bounds and becomes {value}",
+                "the initial value of `{path}` is out of bounds and becomes {value}",
                 path,
                 value = definition.initial.to_text()
             ));
@@ -204,7 +207,7 @@ fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(Phrase)) -> (Option<f64
         let value = item.get(key).filter(|value| !value.is_null() && value.as_str() != Some(""))?;
         let number = VariableValue::of_json(value).as_number();
         if number.is_none() {
-            warn(phrase!("`{key}` of `{path}` is no number and is ignored", key, path));
+            warn(phrase!("`{key}` of `{path}` is not a number and is ignored", key, path));
         }
         number
     };
@@ -263,7 +266,7 @@ mod tests {
             &json!([{ "key": "hp", "initialValue": 120, "max": "100" }]),
             &["hp=100[,100]"],
             &[
-                "warning[CTX0760]: the initial value of `hp` is out of its bounds and becomes 100 (at /variableConfig/definitions/0)",
+                "warning[CTX0760]: the initial value of `hp` is out of bounds and becomes 100 (at /variableConfig/definitions/0)",
             ],
         );
     }
@@ -275,25 +278,25 @@ mod tests {
             &["a=[,]", "n=[,]", "m=[,]"],
             &[
                 "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/0)",
-                "warning[CTX0760]: `a b` cannot be the name of a variable (at /variableConfig/definitions/1)",
-                "warning[CTX0760]: there is a variable `a` already; the first counts (at /variableConfig/definitions/3)",
+                "warning[CTX0760]: `a b` is not a valid name for a variable (at /variableConfig/definitions/1)",
+                "warning[CTX0760]: the variable `a` exists already; the first one is used (at /variableConfig/definitions/3)",
                 "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/4)",
                 "warning[CTX0760]: `min` of `n` is above `max`, so both are ignored (at /variableConfig/definitions/5)",
-                "warning[CTX0760]: `min` of `m` is no number and is ignored (at /variableConfig/definitions/6)",
+                "warning[CTX0760]: `min` of `m` is not a number and is ignored (at /variableConfig/definitions/6)",
             ],
         );
         check(
             &json!([{ "key": "svars" }, { "key": "svars::list" }, { "key": "svars", "children": [{ "key": "a" }] }]),
             &["svars.a=[,]"],
             &[
-                "warning[CTX0760]: `svars` stands for all variables and cannot be the name of one (at /variableConfig/definitions/0)",
-                "warning[CTX0760]: `svars::list` stands for all variables and cannot be the name of one (at /variableConfig/definitions/1)",
+                "warning[CTX0760]: `svars` means all variables and cannot be the name of one (at /variableConfig/definitions/0)",
+                "warning[CTX0760]: `svars::list` means all variables and cannot be the name of one (at /variableConfig/definitions/1)",
             ],
         );
         check(
             &json!({ "key": "a" }),
             &[],
-            &["warning[CTX0760]: the variables are no list (at /variableConfig/definitions)"],
+            &["warning[CTX0760]: the variables are not a list (at /variableConfig/definitions)"],
         );
     }
 
@@ -320,14 +323,13 @@ mod tests {
         for config in [json!({}), json!({ "enabled": false, "definitions": [] }), json!(null)] {
             check(config, &[]);
         }
-        let no_object =
-            "warning[CTX0760]: `variableConfig` is no object, so there are no variables (at /variableConfig)";
+        let no_object = "warning[CTX0760]: `variableConfig` is not an object; the variables are ignored (at /variableConfig)";
         check(json!([1]), &[no_object]);
         check(json!(5), &[no_object]);
         check(
             json!({ "enabled": "yes" }),
             &[
-                "warning[CTX0760]: `enabled` is neither true nor false, so there are no variables (at /variableConfig/enabled)",
+                "warning[CTX0760]: `enabled` is neither true nor false; the variables are ignored (at /variableConfig/enabled)",
             ],
         );
     }

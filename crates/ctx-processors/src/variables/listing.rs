@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use ctx_compress::mask::Language;
 use serde_json::{Map, Value};
 
 use crate::variables::definitions::VariableDefinitions;
@@ -30,7 +31,12 @@ impl Listing {
     }
 
     /// Writes the variables that are not hidden.
-    pub(crate) fn write(self, variables: &Variables, definitions: &VariableDefinitions) -> String {
+    pub(crate) fn write(
+        self,
+        variables: &Variables,
+        definitions: &VariableDefinitions,
+        language: Language,
+    ) -> String {
         let shown =
             variables.iter().filter(|(path, _)| definitions.get(path).is_none_or(|one| !one.is_hidden));
         if self == Self::Json {
@@ -39,7 +45,7 @@ impl Listing {
             return format!("{:#}", Value::Object(map));
         }
         let mut text = match self {
-            Self::Table => "| 变量 | 值 | 描述 |\n| --- | --- | --- |".to_owned(),
+            Self::Table => format!("{}\n| --- | --- | --- |", head(language)),
             Self::List | Self::Json => String::new(),
         };
         for (path, value) in shown {
@@ -59,6 +65,15 @@ impl Listing {
             debug_assert!(written.is_ok(), "a string takes everything");
         }
         text
+    }
+}
+
+/// The head of a table.
+const fn head(language: Language) -> &'static str {
+    match language {
+        Language::English => "| variable | value | description |",
+        // AIO Hub's own words, so that its presets read the same.
+        Language::Chinese => "| 变量 | 值 | 描述 |",
     }
 }
 
@@ -84,7 +99,10 @@ mod tests {
         ] });
         let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
         let listing = Listing::parse(form).unwrap();
-        assert_eq!(listing.write(&Variables::initial(&definitions), &definitions), expected);
+        assert_eq!(
+            listing.write(&Variables::initial(&definitions), &definitions, Language::English),
+            expected
+        );
     }
 
     #[test]
@@ -94,7 +112,7 @@ mod tests {
         check("json", object);
         check(
             "table",
-            "| 变量 | 值 | 描述 |\n| --- | --- | --- |\n| hero.hp | 10 | 生命: 0 \\| dead |\n| bag | [\"rope\",2] |  |",
+            "| variable | value | description |\n| --- | --- | --- |\n| hero.hp | 10 | 生命: 0 \\| dead |\n| bag | [\"rope\",2] |  |",
         );
         check("list", "- hero.hp: 10 (生命: 0 | dead)\n- bag: [\"rope\",2]");
         assert_eq!(Listing::parse("xml"), None);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ctx_compress::mask::Language;
 use ctx_types::{Phrase, Source, SourceKind, Span, Trust, closest, excerpt, phrase};
 use memchr::memmem;
 
@@ -14,6 +15,8 @@ use crate::variables::tag::{ALL, MAX_PATH, canonical, path_len};
 pub(crate) struct References<'a> {
     pub(crate) definitions: &'a VariableDefinitions,
     pub(crate) variables: &'a Variables,
+    /// The agent's, in which headings are.
+    pub(crate) language: Language,
 }
 
 /// A reference that has a value.
@@ -35,7 +38,7 @@ pub(crate) struct Unknown {
 }
 
 impl References<'_> {
-    /// Tells whether a text may have references. One search for two bytes.
+    /// Returns whether a text may have references. One search for two bytes.
     pub(crate) fn may_be_in(text: &str) -> bool {
         memmem::find(text.as_bytes(), b"$[").is_some()
     }
@@ -54,7 +57,7 @@ impl References<'_> {
             .strip_prefix(ALL)
             .and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix("::") });
         if let Some(listing) = form.and_then(Listing::parse) {
-            let text = listing.write(self.variables, self.definitions);
+            let text = listing.write(self.variables, self.definitions, self.language);
             let trust = self.variables.iter().filter_map(|(path, _)| self.variables.trust(path)).max();
             return Ok(Shown { span, text, source: source(ALL, trust) });
         }
@@ -114,7 +117,8 @@ mod tests {
         ] });
         let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
         let variables = Variables::initial(&definitions);
-        let references = References { definitions: &definitions, variables: &variables };
+        let references =
+            References { definitions: &definitions, variables: &variables, language: Language::English };
         let (mut out, mut from, mut unknown) = (String::new(), 0, String::new());
         for reference in references.of(text) {
             match reference {

@@ -234,7 +234,7 @@ impl Variables {
         let Some(held) = state.values.get_mut(name) else { return Ok(false) };
         if !held.value.set_at(inner, new) {
             return Err(phrase!(
-                "there is no place `{inner}` in the variable `{name}`",
+                "the variable `{name}` has no field `{inner}`",
                 inner = excerpt(inner),
                 name
             ));
@@ -290,7 +290,11 @@ fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableV
     let path = &change.path;
     let Some(operand) = operand.as_number() else {
         let value = excerpt(&change.value);
-        return Err(phrase!("a tag `svar` counts `{path}` by `{value}`, which is no number", path, value));
+        return Err(phrase!(
+            "a tag `svar` changes `{path}` by `{value}`, which is not a number",
+            path,
+            value
+        ));
     };
     let old = old.and_then(VariableValue::as_number).unwrap_or(0.0);
     let new = match change.op {
@@ -305,12 +309,13 @@ fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableV
     } else if operand == 0.0 {
         Err(phrase!("a tag `svar` divides `{path}` by zero", path))
     } else {
-        Err(phrase!("a tag `svar` makes `{path}` larger than numbers are", path))
+        Err(phrase!("a tag `svar` makes `{path}` overflow", path))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ctx_compress::mask::Language;
     use serde_json::json;
 
     use super::*;
@@ -375,7 +380,7 @@ mod tests {
             let end = bag.len() + place.len() + "<svar name=bag. value=1>".len();
             let at = bag.len();
             let finding = format!(
-                "warning[CTX0761]: there is no place `{place}` in the variable `bag` (at /nodes/n0/content bytes {at}..{end})"
+                "warning[CTX0761]: the variable `bag` has no field `{place}` (at /nodes/n0/content bytes {at}..{end})"
             );
             check(&format!("<svar name=bag.{place} value=1>"), kept, &[&finding]);
         }
@@ -387,8 +392,11 @@ mod tests {
             let definitions = VariableDefinitions::default();
             let mut variables = Variables::initial(&definitions);
             variables.read(&definitions, &Content::Text(texts.into()), Trust::User, &String::new);
-            let references =
-                crate::variables::References { definitions: &definitions, variables: &variables };
+            let references = crate::variables::References {
+                definitions: &definitions,
+                variables: &variables,
+                language: Language::English,
+            };
             let text = format!("$[{path}]");
             let found: Vec<_> = references.of(&text).collect();
             found.into_iter().next().unwrap().unwrap().text
@@ -412,7 +420,7 @@ mod tests {
             &["<svar name=hp op=+ value=much>", "<svar name=hp op=/ value=0>", "<svar op=x>"],
             "hp=10 mood=calm",
             &[
-                "warning[CTX0761]: a tag `svar` counts `hp` by `much`, which is no number (at /nodes/n0/content bytes 0..30)",
+                "warning[CTX0761]: a tag `svar` changes `hp` by `much`, which is not a number (at /nodes/n0/content bytes 0..30)",
                 "warning[CTX0761]: a tag `svar` divides `hp` by zero (at /nodes/n1/content bytes 0..27)",
                 "warning[CTX0761]: a tag `svar` names no variable (at /nodes/n2/content bytes 0..11)",
             ],
@@ -421,9 +429,7 @@ mod tests {
         check(
             &[vast],
             "hp=10 mood=calm x=1e+300",
-            &[
-                "warning[CTX0761]: a tag `svar` makes `x` larger than numbers are (at /nodes/n0/content bytes 25..55)",
-            ],
+            &["warning[CTX0761]: a tag `svar` makes `x` overflow (at /nodes/n0/content bytes 25..55)"],
         );
     }
 

@@ -139,11 +139,14 @@ impl<'t> Fields<'t> {
         }
         if path_len(&path) != path.len() || path.len() > MAX_PATH {
             let path = ctx_types::excerpt(&path);
-            return Err(phrase!("a tag `svar` names `{path}`, which cannot be the name of a variable", path));
+            return Err(phrase!(
+                "a tag `svar` names `{path}`, which is not a valid name for a variable",
+                path
+            ));
         }
         let path = canonical(path);
         if is_reserved(&path) {
-            return Err(phrase!("a tag `svar` names `{path}`, which stands for all variables", path));
+            return Err(phrase!("a tag `svar` names `{path}`, which means all variables", path));
         }
         let op = match self.op.map(unescape).as_deref().map(str::trim) {
             None | Some("" | "=" | "set") => Op::Set,
@@ -167,7 +170,7 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// Tells whether a text can be the name of a variable: one that `$[…]` can hold.
+/// Returns whether a text can be the name of a variable: one that `$[…]` can hold.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_PATH && text.chars().all(is_path_char)
 }
@@ -201,12 +204,12 @@ pub(crate) fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Tells whether a name stands for all variables, in one of the forms that list them or in one to come.
+/// Returns whether a name stands for all variables, in one of the forms that list them or in one to come.
 pub(crate) fn is_reserved(path: &str) -> bool {
     path.strip_prefix(ALL).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// Tells whether `c` can stand in the name of a variable: letters of any script and all signs but brackets and
+/// Returns whether `c` can stand in the name of a variable: letters of any script and all signs but brackets and
 /// `$`; no white space.
 pub(crate) fn is_path_char(c: char) -> bool {
     !c.is_whitespace()
@@ -304,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_name_of_all_variables_is_none_of_one() {
-        let reserved = |path: &str| format!("a tag `svar` names `{path}`, which stands for all variables");
+        let reserved = |path: &str| format!("a tag `svar` names `{path}`, which means all variables");
         for path in ["svars", "svars::json", "svars::xml"] {
             check(&format!("<svar name={path} value=x>"), &[&reserved(path)]);
         }
@@ -319,11 +322,11 @@ mod tests {
         check("<svar name=a op=pow value=1>", &["a tag `svar` for `a` has the unknown operation `pow`"]);
         check(
             "<svar name='a b' value=1>",
-            &["a tag `svar` names `a b`, which cannot be the name of a variable"],
+            &["a tag `svar` names `a b`, which is not a valid name for a variable"],
         );
         check("<svar name=a name=b value='' value=2>", &["a Set "]);
         for name in ["[0]", "a[", "a[x]", "a[0", "a]0["] {
-            let problem = format!("a tag `svar` names `{name}`, which cannot be the name of a variable");
+            let problem = format!("a tag `svar` names `{name}`, which is not a valid name for a variable");
             check(&format!("<svar name='{name}' value=1>"), &[&problem]);
         }
     }

@@ -107,7 +107,7 @@ impl VariableValue {
     }
 
     /// Sets what stands at a path inside a JSON value: a field, or an element of a list or the one behind its last.
-    /// Tells whether there is such a place; without one nothing is changed.
+    /// Returns whether there is such a place; without one nothing is changed.
     pub(crate) fn set_at(&mut self, path: &str, new: Value) -> bool {
         let Self::Json(value) = self else { return false };
         let (parent, last) =
@@ -135,7 +135,7 @@ impl VariableValue {
         }
     }
 
-    /// Tells whether paths can lead into it.
+    /// Returns whether paths can lead into it.
     pub(crate) fn has_parts(&self) -> bool {
         matches!(self, Self::Json(value) if value.is_object() || value.is_array())
     }

@@ -39,12 +39,12 @@ impl Outlets {
         outlets.map(|(name, outlet)| (name.clone(), outlet.text.clone())).collect()
     }
 
-    /// Says which entries are sent nowhere, since no macro has asked for their outlet.
+    /// Names which entries are sent nowhere, since no macro has asked for their outlet.
     pub(crate) fn unasked(&self, state: Option<&State>) -> impl Iterator<Item = Decision> {
         let is_asked = move |name: &str| state.is_some_and(|state| state.has_given_outlet(name));
         let unasked = self.0.iter().filter(move |(name, _)| !is_asked(name));
         unasked.flat_map(|(name, outlet)| {
-            let reason = phrase!("nothing asks for the outlet `{name}`", name = excerpt(name));
+            let reason = phrase!("nothing uses the outlet `{name}`", name = excerpt(name));
             let entries = outlet.entries.iter();
             entries.map(move |entry| Decision::new(Outcome::Dropped, entry.clone(), reason.clone()))
         })

@@ -61,14 +61,13 @@ impl Selection {
     }
 
     fn missing(&self, id: &str) -> Diagnostic {
-        let message = phrase!("no worldbook `{id}` is at hand", id = excerpt(id));
+        let message = phrase!("the worldbook `{id}` was not given", id = excerpt(id));
         let finding = Diagnostic::info(codes::MISSING_WORLDBOOK, message);
         let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
         match nearest(id, known.filter(|name| !name.is_empty()).take(MAX_COMPARED)) {
             Some(near) => finding.guessing(near, Fix::text),
-            None => finding.with_help(phrase!(
-                "give the book, with this id or name, to whoever assembles; `ctx` takes it with `--worldbook`"
-            )),
+            None => finding
+                .with_help(phrase!("give a book with this id or name; `ctx` takes it with `--worldbook`")),
         }
     }
 

@@ -11,7 +11,7 @@ use super::transcript::Transcript;
 /// How many decisions are made for entries that are not active, at most; what is left is one more.
 const MAX_DECISIONS: usize = 1_000;
 
-/// Says of each entry what became of it: of active ones why, of the others why not; those of one book with one and
+/// Records for each entry what became of it: of active ones why, of the others why not; those of one book with one and
 /// the same reason are one decision.
 pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<Decision> {
     let mut decisions = Vec::new();

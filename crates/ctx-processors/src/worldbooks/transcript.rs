@@ -93,7 +93,7 @@ fn speaker(role: Role, names: &Env) -> Option<Arc<str>> {
     let name = match role {
         Role::User => names.user.as_ref(),
         Role::Assistant => names.char.as_ref(),
-        Role::System | Role::Developer | Role::Tool => None,
+        _ => None,
     };
     name.map(|name| Arc::from(name.as_str()))
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
+use ctx_types::{Phrase, phrase};
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
@@ -76,28 +77,28 @@ fn difference<T: Hash + Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
 }
 
 /// Describes changes for people, a line each; without any, the lines of the report that differ.
-pub fn described(changes: &[Change], expected: &str, result: &str) -> Vec<String> {
-    let mut lines: Vec<String> = match changes {
+pub fn described(changes: &[Change], expected: &str, result: &str) -> Vec<Phrase> {
+    let mut lines: Vec<Phrase> = match changes {
         [] => report_changes(expected, result),
-        changes => changes.iter().map(Change::to_string).collect(),
+        changes => changes.iter().map(Change::phrase).collect(),
     };
     if let Some(more @ 1..) = lines.len().checked_sub(MAX_CHANGES) {
         lines.truncate(MAX_CHANGES);
-        lines.push(format!("and {more} more"));
+        lines.push(phrase!("and {more} more", more));
     }
     lines
 }
 
-/// Says what differs where each text is the same: how texts are joined, or what is said of them.
-fn report_changes(expected: &str, result: &str) -> Vec<String> {
+/// Describes what differs where each text is the same: how texts are joined, or what is said of them.
+fn report_changes(expected: &str, result: &str) -> Vec<Phrase> {
     let (old, new): (Vec<&str>, Vec<&str>) = (report(expected).collect(), report(result).collect());
     let mut lines =
-        vec!["each text is the same; how they are joined, or what is said of them, differs:".to_owned()];
+        vec![phrase!("each text is the same; how they are joined, or what is said of them, differs:")];
     for op in difference(&old, &new).into_iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
-        let gone =
-            old.get(op.old_range()).unwrap_or_default().iter().map(|line| format!("not any more: {line}"));
-        let come = new.get(op.new_range()).unwrap_or_default().iter().map(|line| format!("now: {line}"));
-        lines.extend(gone.chain(come));
+        let gone = old.get(op.old_range()).unwrap_or_default().iter();
+        let come = new.get(op.new_range()).unwrap_or_default().iter();
+        lines.extend(gone.map(|line| phrase!("not any more: {line}", line)));
+        lines.extend(come.map(|line| phrase!("now: {line}", line)));
     }
     lines
 }
@@ -147,47 +148,62 @@ impl Change {
     }
 }
 
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Change {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
         // Ids are read back from their quotes here, so that they may hold anything.
-        let named = self.sources.iter().map(|source| noun(&plain(source)));
-        let named: Vec<String> = named.collect();
-        let (what, message) = (named.join(" of "), self.message);
+        let named = self.sources.iter().rev().map(|source| noun(&plain(source)));
+        let what =
+            named.reduce(|of, what| phrase!("{what} of {of}", what, of)).unwrap_or_else(|| phrase!(""));
+        let message = self.message;
         match &self.kind {
-            ChangeKind::Changed => write!(f, "{what} changed (message {message})"),
-            ChangeKind::Added => write!(f, "{what} is new (message {message})"),
-            ChangeKind::Gone => write!(f, "{what} is not sent any more (it was message {message})"),
-            ChangeKind::Moved => write!(f, "{what} stands elsewhere (message {message})"),
-            ChangeKind::Role { old, new } => {
-                write!(f, "{what} is said by `{new}` and was by `{old}` (message {message})")
+            ChangeKind::Changed => phrase!("{what} changed (message {message})", what, message),
+            ChangeKind::Added => phrase!("{what} is new (message {message})", what, message),
+            ChangeKind::Gone => {
+                phrase!("{what} is not sent any more (it was message {message})", what, message)
             }
+            ChangeKind::Moved => phrase!("{what} stands elsewhere (message {message})", what, message),
+            ChangeKind::Role { old, new } => phrase!(
+                "{what} is said by `{new}` and was by `{old}` (message {message})",
+                what,
+                new,
+                old,
+                message
+            ),
         }
     }
 }
 
-/// Says what a source is, in words.
-fn noun(source: &str) -> String {
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)
+    }
+}
+
+/// Describes what a source is.
+fn noun(source: &str) -> Phrase {
     let (is_numbered, named) = match (source.split_once(':'), source.split_once('#')) {
         (Some((kind, id)), Some((other, _))) if kind.len() < other.len() => (false, Some((kind, id))),
         (Some((kind, id)), None) => (false, Some((kind, id))),
         (_, numbered) => (true, numbered),
     };
-    let Some((kind, id)) = named else { return format!("`{source}`") };
+    let Some((kind, id)) = named else { return phrase!("`{source}`", source) };
     let kind = match kind {
-        "preset" => "preset entry",
-        "worldbook" => "worldbook entry",
-        "history" | "summary" => "message",
-        "rule" => "regex rule",
-        "variable" => "session variable",
-        "file" => "file",
-        "macro" => "macro",
-        _ => return format!("`{source}`"),
+        "preset" => phrase!("preset entry"),
+        "worldbook" => phrase!("worldbook entry"),
+        "history" | "summary" => phrase!("message"),
+        "rule" => phrase!("regex rule"),
+        "variable" => phrase!("session variable"),
+        "file" => phrase!("file"),
+        "macro" => phrase!("macro"),
+        _ => return phrase!("`{source}`", source),
     };
-    match is_numbered {
-        // People count from 1.
-        true => format!("{kind} no. {}", id.parse::<usize>().map_or(0, |index| index.saturating_add(1))),
-        false => format!("{kind} `{id}`"),
+    if !is_numbered {
+        return phrase!("{kind} `{id}`", kind, id);
     }
+    // People count from 1.
+    let number = id.parse::<usize>().map_or(0, |index| index.saturating_add(1));
+    phrase!("{kind} no. {number}", kind, number)
 }
 
 /// Finds what differs between two texts of one owner.
@@ -256,6 +272,7 @@ mod tests {
 
     fn to_text(old: &str, new: &str) -> String {
         let lines = described(&compare(old, new), old, new);
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
         format!("  {}\n", lines.join("\n  "))
     }
 

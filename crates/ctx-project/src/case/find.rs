@@ -54,7 +54,7 @@ fn is_mark(file: &Path) -> bool {
     file.file_stem().and_then(OsStr::to_str).is_some_and(|stem| MARKS.contains(&stem))
 }
 
-/// Tells whether a file is the result of a case: of one whose other files are gone, nothing else is left.
+/// Returns whether a file is the result of a case: of one whose other files are gone, nothing else is left.
 ///
 /// Other programs have files of that name too.
 fn is_result(file: &Path) -> bool {

@@ -70,10 +70,10 @@ pub fn test(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcom
     })
 }
 
-/// Says that the agent is gone whose entries are expected, and which file may be meant.
+/// Reports that the agent is gone whose entries are expected, and which file may be meant.
 fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
     let message = phrase!(
-        "there is no file `agent.yaml` or `agent.json`, but `{expected}` has what `{entry}` wrote",
+        "there is no file `agent.yaml` or `agent.json`, but `{expected}` has results of `{entry}`",
         expected = EXPECTED,
         entry
     );
@@ -81,7 +81,7 @@ fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
     match files::near(&folder.join("agent.yaml")) {
         Some(near) => gone.suggesting(&near),
         None => gone.with_help(phrase!(
-            "put the agent back, or name one in `case.yaml`; delete `{expected}` if the case is to have none",
+            "restore the agent, or name one in `case.yaml`; delete `{expected}` if the case should have none",
             expected = EXPECTED
         )),
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::{Value, json};
 
 use super::mend::{Look, mend};
@@ -31,7 +31,7 @@ pub struct FixedFile {
     /// The findings whose edits were made.
     pub fixed: Vec<Diagnostic>,
     /// The findings whose edits were not made, each with the reason.
-    pub declined: Vec<(Diagnostic, String)>,
+    pub declined: Vec<(Diagnostic, Phrase)>,
 }
 
 impl Fixes {
@@ -61,9 +61,9 @@ impl Fixes {
         now
     }
 
-    /// Says of the findings that could be mended that their file is never changed.
+    /// Records for the findings that could be mended that their file is never changed.
     pub fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
-        let reason = format!("`{name}` is never changed");
+        let reason = phrase!("`{name}` is never changed", name);
         let open = found.iter().filter(|finding| finding.fix.is_some());
         let declined: Vec<_> =
             open.map(|finding| (Diagnostic { fix: None, ..finding.clone() }, reason.clone())).collect();
@@ -85,7 +85,7 @@ impl Fixes {
         files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default())
     }
 
-    /// Tells whether the changes are shown only.
+    /// Returns whether the changes are shown only.
     pub const fn is_dry(&self) -> bool {
         self.is_dry
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{Document, Syntax};
-use ctx_types::Diagnostic;
 use ctx_types::codes::MORE_FINDINGS;
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
 use crate::edits::{self, RequestedEdit};
@@ -22,7 +22,7 @@ pub struct Mended {
     /// The findings whose edits were made, in the order of making.
     pub fixed: Vec<Diagnostic>,
     /// The findings whose edits were not made, each with the reason.
-    pub declined: Vec<(Diagnostic, String)>,
+    pub declined: Vec<(Diagnostic, Phrase)>,
 }
 
 /// How often edits of one document are tried, where all together are not possible.
@@ -47,12 +47,12 @@ pub fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportEr
         let open: Vec<&Diagnostic> = found.iter().filter(is_open).collect();
         let Some(first) = open.first().copied() else {
             let guesses = found.iter().filter(|finding| is_guess(finding, name));
-            mended.declined.extend(guesses.map(|finding| (finding.clone(), GUESS.to_owned())));
+            mended.declined.extend(guesses.map(|finding| (finding.clone(), GUESS.into())));
             break;
         };
         if tries >= MAX_TRIES {
-            let reason = "too many edits cannot be made at once";
-            mended.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.to_owned())));
+            let reason = "too many edits at once";
+            mended.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.into())));
             break;
         }
         let attempt = Attempt { bytes: &now, name, found: &found, look };
@@ -73,9 +73,9 @@ pub fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportEr
 }
 
 /// Why a finding that asks whether something was meant is left.
-const GUESS: &str = "something else may be meant too; write what is";
+const GUESS: &str = "it may mean something else; fix it by hand";
 
-/// Tells whether a finding asks whether something was meant, and knows no edit that is certain.
+/// Returns whether a finding asks whether something was meant, and knows no edit that is certain.
 fn is_guess(finding: &Diagnostic, name: &str) -> bool {
     let is_here = finding.location.document.as_deref().is_none_or(|document| document == name);
     is_here && finding.fix.is_none() && finding.is_suggesting()
@@ -98,7 +98,7 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     /// Makes all edits at once, or else half of them, and so on; returns how many were made, or why the first
     /// alone cannot be.
-    fn make_most(&self, asking: &[&Diagnostic], tries: &mut usize) -> Result<(Vec<u8>, usize), String> {
+    fn make_most(&self, asking: &[&Diagnostic], tries: &mut usize) -> Result<(Vec<u8>, usize), Phrase> {
         let mut count = asking.len();
         loop {
             *tries += 1;
@@ -110,13 +110,13 @@ impl Attempt<'_> {
     }
 
     /// Makes edits all at once; else says why not.
-    fn make(&self, asking: &[&Diagnostic]) -> Result<Vec<u8>, String> {
+    fn make(&self, asking: &[&Diagnostic]) -> Result<Vec<u8>, Phrase> {
         let mut asked: Vec<RequestedEdit<'_>> =
             asking.iter().filter_map(|finding| RequestedEdit::of(finding)).collect();
         // Of one text, the edits at its end come first, so that the places of the others stay.
         asked.reverse();
         let limits = Limits::default();
-        let document = Document::read(self.bytes, self.name, &limits).map_err(|error| error.to_string())?;
+        let document = Document::read(self.bytes, self.name, &limits).map_err(|error| error.phrase())?;
         let bytes = self.edited(&asked, document.syntax == Syntax::Yaml)?;
         let mut expected = document.value;
         for asked in &asked {
@@ -125,9 +125,9 @@ impl Attempt<'_> {
         let is_as_expected = |value: &Value| *value == expected;
         let read = Document::read(&bytes, self.name, &limits).ok();
         if !read.is_some_and(|read| is_as_expected(&read.value) && read.syntax == document.syntax) {
-            return Err("the file would say something else elsewhere too".to_owned());
+            return Err(phrase!("other parts of the file would change too"));
         }
-        self.compare(asking, &asked, &(self.look)(&bytes).map_err(|error| error.to_string())?)?;
+        self.compare(asking, &asked, &(self.look)(&bytes).map_err(|error| error.phrase())?)?;
         Ok(bytes)
     }
 
@@ -142,17 +142,17 @@ impl Attempt<'_> {
         let places = Places::find(text, pointers.iter().map(String::as_str));
         let replacements = asked.iter().map(|asked| asked.in_text(text, &places, is_yaml));
         let replacements = replacements.collect::<Result<Vec<_>, _>>()?;
-        let edited = edits::replaced(text, replacements).ok_or("two edits are about the same place")?;
+        let edited = edits::replaced(text, replacements).ok_or("two edits change the same place")?;
         Ok([mark, edited.as_bytes()].concat())
     }
 
-    /// Tells whether the findings that asked are gone, and no other has come.
+    /// Returns whether the findings that asked are gone, and no other has come.
     fn compare(
         &self,
         asking: &[&Diagnostic],
         asked: &[RequestedEdit<'_>],
         after: &[Diagnostic],
-    ) -> Result<(), String> {
+    ) -> Result<(), Phrase> {
         let mut left: BTreeMap<(u16, String), isize> = BTreeMap::new();
         for finding in self.found {
             *left.entry(kind(finding)).or_default() += 1;
@@ -168,14 +168,18 @@ impl Attempt<'_> {
             let left = left.entry(kind(finding)).or_default();
             *left -= 1;
             if *left < 0 && !is_within(finding, &revealed) && (!is_cut || asking.contains(&kind(finding))) {
-                return Err(format!("it would bring {}: {}", finding.code, finding.message));
+                return Err(phrase!(
+                    "it would cause {code}: {message}",
+                    code = finding.code.to_string(),
+                    message = finding.message
+                ));
             }
         }
         Ok(())
     }
 }
 
-/// Tells whether a finding is about one of the values at these pointers, or about something in it.
+/// Returns whether a finding is about one of the values at these pointers, or about something in it.
 fn is_within(finding: &Diagnostic, pointers: &[String]) -> bool {
     let place = finding.location.pointer.as_deref().unwrap_or_default();
     let rest = |pointer: &String| place.strip_prefix(pointer.as_str());

@@ -40,7 +40,7 @@ impl SummaryProgram {
         match words {
             Some(words) => Ok(Self { words: words.into_iter().map(OsString::from).collect(), window }),
             None => Err(ProjectError::Usage(phrase!(
-                "`--summarizer cmd:{command}` is no command: a quotation is open",
+                "`--summarizer cmd:{command}` is not a command: a quotation is not closed",
                 command
             ))),
         }
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(words("python3 'a b.py' -m x"), Ok(expected));
         assert_eq!(
             words("python3 'a b.py"),
-            Err("`--summarizer cmd:python3 'a b.py` is no command: a quotation is open".to_owned())
+            Err("`--summarizer cmd:python3 'a b.py` is not a command: a quotation is not closed".to_owned())
         );
     }
 }

@@ -49,8 +49,7 @@ pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<
 }
 
 fn not_looked_at(pointer: &str, path: &Path) -> Diagnostic {
-    let message =
-        phrase!("`{path}` lies outside of the folder, and is not looked at", path = files::name(path));
+    let message = phrase!("`{path}` lies outside of the folder, and is not read", path = files::name(path));
     let outside = Diagnostic::info(codes::UNREADABLE_FILE, message).at_pointer(pointer);
     outside.with_help(phrase!("`ctx trust DIR` says that you trust the file"))
 }
@@ -99,7 +98,7 @@ fn folders(
 fn tools(named: &ToolNames) -> Vec<Diagnostic> {
     type Write = fn(&str) -> Phrase;
     let mut found = Vec::new();
-    let no_category = |name: &str| phrase!("there is no category of tools `{name}`", name = excerpt(name));
+    let no_category = |name: &str| phrase!("there is no tool category `{name}`", name = excerpt(name));
     let no_tool = |name: &str| phrase!("there is no tool `{name}`", name = excerpt(name));
     let lists = [
         ("categories", no_category as Write, &named.categories, &[FolderTools::CATEGORY][..]),
@@ -124,7 +123,7 @@ fn unknown(message: Phrase, name: &str, known: &[&str]) -> Diagnostic {
     match nearest(name, known.iter().copied()) {
         Some(near) => unknown.suggesting(near.name),
         None => {
-            unknown.with_help(phrase!("known are {known}", known = Argument::names(known, Divider::Comma)))
+            unknown.with_help(phrase!("use one of {known}", known = Argument::names(known, Divider::Comma)))
         }
     }
 }

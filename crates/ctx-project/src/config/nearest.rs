@@ -51,7 +51,7 @@ fn within_project(folder: &Path) -> impl Iterator<Item = &Path> {
     folders.take(MAX_PARENTS + 1)
 }
 
-/// Tells whether two paths lead to one folder.
+/// Returns whether two paths lead to one folder.
 pub(super) fn is_same(first: &Path, second: &Path) -> bool {
     let second = if second.as_os_str().is_empty() { Path::new(".") } else { second };
     matches!((first.canonicalize(), second.canonicalize()), (Ok(first), Ok(second)) if first == second)

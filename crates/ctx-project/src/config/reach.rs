@@ -36,7 +36,7 @@ pub struct Withheld {
 }
 
 /// Every key, by its pointer; a key below one that is listed reaches as far.
-const KEYS: [(&str, Reach); 34] = [
+pub(super) const KEYS: [(&str, Reach); 34] = [
     ("/agent", Reach::Files),
     ("/session", Reach::Files),
     ("/profile", Reach::Files),
@@ -76,7 +76,7 @@ const KEYS: [(&str, Reach); 34] = [
 ];
 
 impl Withheld {
-    /// Says what the key does.
+    /// Describes what the key does.
     pub const fn about(&self) -> &'static str {
         match self.reach {
             Reach::Sends => "where requests go, and what is sent with them",
@@ -84,6 +84,36 @@ impl Withheld {
             Reach::Tools => "files that the model may read",
             Reach::Store => "a file that conversations are written to",
             Reach::Files | Reach::Nothing => "a path that leads out of the folder",
+        }
+    }
+
+    /// Returns the option that says the same on a command line, if it is one.
+    pub(super) fn option(&self) -> Option<&'static str> {
+        match self.pointer.as_str() {
+            "/profile" => Some("--profile"),
+            "/models" => Some("--models"),
+            "/worldbooks" => Some("--worldbook"),
+            "/endpoint/base-url" | "/endpoint/headers" => Some("--base-url"),
+            "/endpoint/dialect" => Some("--dialect"),
+            "/endpoint/key-env" => Some("--key-env"),
+            "/endpoint/key-file" => Some("--key-file"),
+            "/tools" => Some("--tools-dir"),
+            "/store" => Some("--store"),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a run goes on without it: the user's own file says it too, or most runs do not need it.
+    pub(super) fn is_dispensable(&self, own: &Value) -> bool {
+        let has = |pointer: &str| own.pointer(pointer).is_some();
+        match self.pointer.split_once("/endpoint/") {
+            // One file alone says where requests go.
+            Some(_) => ["base-url", "dialect", "headers", "key-env", "key-file"]
+                .iter()
+                .any(|key| has(&format!("/endpoint/{key}"))),
+            None => {
+                self.pointer.starts_with("/transcription/") || self.pointer == "/assets" || has(&self.pointer)
+            }
         }
     }
 

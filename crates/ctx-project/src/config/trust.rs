@@ -26,14 +26,21 @@ pub struct Trusted {
 impl Trusted {
     /// Reads the record; one that is not there trusts nothing.
     pub fn read() -> Result<Self> {
-        let Some(path) = path().filter(|path| path.exists()) else { return Ok(Self::default()) };
+        home::data().map_or_else(|| Ok(Self::default()), |folder| Self::read_in(&folder))
+    }
+
+    fn read_in(folder: &Path) -> Result<Self> {
+        let path = folder.join(NAME);
+        if !path.exists() {
+            return Ok(Self::default());
+        }
         // A pipe would be waited for.
         let bytes = if path.is_file() { files::read(&path)? } else { Vec::new() };
         let record = serde_json::from_slice::<Value>(&bytes).ok();
         let folders = record.as_ref().and_then(|record| record.get("folders")?.as_object());
         let Some(folders) = folders else {
             return Err(unusable!(
-                "`{path}` is no record of trusted folders; remove it, and trust them again",
+                "`{path}` is not a record of trusted folders; remove it, and trust them again",
                 path = files::name(&path)
             ));
         };
@@ -41,12 +48,12 @@ impl Trusted {
         Ok(Self { folders: folders.iter().filter_map(hash).collect() })
     }
 
-    /// Tells whether a folder is trusted with what its file holds.
+    /// Returns whether a folder is trusted with what its file holds.
     pub fn holds(&self, folder: &Path, bytes: &[u8]) -> bool {
         key(folder).is_ok_and(|key| self.folders.get(&key) == Some(&hash(bytes)))
     }
 
-    /// Tells whether a folder was trusted with whatever its file held then.
+    /// Returns whether a folder was trusted with whatever its file held then.
     pub fn held(&self, folder: &Path) -> bool {
         key(folder).is_ok_and(|key| self.folders.contains_key(&key))
     }
@@ -58,42 +65,50 @@ impl Trusted {
 
     /// Trusts a folder with what its file holds.
     pub fn add(folder: &Path, bytes: &[u8]) -> Result<()> {
-        let mut trusted = Self::read()?;
-        trusted.folders.insert(key(folder)?, hash(bytes));
+        Self::add_in(&made()?, key(folder)?, hash(bytes))
+    }
+
+    fn add_in(record: &Path, key: String, hash: String) -> Result<()> {
+        // The record itself is another file after each change.
+        let _lock = files::lock(record)?;
+        let mut trusted = Self::read_in(record)?;
+        trusted.folders.insert(key, hash);
         if trusted.folders.len() > MAX_FOLDERS {
             return Err(unusable!(
-                "{limit} folders are trusted already; take some out with `ctx trust --remove DIR`",
+                "{limit} folders are already trusted; remove some with `ctx trust --remove DIR`",
                 limit = MAX_FOLDERS
             ));
         }
-        trusted.write()
+        trusted.write_in(record)
     }
 
     /// Trusts a folder no longer; tells whether it was trusted.
     pub fn remove(folder: &Path) -> Result<bool> {
-        let mut trusted = Self::read()?;
         // A folder that is gone has no path without links any more.
         let named = key(folder).unwrap_or_else(|_| files::name(&plain(folder)));
-        let was_trusted = trusted.folders.remove(&named).is_some();
-        if was_trusted {
-            trusted.write()?;
+        if !Self::read()?.folders.contains_key(&named) {
+            return Ok(false);
         }
+        let record = made()?;
+        let _lock = files::lock(&record)?;
+        let mut trusted = Self::read_in(&record)?;
+        let was_trusted = trusted.folders.remove(&named).is_some();
+        trusted.write_in(&record)?;
         Ok(was_trusted)
     }
 
-    fn write(&self) -> Result<()> {
-        let path =
-            path().ok_or_else(|| unusable!("there is no home folder to remember it in; set `CTX_HOME`"))?;
-        if let Some(folder) = path.parent() {
-            files::make_folder(folder)?;
-        }
+    fn write_in(&self, folder: &Path) -> Result<()> {
         let record = pretty_json(&json!({ "folders": self.folders }));
-        files::write(&[(path, &record)], Existing::Named, &FilesRead::default())
+        files::write(&[(folder.join(NAME), &record)], Existing::Named, &FilesRead::default())
     }
 }
 
-fn path() -> Option<PathBuf> {
-    Some(home::data()?.join(NAME))
+/// The folder of the record, which is made if there is none.
+fn made() -> Result<PathBuf> {
+    let folder =
+        home::data().ok_or_else(|| unusable!("there is no home folder to store it in; set `CTX_HOME`"))?;
+    files::make_folder(&folder)?;
+    Ok(folder)
 }
 
 /// The path of a folder without links.
@@ -110,7 +125,7 @@ fn key(folder: &Path) -> Result<String> {
     match whole.to_str() {
         Some(path) => Ok(path.to_owned()),
         None => Err(unusable!(
-            "the path of `{folder}` is no Unicode; it cannot be remembered",
+            "the path of `{folder}` is not Unicode; it cannot be stored",
             folder = files::name(folder)
         )),
     }
@@ -136,4 +151,23 @@ fn hash(bytes: &[u8]) -> String {
         write!(text, "{byte:02x}").unwrap_or_default();
         text
     })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_that_are_trusted_at_once_are_all_remembered() {
+        let record = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..16 {
+                let record = record.path();
+                scope.spawn(move || {
+                    Trusted::add_in(record, format!("/folder/{number}"), hash(b"")).unwrap();
+                });
+            }
+        });
+        assert_eq!(Trusted::read_in(record.path()).unwrap().folders().count(), 16);
+    }
 }

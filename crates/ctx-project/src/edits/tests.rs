@@ -89,5 +89,5 @@ fn what_is_a_block_or_an_alias_or_stands_elsewhere_is_left() {
     const BLOCK: &str = "it is an alias, or a text in a block";
     check("a:\n  b: |\n    x\n", Fix::text("lore"), Err(BLOCK));
     check("x: &x 1\na:\n  b: *x\n", Fix::text("lore"), Err(BLOCK));
-    check("x: &x {b: 1}\na:\n  <<: *x\n", Fix::text("lore"), Err("the file does not write it there"));
+    check("x: &x {b: 1}\na:\n  <<: *x\n", Fix::text("lore"), Err("the file does not have it there"));
 }

@@ -17,7 +17,7 @@ use crate::edits::{Replacement, replaced};
 /// The byte order mark that some editors write.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Tells whether bytes are one JSON value in UTF-8, and can be edited.
+/// Returns whether bytes are one JSON value in UTF-8, and can be edited.
 pub fn is_editable(bytes: &[u8]) -> bool {
     Json::of(bytes).is_some()
 }
@@ -213,7 +213,11 @@ impl<'s> Edit<'s> {
                 continue;
             }
             let until = partners[at..new_end].iter().flatten().next().copied().unwrap_or(old_end);
-            let is_left = next < until && !has_other_numbers(items[next].value);
+            // One without an id on either side can be no other; of several, nothing tells whose number is meant.
+            let is_only = until.checked_sub(next) == Some(1)
+                && partners[at + 1..new_end].first().is_none_or(Option::is_some)
+                && old[next].get("id").or_else(|| new[at].get("id")).is_none();
+            let is_left = next < until && (is_only || !has_other_numbers(items[next].value));
             if is_left {
                 partners[at] = Some(next);
                 next += 1;
@@ -407,7 +411,7 @@ fn indent(source: &str) -> &str {
     indented.find(|blank| !blank.is_empty()).unwrap_or("  ")
 }
 
-/// Tells whether a number is written in another way than we would write it, because memory does not hold all of its
+/// Returns whether a number is written in another way than we would write it, because memory does not hold all of its
 /// digits, or for its looks. O(bytes).
 fn has_other_numbers(source: &str) -> bool {
     numbers(source).any(is_other_number)
@@ -481,7 +485,7 @@ impl<'s> Exact<'s> {
         self.texts.is_empty()
     }
 
-    /// Tells whether values that memory holds alike are written with several digits.
+    /// Returns whether values that memory holds alike are written with several digits.
     fn is_several(&self, value: &Value) -> bool {
         !self.texts.is_empty() && self.texts.get(&value.to_string()).is_some_and(Option::is_none)
     }
@@ -506,7 +510,7 @@ impl<'s> Exact<'s> {
 }
 
 /// The numbers of a document as they are written.
-fn numbers(source: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn numbers(source: &str) -> impl Iterator<Item = &str> {
     let bytes = source.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {

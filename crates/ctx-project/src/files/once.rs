@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Once(BTreeSet<PathBuf>);
 
 impl Once {
-    /// Tells whether a file was not met before, and notes it; one that is not there is new each time.
+    /// Returns whether a file was not met before, and notes it; one that is not there is new each time.
     pub fn is_new(&mut self, path: &Path) -> bool {
         path.canonicalize().map_or(true, |path| self.0.insert(path))
     }

@@ -87,7 +87,7 @@ impl Staged {
                 Self::neighbour(path, bytes, Some(metadata.permissions()))
             }
             Existing::Named => Ok(Self::Stream(path, bytes.to_owned())),
-            Existing::Keep | Existing::Replace => Err(Error::other("it is no file")),
+            Existing::Keep | Existing::Replace => Err(Error::other("it is not a file")),
         }
     }
 
@@ -121,7 +121,7 @@ fn target(link: &Path) -> std::io::Result<PathBuf> {
         Ok(target) => Ok(target),
         // Links to pipes, such as `/dev/stdout`, lead to something that has no path.
         Err(_) if link.exists() => Ok(link.to_owned()),
-        Err(_) => Err(Error::other("it is a link that leads nowhere")),
+        Err(_) => Err(Error::other("it is a broken link")),
     }
 }
 

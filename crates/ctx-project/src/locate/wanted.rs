@@ -24,7 +24,7 @@ impl Wanted {
         root
     }
 
-    /// Tells whether nothing in the value is searched, so that it is searched itself.
+    /// Returns whether nothing in the value is searched, so that it is searched itself.
     pub(super) fn is_leaf(&self) -> bool {
         self.below.is_empty()
     }

@@ -72,7 +72,7 @@ impl Candidates {
     }
 }
 
-/// Tells operations that choose which of their ways can begin at a byte. O(n).
+/// Reports operations that choose which of their ways can begin at a byte. O(n).
 pub(super) fn set_filters(program: &mut Program) {
     for at in 0..program.ops.len() {
         let next = match &program.ops[at] {

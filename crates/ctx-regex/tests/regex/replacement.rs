@@ -1,49 +1,46 @@
-//! The grammars of replacements that applications have beside JavaScript's.
+//! Replacements whose grammar is not JavaScript's alone.
 
-use ctx_regex::{Flags, Limits, Regex, Replacement};
+use ctx_regex::{Flags, Limits, Regex, Replacement, ReplacementPart as Part};
 
 #[track_caller]
-fn check(read: fn(&str) -> Replacement, replacement: &str, expected: &str) {
-    let regex = Regex::new(r"(?<word>\w+) (\d+)(x)?", Flags::NONE, &Limits::default()).unwrap();
-    assert_eq!(
-        regex.replace("<ab 12>", &read(replacement)).unwrap(),
-        format!("<{expected}>"),
-        "{replacement}"
-    );
+fn check(pattern: &str, replacement: &Replacement, expected: &str) {
+    let regex = Regex::new(pattern, Flags::NONE, &Limits::default()).unwrap();
+    assert_eq!(regex.replace("<ab 12>", replacement).unwrap(), format!("<{expected}>"), "{replacement:?}");
+}
+
+const NAMED: &str = r"(?<word>\w+) (\d+)(x)?";
+const UNNAMED: &str = r"(\w+) (\d+)(x)?";
+
+#[test]
+fn parts_refer_to_the_match_and_its_groups() {
+    let parts = |written: &str| {
+        let otherwise = vec![Part::Text(written.to_owned())];
+        let name = |name: &str| Part::Name { name: name.to_owned(), otherwise: otherwise.clone() };
+        let group = |number| Part::Group { number, otherwise: otherwise.clone() };
+        let list = vec![Part::Before, Part::Match, Part::After, group(0), group(2), group(3), group(4)];
+        Replacement::from(list.into_iter().chain([name("word"), name("none")]).collect::<Vec<_>>())
+    };
+    check(NAMED, &parts("?"), "<ab 12>ab 1212?ab");
+    check(UNNAMED, &parts("?"), "<ab 12>ab 1212???");
 }
 
 #[test]
-fn aiohub_reads_what_javascript_reads() {
-    check(Replacement::aiohub, "$1-$2-$3-$4-$&-$$-$<word>-$", "ab-12--$4-ab 12-$-ab-$");
-    check(Replacement::aiohub, "$20", "120");
-}
-
-#[test]
-fn aiohub_has_groups_in_braces() {
-    check(Replacement::aiohub, "${1}0${2}", "ab012");
-    check(Replacement::aiohub, "${3}|${4}|${a}|${|${}", "|${4}|${a}|${|${}");
-    check(Replacement::aiohub, "${0}", "ab 12");
-}
-
-#[test]
-fn aiohub_has_escapes() {
-    check(Replacement::aiohub, r"a\nb\tc\rd\\n\", "a\nb\tc\\rd\\\n\\");
-    check(Replacement::parse, r"a\nb", r"a\nb");
-}
-
-#[test]
-fn sillytavern_has_numbers_names_and_the_match() {
-    check(Replacement::sillytavern, "$0|{{match}}|{{MATCH}}|$1|$2|$<word>", "ab 12|ab 12|ab 12|ab|12|ab");
-    check(Replacement::sillytavern, "$3|$4|$20|$<nobody>|$99999999999999999999", "||||");
-    check(Replacement::sillytavern, "$$1$&${1}$<>$<a$", "$ab$&${1}$<>$<a$");
-    check(Replacement::sillytavern, r"{{char}} {match} \n", r"{{char}} {match} \n");
+fn another_grammar_has_what_javascript_leaves() {
+    let more = |behind: &str| {
+        let found = behind.starts_with(['#', '1', '<']);
+        found.then(|| (Part::Text("more".to_owned()), 1))
+    };
+    let check = |pattern, text, expected| check(pattern, &Replacement::parse_with(text, more), expected);
+    check(NAMED, "$#|$1|$$#|$<word>|$<#", "more|ab|$#|ab|more#");
+    check(UNNAMED, "$#|$9|$<$#>", "more|$9|moremore>");
 }
 
 #[test]
 fn a_text_without_references_is_literal() {
-    assert_eq!(Replacement::sillytavern("a {{b}}").as_literal(), Some("a {{b}}"));
-    assert_eq!(Replacement::aiohub("").as_literal(), Some(""));
-    assert_eq!(Replacement::aiohub(r"a\nb$$").as_literal(), Some("a\nb$"));
+    let text = |text: &str| Part::Text(text.to_owned());
+    assert_eq!(Replacement::from(vec![text("a"), text(""), text("b")]).as_literal(), Some("ab"));
+    assert_eq!(Replacement::from(Vec::new()).as_literal(), Some(""));
+    assert_eq!(Replacement::parse("a$$b$").as_literal(), Some("a$b$"));
     assert_eq!(Replacement::parse("$&").as_literal(), None);
     assert_eq!(Replacement::parse("$<a>").as_literal(), None);
 }

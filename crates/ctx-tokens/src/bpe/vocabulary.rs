@@ -99,7 +99,7 @@ impl Vocabulary {
         })
     }
 
-    /// Tells whether two tokens side by side are what merging makes of their bytes.
+    /// Returns whether two tokens side by side are what merging makes of their bytes.
     ///
     /// Takes their merges back, the latest first. If what then meets at the border would have been merged before
     /// the merge that was taken back, the two would never have come about. Of equal ranks the left one is merged

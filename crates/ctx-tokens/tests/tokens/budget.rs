@@ -92,13 +92,13 @@ fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
         (found[0].message.clone(), found[0].help.clone().unwrap())
     };
     let (message, help) = said("mine");
-    assert_eq!(message, "the window of `mine` is not known, so that nothing limits the context");
+    assert_eq!(message, "the window of `mine` is unknown, so nothing limits the context");
     assert_eq!(
         help,
         "say how many tokens the context may have, or give the model's window in a table of models"
     );
     let (message, help) = said("");
-    assert_eq!(message, "no model is named, so that no window limits the context");
+    assert_eq!(message, "no model is named, so no window limits the context");
     assert_eq!(help, "name the model, or say how many tokens the context may have");
 }
 
@@ -140,7 +140,7 @@ fn everything_that_goes_off_is_a_line() {
             ("window of `mine`", 10_000),
             ("reserve for the answer", -1_000),
             ("tools", -250),
-            ("beginning of the answer", -3),
+            ("start of the answer", -3),
             ("summary prompt", -50),
         ]
     );
@@ -153,7 +153,7 @@ fn a_budget_of_nothing_names_what_took_it() {
     assert_eq!(
         error.to_string(),
         "nothing is left for messages: allowed context 100, reserve for the answer -97, \
-         beginning of the answer -3"
+         start of the answer -3"
     );
     assert!(Budget::compute(&model(), &request(Some(100), Some(96))).is_ok());
 }

@@ -104,12 +104,12 @@ impl<'a> Spelling<'a> {
         });
         if given > 1 {
             let message = phrase!(
-                "the entry names {given} places; `{placement}` is used",
+                "the entry has {given} placements; `{placement}` is used",
                 given,
                 placement = placement.to_string()
             );
             let help = phrase!(
-                "keep one of depth, `insertionPoint` and `anchorTarget`, or say `injectionStrategy.type`"
+                "keep one of depth, `insertionPoint` and `anchorTarget`, or set `injectionStrategy.type`"
             );
             self.unclear("", message, help);
         }

@@ -92,7 +92,7 @@ pub enum Change<T> {
 }
 
 impl<T> Change<T> {
-    /// Tells whether the field stays.
+    /// Returns whether the field stays.
     pub const fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
     }

@@ -17,7 +17,7 @@ use crate::session::{Node, NodeId, Session};
 pub struct HiddenSet(IndexMap<NodeId, NodeId>);
 
 impl HiddenSet {
-    /// Tells whether a summary stands for the node.
+    /// Returns whether a summary stands for the node.
     pub fn contains(&self, id: &str) -> bool {
         self.0.contains_key(id)
     }
@@ -37,7 +37,7 @@ impl HiddenSet {
         self.0.len()
     }
 
-    /// Tells whether nothing is hidden.
+    /// Returns whether nothing is hidden.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -3,6 +3,7 @@
 mod entry;
 mod rebase;
 
+use crate::Phrase;
 use crate::phrase;
 use std::sync::Arc;
 
@@ -59,27 +60,39 @@ pub struct History {
 
 /// Why an operation was not undone or redone; session and log are as they were.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum HistoryError {
     /// The log holds nothing more in that direction.
-    #[error("nothing to {direction}")]
     Empty {
         /// `undo` or `redo`.
         direction: &'static str,
     },
     /// What the operation changed was changed again by something else.
-    #[error("cannot {direction} `{label}`: {reason}")]
     Conflict {
         /// `undo` or `redo`.
         direction: &'static str,
         /// What the operation is called.
         label: Arc<str>,
         /// What has changed.
-        reason: String,
+        reason: Phrase,
     },
     /// The operation itself does not fit the session.
     #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+impl HistoryError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::Empty { direction } => phrase!("nothing to {direction}", direction),
+            Self::Conflict { direction, label, reason } => {
+                phrase!("cannot {direction} `{label}`: {reason}", direction, label, reason)
+            }
+            Self::Session(error) => error.phrase(),
+        }
+    }
 }
 
 impl History {
@@ -93,12 +106,9 @@ impl History {
             return (Self::default(), found);
         };
         if log.get("version").and_then(Value::as_u64) != Some(VERSION) {
-            let message =
-                phrase!("the log of operations is of no version that is known here, and is not read");
-            let help = phrase!(
-                "it is kept; what is done here is logged beside it, which has it as `{key}`",
-                key = FOREIGN
-            );
+            let message = phrase!("the operation log has an unknown version and is not read");
+            let help =
+                phrase!("it is kept as `{key}` in a new log, which records what is done here", key = FOREIGN);
             let warning = Diagnostic::warning(codes::OPERATION_LOG, message).with_help(help);
             found.push(warning.at_pointer(format!("/{KEY}")));
             return (Self { foreign: Some(Arc::new(log.clone())), ..Self::default() }, found);

@@ -72,14 +72,14 @@ impl Node {
         self
     }
 
-    /// Tells whether the message is switched on; whether a summary hides it is another question.
+    /// Returns whether the message is switched on; whether a summary hides it is another question.
     ///
     /// What only people are to see never is.
     pub fn is_enabled(&self) -> bool {
         self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true)
     }
 
-    /// Tells whether the message is a summary that stands for others.
+    /// Returns whether the message is a summary that stands for others.
     pub fn is_summary(&self) -> bool {
         self.metadata.as_ref().is_some_and(|metadata| metadata.is_compression_node == Some(true))
     }
@@ -97,7 +97,7 @@ impl Node {
         self.last_selected_child_id.as_ref().or(self.children_ids.last())
     }
 
-    /// Tells whether the file held something else than an object where the node should stand.
+    /// Returns whether the file held something else than an object where the node should stand.
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
     }

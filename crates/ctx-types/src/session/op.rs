@@ -1,5 +1,6 @@
 //! Operations on a session, and their exact inverses.
 
+use crate::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Links, Node, NodeEdit, NodeId};
@@ -120,44 +121,60 @@ pub struct ActiveLeaf {
 
 /// Why an operation cannot be applied; the session is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SessionError {
     /// A node that the operation names does not exist.
-    #[error("no node `{id}`")]
     UnknownNode {
         /// The id.
         id: NodeId,
     },
     /// The id of a new node is taken.
-    #[error("there is a node `{id}` already")]
     DuplicateNode {
         /// The id.
         id: NodeId,
     },
     /// A new node has no id, or is no object.
-    #[error("the new node below `{parent}` has no id")]
     UnnamedNode {
         /// The node above the new one.
         parent: NodeId,
     },
     /// The root can be neither removed nor moved nor switched.
-    #[error("`{id}` is the root, which can be neither removed nor moved nor switched")]
     IsRoot {
         /// The id of the root.
         id: NodeId,
     },
     /// A node would come to stand below itself.
-    #[error("`{id}` cannot go below itself")]
     BelowItself {
         /// The node.
         id: NodeId,
     },
     /// A patch does not fit the session: it was made for another state of it.
-    #[error("the patch does not fit node `{id}`: {fault}")]
     BadPatch {
         /// The node.
         id: NodeId,
         /// What is wrong.
         fault: &'static str,
     },
+}
+
+impl SessionError {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        match self {
+            Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
+            Self::DuplicateNode { id } => phrase!("a node `{id}` already exists", id = id.to_string()),
+            Self::UnnamedNode { parent } => {
+                phrase!("the new node below `{parent}` has no id", parent = parent.to_string())
+            }
+            Self::IsRoot { id } => phrase!(
+                "`{id}` is the root, which cannot be removed, moved or switched off",
+                id = id.to_string()
+            ),
+            Self::BelowItself { id } => phrase!("`{id}` cannot go below itself", id = id.to_string()),
+            Self::BadPatch { id, fault } => {
+                phrase!("the patch does not fit node `{id}`: {fault}", id = id.to_string(), fault)
+            }
+        }
+    }
 }

@@ -80,7 +80,7 @@ impl Repair<'_> {
                 let is_used = self.nodes.index(&own).is_some();
                 let whose = if is_used { ", which is another node's" } else { "" };
                 let message = phrase!(
-                    "node `{key}` says that its id is `{own}`{whose}; the key counts",
+                    "node `{key}` has the field `id` set to `{own}`{whose}; the key is used",
                     key = excerpt(&key),
                     own = excerpt(&own),
                     whose
@@ -110,9 +110,10 @@ impl Repair<'_> {
         // Also without a change of links the file's own word for the root has to stay.
         self.mend(self.root, |_| {});
         let used = self.name(self.root);
-        let fault = match named {
-            Some(id) => format!("the root `{}` does not exist", excerpt(id)),
-            None => "the session names no root".to_owned(),
+        let fault = if let Some(id) = named {
+            phrase!("the root `{id}` does not exist", id = excerpt(id))
+        } else {
+            phrase!("the session names no root")
         };
         let remedy = if found.is_some() { "is used" } else { "is made in memory" };
         let message = phrase!("{fault}; `{used}` {remedy}", fault, used, remedy);
@@ -147,7 +148,7 @@ impl Repair<'_> {
                     self.set_parent(index, parent);
                 }
                 None if parent == Some(index) => {
-                    self.hang_below_root(index, codes::CYCLIC_PARENTS, "it is its own parent");
+                    self.hang_below_root(index, codes::CYCLIC_PARENTS, &phrase!("it is its own parent"));
                 }
                 None => self.hang_below_root(index, codes::BROKEN_LINK, &missing_parent(named.as_deref())),
             }
@@ -169,7 +170,7 @@ impl Repair<'_> {
             let is_circle = seen.get(index) == Some(&walk);
             if is_circle && self.nodes.slot(index).is_some_and(|slot| slot.parent.is_some()) {
                 let first = self.first_of_circle(index);
-                self.hang_below_root(first, codes::CYCLIC_PARENTS, "its parents lead back to it");
+                self.hang_below_root(first, codes::CYCLIC_PARENTS, &phrase!("its parents lead back to it"));
             }
         }
     }
@@ -180,7 +181,7 @@ impl Repair<'_> {
         std::iter::successors(Some(start), above).min().unwrap_or(start)
     }
 
-    fn hang_below_root(&mut self, index: usize, code: Code, fault: &str) {
+    fn hang_below_root(&mut self, index: usize, code: Code, fault: &Phrase) {
         let root_id = self.id(self.root);
         let message = phrase!(
             "node `{index}`: {fault}; it is read as a child of the root",
@@ -257,7 +258,7 @@ impl Repair<'_> {
                 continue;
             }
             let message = phrase!(
-                "the branch last shown, `{selected}`, is no child of the node",
+                "the branch last shown, `{selected}`, is not a child of the node",
                 selected = excerpt(&selected)
             );
             let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
@@ -293,9 +294,10 @@ impl Repair<'_> {
         }
         let end = self.nodes.slot(self.root).map(|root| self.nodes.leaf_below(root).id.clone());
         let id = end.unwrap_or_else(|| self.id(self.root));
-        let fault = match named {
-            Some(named) => format!("the active leaf `{}` does not exist", excerpt(named)),
-            None => "the session names no active leaf".to_owned(),
+        let fault = if let Some(named) = named {
+            phrase!("the active leaf `{id}` does not exist", id = excerpt(named))
+        } else {
+            phrase!("the session names no active leaf")
         };
         let used = excerpt(&id);
         let message = phrase!("{fault}; `{used}`, the end of the branch last shown, is used", fault, used);
@@ -357,9 +359,10 @@ impl Repair<'_> {
     }
 }
 
-fn missing_parent(named: Option<&str>) -> String {
-    match named {
-        Some(id) => format!("its parent `{}` does not exist", excerpt(id)),
-        None => "it has no parent and is not the root".to_owned(),
+fn missing_parent(named: Option<&str>) -> Phrase {
+    if let Some(id) = named {
+        phrase!("its parent `{id}` does not exist", id = excerpt(id))
+    } else {
+        phrase!("it has no parent and is not the root")
     }
 }

@@ -125,7 +125,7 @@ impl Session {
         self.sent = std::sync::OnceLock::from(sent);
     }
 
-    /// Tells whether an edit only noted something beside a message of which nothing here knows, so that what is
+    /// Returns whether an edit only noted something beside a message of which nothing here knows, so that what is
     /// sent is the same.
     fn is_aside(&self, id: &str, edit: &NodeEdit, undo: &Patch) -> bool {
         let is_note = NodeEdit { metadata: Change::Keep, ..edit.clone() } == NodeEdit::default();

@@ -26,12 +26,12 @@ impl WorldbookEntries {
         self.entries.len()
     }
 
-    /// Tells whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Tells whether the file holds a list.
+    /// Returns whether the file holds a list.
     pub fn is_list(&self) -> bool {
         self.is_list
     }

@@ -1,5 +1,6 @@
 //! Values that applications write in more than one way: numbers in quotes, switches as numbers, lists as texts.
 
+use crate::phrase;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -125,8 +126,9 @@ impl Field for KeyList {
         match slot {
             Some(Value::String(text)) => {
                 if text.bytes().filter(|byte| *byte == b',').count() >= Self::MOST_IN_TEXT {
-                    let expected = format!("a list, or a text of at most {} keys", Self::MOST_IN_TEXT);
-                    reader.wrong_type(&expected, &Value::from(text.as_str()));
+                    let expected =
+                        phrase!("a list, or a text of at most {most} keys", most = Self::MOST_IN_TEXT);
+                    reader.wrong_type(expected, &Value::from(text.as_str()));
                     return Self::default();
                 }
                 let keys: Self = divided(text).collect();

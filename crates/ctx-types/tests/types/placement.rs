@@ -118,11 +118,11 @@ fn leftovers_of_another_type_in_the_strategy_are_not_reported() {
 fn of_several_places_a_depth_comes_before_an_index_and_an_index_before_an_anchor() {
     check(
         r#"{"injectionStrategy": {"depth": 3}, "insertionPoint": 1, "anchorTarget": "lore"}"#,
-        "depth 3\nCTX0110 : the entry names 3 places; `depth 3` is used",
+        "depth 3\nCTX0110 : the entry has 3 placements; `depth 3` is used",
     );
     check(
         r#"{"insertionPoint": 1, "anchorTarget": "lore"}"#,
-        "index 1\nCTX0110 : the entry names 2 places; `index 1` is used",
+        "index 1\nCTX0110 : the entry has 2 placements; `index 1` is used",
     );
 }
 

@@ -4,7 +4,7 @@ use ctx_types::{Agent, PresetMessage, PresetOp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Makes an agent with one entry a word; `!` is no object, `~` is switched off.
+/// Makes an agent with one entry a word; `!` is not an object, `~` is switched off.
 fn agent(words: &str) -> Agent {
     let entry = |word: &str| match word {
         "!" => json!(7),
@@ -97,7 +97,7 @@ fn places_outside_the_list_are_errors() {
 
 #[test]
 fn what_is_no_object_cannot_be_switched() {
-    let expected = "preset entry 0 is no object and cannot be switched";
+    let expected = "preset entry 0 is not an object and cannot be switched on or off";
     check_error("!", &PresetOp::Toggle { index: 0, enabled: false }, expected);
 }
 

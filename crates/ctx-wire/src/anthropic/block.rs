@@ -66,7 +66,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn check_blank(&mut self) {
         if self.written.is_empty() && self.homeless.is_empty() {
             let text =
-                phrase!("message {index} of the context is not sent: it has no words", index = self.index);
+                phrase!("message {index} of the context is not sent: it has no text", index = self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
     }
@@ -199,7 +199,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn put_aside(&mut self, role: Role, media: Vec<Json<'a>>) {
         if !media.is_empty() {
             let text = phrase!(
-                "a message of role `{role}` cannot have media: they are sent with the user's next message",
+                "a message of role `{role}` cannot have media; they are sent with the next user message",
                 role = role.to_string()
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
@@ -212,7 +212,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         let input: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
             let text = phrase!(
-                "the arguments of the call `{call}` are no JSON object, and are wrapped in one",
+                "the arguments of the call `{call}` are not a JSON object and are wrapped in one",
                 call = excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));

@@ -40,7 +40,7 @@ pub(super) fn max_tokens<'a>(parameters: &'a Map<String, Value>, found: &mut Vec
     let set = names.into_iter().find_map(|name| parameters.get(name));
     let default = || {
         let text = phrase!(
-            "`max_tokens` is not set, and {default} is sent: this dialect demands it",
+            "`max_tokens` is not set; this dialect requires it, so {default} is sent",
             default = DEFAULT_MAX_TOKENS
         );
         found.push(Diagnostic::info(codes::PARAMETER_ADDED, text).at_pointer("/max_tokens"));
@@ -60,7 +60,7 @@ pub(super) fn own<'a>(parameters: &'a Map<String, Value>, found: &mut Vec<Diagno
             ("max_completion_tokens" | "max_output_tokens", _) => {}
             (name, _) if FOREIGN.contains(&name) => {
                 let text = phrase!(
-                    "parameter `{name}` is not sent: this dialect has none of that name",
+                    "parameter `{name}` is not sent: this dialect has no such parameter",
                     name = excerpt(name)
                 );
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));

@@ -29,7 +29,7 @@ pub(super) fn field<'a>(
     }
 }
 
-/// Tells whether the provider takes a system message between these: behind the user, and before the assistant or
+/// Returns whether the provider takes a system message between these: behind the user, and before the assistant or
 /// at the end.
 ///
 /// `before` is the role of the turn before it in the body. Of several in a row the first decides; they become one.

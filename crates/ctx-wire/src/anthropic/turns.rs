@@ -85,7 +85,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         (self.written.into_iter().map(Turn::into_json).collect(), self.hoisted)
     }
 
-    /// Tells whose turn a message belongs to, and whether its words are wrapped.
+    /// Returns whose turn a message belongs to, and whether its words are wrapped.
     fn role_of(&mut self, index: usize, message: &Message, after: &[Message]) -> (&'static str, bool) {
         if message.role == Role::Assistant {
             return ("assistant", false);
@@ -98,8 +98,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         let text = match self.options.system {
             SystemPlacement::Hoisted => {
                 let text = phrase!(
-                    "a system message inside the conversation is sent with the instructions before it, \
-                            so that whatever follows is cached anew when it changes"
+                    "a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after"
                 );
                 self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
                 return ("hoisted", false);
@@ -108,10 +107,14 @@ impl<'a, 'f> Turns<'a, 'f> {
                 return ("system", false);
             }
             SystemPlacement::InPlace => {
-                phrase!("a system message cannot stand here and is sent as the user's, in `<system>` marks")
+                phrase!(
+                    "a system message is not allowed here; it is sent as a user message, in `<system>` tags"
+                )
             }
             SystemPlacement::Wrapped => {
-                phrase!("a system message inside the conversation is sent as the user's, in `<system>` marks")
+                phrase!(
+                    "a system message inside the conversation is sent as a user message, in `<system>` tags"
+                )
             }
         };
         self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
@@ -134,7 +137,7 @@ impl<'a, 'f> Turns<'a, 'f> {
     fn open(&mut self) {
         if self.written.first().is_some_and(|turn| turn.role == "assistant") {
             let text = phrase!(
-                "the assistant begins, which this dialect refuses: a user's message is put before it"
+                "the assistant speaks first, which this dialect rejects; a user message is put before it"
             );
             self.report(0, Diagnostic::info(codes::MESSAGE_MOVED, text));
             let blocks = vec![OPENING.into()];
@@ -152,7 +155,7 @@ impl<'a, 'f> Turns<'a, 'f> {
             turn.trim_end();
             return;
         }
-        let text = phrase!("the model takes no beginning of its answer: a user's message asks for the rest");
+        let text = phrase!("the model does not support prefill; a user message asks for the rest");
         self.found.push(Diagnostic::warning(codes::CONTINUATION, text));
         self.push("user", vec![GO_ON.into()]);
     }

@@ -42,7 +42,6 @@ impl<'a> Prompt<'a> {
         let template = self.template;
         match message.role {
             Role::System | Role::Developer => self.instruct(&words),
-            Role::User => self.say(&template.user, &[&words]),
             Role::Tool => {
                 let frame = template.tool.as_ref().unwrap_or(&template.user);
                 self.say(frame, &["<tool_response>\n", &words, "\n</tool_response>"]);
@@ -54,6 +53,7 @@ impl<'a> Prompt<'a> {
                 self.is_open = true;
             }
             Role::Assistant => self.say(&template.assistant, &[&words]),
+            _ => self.say(&template.user, &[&words]),
         }
     }
 
@@ -117,8 +117,7 @@ impl<'a> Prompt<'a> {
             said.push_str(&calls::write(call));
         }
         let Cow::Owned(escaped) = escape(&words, &self.template.borders) else { return words };
-        let text =
-            phrase!("it says what parts turns in the template; a space is put in, so that it does not");
+        let text = phrase!("it contains a turn marker of the template; a space is inserted to break it");
         self.report(index, Diagnostic::warning(codes::BORDER_IN_TEXT, text));
         Cow::Owned(escaped)
     }
@@ -133,7 +132,7 @@ impl<'a> Prompt<'a> {
                 }
                 let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
                 let text = phrase!(
-                    "a part `{kind}` is not sent: a text completion has words alone",
+                    "a part `{kind}` is not sent: a text completion has only text",
                     kind = excerpt(kind)
                 );
                 self.report(index, Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
@@ -144,7 +143,7 @@ impl<'a> Prompt<'a> {
                 Some(media) if media.text().is_some() => continue,
                 Some(media) => {
                     let text = phrase!(
-                        "{label} is not sent: a text completion has words alone",
+                        "{label} is not sent: a text completion has only text",
                         label = media.label()
                     );
                     Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
@@ -170,7 +169,7 @@ impl<'a> Prompt<'a> {
         }
         if message.cache_mark.is_some() {
             let text = phrase!(
-                "its cache mark is not sent: servers of text completions cache what prompts begin with alike"
+                "its cache mark is not sent: servers of text completions cache common prefixes by themselves"
             );
             self.report(index, Diagnostic::info(codes::CACHE_MARK, text));
         }

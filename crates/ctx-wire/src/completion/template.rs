@@ -106,12 +106,12 @@ impl Template {
 
     fn of_map(map: &Map<String, Value>, reader: &mut Reader) -> Self {
         for key in map.keys().filter(|key| !KEYS.contains(&key.as_str())) {
-            let message = phrase!("`{key}` means nothing in a template", key = excerpt(key));
+            let message = phrase!("`{key}` has no meaning in a template", key = excerpt(key));
             let finding = Diagnostic::warning(codes::TEMPLATE, message).about_key();
             let finding = match nearest(key, KEYS) {
                 Some(near) => finding.guessing(near, Fix::key),
                 None => finding
-                    .with_help(phrase!("known are {keys}", keys = Argument::list(KEYS, Divider::Comma))),
+                    .with_help(phrase!("use one of {keys}", keys = Argument::list(KEYS, Divider::Comma))),
             };
             reader.at_key(key, |reader| reader.report(finding));
         }

@@ -76,7 +76,7 @@ fn before(words: &str, phrase: &str) -> Option<u64> {
     })
 }
 
-/// Tells whether a character may stand in a number: providers group digits in several ways.
+/// Returns whether a character may stand in a number: providers group digits in several ways.
 const fn is_part(character: char) -> bool {
     matches!(character, '0'..='9' | ',' | '_')
 }

@@ -58,10 +58,10 @@ impl<'a, 'f> Contents<'a, 'f> {
             Role::System | Role::Developer => return self.add_instruction(message),
             Role::Assistant => self.answer(message),
             Role::Tool => vec![self.result(message)],
-            Role::User => self.content(message),
+            _ => self.content(message),
         };
         if parts.is_empty() && self.homeless.len() == first_homeless {
-            let text = phrase!("message {index} of the context is not sent: it has no words", index);
+            let text = phrase!("message {index} of the context is not sent: it has no text", index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
         self.check_rest(message);
@@ -105,14 +105,13 @@ impl<'a, 'f> Contents<'a, 'f> {
         media.retain(|part| part.get("text").is_none());
         if text.trim().is_empty() && media.is_empty() {
             let text =
-                phrase!("message {index} of the context is not sent: it has no words", index = self.index);
+                phrase!("message {index} of the context is not sent: it has no text", index = self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
             return;
         }
         if self.options.system == SystemPlacement::Hoisted {
             let found = phrase!(
-                "a system message inside the conversation is sent with the instructions before it, so \
-                         that whatever follows is cached anew when it changes"
+                "a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after"
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
             self.hoisted.push(text_part(text));
@@ -120,7 +119,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             return;
         }
         let found =
-            phrase!("a system message inside the conversation is sent as the user's, in `<system>` marks");
+            phrase!("a system message inside the conversation is sent as a user message, in `<system>` tags");
         self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
         media.insert(0, text_part(format!("<system>\n{text}\n</system>")));
         self.push("user", media);
@@ -144,9 +143,8 @@ impl<'a, 'f> Contents<'a, 'f> {
         let mut words = self.content(message);
         let media: Vec<Json<'_>> = words.extract_if(.., |part| part.get("text").is_none()).collect();
         if !media.is_empty() {
-            let text = phrase!(
-                "the assistant's message cannot have media: they are sent with the user's next message"
-            );
+            let text =
+                phrase!("an assistant message cannot have media; they are sent with the next user message");
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
         }
@@ -189,7 +187,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         let args: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
             let text = phrase!(
-                "the arguments of the call `{call}` are no JSON object, and are wrapped in one",
+                "the arguments of the call `{call}` are not a JSON object and are wrapped in one",
                 call = excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));
@@ -258,7 +256,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         }
         let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
         let text =
-            phrase!("a part `{kind}` is not sent: this dialect has none of that kind", kind = excerpt(kind));
+            phrase!("a part `{kind}` is not sent: this dialect has no such part", kind = excerpt(kind));
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
         None
     }
@@ -267,7 +265,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         let part = part::of_media(media);
         if part.is_none() {
             let text =
-                phrase!("{label} is not sent: this dialect does not take its type", label = media.label());
+                phrase!("{label} is not sent: this dialect does not accept its type", label = media.label());
             self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
         }
         part

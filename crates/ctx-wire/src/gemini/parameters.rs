@@ -83,6 +83,6 @@ fn not_sent(name: &str) -> Diagnostic {
         let text = phrase!("parameter `{shown}` is not sent: the request sets it itself", shown);
         return Diagnostic::warning(codes::RESERVED_PARAMETER, text);
     }
-    let text = phrase!("parameter `{shown}` is not sent: this dialect has none of that name", shown);
+    let text = phrase!("parameter `{shown}` is not sent: this dialect has no such parameter", shown);
     Diagnostic::warning(codes::PARAMETER_NOT_SENT, text)
 }

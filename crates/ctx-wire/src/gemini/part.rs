@@ -7,7 +7,7 @@ use crate::Dialect;
 use crate::json::{Json, object};
 use crate::media::{Data, Media, takes};
 
-/// Tells whether a part is written as this dialect has it already.
+/// Returns whether a part is written as this dialect has it already.
 pub(super) fn is_own(part: &Value) -> bool {
     const KEYS: &[&str] = &["inlineData", "fileData", "executableCode", "codeExecutionResult"];
     part.get("type").is_none() && KEYS.iter().any(|key| part.get(key).is_some())

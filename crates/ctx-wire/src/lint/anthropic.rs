@@ -17,7 +17,7 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     check_model(body, &mut found);
     if !matches!(body.get("max_tokens"), Some(Json::Number(number)) if number.is_u64()) {
         found.push(
-            refused(codes::SHAPE, phrase!("`max_tokens` is missing; this dialect demands it"))
+            refused(codes::SHAPE, phrase!("`max_tokens` is missing; this dialect requires it"))
                 .at_pointer("/max_tokens"),
         );
     }
@@ -51,12 +51,11 @@ fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
             "user" => {}
             "assistant" if index > 0 => {}
             "assistant" => {
-                let text = phrase!("the assistant begins; the first message must be the user's");
+                let text = phrase!("the assistant speaks first; the first message must be a user message");
                 found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
             }
             "system" => {
-                let text =
-                    phrase!("a system message inside the conversation is taken by the newest models alone");
+                let text = phrase!("only the newest models accept a system message inside the conversation");
                 found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer(place()));
                 if let Some(text) = misplaced(messages, index) {
                     found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
@@ -76,13 +75,13 @@ fn misplaced(messages: &[Json<'_>], index: usize) -> Option<Phrase> {
     let before = index.checked_sub(1).and_then(|before| messages.get(before)).map(role);
     let after = messages.get(index + 1).map(role);
     match (before, after) {
-        (None, _) => {
-            Some(phrase!("a system message begins; instructions before the conversation stand in `system`"))
-        }
-        (Some("system"), _) => Some(phrase!("two system messages stand in a row")),
-        (Some("assistant"), _) => Some(phrase!("a system message stands behind the assistant's")),
+        (None, _) => Some(phrase!(
+            "a system message comes first; instructions before the conversation belong in `system`"
+        )),
+        (Some("system"), _) => Some(phrase!("two system messages in a row")),
+        (Some("assistant"), _) => Some(phrase!("a system message follows an assistant message")),
         (_, None | Some("assistant" | "system")) => None,
-        _ => Some(phrase!("a system message stands before the user's")),
+        _ => Some(phrase!("a system message precedes a user message")),
     }
 }
 
@@ -105,7 +104,7 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
     }
     let last = content.and_then(Json::as_str).or_else(|| blocks(message).last()?.get("text")?.as_str());
     if is_prefill && last.is_some_and(|text| text.ends_with(char::is_whitespace)) {
-        let text = phrase!("the beginning of the answer ends in white space");
+        let text = phrase!("the start of the answer ends in white space");
         found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
     }
 }
@@ -145,13 +144,16 @@ fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<D
     Some(if id.is_empty() {
         refused(codes::NO_CALL_ID, phrase!("the result names no call"))
     } else if !is_open {
-        refused(codes::ORPHAN_RESULT, phrase!("the message before has no call with the id `{shown}`", shown))
+        refused(
+            codes::ORPHAN_RESULT,
+            phrase!("the previous message has no call with the id `{shown}`", shown),
+        )
     } else if is_second {
-        refused(codes::DUPLICATE_RESULT, phrase!("the call `{shown}` has a result already", shown))
+        refused(codes::DUPLICATE_RESULT, phrase!("the call `{shown}` already has a result", shown))
     } else if has_words {
         refused(
             codes::SEPARATED_RESULT,
-            phrase!("the result of the call `{shown}` stands behind other content", shown),
+            phrase!("the result of the call `{shown}` comes after other content", shown),
         )
     } else {
         return None;
@@ -175,7 +177,7 @@ fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -
         } else {
             if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
                 let text = phrase!(
-                    "the id `{id}` has other characters than letters, digits, `_` and `-`",
+                    "the id `{id}` has characters other than letters, digits, `_` and `-`",
                     id = excerpt(id)
                 );
                 found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(at.clone()));

@@ -22,8 +22,11 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     }
     let stops = body.get("stop").and_then(Json::as_list).map_or(0, <[_]>::len);
     if stops > MAX_STOPS {
-        let text =
-            phrase!("`stop` has {stops} texts; the large providers take {limit}", stops, limit = MAX_STOPS);
+        let text = phrase!(
+            "`stop` has {stops} strings; the large providers accept {limit}",
+            stops,
+            limit = MAX_STOPS
+        );
         found.push(Diagnostic::warning(codes::DIALECT_LIMIT, text).at_pointer("/stop"));
     }
     found

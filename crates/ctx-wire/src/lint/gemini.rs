@@ -15,7 +15,7 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
         found.push(finding.at_pointer("/contents"));
     }
     if contents.first().is_some_and(|content| role(content) == "model") {
-        let text = phrase!("the model begins; some models take requests that the user begins alone");
+        let text = phrase!("the model speaks first; some models accept only requests that the user starts");
         found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer("/contents/0/role"));
     }
     for (index, content) in contents.iter().enumerate() {

@@ -42,7 +42,7 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
 fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let content = message.get("content");
     if matches!(content, Some(Json::Object(_) | Json::Number(_) | Json::Bool(_))) {
-        let text = phrase!("`content` is neither a text nor a list of parts");
+        let text = phrase!("`content` is neither a string nor a list of parts");
         found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/content")));
         return;
     }
@@ -57,10 +57,10 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
             codes::EMPTY_CONTENT,
             phrase!("the message of role `{role}` is empty", role = role.to_string()),
         ),
-        Role::System | Role::Developer | Role::Assistant => {
+        _ => {
             let text = phrase!("the message of role `{role}` is empty", role = role.to_string());
             Diagnostic::warning(codes::EMPTY_CONTENT, text)
-                .with_help(phrase!("some servers refuse empty messages"))
+                .with_help(phrase!("some servers reject empty messages"))
         }
     };
     found.push(finding.at_pointer(format!("{place}/content")));
@@ -115,11 +115,11 @@ fn check_arguments(call: &Json<'_>, place: String, found: &mut Vec<Diagnostic>) 
         Some(value) if value.is_text() => {
             let finding =
                 Diagnostic::warning(codes::ARGUMENTS, phrase!("the arguments of the call are not JSON"));
-            let finding = finding.with_help(phrase!("some servers refuse them"));
+            let finding = finding.with_help(phrase!("some servers reject them"));
             found.push(finding.at_pointer(format!("{place}/arguments")));
             return;
         }
-        Some(_) => phrase!("the arguments of the call are not a text"),
+        Some(_) => phrase!("the arguments of the call are not a string"),
     };
     found.push(refused(codes::SHAPE, text).at_pointer(place));
 }
@@ -134,9 +134,10 @@ fn outline(message: &Json<'_>) -> Message {
         .map(|call| ToolCall { id: text(call, "id").into(), name: "".into(), arguments: Text::default() })
         .collect();
     let tool_call_id = message.get("tool_call_id").and_then(Json::as_str).map(Into::into);
-    Message::new(role, Text::default(), Source::history("", role)).with_extras(MessageExtras {
-        tool_calls,
-        tool_call_id,
-        ..MessageExtras::default()
-    })
+    Message::new(role, Text::default(), Source::history("", role)).with_extras(MessageExtras::default().with(
+        |extras| {
+            extras.tool_calls = tool_calls;
+            extras.tool_call_id = tool_call_id;
+        },
+    ))
 }

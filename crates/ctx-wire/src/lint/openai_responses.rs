@@ -96,7 +96,7 @@ impl<'a> Pairs<'a> {
     fn add_call(&mut self, index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) {
         let Some(id) = call_id(index, item, found) else { return };
         if self.calls.contains_key(id) {
-            let text = phrase!("an earlier call has the id `{id}` too", id = excerpt(id));
+            let text = phrase!("an earlier call also has the id `{id}`", id = excerpt(id));
             found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(place_of_id(index)));
             return;
         }
@@ -109,7 +109,7 @@ impl<'a> Pairs<'a> {
             None => self.orphans.push((index, id)),
             Some((_, is_answered)) if !*is_answered => *is_answered = true,
             Some(_) => {
-                let text = phrase!("the call `{id}` has a result already", id = excerpt(id));
+                let text = phrase!("the call `{id}` already has a result", id = excerpt(id));
                 found.push(refused(codes::DUPLICATE_RESULT, text).at_pointer(place_of_id(index)));
             }
         }

@@ -62,7 +62,7 @@ pub(super) fn check_names<'a>(
     }
     if count > MAX_TOOLS {
         let text = phrase!(
-            "the request has {count} tools; the large providers take {limit}",
+            "the request has {count} tools; the large providers accept {limit}",
             count,
             limit = MAX_TOOLS
         );
@@ -70,7 +70,7 @@ pub(super) fn check_names<'a>(
     }
 }
 
-/// Tells whether a tool may have this name.
+/// Returns whether a tool may have this name.
 pub(super) fn is_valid_name(name: &str) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_valid)

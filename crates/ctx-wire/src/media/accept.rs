@@ -64,7 +64,7 @@ const TABLE: &[(Dialect, MediaKind, &[&str])] = &[
     (Dialect::Gemini, MediaKind::Document, &["application/pdf"]),
 ];
 
-/// Tells whether a dialect has a shape for a medium of this type; plain text has one wherever documents have.
+/// Returns whether a dialect has a shape for a medium of this type; plain text has one wherever documents have.
 pub(crate) fn takes(dialect: Dialect, mime_type: &str) -> bool {
     let mime_type = canonical(mime_type);
     let kind = MediaKind::of_mime(&mime_type);

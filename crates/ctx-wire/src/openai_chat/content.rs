@@ -98,7 +98,7 @@ impl<'a, 'f> Parts<'a, 'f> {
             kind
         );
         let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)
-            .with_help(phrase!("it is sent as it is, and the provider will probably refuse the request"));
+            .with_help(phrase!("it is sent as is, and the provider will probably reject the request"));
         let place = format!("/messages/{}/content/{}", self.index, self.written.len());
         self.found.push(found.at_pointer(place));
     }
@@ -117,7 +117,7 @@ impl<'a, 'f> Parts<'a, 'f> {
     fn put_aside(&mut self, part: Json<'a>) {
         if self.homeless.is_empty() {
             let text = phrase!(
-                "a message of role `{role}` cannot have media: they are sent in a user's message after it",
+                "a message of role `{role}` cannot have media; they are sent in a user message after it",
                 role = self.message.role.to_string()
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));

@@ -110,7 +110,7 @@ impl<'a, 'f> Writer<'a, 'f> {
             map.push("name", &**name);
         } else {
             let text = phrase!("the name `{name}` is not sent", name = excerpt(name));
-            let help = phrase!("the API takes names of 1 to 64 ASCII letters, digits, `_` and `-`");
+            let help = phrase!("the API accepts names of 1 to 64 ASCII letters, digits, `_` and `-`");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text).with_help(help));
         }
     }
@@ -126,7 +126,7 @@ impl<'a, 'f> Writer<'a, 'f> {
                 "its tool calls are not sent: role `{role}` has none",
                 role = message.role.to_string()
             );
-            let help = phrase!("only the assistant calls tools");
+            let help = phrase!("only the assistant can call tools");
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text).with_help(help));
         }
     }
@@ -144,11 +144,9 @@ impl<'a, 'f> Writer<'a, 'f> {
             self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
         }
         if message.content.is_blank() && message.tool_calls.is_empty() {
-            let text = phrase!(
-                "it is sent without words: it has only reasoning, for which this dialect has no place"
-            );
-            let help =
-                phrase!("switch the message off, or give it an answer; some servers refuse empty ones");
+            let text =
+                phrase!("it is sent without text: it has only reasoning, which this dialect cannot carry");
+            let help = phrase!("switch the message off, or give it text; some servers reject empty ones");
             self.report(Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));
         }
         self.echo(message, reasoning, map);
@@ -168,7 +166,7 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
         let found = if self.begun == self.last + 1 {
             let text = phrase!("the unfinished answer is sent as the last message, without a mark");
-            let help = phrase!("this dialect has no mark for it, and some servers begin a new answer");
+            let help = phrase!("this dialect has no mark for it, and some servers start a new answer");
             Diagnostic::info(codes::CONTINUATION, text).with_help(help)
         } else {
             let text = phrase!("the unfinished answer is not the last message, so it will not be continued");

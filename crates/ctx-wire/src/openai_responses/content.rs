@@ -86,7 +86,7 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     fn report_refused(&mut self, kind: Option<&str>) {
         let kind = excerpt(kind.unwrap_or("without a type"));
-        let text = phrase!("a part `{kind}` is not sent: this dialect has none of that kind", kind);
+        let text = phrase!("a part `{kind}` is not sent: this dialect has no such part", kind);
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
     }
 
@@ -96,7 +96,7 @@ impl<'a, 'f> Parts<'a, 'f> {
             (Some(part), Side::Output) => self.homeless.push(part),
             (None, _) => {
                 let text = phrase!(
-                    "{label} is not sent: this dialect does not take its type",
+                    "{label} is not sent: this dialect does not accept its type",
                     label = media.label()
                 );
                 self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));

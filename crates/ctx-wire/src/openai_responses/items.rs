@@ -27,7 +27,7 @@ impl<'a, 'f> Items<'a, 'f> {
         match message.role {
             Role::Assistant => self.add_answer(message),
             Role::Tool => self.add_result(message, mark),
-            Role::System | Role::Developer | Role::User => self.add_message(message, mark),
+            _ => self.add_message(message, mark),
         }
         self.check_rest(message, mark);
         self.index += 1;
@@ -80,9 +80,8 @@ impl<'a, 'f> Items<'a, 'f> {
             ]));
         }
         if !homeless.is_empty() {
-            let text = phrase!(
-                "the assistant's message cannot have media: they are sent in a user's message after it"
-            );
+            let text =
+                phrase!("an assistant message cannot have media; they are sent in a user message after it");
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.written.push(object([
                 ("type", "message".into()),
@@ -136,12 +135,12 @@ impl<'a, 'f> Items<'a, 'f> {
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
         if message.role == Role::Assistant && mark.is_some() {
-            let text = phrase!("its cache mark is not sent: in this dialect answers have none");
+            let text = phrase!("its cache mark is not sent: in this dialect, answers cannot have one");
             self.report(Diagnostic::info(codes::CACHE_MARK, text));
         }
         if message.is_continuation_prefix && self.index == self.last {
             let text = phrase!("the unfinished answer is sent as the last message, without a mark");
-            let help = phrase!("this dialect has no mark for it, and begins a new answer");
+            let help = phrase!("this dialect has no mark for it and starts a new answer");
             self.report(Diagnostic::info(codes::CONTINUATION, text).with_help(help));
         }
     }

@@ -62,8 +62,8 @@ impl Halves {
     pub(super) fn finding(&self) -> Option<Diagnostic> {
         let lost = self.lost + usize::from(self.open.is_some());
         let text = phrase!(
-            "the answer has {characters}, which cannot be kept",
-            characters = count_of!(lost, "half character")
+            "the answer has {characters}, which cannot be stored",
+            characters = count_of!(lost, "unpaired surrogate")
         );
         (lost > 0).then(|| Diagnostic::warning(codes::REPLY_MENDED, text))
     }

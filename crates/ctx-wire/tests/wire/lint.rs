@@ -65,7 +65,7 @@ fn shapes_that_are_wrong_are_found() {
         &[
             "error[CTX0530]: there is no role `bot` (at /messages/0/role)",
             "error[CTX0530]: the message has no role (at /messages/1)",
-            "error[CTX0530]: `content` is neither a text nor a list of parts (at /messages/2/content)",
+            "error[CTX0530]: `content` is neither a string nor a list of parts (at /messages/2/content)",
         ],
     );
 }
@@ -82,7 +82,9 @@ fn arguments_are_json_texts() {
     };
     check_chat(
         &messages(json!({})),
-        &["error[CTX0530]: the arguments of the call are not a text (at /messages/1/tool_calls/0/function)"],
+        &[
+            "error[CTX0530]: the arguments of the call are not a string (at /messages/1/tool_calls/0/function)",
+        ],
     );
     check_chat(
         &messages(json!("{")),
@@ -112,8 +114,8 @@ fn the_user_begins_at_anthropic() {
     check_anthropic(
         &json!([{ "role": "assistant", "content": "Hi " }]),
         &[
-            "error[CTX0531]: the assistant begins; the first message must be the user's (at /messages/0/role)",
-            "error[CTX0531]: the beginning of the answer ends in white space (at /messages/0/content)",
+            "error[CTX0531]: the assistant speaks first; the first message must be a user message (at /messages/0/role)",
+            "error[CTX0531]: the start of the answer ends in white space (at /messages/0/content)",
         ],
     );
 }
@@ -127,15 +129,13 @@ fn anthropic_wants_results_first_in_the_next_message() {
     check_anthropic(&json!([start, call, { "role": "user", "content": [answer, words] }]), &[]);
     check_anthropic(
         &json!([start, call, { "role": "user", "content": [words, answer] }]),
-        &[
-            "error[CTX0525]: the result of the call `a` stands behind other content (at /messages/2/content/1)",
-        ],
+        &["error[CTX0525]: the result of the call `a` comes after other content (at /messages/2/content/1)"],
     );
     check_anthropic(
         &json!([start, call, { "role": "user", "content": "and" }, { "role": "user", "content": [answer] }]),
         &[
             "error[CTX0522]: the call `a` has no result in the next message (at /messages/1/content/0/id)",
-            "error[CTX0521]: the message before has no call with the id `a` (at /messages/3/content/0)",
+            "error[CTX0521]: the previous message has no call with the id `a` (at /messages/3/content/0)",
         ],
     );
     check_anthropic(

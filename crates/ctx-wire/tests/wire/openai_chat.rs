@@ -184,7 +184,7 @@ fn a_result_without_a_call_id_stays_a_tool_message() {
     check(
         &[message(Role::Tool, "2")],
         r#"[{"role":"tool","content":"2"}]"#,
-        &["error[CTX0520]: the tool message names no call (at /messages/0)"],
+        &["error[CTX0520]: the tool message has no call id (at /messages/0)"],
     );
 }
 
@@ -280,8 +280,7 @@ fn a_message_of_nothing_but_reasoning_is_reported() {
         &[message(Role::Assistant, "").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":""}]"#,
         &[
-            "warning[CTX0512]: it is sent without words: it has only reasoning, for which this dialect has no \
-           place (at /messages/0)",
+            "warning[CTX0512]: it is sent without text: it has only reasoning, which this dialect cannot carry (at /messages/0)",
         ],
     );
 }

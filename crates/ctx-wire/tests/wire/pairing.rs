@@ -86,7 +86,7 @@ fn a_message_between_call_and_result_is_an_error() {
 fn a_second_result_is_an_error() {
     check(
         "call a | result a | result a",
-        &["error[CTX0524]: the call `a` has a result already (at /messages/2/tool_call_id)"],
+        &["error[CTX0524]: the call `a` already has a result (at /messages/2/tool_call_id)"],
     );
 }
 
@@ -103,7 +103,7 @@ fn an_id_used_again_later_is_a_warning_and_pairs_with_the_nearest_call() {
     check(
         "call a | result a | call a | result a",
         &[
-            "warning[CTX0523]: an earlier message has a call with the id `a` too (at /messages/2/tool_calls/0/id)",
+            "warning[CTX0523]: an earlier message also has a call with the id `a` (at /messages/2/tool_calls/0/id)",
         ],
     );
 }
@@ -114,8 +114,8 @@ fn empty_ids_pair_with_nothing() {
         "call _ | result _ | result",
         &[
             "error[CTX0520]: the tool call has no id (at /messages/0/tool_calls/0)",
-            "error[CTX0520]: the tool message names no call (at /messages/1)",
-            "error[CTX0520]: the tool message names no call (at /messages/2)",
+            "error[CTX0520]: the tool message has no call id (at /messages/1)",
+            "error[CTX0520]: the tool message has no call id (at /messages/2)",
         ],
     );
 }

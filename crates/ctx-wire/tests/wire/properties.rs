@@ -71,14 +71,13 @@ fn any_message() -> impl Strategy<Value = Message> {
             text: text.map(Into::into),
             artifacts: artifacts.into_iter().map(Arc::new).collect(),
         });
-        let extras = MessageExtras {
-            tool_calls,
-            tool_call_id: call_id.map(Into::into),
-            name: name.map(Into::into),
-            attachments: files.iter().map(Attachment::from_value).collect(),
-            reasoning,
-            ..MessageExtras::default()
-        };
+        let extras = MessageExtras::default().with(|extras| {
+            extras.tool_calls = tool_calls;
+            extras.tool_call_id = call_id.map(Into::into);
+            extras.name = name.map(Into::into);
+            extras.attachments = files.iter().map(Attachment::from_value).collect();
+            extras.reasoning = reasoning;
+        });
         Message::new(role, "", Source::history("n", role)).with_extras(extras).with(|message| {
             message.content = content;
             message.is_continuation_prefix = is_continuation_prefix;

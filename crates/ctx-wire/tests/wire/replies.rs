@@ -80,11 +80,11 @@ fn a_character_that_is_cut_in_two_is_whole_again() {
 
 #[test]
 fn half_a_character_alone_is_told() {
-    let one = "warning[CTX0540]: the answer has 1 half character, which cannot be kept";
+    let one = "warning[CTX0540]: the answer has 1 unpaired surrogate, which cannot be stored";
     check_written(&["a\\ud83d"], "a", &[one]);
     check_written(&["a\\ud83db", "c"], "a\u{fffd}bc", &[one]);
     check_written(&["a", "\\ude00"], "a\u{fffd}", &[one]);
-    let two = "warning[CTX0540]: the answer has 2 half characters, which cannot be kept";
+    let two = "warning[CTX0540]: the answer has 2 unpaired surrogates, which cannot be stored";
     check_written(&["a\\ud83d", "b\\ud83d", "c"], "abc", &[two]);
 }
 
@@ -176,7 +176,7 @@ fn an_error_in_a_stream_ends_it() {
             chunk(&json!({ "content": "Hi" })),
             json!({ "error": { "message": "overloaded", "type": "server_error" } }),
         ],
-        "the provider broke off: overloaded",
+        "the provider stopped with an error: overloaded",
     );
 }
 
@@ -371,10 +371,10 @@ fn items_of_a_streamed_response_are_put_together() {
 #[test]
 fn a_response_that_fails_is_a_failure() {
     let failed = json!({ "type": "response.failed", "response": { "status": "failed", "error": { "code": "server_error", "message": "sorry" } } });
-    check_stream(Dialect::OpenaiResponses, &[failed], "the provider broke off: sorry");
+    check_stream(Dialect::OpenaiResponses, &[failed], "the provider stopped with an error: sorry");
     let error =
         json!({ "type": "error", "code": "rate_limit_exceeded", "message": "slow down", "param": null });
-    check_stream(Dialect::OpenaiResponses, &[error], "the provider broke off: slow down");
+    check_stream(Dialect::OpenaiResponses, &[error], "the provider stopped with an error: slow down");
     let cut = json!({ "type": "response.incomplete", "response": { "status": "incomplete", "incomplete_details": { "reason": "max_output_tokens" } } });
     check_stream(Dialect::OpenaiResponses, &[cut], "[]  Length");
 }

@@ -36,14 +36,14 @@ struct Secondary {
 }
 
 impl Secondary {
-    /// Tells whether not all were found.
+    /// Returns whether not all were found.
     const fn is_missing(&self) -> bool {
         self.is_absent || self.unknown.is_some()
     }
 }
 
 impl<'r> Run<'r, '_> {
-    /// Says why an entry could become active, or why not.
+    /// Explains why an entry could become active, or why not.
     pub(super) fn consider(&mut self, number: usize, kind: PassKind) -> Result<Cause, Verdict> {
         let member = self.member(number);
         let entry = &member.entry;
@@ -144,7 +144,7 @@ impl<'r> Run<'r, '_> {
         Ok(())
     }
 
-    /// Says what about a condition does not hold.
+    /// Describes what about a condition does not hold.
     fn fault(
         &mut self,
         number: usize,
@@ -161,7 +161,10 @@ impl<'r> Run<'r, '_> {
                 )
             }),
             Condition::AnswersDivideBy(every) => (!answers.is_multiple_of(*every)).then(|| {
-                phrase!("it is for every {messages} of the agent", messages = count_of!(*every, "message"))
+                phrase!(
+                    "it is active at every {messages} of the agent",
+                    messages = count_of!(*every, "message")
+                )
             }),
             Condition::Greeting(wanted) => greeting
                 .is_some_and(|greeting| greeting != *wanted)
@@ -173,14 +176,14 @@ impl<'r> Run<'r, '_> {
                 let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
                 match self.first(number, member, view, keys) {
                     SearchOutcome::Hit(_) => None,
-                    SearchOutcome::Absent => Some(phrase!("none of its additional keys was found")),
+                    SearchOutcome::Absent => Some(phrase!("none of its secondary keys was found")),
                     SearchOutcome::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.phrase()),
                 }
             }
             Condition::NoKey(keys) => {
                 let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
                 let hit = self.first(number, member, view, keys).hit()?;
-                Some(phrase!("the key `{key}`, which keeps it out, was found", key = excerpt(&hit.key)))
+                Some(phrase!("the key `{key}`, which excludes it, was found", key = excerpt(&hit.key)))
             }
         }
     }

@@ -188,7 +188,7 @@ impl<'r> Run<'r, '_> {
         let finding = match why {
             GaveUp::TooHard => {
                 let message = phrase!(
-                    "the key `{key}` of `{id}` was given up: {error}",
+                    "the search for the key `{key}` of `{id}` was stopped: {error}",
                     key,
                     id,
                     error = error.to_string()
@@ -198,7 +198,7 @@ impl<'r> Run<'r, '_> {
             GaveUp::StepsSpent => {
                 let steps = self.set.limits().regex_steps;
                 let message = phrase!(
-                    "the key `{key}` of `{id}` was not searched to the end: all keys together may spend {steps} steps",
+                    "the search for the key `{key}` of `{id}` did not finish: all keys together have {steps} steps",
                     key,
                     id,
                     steps
@@ -207,7 +207,7 @@ impl<'r> Run<'r, '_> {
             }
         };
         let finding = finding.in_document(member.book.clone()).at_pointer(member.entry.pointer_to(part));
-        self.tell(finding.with_help(phrase!("make the expression simpler")));
+        self.tell(finding.with_help(phrase!("make the pattern simpler")));
     }
 
     /// Keeps what is wrong with a key, up to a number.
@@ -250,7 +250,7 @@ pub(super) struct Searched {
     found: Option<FoundIn>,
 }
 
-/// Tells whether one of the texts is there that a pattern needs.
+/// Returns whether one of the texts is there that a pattern needs.
 fn is_possible(hits: &Hits, pattern: &Pattern, view: View) -> bool {
     pattern.needs.is_empty() || pattern.needs.iter().any(|need| hits.place(*need, view).is_some())
 }

@@ -155,7 +155,7 @@ impl<'r> Run<'r, '_> {
         winner.or(members.first().copied())
     }
 
-    /// Tells whether an entry lost a group before; how says more than that the winner is active since.
+    /// Returns whether an entry lost a group before; how says more than that the winner is active since.
     fn has_lost(&self, member: usize, lost: &str) -> bool {
         let status = self.statuses.get(member);
         matches!(status, Some(Status::NotActivated(Reason::Group { group, .. })) if **group == *lost)

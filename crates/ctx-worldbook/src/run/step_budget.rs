@@ -24,7 +24,7 @@ impl StepBudget {
         Self { common, reserve: steps - common, share: 0, shares: BTreeMap::new() }
     }
 
-    /// Tells whether an expression has a share.
+    /// Returns whether an expression has a share.
     pub(super) fn has_share(&self, number: usize) -> bool {
         self.shares.contains_key(&number)
     }

@@ -81,7 +81,7 @@ fn other_dialects_are_told() {
         Book::of("B", Level::Global, &Worldbook::read(json!({ "dialect": "ccv4" }), &mut Reader::new()));
     assert_eq!(
         found[0].to_string(),
-        "warning[CTX0955]: no dialect `ccv4`; the book is read as SillyTavern reads it (at B /dialect)"
+        "warning[CTX0955]: there is no dialect `ccv4`; the book is read as SillyTavern reads it (at B /dialect)"
     );
     assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `ccv3`?"));
 }
@@ -212,7 +212,7 @@ fn an_expression_that_was_given_up_leaves_the_others_their_steps() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("CTX0960") && found[0].ends_with("(at B /entries/0/key/0)"), "{found:?}");
     let given_up =
-        "the search for its key `/(a+)+\\1[b-z]/` was given up, so whether it is there is not known";
+        "the search for its key `/(a+)+\\1[b-z]/` was stopped, so it is unknown whether it matches";
     assert_eq!((statuses[0].as_str(), statuses[99].as_str()), (given_up, given_up));
     assert_eq!(statuses[100], "it is active");
 }
@@ -242,7 +242,7 @@ fn keys_that_take_for_ever_leave_the_others_their_share() {
         assert_eq!(statuses[200..], ["it is active", none, none]);
         let is_given_up = |status: &String| {
             status.starts_with("the search for its key")
-                || status.starts_with("keys spent their steps before its key")
+                || status.starts_with("the steps of all keys ran out before its key")
         };
         assert!(statuses[..200].iter().all(is_given_up), "{statuses:?}");
         assert_eq!(found.len(), 101);
@@ -268,7 +268,7 @@ fn values_that_mean_nothing_are_told_where_they_stand() {
     });
     let (found, _) = told(json!([entry]), "moon");
     let value = |field: &str, value: &str, counts_as: &str| {
-        let message = format!("`{field}` of `B.0` is {value}, which means nothing and counts as {counts_as}");
+        let message = format!("`{field}` of `B.0` is {value}, which is not valid and counts as {counts_as}");
         format!("warning[CTX0957]: {message} (at B /entries/0/{field})")
     };
     assert_eq!(found, [
@@ -280,7 +280,7 @@ fn values_that_mean_nothing_are_told_where_they_stand() {
         value("delayUntilRecursionLevel", "-1", "0"),
         value("probability", "120", "100"),
         value("groupWeight", "-5", "0"),
-        "warning[CTX0957]: nothing of the kind `swip` is generated, which `B.0` names (at B /entries/0/triggers/1)"
+        "warning[CTX0957]: `B.0` names `swip`, which is not a kind of generation (at B /entries/0/triggers/1)"
             .to_owned(),
     ]);
 }
@@ -304,9 +304,9 @@ fn keys_that_were_meant_as_expressions_are_told() {
     assert_eq!(
         found,
         [
-            format!("{told} `/mo+n/x` of `B.0` cannot run: unknown flag `x` (at B /entries/0/key/1)"),
+            format!("{told} `/mo+n/x` of `B.0` is not valid: unknown flag `x` (at B /entries/0/key/1)"),
             format!(
-                "{told} `/a/gg` of `B.1` cannot run: duplicate flag `g` (at B /entries/1/keysecondary/0)"
+                "{told} `/a/gg` of `B.1` is not valid: duplicate flag `g` (at B /entries/1/keysecondary/0)"
             ),
         ]
     );
@@ -326,16 +326,16 @@ fn decorators_without_effect_are_told() {
     assert_eq!(
         found(json!({ "dialect": "ccv3", "entries": entries })),
         [
-            "warning[CTX0954]: no decorator `dept 3` is known; it has no effect, and is not sent (at B /entries/0/content)",
-            "warning[CTX0954]: the decorator `depth deep` has a value that means nothing (at B /entries/0/content)",
+            "warning[CTX0954]: there is no decorator `dept 3`; it has no effect and is not sent (at B /entries/0/content)",
+            "warning[CTX0954]: the decorator `depth deep` has a value that is not valid (at B /entries/0/content)",
         ]
     );
     assert_eq!(
         found(json!({ "entries": entries })),
         [
-            "warning[CTX0954]: no decorator `dept 3` is known; it has no effect, and is not sent (at B /entries/0/content)",
-            "info[CTX0954]: the decorator `depth deep` has no effect in this book, and is not sent (at B /entries/0/content)",
-            "warning[CTX0954]: no decorator `foo` is known; it has no effect, and is not sent (at B /entries/1/content)",
+            "warning[CTX0954]: there is no decorator `dept 3`; it has no effect and is not sent (at B /entries/0/content)",
+            "info[CTX0954]: the decorator `depth deep` has no effect in this book and is not sent (at B /entries/0/content)",
+            "warning[CTX0954]: there is no decorator `foo`; it has no effect and is not sent (at B /entries/1/content)",
         ]
     );
 }
@@ -345,7 +345,7 @@ fn bad_keys_that_are_not_listed_are_counted() {
     let entries: Vec<Value> = (0..3_000).map(|n| json!({ "key": [format!("/({n}/")] })).collect();
     let (found, _) = told(json!(entries), "moon");
     assert_eq!(found.len(), 1_001);
-    assert_eq!(found[1_000], "warning[CTX0950]: 2000 more keys cannot run and are not listed");
+    assert_eq!(found[1_000], "warning[CTX0950]: 2000 more keys are not valid and are not listed");
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(crate) fn draws(case: &Value) -> ListedDraws {
     ListedDraws::new(case["random"].as_array().into_iter().flatten().filter_map(Value::as_f64))
 }
 
-/// Says of each entry what became of it, in the order in which they are considered.
+/// Records for each entry what became of it, in the order in which they are considered.
 pub(crate) fn statuses(set: &BookSet, scan: &Scan, chat: &Value) -> Vec<String> {
     let messages = messages(chat);
     let line = |(member, status): (&Member, &Status)| match status {

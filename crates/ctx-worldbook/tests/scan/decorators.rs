@@ -17,8 +17,8 @@ fn sillytavern_activates_and_keeps_out() {
     check(
         case,
         &[
-            "0: `@@activate` says so (pass 1)",
-            "1: no, `@@dont_activate` keeps it out",
+            "0: `@@activate` forces it (pass 1)",
+            "1: no, `@@dont_activate` excludes it",
             "2: no, none of its keys was found",
         ],
     );
@@ -47,7 +47,7 @@ fn cards_count_what_the_agent_said() {
     card("@@activate_only_after 2", ACTIVE);
     card("@@activate_only_after 3", "0: no, it waits until the agent has said 3 messages");
     card("@@activate_only_every 2", ACTIVE);
-    card("@@activate_only_every 3", "0: no, it is for every 3 messages of the agent");
+    card("@@activate_only_every 3", "0: no, it is active at every 3 messages of the agent");
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn cards_know_greetings_and_pictures() {
 #[test]
 fn cards_ask_for_further_keys() {
     card("@@additional_keys star, moon", ACTIVE);
-    card("@@additional_keys star", "0: no, none of its additional keys was found");
+    card("@@additional_keys star", "0: no, none of its secondary keys was found");
     card("@@exclude_keys star", ACTIVE);
-    card("@@exclude_keys star,sun", "0: no, the key `sun`, which keeps it out, was found");
+    card("@@exclude_keys star,sun", "0: no, the key `sun`, which excludes it, was found");
 }
 
 #[test]

@@ -34,14 +34,8 @@ fn dead(entry: Value, reason: &str) {
 fn entries_that_never_become_active_are_found() {
     dead(json!({ "key": [] }), "it has no keys and is not constant");
     dead(json!({ "key": [" "] }), "it has no keys and is not constant");
-    dead(
-        json!({ "key": ["moon"], "scanDepth": 0 }),
-        "it looks at no message, so that none of its keys is found",
-    );
-    dead(
-        json!({ "key": ["moon"], "scanDepth": -1 }),
-        "it looks at no message, so that none of its keys is found",
-    );
+    dead(json!({ "key": ["moon"], "scanDepth": 0 }), "it scans no message, so none of its keys is found");
+    dead(json!({ "key": ["moon"], "scanDepth": -1 }), "it scans no message, so none of its keys is found");
     dead(json!({ "key": ["moon"], "probability": 0 }), "its probability is 0");
     dead(
         json!({ "key": ["moon"], "triggers": ["sometimes"] }),
@@ -72,14 +66,13 @@ fn entries_that_never_become_active_are_found() {
     }
     dead(
         json!({ "key": ["moon"], "delay": 99_999_999_999_u64 }),
-        "no conversation comes to the 99999999999 messages of its `delay`",
+        "no conversation reaches the 99999999999 messages of its `delay`",
     );
 }
 
 #[test]
 fn without_depth_no_key_is_found() {
-    let message =
-        "CTX0970 `B.7` can never become active: it looks at no message, so that none of its keys is found";
+    let message = "CTX0970 `B.7` can never become active: it scans no message, so none of its keys is found";
     let entry = json!({ "key": ["moon"], "content": "x" });
     check(json!({ "depth": 0 }), entry.clone(), &[message]);
     check(json!({ "depth": 0, "min_activations": 1 }), entry, &[]);
@@ -114,7 +107,7 @@ fn entries_that_may_become_active_are_not() {
 
 #[test]
 fn recursion_that_never_comes_is_found() {
-    let waits = "CTX0971 `B.7` waits for recursion that never comes:";
+    let waits = "CTX0971 `B.7` waits for recursion that never happens:";
     let entry = json!({ "key": ["moon"], "content": "x", "delayUntilRecursion": true });
     check(json!({ "recursive": true }), entry.clone(), &[]);
     check(json!({}), entry.clone(), &[&format!("{waits} recursion is off")]);
@@ -125,7 +118,7 @@ fn recursion_that_never_comes_is_found() {
     );
     let mut excluded = entry;
     excluded["excludeRecursion"] = json!(true);
-    check(json!({ "recursive": true }), excluded, &[&format!("{waits} it is excluded from recursion too")]);
+    check(json!({ "recursive": true }), excluded, &[&format!("{waits} it is also excluded from recursion")]);
 }
 
 #[test]
@@ -167,5 +160,5 @@ fn texts_that_cannot_be_sent_are_found() {
     check(json!({}), entry("x".repeat(18)), &[]);
     check(json!({}), entry(" ".to_owned()), &["CTX0974 `B.7` has no text"]);
     let outlet = json!({ "key": ["moon"], "content": "x", "position": 7 });
-    check(json!({}), outlet, &["CTX0975 `B.7` goes to an outlet without a name, so nowhere"]);
+    check(json!({}), outlet, &["CTX0975 `B.7` goes to an outlet without a name, so it is never sent"]);
 }

@@ -94,7 +94,7 @@ fn an_entry_may_keep_out_of_recursion_or_end_it() {
         case,
         &[
             "0: key `go` in message 0 (pass 1)",
-            "1: no, its key `alpha` stands in texts of entries only, which it ignores",
+            "1: no, its key `alpha` was found only in texts of entries, which it ignores",
             "2: key `beta` in the text of `B.0` (pass 2)",
             "3: no, none of its keys was found",
             "4: no, none of its keys was found",

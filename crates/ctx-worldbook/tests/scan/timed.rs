@@ -87,7 +87,7 @@ fn an_effect_without_an_end_is_for_good() {
     let second = scan(&set, &case, &chat, &first.state, &mut draws(&case));
     let mut told = statuses(&set, &second, &chat);
     told.sort();
-    assert_eq!(told, ["0: it stays for good (pass 1)", "1: no, it rests for good"]);
+    assert_eq!(told, ["0: it is sticky for good (pass 1)", "1: no, it is on cooldown for good"]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_state_that_cannot_be_read_is_told() {
         found,
         [
             "error[CTX0964]: the effect of `B.7` has no `start` and `end` (at /sticky)",
-            "error[CTX0964]: `cooldown` is no object (at /cooldown)",
+            "error[CTX0964]: `cooldown` is not an object (at /cooldown)",
         ]
     );
 }

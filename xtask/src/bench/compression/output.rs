@@ -37,12 +37,12 @@ impl Output {
         Ok(Self { messages, lines, text })
     }
 
-    /// Tells whether a fact is still there in one of its spellings.
+    /// Returns whether a fact is still there in one of its spellings.
     pub(super) fn has(&self, fact: &Fact) -> bool {
         fact.spellings.iter().any(|spelling| self.text.contains(spelling.as_str()))
     }
 
-    /// Tells whether one line has a fact and a word that a question about it would use.
+    /// Returns whether one line has a fact and a word that a question about it would use.
     pub(super) fn has_beside(&self, fact: &Fact) -> bool {
         self.lines.iter().any(|line| {
             let says = |words: &[String]| words.iter().any(|word| line.contains(word.as_str()));
@@ -61,7 +61,7 @@ impl Output {
         (values.iter().filter(|values| is_kept(values)).count(), values.len())
     }
 
-    /// Tells whether most words of the first thing that the user asked for are still there.
+    /// Returns whether most words of the first thing that the user asked for are still there.
     pub(super) fn keeps_task(&self, before: &[Value]) -> bool {
         let first = before.iter().find(|message| message["role"] == "user").map(content).unwrap_or_default();
         let words = words(&first);
@@ -69,7 +69,7 @@ impl Output {
         kept * 100 >= words.len() * ENOUGH
     }
 
-    /// Tells whether each call has one result, before the next message that is none.
+    /// Returns whether each call has one result, before the next message that is none.
     pub(super) fn is_paired(&self) -> bool {
         let mut open: BTreeSet<String> = BTreeSet::new();
         for message in &self.messages {

@@ -1,6 +1,6 @@
 //! The greetings of an agent, with which a new conversation may begin.
 
-use ctx_types::{Content, Node, NodeMetadata, Role, Session, Text, TurnInput};
+use ctx_types::{Content, Node, NodeMetadata, Role, Session, Text};
 
 use crate::commands::chat::setup::Setup;
 
@@ -17,7 +17,7 @@ pub(super) fn all(setup: &Setup) -> Vec<Greeting> {
     let greetings = greetings.map(|greeting| {
         let text = greeting.content.as_ref().map(Content::text).unwrap_or_default();
         // Nothing was said yet that macros could speak of.
-        let turn = TurnInput { input: Some(text.as_ref().into()), ..setup.request("").turn };
+        let turn = setup.request("").turn.with(|turn| turn.input = Some(text.as_ref().into()));
         let prepared = setup.agent.prepare_input(&Session::new("greeting"), &turn);
         let name = greeting.name.as_deref().map(str::to_owned);
         Greeting { name, text: prepared.text, role: greeting.role.unwrap_or(Role::Assistant) }

@@ -1,11 +1,13 @@
 //! One turn for scripts: the answer on standard output, or the request that would be sent.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result};
 use ctx_chat::{
     Approval, ChatLog, Conversation, StoreError, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn,
     within,
 };
+use ctx_language::Language;
 use ctx_pipeline::Cancel;
+use ctx_types::phrase;
 use serde_json::{Value, json};
 
 use crate::commands::chat::lines::Lines;
@@ -13,14 +15,15 @@ use crate::commands::chat::screen::Screen;
 use crate::commands::chat::setup::Setup;
 use crate::commands::chat::tools::Asking;
 use crate::exit::Exit;
+use crate::lang::Told;
 use crate::show;
 
 /// Carries out one turn and prints the answer.
-pub(super) async fn run(setup: &Setup, text: &str, as_json: bool) -> Result<Exit> {
+pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: bool) -> Result<Exit> {
     let mut conversation = setup.open().await?;
     setup.begin(&mut conversation).await?;
     let mut screen = Screen::new(setup, !as_json);
-    let asking = Asking::new(Lines::start());
+    let asking = Asking::new(language, Lines::start());
     let request = setup.typed(text, conversation.as_ref());
     let end = turn(setup, Some(&asking), &mut conversation, request, &mut screen).await?;
     match as_json {
@@ -47,11 +50,12 @@ pub(super) async fn turn(
     });
     let mut watch = |event| screen.show(event);
     let result = stoppable(run_turn(&chat, log, request, &mut watch, &cancel), &cancel).await?;
-    result.map_err(|error| match error.unstored.is_empty() {
-        true => anyhow!(error.source),
-        false => {
-            anyhow!(error.source).context(format!("this could not be stored:\n{}\n", error.unstored.as_str()))
+    result.map_err(|error| {
+        if error.unstored.is_empty() {
+            return error.source.into();
         }
+        let text = format!("\n{}\n", error.unstored.as_str());
+        Error::new(error.source).context(Told(phrase!("this could not be stored:{text}", text)))
     })
 }
 
@@ -77,7 +81,7 @@ pub(super) async fn stored<T>(work: impl Future<Output = Result<T, StoreError>>)
 }
 
 /// Prints the body of the request that a turn would send.
-pub(super) async fn preview(setup: &Setup, text: &str) -> Result<Exit> {
+pub(super) async fn preview(language: Language, setup: &Setup, text: &str) -> Result<Exit> {
     let conversation = setup.open().await?;
     let session = conversation.as_ref().map(Conversation::session);
     let request = setup.typed(text, conversation.as_ref());
@@ -89,7 +93,7 @@ pub(super) async fn preview(setup: &Setup, text: &str) -> Result<Exit> {
             Ok(Exit::Success)
         }
         Err(failure) => {
-            show::failure(&anyhow!("{failure}"));
+            show::failure(language, &Told(failure.phrase()).into());
             Ok(exit_of(&failure))
         }
     }

@@ -4,9 +4,11 @@ use std::io::IsTerminal as _;
 
 use anyhow::Result;
 use ctx_chat::{TurnEnd, TurnEvent, TurnOutcome, UsageLevel};
+use ctx_types::{Phrase, count_of, phrase};
 use ctx_wire::Delta;
 
 use crate::commands::chat::setup::Setup;
+use crate::lang::Told;
 use crate::show;
 
 /// What is seen of a turn.
@@ -36,7 +38,7 @@ impl<'a> Screen<'a> {
             event => {
                 if let Some(line) = line(&event) {
                     self.close();
-                    show::note(&line);
+                    show::note(self.setup.language, &line);
                 }
             }
         }
@@ -50,8 +52,12 @@ impl<'a> Screen<'a> {
             show::result(&format!("{text}{}", if text.ends_with('\n') { "" } else { "\n" }))?;
         }
         match &end.outcome {
-            TurnOutcome::Failed(failure) => show::failure(&anyhow::anyhow!("{failure}")),
-            TurnOutcome::Aborted => show::note("stopped; what came is kept"),
+            TurnOutcome::Failed(failure) => {
+                show::failure(self.setup.language, &Told(failure.phrase()).into());
+            }
+            TurnOutcome::Aborted => {
+                show::note(self.setup.language, &phrase!("stopped; what came is kept"));
+            }
             _ => {}
         }
         Ok(())
@@ -66,30 +72,40 @@ impl<'a> Screen<'a> {
 }
 
 /// An event as a line for people, if it is worth one.
-fn line(event: &TurnEvent) -> Option<String> {
+fn line(event: &TurnEvent) -> Option<Phrase> {
     Some(match event {
-        TurnEvent::Usage { usage, level: UsageLevel::Warning } => {
-            let percent = usage.usage_percent * 100.0;
-            format!(
-                "{percent:.0} % of the context are used: {} of {} tokens",
-                usage.used_tokens, usage.total_budget
-            )
+        TurnEvent::Usage { usage, level: UsageLevel::Warning } => phrase!(
+            "{percent} % of the context are used: {used} of {limit} tokens",
+            percent = format!("{:.0}", usage.usage_percent * 100.0),
+            used = usage.used_tokens,
+            limit = usage.total_budget
+        ),
+        TurnEvent::Summarizing(trigger) => {
+            phrase!("summarising older messages: {trigger}", trigger = trigger.phrase())
         }
-        TurnEvent::Summarizing(trigger) => format!("summarising older messages: {trigger}"),
-        TurnEvent::Summarized(notice) => notice.to_string(),
-        TurnEvent::NotSummarized(reason) => format!("no summary: {reason}"),
-        TurnEvent::Compressed(report) => {
-            format!("the request was made smaller: {} → {} tokens", report.input_tokens, report.output_tokens)
+        TurnEvent::Summarized(notice) => notice.phrase(),
+        TurnEvent::NotSummarized(reason) => phrase!("no summary: {reason}", reason),
+        TurnEvent::Compressed(report) => phrase!(
+            "the request was made smaller: {before} → {after} tokens",
+            before = report.input_tokens,
+            after = report.output_tokens
+        ),
+        TurnEvent::NotCompressed(reason) => {
+            phrase!("the request is large and stays so: {reason}", reason)
         }
-        TurnEvent::NotCompressed(reason) => format!("the request is large and stays so: {reason}"),
         TurnEvent::Overflowed => {
-            "the request was too large for the model; it is sent again, smaller".to_owned()
+            phrase!("the request was too large for the model; it is sent again, smaller")
         }
-        TurnEvent::Retry { wait, reason, .. } => format!("again in {:.1} s: {reason}", wait.as_secs_f32()),
-        TurnEvent::ToolStarted { name, arguments, .. } => format!("→ {name} {arguments}"),
+        TurnEvent::Retry { wait, reason, .. } => {
+            phrase!("again in {seconds} s: {reason}", seconds = format!("{:.1}", wait.as_secs_f32()), reason)
+        }
+        TurnEvent::ToolStarted { name, arguments, .. } => phrase!("→ {name} {arguments}", name, arguments),
         TurnEvent::ToolFinished { name, is_error, took, bytes, .. } => {
-            let how = if *is_error { "failed" } else { "done" };
-            format!("← {name} {how}: {bytes} bytes in {} ms", took.as_millis())
+            let (bytes, took) = (count_of!(*bytes, "byte"), took.as_millis().to_string());
+            match is_error {
+                true => phrase!("← {name} failed: {bytes} in {took} ms", name, bytes, took),
+                false => phrase!("← {name} done: {bytes} in {took} ms", name, bytes, took),
+            }
         }
         _ => return None,
     })

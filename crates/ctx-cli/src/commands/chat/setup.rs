@@ -1,5 +1,6 @@
 //! Everything that a chat is carried out with, read once.
 
+use ctx_language::Language;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -27,12 +28,13 @@ use ctx_project::books::Books;
 use ctx_project::config::Config;
 use ctx_project::error::ProjectError;
 use ctx_project::files;
-use ctx_project::options::{EndpointOptions, TurnOptions};
+use ctx_project::options::EndpointOptions;
 use ctx_project::store;
 use ctx_project::turn::{self, Turn, TurnFiles};
 
 /// What a chat is carried out with.
 pub(super) struct Setup {
+    pub(super) language: Language,
     /// The agent as its file has it.
     file: Agent,
     engine: Engine,
@@ -71,17 +73,21 @@ pub(super) struct Setup {
 
 impl Setup {
     /// Reads the files and settings of a chat, and opens the store if it is to keep anything.
-    pub(super) fn read(arguments: &ChatArguments, sources: &mut Sources) -> Result<Self> {
-        let config = project::config(&arguments.setup.config, sources)?;
+    pub(super) fn read(language: Language, arguments: &ChatArguments, sources: &mut Sources) -> Result<Self> {
+        let config = project::config(language, &arguments.setup.config, sources)?;
         let given = EndpointOptions::from(&arguments.endpoint);
         let mut endpoint = config.endpoint(&given)?.endpoint(&given, !arguments.dry_run)?;
         let keeps = arguments.once.is_none() || arguments.conversation.is_some() || arguments.resume;
-        let store = keeps.then(|| store::open(arguments.store.store.as_deref(), &config)).transpose()?;
+        let given_store = arguments.store.store.as_deref();
+        let store = keeps.then(|| store::open(given_store, &config)).transpose()?;
+        if let Some((store, _)) = &store {
+            tell_of_waiting(language, store, &files::name(&store::path(given_store, &config)?));
+        }
         let tools = tools::open(arguments, &config)?;
-        let transcriber = config.transcription()?.transcriber(!arguments.dry_run)?;
+        let transcriber = config.transcription().transcriber(!arguments.dry_run)?;
         let (settings, policy) = (mask_settings(&config), tools::policy(arguments, &config)?);
         let further = arguments.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
-        let (mut turn, at) = read_turn(arguments, config, sources)?;
+        let (mut turn, at) = read_turn(language, arguments, config, sources)?;
         let found = turn.settings().1;
         let assets = turn.take_assets();
         let (file, engine, with, input, books) = turn.into_parts();
@@ -98,6 +104,7 @@ impl Setup {
         let summarizer =
             ModelSummarizer::new(client.clone(), RequestShape { model, streams, ..RequestShape::default() });
         let setup = Self {
+            language,
             summarizer: summarizer.with_window(agent.model(&input).0.context_window),
             masks: masks.config,
             shape: RequestShape { parameters, streams, ..RequestShape::default() },
@@ -110,7 +117,7 @@ impl Setup {
             sources: std::mem::take(sources),
             books,
             told: Mutex::default(),
-            input: TurnInput { further, ..input },
+            input: input.with(|turn| turn.further = further),
             file,
             engine,
             with,
@@ -174,12 +181,11 @@ impl Setup {
 
     /// Returns the request of a turn in which the user says something; nothing if the text is blank.
     pub(super) fn request(&self, text: &str) -> TurnRequest {
-        let turn = TurnInput {
-            input: Some(text).filter(|text| !text.trim().is_empty()).map(Into::into),
-            at_millis: self.at.or_else(|| Some(now())),
-            preview: false,
-            ..self.input.clone()
-        };
+        let turn = self.input.clone().with(|turn| {
+            turn.input = Some(text).filter(|text| !text.trim().is_empty()).map(Into::into);
+            turn.at_millis = self.at.or_else(|| Some(now()));
+            turn.preview = false;
+        });
         let tags = MessageTags { mode: Some(self.mode().as_str().into()), ..MessageTags::default() };
         TurnRequest { turn, tags, ..TurnRequest::default() }
     }
@@ -194,7 +200,7 @@ impl Setup {
         let session = conversation.map_or(&nothing, Conversation::session);
         let prepared = self.agent.prepare_input(session, &request.turn);
         self.tell(&prepared.diagnostics);
-        let turn = TurnInput { input: Some(prepared.text), ..request.turn };
+        let turn = request.turn.with(|turn| turn.input = Some(prepared.text));
         TurnRequest { turn, raw: Some(prepared.raw), ..request }
     }
 
@@ -225,14 +231,14 @@ impl Setup {
         Ok(())
     }
 
-    /// Tells findings on standard error, each once.
+    /// Reports findings on standard error, each once.
     pub(super) fn tell(&self, found: &[Diagnostic]) {
         let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut found = found.to_vec();
         self.books.lead_back(&mut found);
         found.iter_mut().for_each(lead_to_model);
         found.retain(|finding| told.insert(finding.to_string()));
-        show::findings(&self.sources, &found);
+        show::findings(self.language, &self.sources, &found);
     }
 }
 
@@ -246,20 +252,21 @@ fn lead_to_model(finding: &mut Diagnostic) {
 
 /// Reads the files of a chat's turns, with compression of requests on unless somebody's settings say otherwise.
 fn read_turn(
+    language: Language,
     arguments: &ChatArguments,
     config: Config,
     sources: &mut Sources,
 ) -> Result<(Turn, Option<i64>)> {
-    let mut given = TurnOptions::from(&arguments.setup.turn());
+    let mut given = project::turn_options(language, &arguments.setup.turn());
     // A chat has a conversation of its own.
     let mut config = config.without_session();
     let beside = config.complete(&mut given, sources)?;
-    project::tell_beside(beside.as_ref());
+    project::tell_beside(language, beside.as_ref());
     given.model = given.model.or_else(|| config.endpoint_model().cloned());
     let files = TurnFiles::of(&given)?;
     let input = turn::input(&given)?;
     let at = given.at.as_ref().and(input.at_millis);
-    let with = Compile { switches: given.switches, ..Compile::default() };
+    let with = Compile::default().with(|compile| compile.switches = given.switches);
     config.user_parameters = Some(ctx_chat::with_compression(config.user_parameters.take()));
     Ok((Turn::read_with((Engine::new(), with), config, &files, input, sources)?, at))
 }
@@ -282,9 +289,15 @@ fn compile(
     }
 }
 
-/// Tells whether the agent's file asks for the macros of what the user types.
+/// Returns whether the agent's file asks for the macros of what the user types.
 fn wants_expansion(file: &Agent) -> bool {
     file.kept.get("expandInput").and_then(Value::as_bool) == Some(true)
+}
+
+/// Has the user told when the store of a name keeps a turn waiting.
+fn tell_of_waiting(language: Language, store: &SqliteStore, name: &str) {
+    let notice = phrase!("waiting for the store `{name}`: another program is writing to it", name);
+    store.when_waiting(move || show::remark(language, &notice));
 }
 
 /// Reads what the store knows of the windows of models.

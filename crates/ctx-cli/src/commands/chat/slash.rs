@@ -1,6 +1,7 @@
 //! Lines of a chat that are commands.
 
 use ctx_chat::Mode;
+use ctx_types::{Phrase, phrase};
 
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(super) enum Slash {
     Undo,
     /// Does again what was taken back.
     Redo,
-    /// Says something else in place of the last message, on a new branch.
+    /// Replaces the last message of the user by another one, on a new branch.
     Edit(String),
     /// Goes on from an earlier message, by its number; without one, lists them.
     Branch(Option<usize>),
@@ -54,7 +55,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
 ];
 
 /// Reads a line; nothing if it is a message. What is to begin with `/` is written with two of them.
-pub(super) fn parse(line: &str) -> Option<Result<Slash, String>> {
+pub(super) fn parse(line: &str) -> Option<Result<Slash, Phrase>> {
     let command = line.trim().strip_prefix('/').filter(|rest| !rest.starts_with('/'))?;
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     Some(read(name, rest.trim()))
@@ -66,22 +67,22 @@ pub(super) fn message(line: &str) -> &str {
     if line.starts_with("//") { &line[1..] } else { line }
 }
 
-fn read(name: &str, rest: &str) -> Result<Slash, String> {
+fn read(name: &str, rest: &str) -> Result<Slash, Phrase> {
     let plain =
-        |slash| if rest.is_empty() { Ok(slash) } else { Err(format!("`/{name}` takes nothing more")) };
+        |slash| if rest.is_empty() { Ok(slash) } else { Err(phrase!("`/{name}` takes nothing more", name)) };
     let number = || match rest {
         "" => Ok(None),
         rest => rest
             .parse()
             .map(Some)
-            .map_err(|_| format!("`/{name}` takes a number from the list, not `{rest}`")),
+            .map_err(|_| phrase!("`/{name}` takes a number from the list, not `{rest}`", name, rest)),
     };
     match name {
         "help" => plain(Slash::Help),
         "quit" | "exit" => plain(Slash::Quit),
         "undo" => plain(Slash::Undo),
         "redo" => plain(Slash::Redo),
-        "edit" if rest.is_empty() => Err("`/edit` takes the text that is to be said".to_owned()),
+        "edit" if rest.is_empty() => Err(phrase!("`/edit` takes the text that is to be said")),
         "edit" => Ok(Slash::Edit(rest.to_owned())),
         "branch" => number().map(Slash::Branch),
         "switch" => number().map(Slash::Switch),
@@ -95,15 +96,16 @@ fn read(name: &str, rest: &str) -> Result<Slash, String> {
         "mode" => match Mode::parse(rest) {
             Some(mode) => Ok(Slash::Mode(Some(mode))),
             None => Err(match ctx_types::closest(rest, ["chat", "agent", "run"]) {
-                Some(near) => format!("there is no mode `{rest}`; did you mean `{near}`?"),
-                None => format!("there is no mode `{rest}`; there are chat, agent and run"),
+                Some(near) => phrase!("there is no mode `{rest}`; did you mean `{near}`?", rest, near),
+                None => phrase!("there is no mode `{rest}`; there are chat, agent and run", rest),
             }),
         },
         _ => {
             let names = HELP.iter().filter_map(|(usage, _)| usage.split(' ').next()?.strip_prefix('/'));
-            let near = ctx_types::closest(name, names);
-            let near = near.map(|near| format!("; did you mean `/{near}`?")).unwrap_or_default();
-            Err(format!("there is no command `/{name}`{near}"))
+            Err(match ctx_types::closest(name, names) {
+                Some(near) => phrase!("there is no command `/{name}`; did you mean `/{near}`?", name, near),
+                None => phrase!("there is no command `/{name}`", name),
+            })
         }
     }
 }
@@ -114,7 +116,8 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: Option<Result<Slash, &str>>) {
-        assert_eq!(parse(line), expected.map(|read| read.map_err(str::to_owned)), "{line}");
+        let read = parse(line).map(|read| read.map_err(|wrong| wrong.to_string()));
+        assert_eq!(read, expected.map(|read| read.map_err(str::to_owned)), "{line}");
     }
 
     #[test]

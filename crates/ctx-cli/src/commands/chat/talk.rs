@@ -1,5 +1,6 @@
 //! A chat at the terminal: lines in, answers out, until the user ends it.
 
+use ctx_language::Language;
 use std::io::IsTerminal as _;
 
 use anyhow::Result;
@@ -7,7 +8,7 @@ use ctx_chat::{ChatLog, Conversation, Mode, StoreError, TurnRequest, compress_co
 use ctx_compress::mask::MaskSelection;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
-use ctx_types::{GenerationKind, NodeId, Session, SessionOp, TurnInput};
+use ctx_types::{GenerationKind, NodeId, Phrase, Session, SessionOp, phrase};
 
 use crate::commands::chat::greeting;
 use crate::commands::chat::lines::Lines;
@@ -21,13 +22,15 @@ use crate::exit::Exit;
 use crate::{lang, show};
 
 /// What is told where there is no conversation yet.
-const NOTHING_SAID: &str = "nothing was said yet";
+fn nothing_said() -> Phrase {
+    phrase!("nothing was said yet")
+}
 
 /// Talks until the user ends it, or input does.
-pub(super) async fn run(setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
+pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
     let lines = Lines::start();
     let conversation = setup.open().await?;
-    let mut talk = Talk { setup, conversation, asking: Asking::new(lines.clone()), lines };
+    let mut talk = Talk { setup, conversation, asking: Asking::new(language, lines.clone()), lines };
     talk.greet(greeting).await?;
     while let Some(line) = talk.line("> ").await {
         match slash::parse(&line) {
@@ -35,7 +38,7 @@ pub(super) async fn run(setup: &mut Setup, greeting: Option<usize>) -> Result<Ex
             None => talk.say(talk.setup.typed(slash::message(&line), talk.conversation.as_ref())).await?,
             Some(Ok(Slash::Quit)) => break,
             Some(Ok(command)) => talk.command(command).await?,
-            Some(Err(wrong)) => show::note(&wrong),
+            Some(Err(wrong)) => show::note(language, &wrong),
         }
     }
     Ok(Exit::Success)
@@ -83,9 +86,13 @@ impl Talk<'_> {
 
     async fn choose(&self, greetings: &[greeting::Greeting]) -> usize {
         for (index, greeting) in greetings.iter().enumerate() {
-            show::note(&format!("{:>4}  {}", index + 1, greeting.title()));
+            let line = format!("{:>4}  {}", index + 1, greeting.title());
+            show::note(self.setup.language, &Phrase::verbatim(line));
         }
-        let answer = self.line(&(lang::text("which greeting? (0 for none)") + " ")).await.unwrap_or_default();
+        let answer = self
+            .line(&(lang::word(self.setup.language, "which greeting? (0 for none)") + " "))
+            .await
+            .unwrap_or_default();
         answer.trim().parse().unwrap_or(1)
     }
 
@@ -97,7 +104,8 @@ impl Talk<'_> {
         let end = once::turn(self.setup, asking, &mut self.conversation, request, &mut screen).await?;
         screen.end(&end)?;
         if let Some(usage) = end.usage.filter(|_| std::io::stderr().is_terminal()) {
-            show::note(&show::usage_bar(usage.used_tokens, usage.total_budget));
+            let bar = show::usage_bar(usage.used_tokens, usage.total_budget);
+            show::note(self.setup.language, &Phrase::verbatim(bar));
         }
         self.setup.forget_data();
         Ok(())
@@ -107,7 +115,8 @@ impl Talk<'_> {
         match command {
             Slash::Help => {
                 for (usage, what) in HELP {
-                    show::note(&format!("{usage:<14} {}", lang::text(what)));
+                    let line = format!("{usage:<14} {}", lang::word(self.setup.language, what));
+                    show::note(self.setup.language, &Phrase::verbatim(line));
                 }
                 Ok(())
             }
@@ -133,7 +142,7 @@ impl Talk<'_> {
     /// The conversation, and where it is kept; says so if there is none.
     fn kept(&mut self) -> Option<(&mut Setup, &mut Conversation)> {
         if self.conversation.is_none() {
-            show::note(NOTHING_SAID);
+            show::note(self.setup.language, &nothing_said());
         }
         Some((self.setup, self.conversation.as_mut()?))
     }
@@ -147,12 +156,12 @@ impl Talk<'_> {
         let steps = tree::undo_steps(conversation.history());
         let Some((store, _)) = &setup.store else { return Ok(()) };
         for _ in 0..steps {
-            if !is_done(stored(conversation.undo(store, Some(now()))).await)? {
+            if !is_done(setup.language, stored(conversation.undo(store, Some(now()))).await)? {
                 break;
             }
         }
         if steps == 0 {
-            show::note("nothing to undo");
+            show::note(self.setup.language, &phrase!("nothing to undo"));
         }
         self.show_end();
         Ok(())
@@ -163,12 +172,12 @@ impl Talk<'_> {
         let steps = tree::redo_steps(conversation.history());
         let Some((store, _)) = &setup.store else { return Ok(()) };
         for _ in 0..steps {
-            if !is_done(stored(conversation.redo(store, Some(now()))).await)? {
+            if !is_done(setup.language, stored(conversation.redo(store, Some(now()))).await)? {
                 break;
             }
         }
         if steps == 0 {
-            show::note("nothing to redo");
+            show::note(self.setup.language, &phrase!("nothing to redo"));
         }
         self.show_end();
         Ok(())
@@ -179,8 +188,11 @@ impl Talk<'_> {
         let Some(session) = self.session() else { return };
         match session.node(session.active_leaf_id()).filter(|_| session.active_leaf_id() != session.root_id())
         {
-            Some(node) => show::note(&format!("now at: {}", tree::outline(node))),
-            None => show::note("now at the beginning"),
+            Some(node) => {
+                let message = tree::outline(self.setup.language, node);
+                show::note(self.setup.language, &phrase!("now at: {message}", message));
+            }
+            None => show::note(self.setup.language, &phrase!("now at the beginning")),
         }
     }
 
@@ -200,7 +212,7 @@ impl Talk<'_> {
     async fn edit(&mut self, text: &str) -> Result<()> {
         let above = self.session().and_then(|session| tree::parent(session, &tree::last_user(session)?));
         let Some(above) = above else {
-            show::note("there is no message of yours to edit");
+            show::note(self.setup.language, &phrase!("there is no message of yours to edit"));
             return Ok(());
         };
         self.go_to(above).await?;
@@ -209,14 +221,14 @@ impl Talk<'_> {
 
     async fn branch(&mut self, number: Option<usize>) -> Result<()> {
         let Some(session) = self.session() else {
-            show::note(NOTHING_SAID);
+            show::note(self.setup.language, &nothing_said());
             return Ok(());
         };
         let messages = tree::messages(session);
-        let Some(number) = number else { return show::result(&tree::list(session)) };
+        let Some(number) = number else { return show::result(&tree::list(self.setup.language, session)) };
         let Some(id) = number.checked_sub(1).and_then(|index| messages.get(index)).map(|(id, _)| id.clone())
         else {
-            show::note(&format!("there is no message {number}"));
+            show::note(self.setup.language, &phrase!("there is no message {number}", number));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -226,13 +238,15 @@ impl Talk<'_> {
 
     async fn switch(&mut self, number: Option<usize>) -> Result<()> {
         let Some(session) = self.session() else {
-            show::note(NOTHING_SAID);
+            show::note(self.setup.language, &nothing_said());
             return Ok(());
         };
-        let Some(number) = number else { return show::result(&tree::list_branches(session)) };
+        let Some(number) = number else {
+            return show::result(&tree::list_branches(self.setup.language, session));
+        };
         let Some(id) = number.checked_sub(1).and_then(|index| tree::branches(session).into_iter().nth(index))
         else {
-            show::note(&format!("there is no branch {number}"));
+            show::note(self.setup.language, &phrase!("there is no branch {number}", number));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -242,7 +256,7 @@ impl Talk<'_> {
 
     async fn regenerate(&mut self) -> Result<()> {
         let Some(id) = self.session().and_then(tree::last_user) else {
-            show::note("there is no message of yours to answer");
+            show::note(self.setup.language, &phrase!("there is no message of yours to answer"));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -251,7 +265,10 @@ impl Talk<'_> {
 
     async fn retry(&mut self) -> Result<()> {
         let Some(session) = self.session().filter(|session| tree::ends_in_error(session)) else {
-            show::note("nothing failed; `/regenerate` asks for another answer");
+            show::note(
+                self.setup.language,
+                &phrase!("nothing failed; `/regenerate` asks for another answer"),
+            );
             return Ok(());
         };
         if let Some(above) = tree::parent(session, session.active_leaf_id()) {
@@ -263,14 +280,14 @@ impl Talk<'_> {
     /// Lets an answer go on; where something failed, says so in the user's name.
     async fn go_on(&mut self) -> Result<()> {
         let Some(session) = self.session() else {
-            show::note(NOTHING_SAID);
+            show::note(self.setup.language, &nothing_said());
             return Ok(());
         };
         let mut request = self.setup.request("");
         if tree::ends_in_error(session) {
             request = self.setup.request("continue");
         } else if tree::ends_in_answer(session) {
-            request.turn = TurnInput { kind: GenerationKind::Continue, ..request.turn };
+            request.turn = request.turn.with(|turn| turn.kind = GenerationKind::Continue);
         }
         self.say(request).await
     }
@@ -283,8 +300,8 @@ impl Talk<'_> {
         let turn = setup.request("").turn;
         let work = compress_conversation(&chat, log, &turn, &MaskSelection::All, &cancel);
         match once::stoppable(work, &cancel).await?? {
-            Ok(notice) => show::note(&notice.to_string()),
-            Err(reason) => show::note(&format!("no summary: {reason}")),
+            Ok(notice) => show::note(self.setup.language, &notice.phrase()),
+            Err(reason) => show::note(self.setup.language, &phrase!("no summary: {reason}", reason)),
         }
         Ok(())
     }
@@ -292,7 +309,7 @@ impl Talk<'_> {
     fn tools(&self) -> Result<()> {
         let tools = self.setup.tools();
         if tools.is_empty() {
-            show::note("there are no tools; `--tools-dir` gives some");
+            show::note(self.setup.language, &phrase!("there are no tools; `--tools-dir` gives some"));
         }
         let what = |tool: &ctx_chat::Tool| tool.definition.description.clone().unwrap_or_default();
         for tool in &tools {
@@ -305,30 +322,33 @@ impl Talk<'_> {
         if let Some(mode) = mode {
             self.setup.set_mode(mode);
         }
-        show::note(&format!("the mode is `{}`", self.setup.mode()));
+        show::note(
+            self.setup.language,
+            &phrase!("the mode is `{mode}`", mode = self.setup.mode().to_string()),
+        );
     }
 
     async fn context(&mut self) -> Result<()> {
         let empty = Session::new("none");
         let session = self.session().unwrap_or(&empty);
-        let turn = TurnInput { preview: true, ..self.setup.request("").turn };
-        let ports = Ports { memory: Some(&self.setup.memory), ..Ports::default() };
+        let turn = self.setup.request("").turn.with(|turn| turn.preview = true);
+        let ports = Ports::default().with(|ports| ports.memory = Some(&self.setup.memory));
         match self.setup.agent.assemble_with(session, &turn, ports).await {
-            Ok(context) => show::result(&show::context(&context, false)),
+            Ok(context) => show::result(&show::context(self.setup.language, &context, false)),
             Err(error) => {
-                show::note(&error.to_string());
+                show::note(self.setup.language, &error.phrase());
                 Ok(())
             }
         }
     }
 }
 
-/// Tells whether a step was taken; says why not. What was given up ends the chat: nobody knows whether the store has it.
-fn is_done(step: Result<(), StoreError>) -> Result<bool, StoreError> {
+/// Returns whether a step was taken; says why not. What was given up ends the chat: nobody knows whether the store has it.
+fn is_done(language: Language, step: Result<(), StoreError>) -> Result<bool, StoreError> {
     match step {
         Err(StoreError::GivenUp) => Err(StoreError::GivenUp),
         Err(error) => {
-            show::note(&error.to_string());
+            show::note(language, &error.phrase());
             Ok(false)
         }
         Ok(()) => Ok(true),

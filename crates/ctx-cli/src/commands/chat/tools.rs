@@ -1,15 +1,17 @@
 //! The tools of a chat: whether there are any, which may be called, and who agrees to calls.
 
+use ctx_language::Language;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use async_trait::async_trait;
 use ctx_chat::{Approval, FolderTools, ToolPolicy, Verdict};
-use ctx_types::ToolCall;
+use ctx_types::{ToolCall, phrase};
 
 use crate::args::ChatArguments;
 use crate::commands::chat::lines::Lines;
-use crate::{lang, show};
+use crate::lang::{self, Told};
+use crate::show;
 use ctx_project::config::Config;
 use ctx_project::files;
 
@@ -21,7 +23,8 @@ pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<
     };
     let tools = FolderTools::open(path);
     let tools = tools.map_err(|error| {
-        anyhow!("cannot open the folder `{}`: {}", files::name(path), files::reason(&error))
+        let (path, reason) = (files::name(path), files::reason(&error));
+        Told(phrase!("cannot open the folder `{path}`: {reason}", path, reason))
     })?;
     let asks = arguments.ask || rules.and_then(|rules| rules.get("ask")?.as_bool()) == Some(true);
     Ok(Some(if asks { tools.asking() } else { tools }))
@@ -34,14 +37,15 @@ pub(super) fn policy(arguments: &ChatArguments, config: &Config) -> Result<ToolP
 
 /// Asks the user at the terminal.
 pub(super) struct Asking {
+    language: Language,
     lines: Lines,
     /// Whether the user agreed to everything from now on.
     agrees: AtomicBool,
 }
 
 impl Asking {
-    pub(super) fn new(lines: Lines) -> Self {
-        Self { lines, agrees: AtomicBool::new(false) }
+    pub(super) fn new(language: Language, lines: Lines) -> Self {
+        Self { language, lines, agrees: AtomicBool::new(false) }
     }
 }
 
@@ -52,7 +56,7 @@ impl Approval for Asking {
             return Verdict::Allowed;
         }
         let question = show::cut_line(&format!("{} {}", call.name, call.arguments.as_str()), 160);
-        let may = lang::text("may it? [y]es, [a]lways, [N]o");
+        let may = lang::word(self.language, "may it? [y]es, [a]lways, [N]o");
         let answer = self.lines.next(&format!("{question}\n{may} ")).await;
         match answer.as_deref().map(str::trim) {
             Some("y" | "yes") => Verdict::Allowed,

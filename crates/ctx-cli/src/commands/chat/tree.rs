@@ -1,8 +1,10 @@
 //! The tree of a conversation, as commands of a chat speak of it: numbered messages and branches.
 
-use ctx_types::{Content, History, Node, NodeId, Role, Session};
+use ctx_chat::StepLabel;
+use ctx_language::Language;
+use ctx_types::{Content, History, Node, NodeId, Role, Session, count_of};
 
-use crate::show;
+use crate::{lang, show};
 
 /// How much of a message stands in a list, in columns.
 const WIDTH: usize = 72;
@@ -14,9 +16,9 @@ pub(super) fn messages(session: &Session) -> Vec<(NodeId, &Node)> {
 }
 
 /// Lists the messages of the active path.
-pub(super) fn list(session: &Session) -> String {
+pub(super) fn list(language: Language, session: &Session) -> String {
     let lines = messages(session).into_iter().enumerate();
-    let lines = lines.map(|(index, (_, node))| format!("{:>4}  {}", index + 1, outline(node)));
+    let lines = lines.map(|(index, (_, node))| format!("{:>4}  {}", index + 1, outline(language, node)));
     ended(lines.collect())
 }
 
@@ -27,11 +29,11 @@ pub(super) fn branches(session: &Session) -> Vec<NodeId> {
 }
 
 /// Lists the branches; the active one is marked.
-pub(super) fn list_branches(session: &Session) -> String {
+pub(super) fn list_branches(language: Language, session: &Session) -> String {
     let lines = branches(session).into_iter().enumerate().map(|(index, id)| {
         let mark = if id == *session.active_leaf_id() { '*' } else { ' ' };
         let node = session.node(&id);
-        format!("{:>4}{mark} {}", index + 1, node.map(outline).unwrap_or_default())
+        format!("{:>4}{mark} {}", index + 1, node.map(|node| outline(language, node)).unwrap_or_default())
     });
     ended(lines.collect())
 }
@@ -43,11 +45,11 @@ fn ended(mut lines: Vec<String>) -> String {
 }
 
 /// A message on a line: who speaks it, and how it begins.
-pub(super) fn outline(node: &Node) -> String {
+pub(super) fn outline(language: Language, node: &Node) -> String {
     let text = node.content.as_ref().map(Content::text).unwrap_or_default();
     let calls = match node.tool_calls.len() {
         0 => String::new(),
-        calls => format!("[{}] ", show::plural(calls, "call")),
+        calls => format!("[{}] ", lang::say(language, &count_of!(calls, "call"))),
     };
     show::cut_line(&format!("{:<9} {calls}{}", node.role.unwrap_or_default().as_str(), text.trim()), WIDTH)
 }
@@ -63,14 +65,14 @@ pub(super) fn parent(session: &Session, id: &str) -> Option<NodeId> {
     session.node(id)?.parent_id.clone()
 }
 
-/// Tells whether the last message says that something failed.
+/// Returns whether the last message says that something failed.
 pub(super) fn ends_in_error(session: &Session) -> bool {
     let node = session.node(session.active_leaf_id());
     let kind = node.and_then(|node| node.metadata.as_ref()?.kept.get("partType")?.as_str());
     kind == Some("error")
 }
 
-/// Tells whether the last message is an answer that could go on.
+/// Returns whether the last message is an answer that could go on.
 pub(super) fn ends_in_answer(session: &Session) -> bool {
     let node = session.node(session.active_leaf_id());
     node.is_some_and(|node| node.role == Some(Role::Assistant) && node.tool_calls.is_empty())
@@ -83,10 +85,10 @@ pub(super) const SWITCH: &str = "switch the branch";
 pub(super) fn undo_steps(history: &History) -> usize {
     let mut labels = history.undoable().iter().rev().map(|entry| &*entry.label).peekable();
     let mut steps = 0;
-    while labels.next_if(|label| follows_user(label)).is_some() {
+    while labels.next_if(|label| StepLabel::follows_user(label)).is_some() {
         steps += 1;
     }
-    let is_asked = labels.next_if_eq(&"add user").is_some();
+    let is_asked = labels.next_if(|label| StepLabel::adds(label, Role::User)).is_some();
     steps += usize::from(is_asked);
     let is_branch = steps > 0 && labels.next_if_eq(&SWITCH).is_some();
     steps += usize::from(is_branch);
@@ -97,15 +99,10 @@ pub(super) fn undo_steps(history: &History) -> usize {
 pub(super) fn redo_steps(history: &History) -> usize {
     let mut labels = history.redoable().iter().rev().map(|entry| &*entry.label).peekable();
     let is_branch = labels.next_if_eq(&SWITCH).is_some();
-    let is_asked = labels.next_if_eq(&"add user").is_some();
+    let is_asked = labels.next_if(|label| StepLabel::adds(label, Role::User)).is_some();
     let mut steps = usize::from(is_branch) + usize::from(is_asked);
-    while labels.next_if(|label| follows_user(label)).is_some() {
+    while labels.next_if(|label| StepLabel::follows_user(label)).is_some() {
         steps += 1;
     }
     if steps == 0 { usize::from(labels.peek().is_some()) } else { steps }
-}
-
-/// Tells whether a step belongs to the turn that a message of the user began.
-fn follows_user(label: &str) -> bool {
-    matches!(label, "add assistant" | "add tool" | "keep variables" | "note an interruption")
 }

@@ -1,15 +1,16 @@
 //! One conversation after the other.
 
+use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_types::{Diagnostic, phrase, plural, thousands};
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, count_of, phrase, thousands};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::show::{self, Bar};
 use ctx_project::Sources;
 use ctx_project::error::ProjectError;
@@ -23,7 +24,7 @@ pub(super) struct PassResult {
     pub(super) text: String,
     pub(super) json: Value,
     /// What went wrong; it is told on standard error.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Phrase>,
     pub(super) exit: Exit,
     /// How many messages and tokens are sent, before and after.
     pub(super) messages: (usize, usize),
@@ -36,35 +37,38 @@ pub(super) struct PassResult {
 
 /// Does something with each conversation that paths name; prints each result, or a table of several.
 pub(super) fn run(
+    language: Language,
     paths: &[PathBuf],
     is_json: bool,
     each: &mut dyn FnMut(&Path, &mut Sources) -> Result<PassResult>,
 ) -> Result<Exit> {
     match Conversations::of(paths)? {
-        Conversations::One(path) => one(&path, is_json, each),
-        Conversations::Many(found) => many(found, is_json, each),
+        Conversations::One(path) => one(language, &path, is_json, each),
+        Conversations::Many(found) => many(language, found, is_json, each),
     }
 }
 
 fn one(
+    language: Language,
     path: &Path,
     is_json: bool,
     each: &mut dyn FnMut(&Path, &mut Sources) -> Result<PassResult>,
 ) -> Result<Exit> {
-    let mut sources = show::sources();
+    let mut sources = show::sources(language);
     let done = each(path, &mut sources)?;
-    show::findings(&sources, &done.found);
+    show::findings(language, &sources, &done.found);
     match is_json {
         true => show::json(&done.json)?,
         false => show::result(&done.text)?,
     }
     if let Some(error) = &done.error {
-        show::failure(&anyhow!(error.clone()));
+        show::failure(language, &Told(error.clone()).into());
     }
     Ok(done.exit)
 }
 
 fn many(
+    language: Language,
     found: Vec<FolderEntry>,
     is_json: bool,
     each: &mut dyn FnMut(&Path, &mut Sources) -> Result<PassResult>,
@@ -76,20 +80,25 @@ fn many(
             FolderEntry::File(path) => {
                 let name = files::name(path);
                 bar.show(&name);
-                let mut sources = show::sources();
+                let mut sources = show::sources(language);
                 (name, each(path, &mut sources), sources)
             }
             FolderEntry::Closed(folder, reason) => {
-                (files::name(folder), Err(anyhow!(reason.clone())), show::sources())
+                (files::name(folder), Err(Told(reason.clone()).into()), show::sources(language))
             }
         };
-        let done = done.unwrap_or_else(|error| PassResult::failed(&error));
+        let done = done.unwrap_or_else(|error| PassResult::failed(language, &error));
         bar.done();
         bar.suspend(|| {
-            show::findings(&sources, &done.found);
+            show::findings(language, &sources, &done.found);
             match &done.error {
-                Some(error) if error.contains(&name) => show::failure(&anyhow!("{error}")),
-                Some(error) => show::failure(&anyhow!("`{name}`: {error}")),
+                Some(error) if error.to_string().contains(&name) => {
+                    show::failure(language, &Told(error.clone()).into());
+                }
+                Some(error) => {
+                    let told = phrase!("`{name}`: {error}", name, error);
+                    show::failure(language, &Told(told).into());
+                }
                 None => {}
             }
         });
@@ -102,7 +111,7 @@ fn many(
             }
             bar.suspend(|| show::json_line(&line))?;
         } else {
-            rows.push(done.row(show::cut_middle(&name, show::width() / 2)));
+            rows.push(done.row(language, show::cut_middle(&name, show::width() / 2)));
         }
         if stops {
             break;
@@ -110,7 +119,7 @@ fn many(
     }
     drop(bar);
     if !is_json {
-        show::result(&(show::fitted(HEADER, rows, &[2, 3]) + &totals.to_string()))?;
+        show::result(&(show::fitted(language, HEADER, rows, &[2, 3]) + &totals.told(language)))?;
     }
     Ok(totals.exit)
 }
@@ -135,14 +144,15 @@ impl Default for PassResult {
 }
 
 impl PassResult {
-    fn failed(error: &anyhow::Error) -> Self {
+    fn failed(language: Language, error: &anyhow::Error) -> Self {
         let text = show::plain(error);
         let exit = Exit::of(error);
         let json = json!({ "outcome": { "kind": "failed", "detail": text }, "exitCode": exit as u8 });
-        Self { outcome: "failed", json, error: Some(text), exit, ..Self::default() }
+        let error = Some(Phrase::verbatim(show::plain_told(language, error)));
+        Self { outcome: "failed", json, error, exit, ..Self::default() }
     }
 
-    fn row(&self, name: String) -> [String; 4] {
+    fn row(&self, language: Language, name: String) -> [String; 4] {
         let change = |before: String, after: String| {
             if before == after { before } else { format!("{before} → {after}") }
         };
@@ -153,7 +163,7 @@ impl PassResult {
                 change(thousands(self.tokens.0), thousands(self.tokens.1)),
             ),
         };
-        [lang::phrase(self.outcome).into_owned(), name, messages, tokens]
+        [lang::word(language, self.outcome).into_owned(), name, messages, tokens]
     }
 }
 
@@ -182,16 +192,18 @@ impl Totals {
             self.exit = done.exit;
         }
     }
-}
 
-impl std::fmt::Display for Totals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    /// Writes how many conversations came to what, and what is saved in all.
+    fn told(&self, language: Language) -> String {
         let all = self.counts.iter().map(|(_, count)| count).sum();
-        let counts: Vec<String> =
-            self.counts.iter().map(|(outcome, count)| format!("{count} {}", lang::phrase(outcome))).collect();
-        let (counts, saved) = (lang::list(&counts), thousands(self.saved));
-        let told = format!("{}: {counts}; {saved} tokens less", plural(all, "conversation"));
-        writeln!(f, "\n{}", lang::text(&told))
+        let count = |(word, count): &(&'static str, usize)| phrase!("{count} {word}", count, word);
+        let told = phrase!(
+            "{conversations}: {counts}; {tokens} less",
+            conversations = count_of!(all, "conversation"),
+            counts = Argument::list(self.counts.iter().map(count), Divider::Comma),
+            tokens = show::tokens(self.saved)
+        );
+        format!("\n{}\n", lang::say(language, &told))
     }
 }
 
@@ -230,16 +242,16 @@ impl Conversations {
         });
         match found.is_empty() {
             true => {
-                let names: Vec<String> =
-                    paths.iter().map(|path| format!("`{}`", files::name(path))).collect();
-                Err(anyhow!("there is no conversation in {}", names.join(", ")))
+                let names = paths.iter().map(|path| files::name(path));
+                let paths = Argument::names(names, Divider::Comma);
+                Err(Told(phrase!("there is no conversation in {paths}", paths)).into())
             }
             false => Ok(Self::Many(found)),
         }
     }
 }
 
-/// Tells whether paths name one conversation: neither several, nor a folder or pattern, whatever these lead to.
+/// Returns whether paths name one conversation: neither several, nor a folder or pattern, whatever these lead to.
 pub(super) fn is_one(paths: &[PathBuf]) -> bool {
     only(paths).is_some()
 }
@@ -257,7 +269,11 @@ fn is_pattern(path: &Path) -> bool {
 fn matching(pattern: &Path) -> Result<Vec<FolderEntry>> {
     let name = files::name(pattern);
     let wrong = |error: &dyn std::fmt::Display| {
-        ProjectError::Usage(phrase!("`{name}` is no pattern: {error}", name, error = error.to_string()))
+        ProjectError::Usage(phrase!(
+            "`{name}` is not a valid pattern: {error}",
+            name,
+            error = error.to_string()
+        ))
     };
     let paths = glob::glob(&pattern.to_string_lossy()).map_err(|error| wrong(&error.msg))?;
     let found = paths.map(|path| match path {
@@ -274,7 +290,7 @@ fn matching(pattern: &Path) -> Result<Vec<FolderEntry>> {
     Ok(found.filter(|found| !matches!(found, FolderEntry::File(path) if path.is_dir())).collect())
 }
 
-/// Tells whether a file of a folder holds a conversation; one that cannot be read is told of later.
+/// Returns whether a file of a folder holds a conversation; one that cannot be read is told of later.
 fn is_conversation(found: &FolderEntry) -> bool {
     let FolderEntry::File(path) = found else { return true };
     let Ok(bytes) = files::read(path) else { return true };

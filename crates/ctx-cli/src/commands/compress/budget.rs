@@ -1,5 +1,6 @@
 //! `ctx compress budget`: what windows are used for, and what they leave for a conversation.
 
+use ctx_language::Language;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -8,7 +9,7 @@ use ctx_compress::request::{
 };
 use ctx_engine::Engine;
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, tools_cost};
-use ctx_types::{Diagnostic, Message, Phrase, ToolDefinition, phrase};
+use ctx_types::{Diagnostic, Message, ToolDefinition, phrase};
 use serde_json::{Value, json};
 
 use crate::args::BudgetArguments;
@@ -22,22 +23,22 @@ use ctx_project::error::ProjectError;
 use ctx_project::inputs::{self, InputFile};
 
 /// Plans for a model, and compares others.
-pub(super) fn run(arguments: &BudgetArguments) -> Result<Exit> {
+pub(super) fn run(language: Language, arguments: &BudgetArguments) -> Result<Exit> {
     let files = [arguments.session.as_ref(), arguments.tools.as_ref(), arguments.models.as_ref()];
     inputs::check_stdin(files.into_iter().flatten())?;
-    let mut sources = show::sources();
-    let (planning, model, mut found) = Planning::read(arguments, &mut sources)?;
+    let mut sources = show::sources(language);
+    let (planning, model, mut found) = Planning::read(language, arguments, &mut sources)?;
     let own = model.as_deref().map(|model| planning.plan(model, &mut found)).transpose()?;
     let mut others = Vec::new();
     for model in planning.what_if(&arguments.what_if) {
         others.push(planning.plan(&model, &mut found)?);
     }
-    show::findings(&sources, &found);
+    show::findings(language, &sources, &found);
     match arguments.json {
         true => show::json(
             &json!({ "plan": own.as_ref().map(Planned::to_json), "whatIf": others.iter().map(Planned::to_json).collect::<Vec<_>>() }),
         )?,
-        false => show::result(&to_text(own.as_ref(), &others))?,
+        false => show::result(&to_text(language, own.as_ref(), &others))?,
     }
     let is_possible = own.is_none_or(|own| own.plan.is_possible());
     Ok(if is_possible { Exit::Success } else { Exit::Impossible })
@@ -62,10 +63,11 @@ struct Planned {
 impl Planning {
     /// Reads everything; returns the model that is asked for, too, and what was found.
     fn read(
+        language: Language,
         arguments: &BudgetArguments,
         sources: &mut Sources,
     ) -> Result<(Self, Option<String>, Vec<Diagnostic>)> {
-        let config = project::config(&arguments.config, sources)?;
+        let config = project::config(language, &arguments.config, sources)?;
         let mut found = config.found.clone();
         let model = arguments.model.clone().or_else(|| config.model.clone());
         if model.is_none() && arguments.what_if.is_empty() {
@@ -118,7 +120,7 @@ impl Planning {
             }
             // What is in the way is named by the plan.
             Err(BudgetError::NothingLeft { lines }) => lines,
-            Err(error) => return Err(ProjectError::Usage(Phrase::verbatim(error.to_string())).into()),
+            Err(error) => return Err(ProjectError::Usage(error.phrase()).into()),
         };
         let meter = Meter::lent(&model, &counter);
         let parts = part_costs(&self.messages, self.protection, &meter);
@@ -136,14 +138,16 @@ impl Planned {
     }
 
     /// Writes the account of the window, one line each.
-    fn account(&self) -> String {
+    fn account(&self, language: Language) -> String {
         let plan = &self.plan;
         let window = plan.window.map(|tokens| {
-            (lang::say(&phrase!("window of `{model}`", model = self.model)), tokens.to_string())
+            (lang::say(language, &phrase!("window of `{model}`", model = self.model)), tokens.to_string())
         });
-        let needs = plan.needs.iter().map(|need| (lang::say(&need.name), format!("-{}", need.tokens)));
-        let room = plan.room.map(|tokens| (lang::say(&phrase!("left for history")), tokens.to_string()));
-        let history = (lang::say(&phrase!("history has")), plan.history.to_string());
+        let needs =
+            plan.needs.iter().map(|need| (lang::say(language, &need.name), format!("-{}", need.tokens)));
+        let room =
+            plan.room.map(|tokens| (lang::say(language, &phrase!("left for history")), tokens.to_string()));
+        let history = (lang::say(language, &phrase!("history has")), plan.history.to_string());
         let lines = window.into_iter().chain(needs).chain(room).chain([history]);
         let lines: Vec<(String, String)> = lines.collect();
         let names = show::widest(lines.iter().map(|(name, _)| name));
@@ -153,21 +157,21 @@ impl Planned {
         };
         let lines: Vec<String> = lines.iter().map(line).collect();
         let about = if self.is_exact { "" } else { "about: its tokens are estimated\n" };
-        format!("{}{}{}\n", lines.concat(), lang::lines(about), lang::say(&plan.phrase()))
+        format!("{}{}{}\n", lines.concat(), lang::lines(language, about), lang::say(language, &plan.phrase()))
     }
 
     /// Writes one row of the table.
-    fn row(&self) -> [String; 6] {
+    fn row(&self, language: Language) -> [String; 6] {
         let plan = &self.plan;
         let or_none =
             |tokens: Option<u64>| tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string());
         let needed: u64 = plan.needs.iter().map(|need| need.tokens).sum();
         let outcome = match &plan.verdict {
-            BudgetVerdict::Unlimited => "unlimited".to_owned(),
-            BudgetVerdict::Fits { free } => format!("fits, {free} free"),
-            BudgetVerdict::Compressed { to } => format!("compressed to {to}"),
-            BudgetVerdict::Restless { culprit, .. } => format!("every turn: {culprit}"),
-            BudgetVerdict::Impossible { culprit, .. } => format!("impossible: {culprit}"),
+            BudgetVerdict::Unlimited => phrase!("unlimited"),
+            BudgetVerdict::Fits { free } => phrase!("fits, {free} free", free),
+            BudgetVerdict::Compressed { to } => phrase!("compressed to {to}", to),
+            BudgetVerdict::Restless { culprit, .. } => phrase!("every turn: {culprit}", culprit),
+            BudgetVerdict::Impossible { culprit, .. } => phrase!("impossible: {culprit}", culprit),
         };
         let about = if self.is_exact { "" } else { "~" };
         [
@@ -176,7 +180,7 @@ impl Planned {
             format!("{about}{needed}"),
             or_none(plan.room),
             format!("{about}{}", plan.history),
-            lang::phrase(&outcome).into_owned(),
+            lang::say(language, &outcome),
         ]
     }
 }
@@ -184,8 +188,9 @@ impl Planned {
 /// The titles of the table of models.
 const HEADER: [&str; 6] = ["model", "window", "needed", "left", "history", "outcome"];
 
-fn to_text(own: Option<&Planned>, others: &[Planned]) -> String {
-    let account = own.map(Planned::account);
-    let table = (!others.is_empty()).then(|| show::listing(HEADER, others.iter().map(Planned::row)));
+fn to_text(language: Language, own: Option<&Planned>, others: &[Planned]) -> String {
+    let account = own.map(|planned| planned.account(language));
+    let table = (!others.is_empty())
+        .then(|| show::listing(language, HEADER, others.iter().map(|planned| planned.row(language))));
     account.into_iter().chain(table).collect::<Vec<_>>().join("\n")
 }

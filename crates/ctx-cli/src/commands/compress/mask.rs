@@ -1,5 +1,6 @@
 //! Summaries in conversations: planned, written, put into the tree.
 
+use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -30,27 +31,29 @@ use ctx_project::session_file::{SessionFile, Target};
 use ctx_project::turn::time;
 
 /// Shows what summaries would stand for.
-pub(super) fn plan(arguments: &PassArguments) -> Result<Exit> {
-    let work = Work::of(arguments, None)?;
-    batch::run(&work.sessions, arguments.json, &mut |path, sources| {
+pub(super) fn plan(language: Language, arguments: &PassArguments) -> Result<Exit> {
+    let work = Work::of(language, arguments, None)?;
+    batch::run(language, &work.sessions, arguments.json, &mut |path, sources| {
         let file = SessionFile::open(path, &Target::Nowhere, sources)?;
         Ok(match work.plan(&file)? {
-            Planned::Nothing(reason) => work.nothing(&file, reason),
-            Planned::Plan(plan) => work.planned(&file, &plan),
+            Planned::Nothing(reason) => work.nothing(language, &file, reason),
+            Planned::Plan(plan) => work.planned(language, &file, &plan),
         })
     })
 }
 
 /// Puts summaries into conversations.
-pub(super) fn run(arguments: &RunArguments) -> Result<Exit> {
+pub(super) fn run(language: Language, arguments: &RunArguments) -> Result<Exit> {
     let pass = &arguments.pass;
-    let work = Work::of(pass, Some(arguments))?;
+    let work = Work::of(language, pass, Some(arguments))?;
     if !batch::is_one(&work.sessions) && matches!(work.target, Target::Other(_)) {
-        let message = phrase!("`--out` takes one conversation; `--write` writes each over its own file");
+        let message = phrase!("`--out` takes one conversation; `--write` overwrites each file in place");
         return Err(ProjectError::Usage(message).into());
     }
     let mut writer = Writer::of(&arguments.summarizer, &work.settings.config, &work.config)?;
-    batch::run(&work.sessions, pass.json, &mut |path, sources| work.compress(path, &mut writer, sources))
+    batch::run(language, &work.sessions, pass.json, &mut |path, sources| {
+        work.compress(language, path, &mut writer, sources)
+    })
 }
 
 /// What is the same for all conversations of a run.
@@ -67,19 +70,19 @@ struct Work<'a> {
 /// What is to be done with a conversation.
 enum Planned {
     Plan(Box<MaskPlan>),
-    /// Nothing, and why: a name and a sentence.
-    Nothing((&'static str, String)),
+    /// Nothing, and why: a name and a phrase.
+    Nothing((&'static str, Phrase)),
 }
 
 impl<'a> Work<'a> {
-    fn of(pass: &'a PassArguments, run: Option<&RunArguments>) -> Result<Self> {
-        let mut sources = show::sources();
-        let config = project::config(&pass.config, &mut sources)?;
+    fn of(language: Language, pass: &'a PassArguments, run: Option<&RunArguments>) -> Result<Self> {
+        let mut sources = show::sources(language);
+        let config = project::config(language, &pass.config, &mut sources)?;
         let settings = &pass.mask.settings;
         let files = pass.session.iter().chain(&settings.settings).chain(&settings.agent);
         inputs::check_stdin(files.chain(&pass.counting.models))?;
         let given = [("agent", settings.agent.is_some()), ("session", !pass.session.is_empty())];
-        project::tell_beside(config.beside(&given).as_ref());
+        project::tell_beside(language, config.beside(&given).as_ref());
         let sessions = conversations(pass, &config, &sources)?;
         let mut found = config.found.clone();
         let counting = TokenCounting::of(&(&pass.counting).into(), &config, &mut sources, &mut found)?;
@@ -91,7 +94,7 @@ impl<'a> Work<'a> {
             &mut sources,
         )?;
         found.extend(settings.diagnostics.iter().cloned());
-        show::findings(&sources, &found);
+        show::findings(language, &sources, &found);
         let output = run.map(|run| &run.output);
         let target = output.map_or(Target::Nowhere, Target::from);
         let at_millis = at_millis(output)?;
@@ -103,24 +106,28 @@ impl<'a> Work<'a> {
         if self.mask.auto {
             let trigger = MaskTrigger::check(config, MaskTotals::of(session, counter));
             if !trigger.fires() {
-                return Ok(Planned::Nothing(("notNeeded", trigger.to_string())));
+                return Ok(Planned::Nothing(("notNeeded", trigger.phrase())));
             }
         }
         let selection = selection(self.mask, session)?;
         match MaskPlan::new(session, config, &selection, counter) {
             Ok(plan) => Ok(Planned::Plan(Box::new(plan))),
-            Err(none) if none.is_misuse() => {
-                Err(ProjectError::Usage(Phrase::verbatim(none.to_string())).into())
-            }
-            Err(none) => Ok(Planned::Nothing((none.as_str(), none.to_string()))),
+            Err(none) if none.is_misuse() => Err(ProjectError::Usage(none.phrase()).into()),
+            Err(none) => Ok(Planned::Nothing((none.as_str(), none.phrase()))),
         }
     }
 
     /// Compresses one conversation.
-    fn compress(&self, path: &Path, writer: &mut Writer, sources: &mut Sources) -> Result<PassResult> {
+    fn compress(
+        &self,
+        language: Language,
+        path: &Path,
+        writer: &mut Writer,
+        sources: &mut Sources,
+    ) -> Result<PassResult> {
         let mut file = SessionFile::open(path, &self.target, sources)?;
         let plan = match self.plan(&file)? {
-            Planned::Nothing(reason) => return Ok(self.nothing(&file, reason)),
+            Planned::Nothing(reason) => return Ok(self.nothing(language, &file, reason)),
             Planned::Plan(plan) => plan,
         };
         let plan_json = plan.to_json();
@@ -132,16 +139,16 @@ impl<'a> Work<'a> {
             file = file.read_again(sources)?;
         }
         match draft.commit(&file.session, self.at_millis) {
-            Ok(commit) => self.commit(file, &draft, commit, sources),
+            Ok(commit) => self.commit(language, file, (&draft, commit), sources),
             Err(stale) => Ok(self.stale(&file, &plan_json, &stale)),
         }
     }
 
     fn commit(
         &self,
+        language: Language,
         mut file: SessionFile,
-        draft: &MaskDraft,
-        commit: MaskCommit,
+        (draft, commit): (&MaskDraft, MaskCommit),
         sources: &Sources,
     ) -> Result<PassResult> {
         let MaskCommit { op, id, notice } = commit;
@@ -163,11 +170,15 @@ impl<'a> Work<'a> {
         if !written {
             json["session"] = file.to_json();
         }
-        let text = masks::plan_line(&draft.plan)
+        let text = masks::plan_line(language, &draft.plan)
             + "\n"
-            + &masks::summary(draft, &id)
-            + &format!("\n{}\n{}\n", lang::text(&notice.to_string()), masks::statistics(&statistics))
-            + &masks::written(&self.target, &file.name, written);
+            + &masks::summary(language, draft, &id)
+            + &format!(
+                "\n{}\n{}\n",
+                lang::say(language, &notice.phrase()),
+                masks::statistics(language, &statistics)
+            )
+            + &masks::written(language, &self.target, &file.name, written);
         let done = self.done(&file, "compacted", text, json);
         Ok(PassResult {
             messages: (before.messages, done.messages.1),
@@ -176,7 +187,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    fn planned(&self, file: &SessionFile, plan: &MaskPlan) -> PassResult {
+    fn planned(&self, language: Language, file: &SessionFile, plan: &MaskPlan) -> PassResult {
         let totals = MaskTotals::of(&file.session, &self.counting.counter);
         let trigger = MaskTrigger::check(&self.settings.config, totals);
         let json = json!({
@@ -185,18 +196,23 @@ impl<'a> Work<'a> {
             "trigger": { "fires": trigger.fires(), "detail": trigger.to_string() },
             "settings": self.settings.values,
         });
-        let text = masks::plan(plan, &file.session, &self.counting, trigger);
+        let text = masks::plan(language, plan, &file.session, &self.counting, trigger);
         let mut done = self.done(file, "planned", text, json);
         done.found.extend(plan.diagnostics.iter().cloned());
         done
     }
 
-    fn nothing(&self, file: &SessionFile, (kind, reason): (&'static str, String)) -> PassResult {
+    fn nothing(
+        &self,
+        language: Language,
+        file: &SessionFile,
+        (kind, reason): (&'static str, Phrase),
+    ) -> PassResult {
         let json = json!({ "outcome": { "kind": "notNeeded", "reason": kind, "detail": reason } });
         self.done(
             file,
             "not needed",
-            lang::lines(&format!("nothing to compress: {reason}\n")).into_owned(),
+            lang::say(language, &phrase!("nothing to compress: {reason}", reason)) + "\n",
             json,
         )
     }
@@ -213,7 +229,7 @@ impl<'a> Work<'a> {
             "written": false,
         });
         PassResult {
-            error: Some(format!("{failure}; `{}` is as it was", file.name)),
+            error: Some(as_it_was(file, &failure.phrase())),
             exit: Exit::of_summary(failure),
             stops: *failure == SummaryFailure::Stopped,
             ..self.done(file, kind_for_people(kind), String::new(), json)
@@ -227,7 +243,7 @@ impl<'a> Work<'a> {
             "written": false,
         });
         PassResult {
-            error: Some(format!("{stale}; `{}` is as it was", file.name)),
+            error: Some(as_it_was(file, &stale.phrase())),
             exit: Exit::Unreadable,
             ..self.done(file, "stale", String::new(), json)
         }
@@ -245,6 +261,10 @@ impl<'a> Work<'a> {
             ..PassResult::default()
         }
     }
+}
+
+fn as_it_was(file: &SessionFile, stale: &Phrase) -> Phrase {
+    phrase!("{stale}; `{name}` is as it was", stale, name = file.name)
 }
 
 fn kind_for_people(kind: &'static str) -> &'static str {
@@ -305,7 +325,7 @@ fn node(session: &Session, text: &str) -> Result<NodeId, ProjectError> {
     found.ok_or_else(|| {
         let places = path.len();
         ProjectError::Usage(phrase!(
-            "no message `{text}`: name its id, or its place on the path, from 1 to {places}",
+            "there is no message `{text}`; give its id, or its position on the path, from 1 to {places}",
             text,
             places
         ))

@@ -1,7 +1,8 @@
 //! The plan of a pass, for people.
 
 use ctx_compress::request::{CompressionPlan, PlanStep};
-use ctx_types::plural;
+use ctx_language::Language;
+use ctx_types::{count_of, phrase};
 
 use crate::{lang, show};
 
@@ -9,23 +10,24 @@ use crate::{lang, show};
 const MAX_ROWS: usize = 200;
 
 /// Writes a plan for so many messages in the language of the run: what it comes to, and a row for each step.
-pub(super) fn drawn(plan: &CompressionPlan<'_>, given: usize) -> String {
-    let told = plan.to_string();
-    let head = format!("{}\n", lang::text(told.lines().next().unwrap_or_default()));
+pub(super) fn drawn(language: Language, plan: &CompressionPlan<'_>, given: usize) -> String {
+    let head = format!("{}\n", lang::say(language, &plan.headline()));
     if !plan.changes() {
         return head;
     }
-    let paired = match plan.messages().len() == given {
-        true => String::new(),
-        false => format!("  {} were given; calls and results are paired first\n", plural(given, "message")),
-    };
-    head + &lang::lines(&paired) + &rows(&plan.steps)
+    let rows = rows(language, &plan.steps);
+    if plan.messages().len() == given {
+        return head + &rows;
+    }
+    let messages = count_of!(given, "message");
+    let paired = phrase!("{messages} were given; calls and results are paired first", messages);
+    format!("{head}  {}\n{rows}", lang::say(language, &paired))
 }
 
 /// Writes steps; neighbours with the same action and reason are one row.
-fn rows(steps: &[PlanStep]) -> String {
+fn rows(language: Language, steps: &[PlanStep]) -> String {
     let runs = steps.chunk_by(|a, b| a.action.as_str() == b.action.as_str() && a.reason == b.reason);
-    let rows: Vec<[String; 4]> = runs.map(row).collect();
+    let rows: Vec<[String; 4]> = runs.map(|run| row(language, run)).collect();
     let (shown, rest) = rows.split_at(rows.len().min(MAX_ROWS));
     let [actions, ids, tokens, _] =
         std::array::from_fn(|column| show::widest(shown.iter().filter_map(|row| row.get(column))));
@@ -35,21 +37,24 @@ fn rows(steps: &[PlanStep]) -> String {
     };
     let more = match rest.len() {
         0 => String::new(),
-        more => format!("  and {}\n", plural(more, "more row")),
+        more => {
+            let more = phrase!("and {more}", more = count_of!(more, "more row"));
+            format!("  {}\n", lang::say(language, &more))
+        }
     };
-    shown.iter().map(line).collect::<String>() + &lang::lines(&more)
+    shown.iter().map(line).collect::<String>() + &more
 }
 
 /// Returns what is done, with which messages, what that makes of their tokens, and why.
-fn row(run: &[PlanStep]) -> [String; 4] {
+fn row(language: Language, run: &[PlanStep]) -> [String; 4] {
     let [first, ..] = run else { return <[String; 4]>::default() };
     let messages: usize = run.iter().map(|step| step.range.len().max(1)).sum();
     let id = first.id.as_deref().unwrap_or("-");
     let more = if messages > 1 { format!(" +{}", messages - 1) } else { String::new() };
     let before: u64 = run.iter().map(|step| step.tokens_before).sum();
     let after: u64 = run.iter().map(|step| step.tokens_after).sum();
-    let action = lang::cell(first.action.as_str()).into_owned();
-    [action, format!("{id}{more}"), format!("{before} → {after}"), lang::say(&first.reason)]
+    let action = lang::word(language, first.action.as_str()).into_owned();
+    [action, format!("{id}{more}"), format!("{before} → {after}"), lang::say(language, &first.reason)]
 }
 
 #[cfg(test)]
@@ -65,7 +70,7 @@ mod tests {
         let strategy = strategy("key-message").unwrap();
         let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget)).with_strategy(strategy);
         let plan = pipeline.plan(messages, Protection::PendingTurn);
-        assert_eq!(drawn(&plan, messages.len()), plan.to_string());
+        assert_eq!(drawn(Language::En, &plan, messages.len()), plan.to_string());
     }
 
     #[test]

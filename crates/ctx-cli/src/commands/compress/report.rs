@@ -3,7 +3,8 @@
 use anyhow::Result;
 use ctx_compress::quality::{Fact, KindCounts, QualityReport};
 use ctx_compress::request::{PassOutcome, Protection};
-use ctx_types::{NodeId, Session, plural};
+use ctx_language::Language;
+use ctx_types::{NodeId, Phrase, Session, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::ReportArguments;
@@ -20,28 +21,31 @@ use ctx_project::inputs::{self, InputFile};
 type OfSummary = (NodeId, QualityReport);
 
 /// Reports on summaries, and on a pass if a budget is given.
-pub(super) fn run(arguments: &ReportArguments) -> Result<Exit> {
+pub(super) fn run(language: Language, arguments: &ReportArguments) -> Result<Exit> {
     inputs::check_stdin(arguments.session.iter().chain(&arguments.counting.models))?;
-    let mut sources = show::sources();
-    let config = project::config(&arguments.config, &mut sources)?;
+    let mut sources = show::sources(language);
+    let config = project::config(language, &arguments.config, &mut sources)?;
     let path = super::conversation(arguments.session.as_ref(), &config, &sources)?;
     let conversation = inputs::conversation(&InputFile::from(&path), &mut sources)?;
-    show::findings(&sources, &[config.found.clone(), conversation.diagnostics].concat());
+    show::findings(language, &sources, &[config.found.clone(), conversation.diagnostics].concat());
     let of_summaries = of_summaries(&conversation.value, arguments.node.as_deref())?;
     let of_pass = match arguments.budget {
-        Some(budget) => Some(of_pass(&conversation.value, budget, (arguments, &config), &mut sources)?),
+        Some(budget) => {
+            Some(of_pass(language, &conversation.value, budget, (arguments, &config), &mut sources)?)
+        }
         None => None,
     };
     let name = ctx_project::files::name(&path);
     let reports = of_summaries.iter().map(|(_, report)| report).chain(&of_pass);
     let limits: Vec<_> = reports.flat_map(|report| report.diagnostics.clone()).collect();
     show::findings(
+        language,
         &sources,
         &limits.into_iter().map(|found| found.in_document(name.as_str())).collect::<Vec<_>>(),
     );
     match arguments.json {
         true => show::json(&to_json(&of_summaries, of_pass.as_ref()))?,
-        false => show::result(&to_text(&of_summaries, of_pass.as_ref()))?,
+        false => show::result(&to_text(language, &of_summaries, of_pass.as_ref()))?,
     }
     Ok(Exit::Success)
 }
@@ -57,12 +61,13 @@ fn of_summaries(session: &Session, wanted: Option<&str>) -> Result<Vec<OfSummary
 
 /// Reports on what a pass would make of the messages that are sent.
 fn of_pass(
+    language: Language,
     session: &Session,
     budget: u64,
     (arguments, config): (&ReportArguments, &Config),
     sources: &mut Sources,
 ) -> Result<QualityReport> {
-    let pipeline = pipeline(budget, &arguments.strategy, (&arguments.counting, config), sources)?;
+    let pipeline = pipeline(language, budget, &arguments.strategy, (&arguments.counting, config), sources)?;
     let original = messages(session);
     let compression = pipeline.compress(&original, Protection::LastUserMessage);
     match compression.report.outcome {
@@ -88,29 +93,39 @@ fn to_json(of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> Value
     result
 }
 
-fn to_text(of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> String {
-    let summaries = of_summaries.iter().map(|(id, report)| drawn(&format!("summary `{id}`"), report));
-    let reports: Vec<String> = summaries.chain(of_pass.map(|report| drawn("pass", report))).collect();
+fn to_text(language: Language, of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> String {
+    let summaries =
+        of_summaries.iter().map(|(id, report)| drawn(language, &phrase!("summary `{id}`", id), report));
+    let reports: Vec<String> =
+        summaries.chain(of_pass.map(|report| drawn(language, &phrase!("pass"), report))).collect();
     match reports.is_empty() {
-        true => lang::lines("there is no summary; `--budget N` reports on a pass\n").into_owned(),
+        true => lang::lines(language, "there is no summary; `--budget N` reports on a pass\n"),
         false => reports.join("\n"),
     }
 }
 
 /// Writes a report in the language of the run: its figures, and a line for each fact.
-fn drawn(what: &str, report: &QualityReport) -> String {
-    let colon = if lang::is_english() { ": " } else { "：" };
-    let mut text = format!("{}{colon}{}\n", lang::phrase(what), lang::text(&figures(report)));
-    text += &kinds(&report.kinds);
-    text += &facts("lost", &report.lost);
-    text + &facts("invented", &report.invented)
+fn drawn(language: Language, what: &Phrase, report: &QualityReport) -> String {
+    let figures = figures(report);
+    let mut text = lang::say(language, &phrase!("{what}: {figures}", what, figures)) + "\n";
+    text += &kinds(language, &report.kinds);
+    text += &facts(language, "lost", &report.lost);
+    text + &facts(language, "invented", &report.invented)
 }
 
-fn figures(report: &QualityReport) -> String {
-    let QualityReport { kept, lost, invented, .. } = report;
-    let all = plural(kept.len() + lost.len(), "fact");
-    let share = report.retention().map(|share| format!(" ({:.1} %)", share * 100.0)).unwrap_or_default();
-    format!("kept {} of {all}{share}, lost {}, invented {}", kept.len(), lost.len(), invented.len())
+fn figures(report: &QualityReport) -> Phrase {
+    let all = count_of!(report.kept.len() + report.lost.len(), "fact");
+    let all = match report.retention() {
+        Some(share) => phrase!("{all} ({percent} %)", all, percent = format!("{:.1}", share * 100.0)),
+        None => all,
+    };
+    phrase!(
+        "kept {kept} of {all}, lost {lost}, invented {invented}",
+        kept = report.kept.len(),
+        all,
+        lost = report.lost.len(),
+        invented = report.invented.len()
+    )
 }
 
 /// How many columns the name of a kind has.
@@ -120,7 +135,7 @@ const KIND_COLUMNS: usize = 10;
 const FIGURES: [(&str, usize); 3] = [("kept", 6), ("lost", 6), ("invented", 9)];
 
 /// Writes the table of kinds.
-fn kinds(kinds: &[KindCounts]) -> String {
+fn kinds(language: Language, kinds: &[KindCounts]) -> String {
     let row = |kind: &str, figures: [&str; 3]| {
         let figures = figures.iter().zip(FIGURES).map(|(figure, (_, columns))| show::right(figure, columns));
         let cells: Vec<String> = std::iter::once(show::left(kind, KIND_COLUMNS)).chain(figures).collect();
@@ -128,12 +143,12 @@ fn kinds(kinds: &[KindCounts]) -> String {
     };
     let of_kind = |counts: &KindCounts| {
         let figures = [counts.kept, counts.lost, counts.invented].map(|count| count.to_string());
-        row(&lang::cell(counts.kind.as_str()), figures.each_ref().map(String::as_str))
+        row(&lang::word(language, counts.kind.as_str()), figures.each_ref().map(String::as_str))
     };
     if kinds.is_empty() {
         return String::new();
     }
-    let titles = FIGURES.map(|(title, _)| lang::phrase(title));
+    let titles = FIGURES.map(|(title, _)| lang::word(language, title));
     row("", titles.each_ref().map(|title| &**title)) + &kinds.iter().map(of_kind).collect::<String>()
 }
 
@@ -141,7 +156,7 @@ fn kinds(kinds: &[KindCounts]) -> String {
 const MAX_FACTS: usize = 100;
 
 /// Writes a list of facts, whose words are those of the conversation.
-fn facts(title: &str, facts: &[Fact]) -> String {
+fn facts(language: Language, title: &str, facts: &[Fact]) -> String {
     if facts.is_empty() {
         return String::new();
     }
@@ -149,19 +164,23 @@ fn facts(title: &str, facts: &[Fact]) -> String {
     let places: Vec<String> = shown.iter().map(place).collect();
     let width = show::widest(&places);
     let line = |(fact, place): (&Fact, &String)| {
-        let kind = show::left(&lang::cell(fact.kind.as_str()), KIND_COLUMNS);
+        let kind = show::left(&lang::word(language, fact.kind.as_str()), KIND_COLUMNS);
         let (place, text) = (show::left(place, width), one_line(&fact.text));
         let more = fact.count.checked_sub(1).filter(|more| *more > 0);
-        let more = more.map(|more| format!(" (and {})", plural(more, "more place"))).unwrap_or_default();
-        let opposite = if fact.opposed.is_some() { " (the opposite is said)" } else { "" };
-        format!("  {kind}  {place}  {text}{}{}\n", lang::phrase(&more), lang::phrase(opposite))
+        let more = more.map(|more| phrase!(" (and {more})", more = count_of!(more, "more place")));
+        let opposite = fact.opposed.is_some().then(|| phrase!(" (the opposite is said)"));
+        let beside = more.iter().chain(&opposite).map(|note| lang::say(language, note));
+        format!("  {kind}  {place}  {text}{}\n", beside.collect::<String>())
     };
     let lines: String = shown.iter().zip(&places).map(line).collect();
     let more = match rest.len() {
         0 => String::new(),
-        more => format!("  and {}\n", plural(more, "more fact")),
+        more => {
+            let more = phrase!("and {more}", more = count_of!(more, "more fact"));
+            format!("  {}\n", lang::say(language, &more))
+        }
     };
-    format!("{}\n{lines}{}", lang::phrase(title), lang::lines(&more))
+    format!("{}\n{lines}{more}", lang::word(language, title))
 }
 
 /// Writes where a fact stands first: the message, the call in it, and the byte.
@@ -196,7 +215,7 @@ mod tests {
             lines.map(message).collect::<Vec<_>>()
         };
         let report = QualityReport::of(&messages(original), &messages(compressed));
-        assert_eq!(drawn("pass", &report), format!("pass: {report}"));
+        assert_eq!(drawn(Language::En, &phrase!("pass"), &report), format!("pass: {report}"));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use anyhow::{Context as _, Result};
 use ctx_compress::mask::{Extraction, MaskConfig, MaskDraft, MaskPlan, Summarizing, SummaryFailure, extract};
 use ctx_tokens::Counter;
-use ctx_types::Summarizer;
+use ctx_types::{Summarizer, phrase};
 use tokio::runtime::Runtime;
 
 use crate::args::SummarizerArguments;
 use crate::commands::compress::waiting::{Interrupts, Until};
+use crate::lang::Told;
 use ctx_project::compress;
 use ctx_project::config::Config;
 
@@ -27,13 +28,12 @@ impl Writer {
             return Ok(Self { other: None });
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.context("cannot wait for a summary")?;
-        let interrupts =
-            runtime.block_on(async { Interrupts::new() }).context("cannot wait for a summary")?;
+        let runtime = runtime.context(no_wait())?;
+        let interrupts = runtime.block_on(async { Interrupts::new() }).context(no_wait())?;
         Ok(Self { other: Some((summarizer, runtime, interrupts)) })
     }
 
-    /// Tells whether it may take so long that a file changes meanwhile.
+    /// Returns whether it may take so long that a file changes meanwhile.
     pub(super) const fn takes_time(&self) -> bool {
         self.other.is_some()
     }
@@ -61,4 +61,8 @@ impl Writer {
             }
         })
     }
+}
+
+fn no_wait() -> Told {
+    Told(phrase!("cannot wait for a summary"))
 }

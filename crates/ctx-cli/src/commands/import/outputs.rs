@@ -1,17 +1,19 @@
 //! The files that an import writes: all of them or none, and nothing elsewhere.
 
-use ctx_types::phrase;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use ctx_preset_import::{Import, SourceFile, write_document};
-use ctx_types::Persist as _;
+use ctx_types::{Persist, phrase};
 
 use super::names::Names;
+use crate::lang::Told;
 use crate::schemas;
 use ctx_project::Sources;
+use ctx_project::digits;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing};
 
@@ -93,13 +95,29 @@ pub(super) fn of<'a>(made: &'a Import, given: &[SourceFile<'a>], out: &Path) -> 
     written
 }
 
+/// Reports the numbers that lose digits where they are written.
+pub(super) fn report_lost_digits(made: &mut Import, given: &[SourceFile<'_>]) {
+    let agent = made.agent.iter().map(Persist::write);
+    let books = made.worldbooks.iter().map(|book| json!(book.book));
+    let chats = made.conversations.iter().map(|chat| json!(chat.session));
+    let written: Vec<Value> = agent.chain(books).chain(chats).collect();
+    for file in &mut made.report.files {
+        let read = given.iter().find(|read| read.name == file.path);
+        let lost = read.and_then(|read| digits::lost(read.bytes, &written));
+        file.diagnostics.extend(lost.map(|lost| lost.in_document(file.path.as_str())));
+    }
+}
+
 /// Makes the folders of files and notes which were not there; one that is a link could lead elsewhere and is refused.
 fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> Result<()> {
     let mut make = |folder: &Path| {
         let failed = |error: std::io::Error| {
-            anyhow!("cannot make the folder `{}`: {}", files::name(folder), files::reason(&error))
+            let (folder, reason) = (files::name(folder), files::reason(&error));
+            Told(phrase!("cannot make the folder `{folder}`: {reason}", folder, reason))
         };
-        std::fs::create_dir(folder).map_err(failed).map(|()| made.push(folder.to_owned()))
+        std::fs::create_dir(folder)
+            .map_err(|error| anyhow::Error::new(failed(error)))
+            .map(|()| made.push(folder.to_owned()))
     };
     if !written.iter().any(|(path, _)| path.starts_with(out)) {
         return Ok(());
@@ -113,7 +131,7 @@ fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> 
         for step in below.parent().into_iter().flat_map(Path::components) {
             folder.push(step);
             if folder.is_symlink() {
-                bail!("cannot write below `{}`: it is a link", files::name(&folder));
+                return Err(schemas::below_link(&folder).into());
             }
             if !folder.is_dir() {
                 make(&folder)?;

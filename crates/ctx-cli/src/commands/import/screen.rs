@@ -1,11 +1,12 @@
 //! What an import made, on one screen; and the fields of its report, for whoever wants to know more.
 
+use ctx_language::Language;
 use std::borrow::Cow;
 use std::path::Path;
 
 use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_preset_import::{FieldGroup, FieldReport, FieldStatus, FileReport, Import, ImportReport, NamedBook};
-use ctx_types::{Agent, PresetMessage, plural};
+use ctx_types::{Agent, PresetMessage, count_of, phrase};
 
 use crate::lang;
 use crate::show;
@@ -13,11 +14,11 @@ use crate::show;
 /// How many lines the names of one list take.
 const MAX_NAME_LINES: usize = 3;
 
-/// How many reasons of one kind are told.
-const MAX_REASONS: usize = 9;
+/// How many lines a part has, however little room there is.
+const MIN_LINES: usize = 2;
 
-/// How many files are named.
-const MAX_FILES: usize = 5;
+/// How many columns the name of a file takes before what is said of it.
+const FILE: usize = 16;
 
 /// How far lines below a title are indented.
 const INDENT: usize = 2;
@@ -25,44 +26,79 @@ const INDENT: usize = 2;
 /// The columns that the titles of a list take.
 const TITLE: usize = 11;
 
-/// Writes what was made, what is otherwise here, what has no effect, and what was guessed.
-pub(super) fn made(made: &Import) -> String {
+/// Writes what was made, what differs here, what has no effect, and what was guessed: in `room` lines, unless each part
+/// would have fewer than [`MIN_LINES`].
+pub(super) fn made(language: Language, made: &Import, room: usize) -> String {
     let report = &made.report;
-    let mut parts = vec![files(report)];
-    parts.push(section("Made", &made_lines(made)));
-    parts.push(section("Differs here", &reasons(report, FieldStatus::Approximated)));
-    parts.push(section("Has no effect here", &reasons(report, FieldStatus::Kept)));
-    parts.push(section("Is lost", &reasons(report, FieldStatus::Unsupported)));
     let guesses = made.diagnostics().filter(|found| found.code == GUESSED_FORMAT);
-    let guesses = guesses.map(|found| lang::say(&found.message));
-    parts.push(section("Guessed", &first(guesses.collect(), MAX_FILES)));
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
+    let guesses = guesses.map(|found| cut(&format!("{:INDENT$}{}", "", lang::say(language, &found.message))));
+    let mut parts = vec![
+        ("", files(language, report)),
+        ("Made", made_lines(language, made)),
+        ("Differs here", reasons(language, report, FieldStatus::Approximated)),
+        ("Has no effect here", reasons(language, report, FieldStatus::Kept)),
+        ("Is lost", reasons(language, report, FieldStatus::Unsupported)),
+        ("Guessed", guesses.collect()),
+    ];
+    parts.retain(|(_, lines)| !lines.is_empty());
+    // Each part but the first has a title, and an empty line above it.
+    let room = room.saturating_sub(2 * parts.len().saturating_sub(1)).max(MIN_LINES * parts.len());
+    let shares = shares(&parts.iter().map(|(_, lines)| lines.len()).collect::<Vec<_>>(), room);
+    let part = |((title, lines), most): ((&str, Vec<String>), usize)| {
+        let lines = first(language, lines, most).concat();
+        if title.is_empty() { lines } else { format!("{}\n{lines}", lang::word(language, title)) }
+    };
+    parts.into_iter().zip(shares).map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// Shares a number of lines: each part gets one in turn until it has as many as it wants.
+fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
+    let mut left = room.min(wanted.iter().sum());
+    let mut shares = vec![0; wanted.len()];
+    while left > 0 {
+        for (share, wanted) in shares.iter_mut().zip(wanted) {
+            if left > 0 && *share < *wanted {
+                *share += 1;
+                left -= 1;
+            }
+        }
+    }
+    shares
 }
 
 /// Writes the fields of each file by the patterns of their pointers: how many, what became of them, and an example.
-pub(super) fn groups(report: &ImportReport) -> String {
+pub(super) fn groups(language: Language, report: &ImportReport) -> String {
     per_file(report, |file| {
         let row = |group: FieldGroup<'_>| {
-            let status = lang::text(group.status.as_str()).into_owned();
+            let status = lang::word(language, group.status.as_str()).into_owned();
             let count = group.count.to_string();
             let arrow = group.example.to.map(|to| format!(" → {to}")).unwrap_or_default();
             let example = match group.count {
                 1 => arrow.trim_start().to_owned(),
                 _ => format!("{}{arrow}", group.example.pointer),
             };
-            [status, count, pattern(&group), example, note(group.note, empty(group.are_empty, group.count))]
+            [
+                status,
+                count,
+                pattern(&group),
+                example,
+                note(language, group.note, empty(group.are_empty, group.count)),
+            ]
         };
-        show::listing(["became", "count", "fields", "example", "why"], file.groups().into_iter().map(row))
+        show::listing(
+            language,
+            ["became", "count", "fields", "example", "why"],
+            file.groups().into_iter().map(row),
+        )
     })
 }
 
 /// Writes each field of each file: what became of it, and where it is.
-pub(super) fn fields(report: &ImportReport) -> String {
+pub(super) fn fields(language: Language, report: &ImportReport) -> String {
     per_file(report, |file| {
         let line = |field: FieldReport<'_>| {
             let to = field.to.map(|to| format!(" → {to}")).unwrap_or_default();
-            let why = note(field.note, empty(field.is_empty, 1));
+            let why = note(language, field.note, empty(field.is_empty, 1));
             let why = if why.is_empty() { why } else { format!("  ({why})") };
             show::clean_line(&format!("{} {}{to}{why}", field.status, field.pointer))
         };
@@ -76,34 +112,28 @@ fn per_file(report: &ImportReport, text: impl Fn(&FileReport) -> String) -> Stri
 }
 
 /// Names the files, with what each was taken for.
-fn files(report: &ImportReport) -> String {
+fn files(language: Language, report: &ImportReport) -> Vec<String> {
     let name = |file: &FileReport| show::cut_middle(&show::clean_line(&file.path), show::width() / 2);
     let widest = report.files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
     let line = |file: &FileReport| {
-        let format = file.format.map_or_else(|| lang::text(nameless(file)), |format| format.id().into());
+        let format =
+            file.format.map_or_else(|| lang::word(language, nameless(file)), |format| format.id().into());
         let inside = file.container.as_ref().map(|container| format!(" ({container})")).unwrap_or_default();
         cut(&format!("{:widest$}  {format}{inside}", name(file)))
     };
-    first(report.files.iter().map(line).collect(), 2 * MAX_FILES).concat()
+    report.files.iter().map(line).collect()
 }
 
-/// Says what a file without a format is: its fields were read, or not even these.
+/// Describes what a file without a format is: its fields were read, or not even these.
 fn nameless(file: &FileReport) -> &'static str {
     if file.fields.is_empty() { "unreadable" } else { "unknown" }
 }
 
-fn section(title: &str, lines: &[String]) -> String {
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("{}\n{}", lang::text(title), lines.concat()),
-    }
-}
-
-fn made_lines(made: &Import) -> Vec<String> {
+fn made_lines(language: Language, made: &Import) -> Vec<String> {
     let mut lines = Vec::new();
     let mut add = |title: &str, names: Vec<String>| {
         if !names.is_empty() {
-            lines.extend(list(&lang::text(title), &names));
+            lines.extend(list(language, &lang::word(language, title), &names));
         }
     };
     if let Some(agent) = &made.agent {
@@ -115,9 +145,9 @@ fn made_lines(made: &Import) -> Vec<String> {
             "greetings",
             Some(agent.greetings.len()).filter(|count| *count > 0).map(count).into_iter().collect(),
         );
-        add("scripts", scripts(agent));
+        add("scripts", scripts(language, agent));
     }
-    add("books", made.worldbooks.iter().map(book).collect());
+    add("books", made.worldbooks.iter().map(|made| book(language, made)).collect());
     add(
         "profile",
         made.profile.iter().filter_map(|profile| Some(profile.name.as_ref()?.to_string())).collect(),
@@ -144,29 +174,29 @@ fn prompt(entry: &PresetMessage) -> String {
     name.map_or_else(|| "?".to_owned(), |name| name.trim().to_owned())
 }
 
-fn book(book: &NamedBook) -> String {
+fn book(language: Language, book: &NamedBook) -> String {
     let entries = book.book.entries.len();
     let is_off = |disable: &ctx_types::WorldbookEntry| disable.disable.is_some_and(|flag| flag.0);
     let off = book.book.entries.iter().filter(|(_, entry)| is_off(entry)).count();
-    let off = if off > 0 { format!(", {off} {}", lang::phrase("off")) } else { String::new() };
-    let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
-    format!("{} ({}{off})", book.name, lang::phrase(&entries))
+    let off = if off > 0 { format!(", {off} {}", lang::word(language, "off")) } else { String::new() };
+    let entries = if entries == 1 { phrase!("1 entry") } else { phrase!("{count} entries", count = entries) };
+    format!("{} ({}{off})", book.name, lang::say(language, &entries))
 }
 
 /// Names the regex rules, with those that are off marked.
-fn scripts(agent: &Agent) -> Vec<String> {
+fn scripts(language: Language, agent: &Agent) -> Vec<String> {
     let presets = agent.regex_config.iter().flat_map(|config| &config.presets);
     let rules = presets.flat_map(|preset| preset.rules.iter().map(move |rule| (preset, rule)));
     let name = |(preset, rule): (&ctx_types::RegexPreset, &ctx_types::RegexRule)| {
         let name = rule.name.as_deref().or(rule.id.as_deref()).unwrap_or("?").to_owned();
         let is_off = rule.enabled == Some(false) || preset.enabled == Some(false);
-        if is_off { format!("{name} ({})", lang::phrase("off")) } else { name }
+        if is_off { format!("{name} ({})", lang::word(language, "off")) } else { name }
     };
     rules.map(name).collect()
 }
 
 /// Writes names behind a title, as far as some lines hold them.
-fn list(title: &str, names: &[String]) -> Vec<String> {
+fn list(language: Language, title: &str, names: &[String]) -> Vec<String> {
     let width = show::width().saturating_sub(INDENT + TITLE + 2).max(24);
     let names: Vec<String> = names.iter().map(|name| show::cut_line(name, width / 2)).collect();
     let mut lines = vec![String::new()];
@@ -175,7 +205,7 @@ fn list(title: &str, names: &[String]) -> Vec<String> {
         let is_full = lines[last].chars().count() + name.chars().count() + 2 > width;
         if is_full && lines.len() == MAX_NAME_LINES {
             let more = names.len() - index;
-            lines[last] += &lang::phrase(&format!("and {more} more"));
+            lines[last] += &lang::say(language, &phrase!("and {more} more", more));
             break;
         }
         if is_full && index > 0 {
@@ -194,8 +224,8 @@ fn list(title: &str, names: &[String]) -> Vec<String> {
     lines.into_iter().enumerate().map(line).collect()
 }
 
-/// Says of the fields of a status why they have it, those with the same reason together.
-fn reasons(report: &ImportReport, status: FieldStatus) -> Vec<String> {
+/// Lists why the fields of a status have it, those with the same reason together.
+fn reasons(language: Language, report: &ImportReport, status: FieldStatus) -> Vec<String> {
     let mut reasons: Vec<Reason<'_>> = Vec::new();
     for file in &report.files {
         for group in file.groups().into_iter().filter(|group| group.status == status) {
@@ -209,14 +239,18 @@ fn reasons(report: &ImportReport, status: FieldStatus) -> Vec<String> {
     // What is empty says nothing about what is sent.
     reasons.sort_by_key(|reason| reason.are_empty);
     let is_only = report.files.len() == 1;
-    let lines = reasons.iter().map(|reason| cut(&format!("{:INDENT$}{}", "", reason.told(is_only))));
-    first(lines.collect(), MAX_REASONS)
+    let line = |reason: &Reason<'_>| cut(&format!("{:INDENT$}{}", "", reason.told(language, is_only)));
+    reasons.iter().map(line).collect()
 }
+
+/// Why a field has no effect of which no more is known.
+const UNREAD: &str = "nothing here uses it";
 
 /// Fields of one file with the same reason.
 struct Reason<'a> {
     file: &'a str,
     note: Option<&'static str>,
+    status: FieldStatus,
     patterns: Vec<String>,
     count: usize,
     are_empty: bool,
@@ -225,7 +259,8 @@ struct Reason<'a> {
 impl<'a> Reason<'a> {
     fn of(file: &'a FileReport, group: &FieldGroup<'a>) -> Self {
         let (count, are_empty) = (group.count, group.are_empty);
-        Self { file: &file.path, note: group.note, patterns: vec![pattern(group)], count, are_empty }
+        let (note, status, patterns) = (group.note, group.status, vec![pattern(group)]);
+        Self { file: &file.path, note, status, patterns, count, are_empty }
     }
 
     fn add(&mut self, group: &FieldGroup<'_>) {
@@ -234,19 +269,21 @@ impl<'a> Reason<'a> {
         self.are_empty &= group.are_empty;
     }
 
-    fn told(&self, is_only: bool) -> String {
+    fn told(&self, language: Language, is_only: bool) -> String {
         let first = self.patterns.first().map(String::as_str).unwrap_or_default();
         let more = match self.patterns.len() - 1 {
             0 => String::new(),
-            more => format!(" {}", lang::phrase(&format!("and {more} more"))),
+            more => format!(" {}", lang::say(language, &phrase!("and {more} more", more))),
         };
         let count =
             if self.count > self.patterns.len() { format!(" ×{}", self.count) } else { String::new() };
-        let why = note(self.note, empty(self.are_empty, self.count));
+        let is_unread = self.status == FieldStatus::Kept && !self.are_empty;
+        let reason = self.note.or_else(|| is_unread.then_some(UNREAD));
+        let why = note(language, reason, empty(self.are_empty, self.count));
         let why = if why.is_empty() { why } else { format!(": {why}") };
         let name = Path::new(self.file).file_name().map(std::ffi::OsStr::to_string_lossy);
         let name = name.unwrap_or(Cow::Borrowed(self.file));
-        let of = if is_only { String::new() } else { format!("{name}  ") };
+        let of = if is_only { String::new() } else { show::cut_middle(&name, FILE) + "  " };
         format!("{of}{first}{more}{count}{why}")
     }
 }
@@ -259,9 +296,9 @@ fn empty(is_empty: bool, count: usize) -> Option<&'static str> {
     is_empty.then_some(if count == 1 { "empty" } else { "all empty" })
 }
 
-fn note(note: Option<&'static str>, empty: Option<&str>) -> String {
-    let note = note.map(|note| lang::text(note).into_owned());
-    let empty = empty.map(|empty| lang::phrase(empty).into_owned());
+fn note(language: Language, note: Option<&'static str>, empty: Option<&str>) -> String {
+    let note = note.map(|note| lang::word(language, note).into_owned());
+    let empty = empty.map(|empty| lang::word(language, empty).into_owned());
     note.into_iter().chain(empty).collect::<Vec<_>>().join("; ")
 }
 
@@ -270,12 +307,13 @@ fn cut(line: &str) -> String {
 }
 
 /// Takes the first lines, and says how many others there are.
-fn first(mut lines: Vec<String>, most: usize) -> Vec<String> {
-    let more = lines.len().saturating_sub(most);
-    if more > 0 {
-        lines.truncate(most);
-        let told = format!("and {}; `--report` lists them", plural(more, "more line"));
-        lines.push(format!("{:INDENT$}{}\n", "", lang::text(&told)));
+fn first(language: Language, mut lines: Vec<String>, most: usize) -> Vec<String> {
+    let wanted = lines.len();
+    if wanted > most {
+        lines.truncate(most.saturating_sub(1));
+        let more = wanted - lines.len();
+        let told = phrase!("and {more}; `--report` lists them", more = count_of!(more, "more line"));
+        lines.push(format!("{:INDENT$}{}\n", "", lang::say(language, &told)));
     }
     lines
 }

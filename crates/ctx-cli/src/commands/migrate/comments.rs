@@ -7,66 +7,37 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use crate::schemas;
 use ctx_project::codes;
+use ctx_project::digits;
 use ctx_project::locate::{properties_length, quoted_length};
 
-/// Says how many comments a file of YAML loses, at the first of them; none if it has none but the line that names
+/// Describes how many comments a file of YAML loses, at the first of them; none if it has none but the line that names
 /// its schema, which is kept.
 pub(super) fn lost(text: &str) -> Option<Diagnostic> {
     let comments = comments(text);
     let first = comments.first()?;
     let message = match comments.len() {
-        1 => phrase!("the file is written anew, without this comment"),
+        1 => phrase!("the file is rewritten without this comment"),
         count => phrase!(
-            "the file is written anew, without this and {comments}",
+            "the file is rewritten without this and {comments}",
             comments = count_of!(count - 1, "more comment")
         ),
     };
     let found = Diagnostic::warning(codes::LOST_COMMENTS, message).at_span(Span::new(first.start, first.end));
     Some(
-        found.with_help(phrase!(
-            "put back by hand what is needed; it stays in the file that ends with `.bak`"
-        )),
+        found
+            .with_help(phrase!("restore by hand what you need; the old file is kept with the ending `.bak`")),
     )
 }
 
-/// Says that a file of YAML loses digits of numbers, at the first of them.
+/// Reports that a file of YAML loses digits of numbers, at the first of them.
 pub(super) fn lost_digits(text: &str) -> Option<Diagnostic> {
-    let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    let byte = |index: usize| bytes.get(index).copied().unwrap_or(text.len());
-    let spaced = text.replace('\t', " ");
-    let plain = |event| match event {
-        Ok((Event::Scalar(value, ScalarStyle::Plain, ..), span)) => Some((value, span)),
-        _ => None,
-    };
-    let mut scalars = Parser::new_from_str(&spaced).take_while(Result::is_ok).filter_map(plain);
-    let (number, span) = scalars.find(|(value, _)| loses_digits(value))?;
-    let message = phrase!(
-        "the file is written anew, and `{number}` loses digits",
-        number = ctx_types::excerpt(&number)
-    );
-    let place = Span::new(byte(span.start.index()), byte(span.end.index()));
+    let (number, place) = digits::first(text)?;
+    let message =
+        phrase!("the file is rewritten, and `{number}` loses digits", number = ctx_types::excerpt(&number));
     let found = Diagnostic::warning(codes::LOST_DIGITS, message).at_span(place);
     Some(found.with_help(phrase!(
-        "put it back by hand, or write it as a text in quotes; it stays in the file that ends with `.bak`"
+        "restore it by hand, or write it as a string; the old file is kept with the ending `.bak`"
     )))
-}
-
-/// Tells whether a number has digits that memory does not hold.
-fn loses_digits(text: &str) -> bool {
-    let is_number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
-    let Some(number) = text.parse::<f64>().ok().filter(|number| is_number && number.is_finite()) else {
-        return false;
-    };
-    text.parse::<i64>().is_err()
-        && text.parse::<u64>().is_err()
-        && significant(text) != significant(&serde_json::json!(number).to_string())
-}
-
-/// The digits of a number but for zeros at its ends.
-fn significant(number: &str) -> String {
-    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    digits.trim_matches('0').to_owned()
 }
 
 /// Returns the places of comments, in bytes. O(n).
@@ -126,28 +97,6 @@ mod tests {
     fn check(text: &str, expected: &[&str]) {
         let found: Vec<&str> = comments(text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(found, expected, "{text}");
-    }
-
-    #[test]
-    fn digits_are_lost_where_there_are_too_many() {
-        for kept in [
-            "1.10",
-            "0x10",
-            "1e5",
-            "18446744073709551615",
-            "-9007199254740993",
-            "0.1",
-            "100000000000000000000000",
-            "x",
-            "1.2.3",
-            "nan",
-            "1e999",
-        ] {
-            assert!(!loses_digits(kept), "{kept}");
-        }
-        for lost in ["123456789012345678901", "-0.12345678901234567890", "1.2345678901234567890e5"] {
-            assert!(loses_digits(lost), "{lost}");
-        }
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! The conversations of the store: what there is, and what is to be gone.
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use ctx_chat::{ConversationEntry, ConversationStore as _, SpillFolder, SqliteStore, StoreError};
-use ctx_types::Phrase;
+use ctx_language::Language;
+use ctx_types::phrase;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::args::{DeleteArguments, KeptArguments};
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::project;
 use crate::show;
 use ctx_project::error::ProjectError;
@@ -19,8 +20,8 @@ use ctx_project::store;
 const HEADER: [&str; 4] = ["conversation", "changed", "steps", "title"];
 
 /// Lists what there is.
-pub(super) fn list(arguments: &KeptArguments) -> Result<Exit> {
-    let entries = match open(arguments)? {
+pub(super) fn list(language: Language, arguments: &KeptArguments) -> Result<Exit> {
+    let entries = match open(language, arguments)? {
         Some((store, _)) => store::wait(store.list())??,
         None => Vec::new(),
     };
@@ -29,34 +30,34 @@ pub(super) fn list(arguments: &KeptArguments) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     if entries.is_empty() {
-        show::note("there is no conversation yet");
+        show::note(language, &phrase!("there is no conversation yet"));
         return Ok(Exit::Success);
     }
     let rows = entries.into_iter().map(|entry| {
         let title = entry.name.clone().unwrap_or_default();
         [entry.id, moment(entry.changed_millis), entry.revision.to_string(), title]
     });
-    show::result(&show::fitted(HEADER, rows.collect(), &[2]))?;
+    show::result(&show::fitted(language, HEADER, rows.collect(), &[2]))?;
     Ok(Exit::Success)
 }
 
 /// Removes conversations, with what was spilled for them.
-pub(super) fn delete(arguments: &DeleteArguments) -> Result<Exit> {
-    let opened = open(&arguments.kept)?;
+pub(super) fn delete(language: Language, arguments: &DeleteArguments) -> Result<Exit> {
+    let opened = open(language, &arguments.kept)?;
     let (mut deleted, mut exit) = (Vec::new(), Exit::Success);
     for id in &arguments.ids {
         match opened.as_ref().map_or_else(|| Err(missing(id)), |(store, spill)| remove(store, spill, id)) {
             Ok(()) => deleted.push(id.as_str()),
             Err(error) => {
-                show::failure(&error);
+                show::failure(language, &error);
                 exit = if exit == Exit::Success { Exit::of(&error) } else { exit };
             }
         }
     }
-    let lines: Vec<String> = deleted.iter().map(|id| format!("deleted: {id}\n")).collect();
+    let line = |id: &&str| lang::say(language, &phrase!("deleted: {id}", id)) + "\n";
     match arguments.kept.json {
         true => show::json(&json!({ "deleted": deleted }))?,
-        false => show::result(&lang::lines(&lines.concat()))?,
+        false => show::result(&deleted.iter().map(line).collect::<String>())?,
     }
     Ok(exit)
 }
@@ -64,16 +65,20 @@ pub(super) fn delete(arguments: &DeleteArguments) -> Result<Exit> {
 /// Removes the files first: what is in the store can then be deleted again if that fails.
 fn remove(store: &SqliteStore, spill: &SpillFolder, id: &str) -> Result<()> {
     spill.delete(id).map_err(|error| {
-        anyhow!("cannot delete the results of `{id}`, and deletes nothing: {}", files::reason(&error))
+        let reason = files::reason(&error);
+        Told(phrase!("cannot delete the results of `{id}`, and deletes nothing: {reason}", id, reason))
     })?;
     store::wait(store.delete(id))?.map_err(told)
 }
 
 /// Opens the store if there is one.
-pub(super) fn open(arguments: &KeptArguments) -> Result<Option<(SqliteStore, SpillFolder)>> {
-    let mut sources = show::sources();
-    let config = project::config(&arguments.config, &mut sources)?;
-    show::findings(&sources, &config.found);
+pub(super) fn open(
+    language: Language,
+    arguments: &KeptArguments,
+) -> Result<Option<(SqliteStore, SpillFolder)>> {
+    let mut sources = show::sources(language);
+    let config = project::config(language, &arguments.config, &mut sources)?;
+    show::findings(language, &sources, &config.found);
     Ok(store::open_existing(arguments.store.store.as_deref(), &config)?)
 }
 
@@ -85,9 +90,7 @@ pub(super) fn missing(id: &str) -> anyhow::Error {
 /// An id that is not there, or there already, is a fault of the command line.
 pub(super) fn told(error: StoreError) -> anyhow::Error {
     match error {
-        StoreError::NotFound { .. } | StoreError::Exists { .. } => {
-            ProjectError::Usage(Phrase::verbatim(error.to_string())).into()
-        }
+        StoreError::NotFound { .. } | StoreError::Exists { .. } => ProjectError::Usage(error.phrase()).into(),
         error => error.into(),
     }
 }

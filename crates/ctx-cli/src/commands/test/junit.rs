@@ -2,12 +2,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
+use ctx_language::Language;
+use ctx_types::{phrase, plural};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use crate::commands::test::{Tested, changes_to_text};
-use crate::show::{self, plural};
+use crate::lang::Told;
+use crate::show;
 use ctx_project::case::Outcome;
 use ctx_project::files;
 
@@ -40,10 +43,14 @@ pub(super) fn to_xml(results: &[Tested]) -> Result<Vec<u8>> {
         writer.write_event(Event::End(BytesEnd::new("testsuite")))?;
         writer.write_event(Event::End(BytesEnd::new("testsuites")))
     })();
-    written.map_err(|error| anyhow!("the results cannot be written as XML: {error}"))?;
+    written.map_err(|error| unwritten(&error))?;
     let mut xml = writer.into_inner();
     xml.push(b'\n');
     Ok(xml)
+}
+
+fn unwritten(error: &std::io::Error) -> Told {
+    Told(phrase!("the results cannot be written as XML: {error}", error = error.to_string()))
 }
 
 fn case(writer: &mut Writer<Vec<u8>>, tested: &Tested) -> std::io::Result<()> {
@@ -82,7 +89,8 @@ fn fault(outcome: &Result<Outcome>) -> Option<(&'static str, String, String)> {
             let more = changes.len().checked_sub(1).filter(|more| *more > 0);
             let more = more.map(|more| format!(" and {}", plural(more, "more change"))).unwrap_or_default();
             let line = first.unwrap_or_else(|| "the context is not the expected one".to_owned()) + &more;
-            let details = changes_to_text(changes, expected, result) + &show::plain_diff(expected, result);
+            let details = changes_to_text(Language::En, changes, expected, result)
+                + &show::plain_diff(expected, result);
             Some(("failure", line, details))
         }
         Ok(Outcome::New) => Some(("failure", "nothing is expected of it yet".to_owned(), String::new())),

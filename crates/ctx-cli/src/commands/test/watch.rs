@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
+use ctx_types::phrase;
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use crate::lang::Told;
 use ctx_project::files;
 
 /// How long it must be quiet after a change, so that an editor that writes several files runs the tests once.
@@ -30,12 +32,12 @@ impl Watched {
     /// Begins to watch folders with all that is below them.
     pub(super) fn new(folders: &[PathBuf]) -> Result<Self> {
         let (sender, events) = channel();
-        let failed = |error: notify::Error| anyhow!("changes cannot be watched: {error}");
+        let failed = |error: notify::Error| {
+            Told(phrase!("changes cannot be watched: {error}", error = error.to_string()))
+        };
         let mut watcher = notify::recommended_watcher(sender).map_err(failed)?;
         for folder in folders {
-            watcher.watch(folder, RecursiveMode::Recursive).map_err(|error| {
-                anyhow!("changes of `{}` cannot be watched: {error}", files::name(folder))
-            })?;
+            watcher.watch(folder, RecursiveMode::Recursive).map_err(|error| unwatched(folder, &error))?;
         }
         let whole = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
         Ok(Self { events, watcher, whole, single: BTreeSet::new() })
@@ -47,9 +49,8 @@ impl Watched {
             let is_watched =
                 self.whole.iter().any(|whole| folder.starts_with(whole)) || self.single.contains(folder);
             if !is_watched {
-                self.watcher.watch(folder, RecursiveMode::NonRecursive).map_err(|error| {
-                    anyhow!("changes of `{}` cannot be watched: {error}", files::name(folder))
-                })?;
+                let watched = self.watcher.watch(folder, RecursiveMode::NonRecursive);
+                watched.map_err(|error| unwatched(folder, &error))?;
                 self.single.insert(folder.to_owned());
             }
         }
@@ -59,7 +60,7 @@ impl Watched {
     /// Waits until a file was written, made, moved or deleted, and it is quiet then.
     pub(super) fn wait(&self) -> Result<()> {
         loop {
-            let event = self.events.recv().map_err(|_| anyhow!("changes are no longer watched"))?;
+            let event = self.events.recv().map_err(|_| Told(phrase!("changes are no longer watched")))?;
             if event.is_ok_and(|event| !event.kind.is_access()) {
                 break;
             }
@@ -70,4 +71,9 @@ impl Watched {
         }
         Ok(())
     }
+}
+
+fn unwatched(folder: &Path, error: &notify::Error) -> Told {
+    let (folder, error) = (files::name(folder), error.to_string());
+    Told(phrase!("changes of `{folder}` cannot be watched: {error}", folder, error))
 }

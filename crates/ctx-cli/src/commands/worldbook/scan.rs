@@ -1,5 +1,6 @@
 //! `ctx worldbook scan`: which entries a conversation activates, and why.
 
+use ctx_language::Language;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -23,25 +24,25 @@ use ctx_project::sources::Position;
 use ctx_project::turn::{self, Turn};
 
 /// Scans a conversation.
-pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
-    let mut sources = show::sources();
+pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Result<Exit> {
+    let mut sources = show::sources(language);
     let given = arguments.turn();
-    let config = project::config(&given.config, &mut sources)?;
+    let config = project::config(language, &given.config, &mut sources)?;
     let session = config.file("session", given.session.clone(), &sources)?;
     let (to, state, odd) = StateFile::open(arguments, session.as_deref(), &mut sources)?;
     let probe = Probe::default();
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
-    let mut turn = project::turn_on(probe.engine(), &given, config, change, &mut sources)?;
+    let mut turn = project::turn_on(language, (probe.engine(), config), &given, change, &mut sources)?;
     if let Some(state) = &state {
         state::begin_with(state, &mut turn)?;
     }
     let (seen, found) = scan::look(&turn, &probe);
-    let seen = seen.inspect_err(|_| show::findings(&sources, &found))?;
+    let seen = seen.inspect_err(|_| show::findings(language, &sources, &found))?;
     let (found, _) = placed([odd, found].concat(), &sources);
-    show::findings(&sources, &found);
+    show::findings(language, &sources, &found);
     let Some(seen) = seen else {
-        return nothing(&turn, arguments.json, (state.as_ref(), &found), &sources);
+        return nothing(language, &turn, arguments.json, (state.as_ref(), &found), &sources);
     };
     let effects = ctx_processors::keep_worldbook_state(turn.session_mut(), &seen.scan.scan.state);
     let at = turn.input.at_millis.unwrap_or_default();
@@ -49,13 +50,14 @@ pub(crate) fn run(arguments: &WorldbookScanArguments) -> Result<Exit> {
     let scanned = Scanned { turn: &turn, seen: &seen, effects, written, found, all: arguments.all };
     match arguments.json {
         true => show::json(&scanned.to_json(&sources))?,
-        false => show::result(&scanned.to_text(arguments.write))?,
+        false => show::result(&scanned.to_text(language, arguments.write))?,
     }
     Ok(Exit::Success)
 }
 
-/// Says that there was nothing to scan.
+/// Reports that there was nothing to scan.
 fn nothing(
+    language: Language,
     turn: &Turn,
     as_json: bool,
     (state, found): (Option<&TimedState>, &[Diagnostic]),
@@ -76,10 +78,10 @@ fn nothing(
             "findings": findings_json(found, sources),
         }))?;
     } else if is_empty {
-        show::result(&lang::lines("no entries\n"))?;
+        show::result(&lang::lines(language, "no entries\n"))?;
     } else {
-        let told = "nothing was searched: `worldbook-processor` did not run, or no entry can\n";
-        show::result(&lang::lines(told))?;
+        let told = phrase!("nothing was searched: `worldbook-processor` did not run, or no entry can");
+        show::result(&(lang::say(language, &told) + "\n"))?;
     }
     Ok(Exit::Success)
 }
@@ -137,14 +139,14 @@ impl<'a> Scanned<'a> {
         self.seen.tokens.iter().map(|tokens| u64::from(*tokens)).sum()
     }
 
-    fn to_text(&self, is_written: bool) -> String {
+    fn to_text(&self, language: Language, is_written: bool) -> String {
         let row = |line: Line<'_>| EntryRow {
             id: line.member.id.to_string(),
             title: line.member.entry.title.as_deref().map(str::to_owned),
             state: line.state,
             pass: line.active.map(|(activation, _)| activation.pass),
             tokens: line.active.and_then(|(_, tokens)| tokens),
-            place: line.member.entry.destination.to_string(),
+            place: line.member.entry.destination.phrase(),
             why: self.why(line),
         };
         let scan = &self.seen.scan.scan;
@@ -153,25 +155,28 @@ impl<'a> Scanned<'a> {
             Status::Activated(_) => None,
         });
         let kept = match (&self.written, &self.effects) {
-            (Some(file), _) => Some(format!("timed effects are written to {file}")),
+            (Some(file), _) => Some(phrase!("timed effects are written to {file}", file)),
             (None, Some(_)) if !is_written => {
-                Some("timed effects have changed; `--write` keeps them".to_owned())
+                Some(phrase!("timed effects have changed; `--write` keeps them"))
             }
             _ => None,
         };
-        scan_table(&ScanFigures {
-            books: self.turn.books().list().count(),
-            entries: scan.statuses.len(),
-            tokens: self.tokens(),
-            is_exact: self.seen.is_exact,
-            budget: scan.budget,
-            passes: scan.passes.len(),
-            rows: self.lines().map(row).collect(),
-            others: others.collect(),
-            lists_others: self.all,
-            timed: timed(self.seen),
-            kept,
-        })
+        scan_table(
+            language,
+            &ScanFigures {
+                books: self.turn.books().list().count(),
+                entries: scan.statuses.len(),
+                tokens: self.tokens(),
+                is_exact: self.seen.is_exact,
+                budget: scan.budget,
+                passes: scan.passes.len(),
+                rows: self.lines().map(row).collect(),
+                others: others.collect(),
+                lists_others: self.all,
+                timed: timed(language, self.seen),
+                kept,
+            },
+        )
     }
 
     fn to_json(&self, sources: &Sources) -> Value {
@@ -224,14 +229,13 @@ impl<'a> Scanned<'a> {
 }
 
 /// One line for each timed effect that holds from now on.
-fn timed(seen: &ObservedScan) -> Vec<String> {
+fn timed(language: Language, seen: &ObservedScan) -> Vec<String> {
     let state = &seen.scan.scan.state;
-    let line = |(id, effect): (&Arc<str>, &Effect), verb: &str| {
-        lang::text(&format!("`{}` {verb} {}", show::clean_line(id), effect.until())).into_owned()
-    };
-    let sticky = state.sticky.iter().map(|effect| line(effect, "stays"));
-    let cooldown = state.cooldown.iter().map(|effect| line(effect, "rests"));
-    sticky.chain(cooldown).collect()
+    let told = |(id, effect): (&Arc<str>, &Effect)| (show::clean_line(id), effect.until());
+    let sticky = state.sticky.iter().map(told).map(|(id, until)| phrase!("`{id}` stays {until}", id, until));
+    let resting =
+        state.cooldown.iter().map(told).map(|(id, until)| phrase!("`{id}` rests {until}", id, until));
+    sticky.chain(resting).map(|line| lang::say(language, &line)).collect()
 }
 
 fn findings_json(found: &[Diagnostic], sources: &Sources) -> Vec<Value> {

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use ctx_processors::keep_worldbook_state;
 use ctx_types::{Diagnostic, phrase};
 use ctx_worldbook::TimedState;
 use serde_json::Value;
 
 use crate::args::WorldbookScanArguments;
+use crate::lang::Told;
 use ctx_project::Sources;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing, FilesRead};
@@ -51,15 +52,19 @@ impl StateFile {
         let file = InputFile { bytes: Some(bytes.clone()), ..InputFile::from(path) };
         let (value, mut found) = inputs::document(&file, sources)?;
         if !value.is_object() {
-            bail!("`{name}` has no timed effects in it: expected an object with `sticky` and `cooldown`");
+            return Err(Told(phrase!(
+                "`{name}` has no timed effects in it: expected an object with `sticky` and `cooldown`",
+                name
+            ))
+            .into());
         }
         if arguments.write && !files::is_editable(&bytes) {
-            let message = phrase!("`{name}` is no plain JSON and would not come back as it is", name);
+            let message = phrase!("`{name}` is not plain JSON and would not be restored exactly", name);
             return Err(ProjectError::Usage(message).into());
         }
         if arguments.write && !TimedState::is_state(&value) {
             let message =
-                phrase!("`{name}` is not written: it holds something else than timed effects", name);
+                phrase!("`{name}` is not written: it holds something other than timed effects", name);
             return Err(ProjectError::Usage(message).into());
         }
         found.extend(of_other_shape(&value).map(|odd| odd.in_document(name.as_str())));
@@ -156,7 +161,7 @@ fn write_own(
     }
     let bytes = match before {
         Some(before) => files::edited(before, &written)
-            .map_err(|reason| anyhow!("`{name}` cannot be changed in place: {reason}"))?,
+            .map_err(|reason| Told(phrase!("`{name}` cannot be changed in place: {reason}", name, reason)))?,
         None => files::pretty_json(&written),
     };
     files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;

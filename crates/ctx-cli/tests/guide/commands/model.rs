@@ -28,7 +28,7 @@ impl Model {
         Self { address: address.trim_end_matches("/v1").to_owned(), answers, calls: Mutex::new(0) }
     }
 
-    /// Says a text next.
+    /// Answers with a text next.
     pub(crate) fn answer(&self, text: &str) {
         self.push(Answer::text(text));
     }

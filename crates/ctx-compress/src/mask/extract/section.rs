@@ -123,7 +123,7 @@ const DONE: [&str; 27] = [
     "同意",
 ];
 
-/// Tells whether a text has a mark: words of letters stand by themselves.
+/// Returns whether a text has a mark: words of letters stand by themselves.
 fn holds(text: &str, mark: &str) -> bool {
     if !mark.is_ascii() {
         return text.contains(mark);

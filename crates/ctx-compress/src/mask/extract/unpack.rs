@@ -88,7 +88,7 @@ impl Unpacked {
     }
 }
 
-/// Tells who speaks a line, and what.
+/// Returns who speaks a line, and what.
 fn speaker(line: &str) -> (Role, &str) {
     let heads = [
         ("user: ", Role::User),
@@ -100,7 +100,7 @@ fn speaker(line: &str) -> (Role, &str) {
     said.unwrap_or((Role::System, line))
 }
 
-/// Tells whether a line says nothing: a number of a part, or that there is nothing to say.
+/// Returns whether a line says nothing: a number of a part, or that there is nothing to say.
 fn is_nothing(line: &str) -> bool {
     let bare = line.trim_matches(['[', ']', '.', '。', '(', ')']);
     bare.chars().all(|c| !c.is_alphanumeric() || c.is_ascii_digit())

@@ -37,7 +37,7 @@ pub(super) fn chinese(lexed: &Lexed<'_>, at: usize) -> Option<(Moment, usize)> {
     }
 }
 
-/// Tells whether a month stands alone, and not `三月内`, which would be a span of months.
+/// Returns whether a month stands alone, and not `三月内`, which would be a span of months.
 fn is_month_alone(lexed: &Lexed<'_>, next: usize) -> bool {
     !lexed.han(next).is_some_and(|c| "内后前来".contains(c))
 }

@@ -27,7 +27,7 @@ const LOOKING: [&str; 62] = [
 const LOOKING_IN_CHINESE: [&str; 10] =
     ["查询", "查看", "查找", "搜索", "获取", "读取", "列出", "检查", "计算", "浏览"];
 
-/// Tells whether a call of this tool changes something, as far as its name tells.
+/// Returns whether a call of this tool changes something, as far as its name tells.
 ///
 /// A word for a change anywhere in the name counts; otherwise a word for looking says that it changes nothing. A
 /// name without either is taken for a change: better to remember what only looked than to forget what was done.

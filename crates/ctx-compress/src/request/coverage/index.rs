@@ -278,7 +278,7 @@ const IMPERSONAL: u32 = 50;
 /// Words with which people speak of themselves.
 const FIRST_PERSON: [&str; 8] = ["i", "i'm", "i've", "i'd", "i'll", "my", "our", "we"];
 
-/// Tells whether a text speaks of its speaker; so does every text in a language that this cannot tell of.
+/// Returns whether a text speaks of its speaker; so does every text in a language that this cannot tell of.
 fn speaks_of_itself(text: &str) -> bool {
     let is_chinese = !text.is_ascii() && text.chars().any(|c| ('\u{4E00}'..='\u{9FFF}').contains(&c));
     if is_chinese {

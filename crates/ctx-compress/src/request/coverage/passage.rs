@@ -74,14 +74,14 @@ const LONGEST_TOOL: usize = 64;
 
 const fn kind(role: Role) -> NoteLineKind {
     match role {
-        Role::System | Role::Developer => NoteLineKind::System,
         Role::User => NoteLineKind::User,
         Role::Assistant => NoteLineKind::Assistant,
         Role::Tool => NoteLineKind::Result,
+        _ => NoteLineKind::System,
     }
 }
 
-/// Tells whether somebody changed the text of a note, so that it says no more what it stands for.
+/// Returns whether somebody changed the text of a note, so that it says no more what it stands for.
 pub(crate) fn is_changed_note(message: &Message) -> bool {
     message.note.is_some() && earlier_lines(message).is_none()
 }

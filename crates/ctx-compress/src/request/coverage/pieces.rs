@@ -79,7 +79,7 @@ const DUTIES: [&str; 20] = [
     "要求", "必须", "不要", "不能", "不得", "别", "禁止", "务必", "过敏",
 ];
 
-/// Tells whether a sentence says what must be or must not be.
+/// Returns whether a sentence says what must be or must not be.
 fn speaks_of_duty(text: &str) -> bool {
     let is_duty = |word: &str| DUTIES.iter().any(|duty| duty.eq_ignore_ascii_case(word));
     let mut words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));

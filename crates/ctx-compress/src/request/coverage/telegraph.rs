@@ -20,7 +20,7 @@ pub(super) static FILLERS: WordList<124> = WordList::new([
     "your", "yours", "yourself", "yup",
 ]);
 
-/// Tells whether a word in lower case carries little.
+/// Returns whether a word in lower case carries little.
 pub(crate) fn is_filler(word: &str) -> bool {
     FILLERS.contains(word)
 }

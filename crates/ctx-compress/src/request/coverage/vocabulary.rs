@@ -180,7 +180,7 @@ impl Kind {
     /// It is a part of an argument of some tool call.
     pub(super) const ARGUMENT: Self = Self(32);
 
-    /// Tells the kind of a word by its signs.
+    /// Reports the kind of a word by its signs.
     fn of(stem: &str) -> Self {
         let has_digit = stem.contains(char::is_numeric);
         let mut kind = Self::default();
@@ -193,7 +193,7 @@ impl Kind {
         kind
     }
 
-    /// Tells whether it is of another kind too.
+    /// Returns whether it is of another kind too.
     pub(super) const fn is(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

@@ -19,7 +19,7 @@ impl<const N: usize> WordList<N> {
         Self(list)
     }
 
-    /// Tells whether a word is in the list. O(log N).
+    /// Returns whether a word is in the list. O(log N).
     pub(super) fn contains(&self, word: &str) -> bool {
         let bytes = word.as_bytes();
         let mut number = [0; LONGEST];
@@ -28,7 +28,7 @@ impl<const N: usize> WordList<N> {
         self.0.binary_search(&u128::from_be_bytes(number)).is_ok()
     }
 
-    /// Tells whether the list can be searched.
+    /// Returns whether the list can be searched.
     #[cfg(test)]
     pub(super) fn is_sorted(&self) -> bool {
         self.0.is_sorted_by(|a, b| a < b)

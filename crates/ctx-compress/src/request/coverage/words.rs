@@ -71,7 +71,7 @@ fn word_end(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Tells whether a character joins two parts of a word.
+/// Returns whether a character joins two parts of a word.
 const fn is_joint(c: char) -> bool {
     matches!(c, '_' | '\'' | '’' | '-' | ':' | '.' | '@' | '/' | '\\')
 }
@@ -80,13 +80,13 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && !is_dense(c)
 }
 
-/// Tells whether a character belongs to a script without blanks between words.
+/// Returns whether a character belongs to a script without blanks between words.
 const fn is_dense(c: char) -> bool {
     matches!(c, '\u{0E01}'..='\u{0E4E}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// Tells whether a character is one of Chinese grammar; two of them together say nothing.
+/// Returns whether a character is one of Chinese grammar; two of them together say nothing.
 #[rustfmt::skip]
 const fn is_chinese_grammar(c: char) -> bool {
     matches!(c, '的' | '了' | '是' | '在' | '我' | '你' | '您' | '他' | '她' | '它' | '们' | '这' | '那' | '和' | '与'

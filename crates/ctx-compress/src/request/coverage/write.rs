@@ -141,7 +141,7 @@ impl NoteText {
             Role::User => NoteLineKind::User,
             Role::Assistant => NoteLineKind::Assistant,
             Role::Tool => NoteLineKind::Result,
-            Role::System | Role::Developer => NoteLineKind::System,
+            _ => NoteLineKind::System,
         };
         let mut line = String::new();
         write_prefix(kind, "", &mut line);

@@ -60,7 +60,7 @@ fn short(number: &str) -> String {
     }
 }
 
-/// Tells whether a format writes days or hours: letters outside of quotes, brackets and escapes.
+/// Returns whether a format writes days or hours: letters outside of quotes, brackets and escapes.
 fn is_date_code(code: &str) -> bool {
     let (mut is_quoted, mut is_bracket, mut is_escaped) = (false, false, false);
     for letter in code.chars() {

@@ -50,18 +50,20 @@ impl Turn {
         let config = json!({ "retainedCharacters": self.retained });
         file["parameters"] = json!({ "processors": [{ "id": "token-limiter", "config": config }] });
         let agent = read_agent(file.to_string().as_bytes(), "", &Limits::default(), &engine.anchors).unwrap();
-        engine.compile(&agent.value, &Compile { switches: self.switches.clone(), ..Compile::default() })
+        engine.compile(
+            &agent.value,
+            &Compile::default().with(|compile| compile.switches = self.switches.clone()),
+        )
     }
 
     pub(crate) fn input(&self) -> TurnInput {
-        TurnInput {
-            input: self.case.input.map(Into::into),
-            kind: self.case.kind,
-            model: self.case.model.map(Into::into),
-            context_tokens: Some(self.budget),
-            reserve: Some(0),
-            ..TurnInput::default()
-        }
+        TurnInput::default().with(|turn| {
+            turn.input = self.case.input.map(Into::into);
+            turn.kind = self.case.kind;
+            turn.model = self.case.model.map(Into::into);
+            turn.context_tokens = Some(self.budget);
+            turn.reserve = Some(0);
+        })
     }
 
     /// Writes another text wherever the agent has one.

@@ -29,7 +29,7 @@ impl Plugin {
 #[async_trait]
 impl ContextProcessor for Plugin {
     fn descriptor(&self) -> Descriptor {
-        Descriptor { priority: self.priority, ..Descriptor::new(self.id, "", "") }
+        Descriptor::new(self.id, "", "").with(|descriptor| descriptor.priority = self.priority)
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -69,7 +69,7 @@ pub(crate) struct Case {
 impl Case {
     /// A conversation of `count` messages in turn, the last of them a question, and a budget for it.
     pub(crate) fn talk(count: usize, budget: i64) -> Self {
-        let turn = TurnInput { context_tokens: Some(budget), ..TurnInput::default() };
+        let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(budget));
         let agent = json!({ "presetMessages": [
             { "role": "system", "content": "You help." },
             { "type": "chat_history" },

@@ -24,12 +24,12 @@ impl Chat {
             compiled: compile(config),
             session: Session::linear("s", (0..count).map(said)).0,
             memory: ConversationMemory::default(),
-            turn: TurnInput { context_tokens: Some(2_000), ..TurnInput::default() },
+            turn: TurnInput::default().with(|turn| turn.context_tokens = Some(2_000)),
         }
     }
 
     fn assemble(&self) -> Context {
-        let ports = Ports { memory: Some(&self.memory), ..Ports::default() };
+        let ports = Ports::default().with(|ports| ports.memory = Some(&self.memory));
         pollster::block_on(self.compiled.assemble_with(&self.session, &self.turn, ports)).unwrap()
     }
 
@@ -61,7 +61,8 @@ fn compile(config: &Value) -> CompiledAgent {
     // The formatters would join notes with instructions.
     let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let switches = Switches { disable, ..Switches::default() };
-    let compiled = Engine::new().compile(&agent, &Compile { switches, ..Compile::default() });
+    let compiled =
+        Engine::new().compile(&agent, &Compile::default().with(|compile| compile.switches = switches));
     assert_eq!(compiled.diagnostics(), []);
     compiled
 }
@@ -81,7 +82,7 @@ fn note(context: &Context) -> Option<&Message> {
     context.messages.iter().find(|message| message.note.is_some())
 }
 
-/// Tells whether the last turn rewrote the beginning.
+/// Returns whether the last turn rewrote the beginning.
 fn is_rewritten(context: &Context) -> bool {
     log(context, "request-compressor").starts_with("compacted")
 }
@@ -120,7 +121,7 @@ fn a_turn_that_goes_on_says_how_much_is_as_before() {
     chat.go_on();
     let context = chat.assemble();
     let stage = context.report.stages.iter().find(|stage| stage.id == "request-compressor").unwrap();
-    insta::assert_snapshot!(stage.log[0], @r#"what was made of 75 messages still does: 1026 of 1997 tokens {"sinceLastTurn":{"messages":7,"tokens":936,"bytes":2596,"rewrittenTokens":90}}"#);
+    insta::assert_snapshot!(stage.log[0], @r#"the earlier compression of 75 messages still fits: 1026 of 1997 tokens {"sinceLastTurn":{"messages":7,"tokens":936,"bytes":2596,"rewrittenTokens":90}}"#);
     let gone: usize = context
         .report
         .decisions

@@ -21,7 +21,7 @@ fn a_plug_in_that_fails_changes_nothing_and_is_reported() {
     let context = case.clone().with(fails).context();
     assert_eq!(context.messages, case.context().messages);
     let found: Vec<String> = context.report.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(found, ["error[CTX0453]: processor `fails` came to nothing: no luck"]);
+    assert_eq!(found, ["error[CTX0453]: processor `fails` failed: no luck"]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_cancelled_assembly_gives_no_context() {
     let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
     let cancel = Cancel::default();
     cancel.cancel();
-    let ports = Ports { cancel: Some(&cancel), ..Ports::default() };
+    let ports = Ports::default().with(|ports| ports.cancel = Some(&cancel));
     let session = talk(3);
     let turn = TurnInput::default();
     let done = compiled.assemble_with(&session, &turn, ports);
@@ -98,8 +98,10 @@ fn the_model_of_the_agent_counts_where_the_turn_names_none() {
     let agent = Agent::read(file, &mut Reader::new());
     let compiled = Engine::new().compile(&agent, &Compile::default());
     let assemble = |model: Option<&str>| {
-        let turn =
-            TurnInput { model: model.map(Into::into), input: Some("Hello".into()), ..TurnInput::default() };
+        let turn = TurnInput::default().with(|turn| {
+            turn.model = model.map(Into::into);
+            turn.input = Some("Hello".into());
+        });
         let context = compiled.assemble_blocking(&Session::new("s"), &turn).unwrap();
         let usage = context.report.usage.clone().unwrap();
         (texts(&context).len(), usage.available.is_some_and(|available| available < 8_192))

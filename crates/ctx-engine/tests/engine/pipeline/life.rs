@@ -1,6 +1,7 @@
 //! Traces, and the lives of messages that are read from them.
 
-use ctx_engine::{Context, EventKind, Life, Lives, Ports};
+use ctx_engine::inspect::{EventKind, Life, Lives};
+use ctx_engine::{Context, Ports};
 use ctx_types::Session;
 use serde_json::json;
 
@@ -10,7 +11,7 @@ use crate::pipeline::case::{Case, plugin, rewrite, stages, written};
 #[track_caller]
 fn traced(case: &Case) -> (Context, Session) {
     let session = case.session.clone().unwrap();
-    let ports = Ports { is_traced: true, ..Ports::default() };
+    let ports = Ports::default().with(|ports| ports.is_traced = true);
     let context = pollster::block_on(case.compile().assemble_with(&session, &case.turn, ports)).unwrap();
     (context, session)
 }
@@ -18,7 +19,7 @@ fn traced(case: &Case) -> (Context, Session) {
 /// What the stages did to a message: the stage, the kind, the numbers before and after.
 fn events(life: &Life) -> Vec<String> {
     let steps = life.steps.iter().flat_map(|step| step.events.iter().map(move |event| (step, event)));
-    let event = |(step, event): (&ctx_engine::Step, &ctx_engine::Event)| {
+    let event = |(step, event): (&ctx_engine::inspect::Step, &ctx_engine::inspect::Event)| {
         format!("{} {} {:?} {:?}", step.stage, event.kind.as_str(), event.from, event.to)
     };
     steps.map(event).collect()

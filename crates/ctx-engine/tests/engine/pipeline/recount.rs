@@ -91,7 +91,7 @@ fn fills() -> Plugin {
 #[test]
 fn what_never_fits_is_an_error_that_says_so() {
     let error = Case::talk(40, 400).with(fills()).assemble().unwrap_err();
-    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since stages after `token-limiter` go on adding: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later stages 67 (fills)");
+    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since stages after `token-limiter` add more: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later stages 67 (fills)");
 }
 
 #[test]

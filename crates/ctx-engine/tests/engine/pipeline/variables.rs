@@ -28,7 +28,7 @@ fn session() -> Session {
 #[test]
 fn values_are_kept_beside_the_message_that_set_them_if_that_is_wanted() {
     let mut session = session();
-    let turn = TurnInput { input: Some("<svar name=hp value=99>".into()), ..TurnInput::default() };
+    let turn = TurnInput::new("<svar name=hp value=99>");
     let context = assemble(agent("$[hp]", true), &session, &turn);
     let [effect @ SessionOp::Edit { id, .. }] = context.effects.as_slice() else { unreachable!() };
     assert_eq!((&**id, &*context.messages[0].text()), ("n2", "99"));
@@ -41,7 +41,7 @@ fn values_are_kept_beside_the_message_that_set_them_if_that_is_wanted() {
 #[test]
 fn a_preview_and_the_default_commit_nothing() {
     let before = session();
-    let preview = TurnInput { preview: true, ..TurnInput::default() };
+    let preview = TurnInput::default().with(|turn| turn.preview = true);
     let after = before.clone();
     assert_eq!(assemble(agent("$[hp]", true), &after, &preview).effects, []);
     assert_eq!(assemble(agent("$[hp]", false), &after, &TurnInput::default()).effects, []);

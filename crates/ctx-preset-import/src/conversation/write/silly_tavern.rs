@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Node, Persist as _, Role, Session, phrase};
+use ctx_types::{
+    Argument, Content, ContentPart, Diagnostic, Divider, Node, Persist as _, Phrase, Role, Session, count_of,
+    phrase,
+};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -149,26 +152,30 @@ impl Lost {
     }
 
     fn finish(self) -> Vec<Diagnostic> {
+        let summaries = match self.summaries {
+            1 => phrase!("1 summary"),
+            count => phrase!("{count} summaries", count),
+        };
         let counted = [
-            (self.calls, "tool call", "tool calls"),
-            (self.results, "tool result", "tool results"),
-            (self.summaries, "summary", "summaries"),
-            (self.files, "attachment", "attachments"),
+            (self.calls, count_of!(self.calls, "tool call")),
+            (self.results, count_of!(self.results, "tool result")),
+            (self.summaries, summaries),
+            (self.files, count_of!(self.files, "attachment")),
         ];
-        let counted = counted.into_iter().filter(|(count, ..)| *count > 0);
-        let counted: Vec<String> = counted
-            .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
-            .collect();
+        let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+        let counted: Vec<Phrase> = counted.map(|(_, counted)| counted).collect();
         let mut found = Vec::new();
         if !counted.is_empty() {
-            let message =
-                phrase!("a SillyTavern chat has no place for {counted}", counted = counted.join(", "));
+            let message = phrase!(
+                "a SillyTavern chat has no place for {counted}",
+                counted = Argument::list(counted, Divider::Comma)
+            );
             let help = phrase!("`messages` and `jsonl` hold them");
             found.push(Diagnostic::warning(codes::CONTENT_LEFT_OUT, message).with_help(help));
         }
         if !self.notes.is_empty() {
             let keys: Vec<String> = self.notes.into_iter().collect();
-            let message = phrase!("notes beside messages are left out: {keys}", keys = names(&keys));
+            let message = phrase!("notes on messages are left out: {keys}", keys = names(&keys));
             found.push(Diagnostic::info(codes::CONTENT_LEFT_OUT, message));
         }
         found

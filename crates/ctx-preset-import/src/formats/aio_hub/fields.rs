@@ -57,7 +57,7 @@ pub(crate) fn take(format: Format, file: Source<'_>) {
     }
 }
 
-/// Says where what stands at a place goes, whether it is taken or kept.
+/// Describes where what stands at a place goes, whether it is taken or kept.
 pub(crate) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
     source.lead_to(place).keep_at(place)
 }
@@ -99,12 +99,12 @@ fn export(file: Source<'_>) {
     }
 }
 
-/// Tells whether every export says this around its agents.
+/// Returns whether every export says this around its agents.
 fn is_needless(key: &str, field: Source<'_>) -> bool {
     field.value().is_some_and(|value| is_of_export(key, value))
 }
 
-/// Tells whether there is anything around the first agent of an export that not every export says.
+/// Returns whether there is anything around the first agent of an export that not every export says.
 fn has_envelope(file: Source<'_>) -> bool {
     file.fields().any(|(key, field)| match key {
         "agents" => field.items().count() > 1,

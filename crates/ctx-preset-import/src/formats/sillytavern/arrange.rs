@@ -102,7 +102,7 @@ pub(crate) const AT_DEPTH: [(&str, &str); 2] =
 pub(crate) const NEW_CHAT: &str = "new_chat";
 
 impl Marker {
-    /// Tells whether it stands for one text.
+    /// Returns whether it stands for one text.
     pub(crate) const fn has_text(&self) -> bool {
         self.content.is_some()
     }
@@ -205,12 +205,12 @@ impl<'v> Arrangement<'v> {
         }
     }
 
-    /// Tells whether a prompt is in the order and switched on.
+    /// Returns whether a prompt is in the order and switched on.
     fn is_sent(&self, identifier: &str) -> bool {
         self.preset.order().iter().any(|ordered| ordered.identifier == identifier && ordered.is_enabled)
     }
 
-    /// Tells whether examples of dialogue are sent.
+    /// Returns whether examples of dialogue are sent.
     pub(crate) fn has_examples(&self) -> bool {
         self.is_sent(EXAMPLES)
     }
@@ -324,7 +324,7 @@ impl<'v> Arrangement<'v> {
         }
     }
 
-    /// Tells whether a field of the card says something that a condition takes for nothing.
+    /// Returns whether a field of the card says something that a condition takes for nothing.
     fn looks_false(&self, field: &str) -> bool {
         let said = self.card.and_then(|card| card.text(field)).unwrap_or_default();
         !said.trim().is_empty() && !ctx_macros::is_true(said)

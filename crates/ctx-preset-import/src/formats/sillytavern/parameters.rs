@@ -74,7 +74,7 @@ pub(crate) fn take(preset: Source<'_>) -> Object {
 /// The samplers that are words.
 const WORDS: [&str; 2] = ["reasoning_effort", "verbosity"];
 
-/// Tells whether a sampler is a word, not a number.
+/// Returns whether a sampler is a word, not a number.
 fn is_word(field: &str) -> bool {
     WORDS.contains(&field)
 }
@@ -150,7 +150,7 @@ pub(crate) fn source_field(key: &str) -> Option<(String, String)> {
     is_source.then(|| (source.to_owned(), field.to_owned()))
 }
 
-/// Tells whether a field may hold what nobody else should see, or send it somewhere: it is kept, and no more.
+/// Returns whether a field may hold what nobody else should see, or send it somewhere: it is kept, and no more.
 fn is_secret(key: &str) -> bool {
     matches!(key, "custom_include_headers" | "custom_include_body" | "custom_exclude_body" | "custom_url")
 }

@@ -200,7 +200,7 @@ impl<'v> Prompt<'v> {
         super::role(self.source.at("role").as_str())
     }
 
-    /// Tells whether the prompt says that it stands for something else than its text.
+    /// Returns whether the prompt says that it stands for something else than its text.
     pub(crate) fn is_marker(self) -> bool {
         self.source.at("marker").as_bool() == Some(true)
     }

@@ -195,12 +195,12 @@ impl Formatters {
     }
 }
 
-/// Tells whether a setting is that of a processor.
+/// Returns whether a setting is that of a processor.
 pub(crate) fn is_for(setting: &Value, processor: &str) -> bool {
     setting.get("id").and_then(Value::as_str).is_some_and(|id| canonical_id(id) == processor)
 }
 
-/// Tells whether a setting is that of a formatter for strict providers.
+/// Returns whether a setting is that of a formatter for strict providers.
 pub(crate) fn is_for_formatter(setting: &Value) -> bool {
     FORMATTERS.iter().any(|formatter| is_for(setting, formatter))
 }
@@ -214,7 +214,7 @@ const SINGLE: &str = "single";
 /// What the user says where the agent would speak first and must not.
 const FIRST_WORDS: &str = "[Start a new chat]";
 
-/// Tells whether a kind of processing joins messages.
+/// Returns whether a kind of processing joins messages.
 fn is_joined(kind: &str) -> bool {
     let kind = kind.trim_end_matches(TOOLS);
     matches!(kind, "merge" | "claude" | "semi" | "strict" | SINGLE)

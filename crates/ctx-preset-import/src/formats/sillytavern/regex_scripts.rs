@@ -134,7 +134,7 @@ const SEND_AS: i64 = 4;
 const WORLD_INFO: i64 = 5;
 const REASONING: i64 = 6;
 
-const NO_COMMANDS: &str = "there are no slash commands that the script could change";
+const NO_COMMANDS: &str = "there are no slash commands for the script to change";
 const EVERYWHERE: &str = "a script of the old kind for the display is for all that is shown and sent";
 
 impl Script<'_> {
@@ -174,7 +174,7 @@ impl Script<'_> {
             self.report("placement", Diagnostic::info(codes::SCRIPT_PLACEMENT, phrase!(NO_COMMANDS)));
         }
         if !numbers.iter().all(is_known) {
-            let message = phrase!("a number in `placement` means nothing");
+            let message = phrase!("`placement` has an unknown number");
             self.report("placement", Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
         is_old
@@ -234,7 +234,7 @@ impl Script<'_> {
         self.expect(key, "a list of texts", read.is_some());
         let items = read.unwrap_or_default();
         if !items.iter().all(Value::is_string) {
-            let message = phrase!("`{key}` of a regex script holds more than texts", key);
+            let message = phrase!("`{key}` of a regex script holds something other than strings", key);
             self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
         items.iter().filter_map(Value::as_str).map(T::from).collect()
@@ -254,7 +254,7 @@ impl Script<'_> {
         field.whole_that(fits).into(to)
     }
 
-    /// Tells of a value that could not be read; null means that it is missing.
+    /// Reports a value that could not be read; null means that it is missing.
     fn expect(&mut self, key: &str, expected: &str, is_read: bool) {
         if !is_read && self.source.at(key).value().is_some_and(|value| !value.is_null()) {
             let message = phrase!("`{key}` of a regex script is not {expected}", key, expected);

@@ -37,7 +37,7 @@ impl<'v> Places<'v> {
         }
     }
 
-    /// Tells whether something is at a place. O(steps).
+    /// Returns whether something is at a place. O(steps).
     pub(super) fn has(&self, to: &str) -> bool {
         if let Some((book, key, below)) = item_of(to, "/worldbooks/", "entries/") {
             let entry = self.books.get(book).and_then(|entries| entries.find(&pointer_key(key)));
@@ -52,7 +52,7 @@ impl<'v> Places<'v> {
         steps(self.outline, to).is_some() || self.has_rules(to)
     }
 
-    /// Tells whether a place is that of rules, which the outline is without.
+    /// Returns whether a place is that of rules, which the outline is without.
     fn has_rules(&self, to: &str) -> bool {
         let list = to.strip_prefix("/regexConfig/presets/").and_then(|below| below.strip_suffix("/rules"));
         let list = list.and_then(|number| self.rules.get(number.parse::<usize>().ok()?));
@@ -98,7 +98,7 @@ impl Outline {
         Self { value: Value::Object(all) }
     }
 
-    /// Tells whether a book has entries of its own elsewhere, since ours took their place.
+    /// Returns whether a book has entries of its own elsewhere, since ours took their place.
     pub(super) fn has_displaced_entries(&self) -> bool {
         let books = self.value.get("worldbooks").and_then(Value::as_array).map(Vec::as_slice);
         let entries = |book: &Value| book.get(IMPORTED).is_some_and(|kept| kept.get("entries").is_some());
@@ -137,7 +137,7 @@ fn item_of<'t>(to: &'t str, lists: &str, items: &str) -> Option<(usize, &'t str,
     Some((number.parse().ok()?, item, below))
 }
 
-/// Tells whether something is at a place of an entry that was read and not changed since: each key of its file is
+/// Returns whether something is at a place of an entry that was read and not changed since: each key of its file is
 /// written again, and the fields that we know have all that they had.
 fn is_in_entry(entry: &WorldbookEntry, below: &str) -> bool {
     let is_known = |field: &str| WorldbookEntry::KEYS.contains(&field);
@@ -146,7 +146,7 @@ fn is_in_entry(entry: &WorldbookEntry, below: &str) -> bool {
     })
 }
 
-/// Tells whether something is at a place of a rule that was read and not changed since.
+/// Returns whether something is at a place of a rule that was read and not changed since.
 fn is_in_rule(rule: &RegexRule, below: &str) -> bool {
     slot_of(&rule.kept, below).is_none_or(|(_, slot, rest)| {
         // What is below a field that we know was moved out of what is kept.

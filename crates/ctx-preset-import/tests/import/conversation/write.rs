@@ -136,11 +136,11 @@ fn what_a_list_has_no_place_for_is_told() {
     let expected = [
         (codes::BRANCHES_LEFT_OUT, "left out: 1 message outside of the active path"),
         (codes::FILE_LEFT_OUT, "the log of 3 steps that could be undone or redone is left out"),
-        (codes::FILE_LEFT_OUT, "what stands beside the messages is left out: `name`, `x`, `updatedAt`"),
+        (codes::FILE_LEFT_OUT, "fields outside of the messages are left out: `name`, `x`, `updatedAt`"),
     ];
     check_told(&session, ConversationForm::Messages, &expected);
     check_told(&session, ConversationForm::MessageLines, &expected);
-    let notes = (codes::CONTENT_LEFT_OUT, "notes beside messages are left out: `x`");
+    let notes = (codes::CONTENT_LEFT_OUT, "notes on messages are left out: `x`");
     let expected = [expected[0], expected[1], notes];
     check_told(&session, ConversationForm::SillyTavernChat, &expected);
     check_told(&session, ConversationForm::Session, &[]);

@@ -27,7 +27,7 @@ pub(crate) fn made_of(made: &Import) -> Value {
     all
 }
 
-/// Tells what is wrong with a row; none if it is true.
+/// Returns what is wrong with a row; none if it is true.
 fn untruth(row: FieldReport<'_>, given: &Value, all: &Value) -> Option<String> {
     let found = row.to.and_then(|to| all.pointer(to));
     let is_true = match row.status {
@@ -40,7 +40,7 @@ fn untruth(row: FieldReport<'_>, given: &Value, all: &Value) -> Option<String> {
         .then(|| format!("{} {given} is {} at {:?}, where {found:?} is", row.pointer, row.status, row.to))
 }
 
-/// Tells whether a text that is mapped may be in an object: some field of it has the text then.
+/// Returns whether a text that is mapped may be in an object: some field of it has the text then.
 fn is_within(given: &Value, found: &Value) -> bool {
     match given.as_str().map(str::trim) {
         None | Some("") => true,

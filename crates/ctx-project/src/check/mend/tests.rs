@@ -93,7 +93,7 @@ fn a_value_that_two_places_share_is_left() {
     let text = "x: &t lorre\npresetMessages:\n  - { type: placeholder, id: lore }\n  - { anchorTarget: *t, content: a }\n";
     let (after, mended) = mended(text.as_bytes(), "a.yaml");
     assert_eq!(after, text.as_bytes());
-    let reasons: Vec<&str> = mended.declined.iter().map(|(_, reason)| reason.as_str()).collect();
+    let reasons: Vec<String> = mended.declined.iter().map(|(_, reason)| reason.to_string()).collect();
     assert_eq!(reasons, ["it is an alias, or a text in a block"]);
 }
 

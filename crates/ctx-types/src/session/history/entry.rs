@@ -1,5 +1,6 @@
 //! One operation of the log.
 
+use crate::Phrase;
 use crate::phrase;
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ impl HistoryEntry {
         &self,
         session: &mut Session,
         direction: &'static str,
-        otherwise: impl FnOnce(&Session) -> Result<SessionOp, String>,
+        otherwise: impl FnOnce(&Session) -> Result<SessionOp, Phrase>,
     ) -> Result<Self, HistoryError> {
         let conflict = |reason| HistoryError::Conflict { direction, label: self.label.clone(), reason };
         let is_untouched = state(session, &self.way_back) == self.state;
@@ -67,7 +68,7 @@ impl HistoryEntry {
             way_back
         } else {
             let op = otherwise(session).map_err(conflict)?;
-            session.apply(&op).map_err(|error| conflict(error.to_string()))?
+            session.apply(&op).map_err(|error| conflict(error.phrase()))?
         };
         Ok(Self::new(session, &self.label, self.at_millis, self.op.clone(), way_back))
     }
@@ -117,7 +118,7 @@ pub(super) fn read_list(
     if read.len() < items.len() {
         let at = items.len() - read.len() - 1;
         let message =
-            phrase!("an operation of the log cannot be read; it and older ones cannot be undone or redone");
+            phrase!("an operation of the log is not readable; it and older ones cannot be undone or redone");
         let found_here = Diagnostic::warning(codes::OPERATION_LOG, message);
         found.push(found_here.at_pointer(format!("{pointer}/{at}")));
     }

@@ -2,9 +2,10 @@
 
 use crate::session::history::HistoryEntry;
 use crate::session::{Change, Node, NodeEdit, NodeId, NodePatch, Session, SessionOp};
+use crate::{Phrase, phrase};
 
 /// Returns the operation that takes back what an entry did and leaves later changes alone, or says why none does.
-pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<SessionOp, String> {
+pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<SessionOp, Phrase> {
     match &entry.op {
         SessionOp::Insert { node, .. } if node.is_summary() => remove(session, node),
         SessionOp::Toggle { id, enabled } => toggle(session, id, !enabled),
@@ -15,7 +16,7 @@ pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<Session
         | SessionOp::Move { .. }
         | SessionOp::Graft { .. }
         | SessionOp::ActivateLeaf { .. }
-        | SessionOp::Patch(_) => Err("what it touched has changed since".to_owned()),
+        | SessionOp::Patch(_) => Err(phrase!("what it touched has changed since")),
     }
 }
 
@@ -27,24 +28,26 @@ fn former<'a>(entry: &'a HistoryEntry, id: &NodeId) -> Option<&'a Node> {
 }
 
 /// Removes a summary again, unless somebody has written another text or speaker into it.
-fn remove(session: &Session, inserted: &Node) -> Result<SessionOp, String> {
+fn remove(session: &Session, inserted: &Node) -> Result<SessionOp, Phrase> {
     let id = inserted.id.clone().unwrap_or_default();
     let is_edited = |node: &Node| {
         (&node.content, &node.role, &node.name) != (&inserted.content, &inserted.role, &inserted.name)
     };
     match session.node(&id) {
-        Some(node) if node.is_summary() && is_edited(node) => Err(format!("`{id}` was edited since")),
+        Some(node) if node.is_summary() && is_edited(node) => {
+            Err(phrase!("`{id}` was edited since", id = id.to_string()))
+        }
         Some(node) if node.is_summary() => Ok(SessionOp::Remove { id }),
-        Some(_) => Err(format!("`{id}` is no summary any more")),
-        None => Err(format!("`{id}` is gone")),
+        Some(_) => Err(phrase!("`{id}` is no longer a summary", id = id.to_string())),
+        None => Err(phrase!("`{id}` is gone", id = id.to_string())),
     }
 }
 
-fn toggle(session: &Session, id: &NodeId, enabled: bool) -> Result<SessionOp, String> {
+fn toggle(session: &Session, id: &NodeId, enabled: bool) -> Result<SessionOp, Phrase> {
     match session.node(id) {
         Some(node) if node.is_enabled() != enabled => Ok(SessionOp::Toggle { id: id.clone(), enabled }),
-        Some(_) => Err(format!("`{id}` was switched since")),
-        None => Err(format!("`{id}` is gone")),
+        Some(_) => Err(phrase!("`{id}` was switched on or off since", id = id.to_string())),
+        None => Err(phrase!("`{id}` is gone", id = id.to_string())),
     }
 }
 
@@ -54,28 +57,28 @@ fn unedit(
     id: &NodeId,
     edit: &NodeEdit,
     former: Option<&Node>,
-) -> Result<SessionOp, String> {
+) -> Result<SessionOp, Phrase> {
     let (Some(node), Some(former)) = (session.node(id), former) else {
-        return Err(format!("`{id}` is gone"));
+        return Err(phrase!("`{id}` is gone", id = id.to_string()));
     };
     let mut edited = former.clone();
     edit.apply(&mut edited);
     let back = NodeEdit::between(edit, former);
     match NodeEdit::between(edit, node) == NodeEdit::between(edit, &edited) {
         true => Ok(SessionOp::Edit { id: id.clone(), edit: Box::new(back) }),
-        false => Err(format!("`{id}` was edited since")),
+        false => Err(phrase!("`{id}` was edited since", id = id.to_string())),
     }
 }
 
 /// Puts a removed summary back where it was, if the same nodes follow there.
-fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, String> {
-    let gone = || "what it touched has changed since".to_owned();
+fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phrase> {
+    let gone = || phrase!("what it touched has changed since");
     let former = former.filter(|former| former.is_summary()).ok_or_else(gone)?;
     let after = former.parent_id.clone().ok_or_else(gone)?;
     let follows = &session.node(&after).ok_or_else(gone)?.children_ids;
     match *follows == former.children_ids {
         true => Ok(SessionOp::Insert { after, node: Box::new(former.clone()) }),
-        false => Err(format!("other messages follow `{after}` by now")),
+        false => Err(phrase!("other messages now follow `{after}`", after = after.to_string())),
     }
 }
 

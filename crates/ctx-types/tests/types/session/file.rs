@@ -202,7 +202,7 @@ fn a_child_that_its_parent_does_not_list_comes_last() {
 fn a_branch_last_shown_that_is_no_child_is_forgotten() {
     let mut above = root(&["a"]);
     above["lastSelectedChildId"] = json!("gone");
-    let finding = "info[CTX0121]: the branch last shown, `gone`, is no child of the node (at /nodes/root/lastSelectedChildId)";
+    let finding = "info[CTX0121]: the branch last shown, `gone`, is not a child of the node (at /nodes/root/lastSelectedChildId)";
     check(&file("root", "a", [("root", above), ("a", node("root", &[]))]), "root(a*)", &[finding]);
 }
 
@@ -215,8 +215,8 @@ fn the_key_names_a_node_whatever_its_id_says() {
         ("c", json!({ "id": "x/~", "parentId": "root" })),
     ];
     let findings = [
-        "error[CTX0123]: node `a` says that its id is `b`, which is another node's; the key counts (at /nodes/a/id)",
-        "error[CTX0123]: node `c` says that its id is `x/~`; the key counts (at /nodes/c/id)",
+        "error[CTX0123]: node `a` has the field `id` set to `b`, which is another node's; the key is used (at /nodes/a/id)",
+        "error[CTX0123]: node `c` has the field `id` set to `x/~`; the key is used (at /nodes/c/id)",
     ];
     check(&file("root", "c", nodes), "root(a b c*)", &findings);
 }

@@ -95,8 +95,8 @@ fn media_of_instructions_and_answers_go_to_the_user() {
             ] },
         ]),
         &[
-            "info[CTX0516]: a message of role `assistant` cannot have media: they are sent with the user's next message (at /messages/2)",
-            "info[CTX0516]: a message of role `system` cannot have media: they are sent with the user's next message (at /messages/0)",
+            "info[CTX0516]: a message of role `assistant` cannot have media; they are sent with the next user message (at /messages/2)",
+            "info[CTX0516]: a message of role `system` cannot have media; they are sent with the next user message (at /messages/0)",
         ],
     );
 }
@@ -125,7 +125,7 @@ fn a_system_message_stays_in_its_place_where_the_rules_allow_it() {
 
 #[test]
 fn elsewhere_a_system_message_is_wrapped() {
-    let found = "info[CTX0516]: a system message cannot stand here and is sent as the user's, in `<system>` marks (at /messages/2)";
+    let found = "info[CTX0516]: a system message is not allowed here; it is sent as a user message, in `<system>` tags (at /messages/2)";
     // Behind the assistant's.
     check_with(
         ANTHROPIC,
@@ -155,8 +155,7 @@ fn a_hoisted_system_message_joins_the_instructions() {
         "/system",
         &json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "now" }]),
         &[
-            "info[CTX0516]: a system message inside the conversation is sent with the instructions before it, so \
-           that whatever follows is cached anew when it changes (at /messages/2)",
+            "info[CTX0516]: a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after (at /messages/2)",
         ],
     );
 }
@@ -173,7 +172,7 @@ fn a_beginning_is_asked_for_where_the_model_takes_none() {
             { "role": "assistant", "content": "Once " },
             { "role": "user", "content": "(Go on exactly where your last message ends.)" },
         ]),
-        &["warning[CTX0511]: the model takes no beginning of its answer: a user's message asks for the rest"],
+        &["warning[CTX0511]: the model does not support prefill; a user message asks for the rest"],
     );
 }
 

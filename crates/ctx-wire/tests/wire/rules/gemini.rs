@@ -75,7 +75,7 @@ fn office_files_are_not_sent() {
         "/contents/0/parts",
         &json!([{ "text": "see" }]),
         &[
-            "error[CTX0513]: `a.xls` (application/vnd.ms-excel) is not sent: this dialect does not take its type (at /messages/0)",
+            "error[CTX0513]: `a.xls` (application/vnd.ms-excel) is not sent: this dialect does not accept its type (at /messages/0)",
         ],
     );
 }
@@ -159,7 +159,7 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
         "/contents/0/parts/1/text",
         &json!("<system>\nnow\n</system>"),
         &[
-            "info[CTX0516]: a system message inside the conversation is sent as the user's, in `<system>` marks (at /messages/2)",
+            "info[CTX0516]: a system message inside the conversation is sent as a user message, in `<system>` tags (at /messages/2)",
         ],
     );
     check_with(
@@ -169,8 +169,7 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
         "/systemInstruction/parts",
         &json!([{ "text": "a" }, { "text": "now" }]),
         &[
-            "info[CTX0516]: a system message inside the conversation is sent with the instructions before it, so \
-           that whatever follows is cached anew when it changes (at /messages/2)",
+            "info[CTX0516]: a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after (at /messages/2)",
         ],
     );
 }
@@ -183,7 +182,7 @@ fn cache_marks_have_no_place() {
         "/contents/0/parts",
         &json!([{ "text": "hi" }]),
         &[
-            "info[CTX0519]: cache marks are not sent: this dialect has none, and caches what requests begin with alike",
+            "info[CTX0519]: cache marks are not sent: this dialect has none, and caches common prefixes by itself",
         ],
     );
 }
@@ -222,7 +221,7 @@ fn tools_and_parameters_have_this_dialects_names() {
     assert_eq!(
         told,
         [
-            "warning[CTX0503]: parameter `logit_bias` is not sent: this dialect has none of that name",
+            "warning[CTX0503]: parameter `logit_bias` is not sent: this dialect has no such parameter",
             "warning[CTX0502]: parameter `model` is not sent: the request sets it itself",
         ]
     );

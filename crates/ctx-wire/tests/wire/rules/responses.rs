@@ -57,7 +57,7 @@ fn recordings_are_never_sent() {
         "/input/0/content",
         &json!("hear"),
         &[
-            "error[CTX0513]: message 0 of the context: `memo.wav` (audio/wav) is not sent: this dialect does not take its type (at /input)",
+            "error[CTX0513]: message 0 of the context: `memo.wav` (audio/wav) is not sent: this dialect does not accept its type (at /input)",
         ],
     );
     let chat = json!({ "type": "input_audio", "input_audio": { "data": "AA==", "format": "wav" } });
@@ -67,7 +67,7 @@ fn recordings_are_never_sent() {
         "/input/0/content",
         &json!("hear"),
         &[
-            "error[CTX0513]: message 0 of the context: audio of type `audio/wav` is not sent: this dialect does not take its type (at /input)",
+            "error[CTX0513]: message 0 of the context: audio of type `audio/wav` is not sent: this dialect does not accept its type (at /input)",
         ],
     );
 }
@@ -118,7 +118,9 @@ fn a_cache_mark_stands_on_a_part_of_the_input() {
         &[marked(user("hi"), CacheMark::Short), marked(answer("yes"), CacheMark::Short), user("so")],
         "/input/0/content",
         &json!([{ "type": "input_text", "text": "hi", "prompt_cache_breakpoint": { "mode": "explicit" } }]),
-        &["info[CTX0519]: its cache mark is not sent: in this dialect answers have none (at /input/1)"],
+        &[
+            "info[CTX0519]: its cache mark is not sent: in this dialect, answers cannot have one (at /input/1)",
+        ],
     );
 }
 
@@ -163,5 +165,5 @@ fn tools_and_parameters_have_this_dialects_names() {
     });
     assert_eq!(format!("{:#}", encoded.to_value()), format!("{expected:#}"));
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["warning[CTX0503]: parameter `stop` is not sent: this dialect has none of that name"]);
+    assert_eq!(told, ["warning[CTX0503]: parameter `stop` is not sent: this dialect has no such parameter"]);
 }

@@ -41,7 +41,7 @@ pub(super) fn in_order(preset: &Preset) -> Vec<usize> {
         .collect()
 }
 
-/// Tells whether an entry is sent to any model at all; the history is, also where its entry is off.
+/// Returns whether an entry is sent to any model at all; the history is, also where its entry is off.
 pub(super) fn is_sent(entry: &Entry) -> bool {
     entry.part == Part::History || entry.off_reason().is_none()
 }

@@ -154,7 +154,7 @@ impl Changed {
 /// The field with what stands above the conversation.
 const NEW_CHAT_PROMPT: &str = "new_chat_prompt";
 
-/// Tells whether examples of dialogue are sent where no anchor says their place.
+/// Returns whether examples of dialogue are sent where no anchor says their place.
 fn has_examples(agent: &Value) -> bool {
     settings::setting(agent, "dialogue-examples", "omit") != Some(Value::Bool(true))
 }

@@ -113,7 +113,7 @@ impl Prompts {
                 return self.lose(
                     entry.index,
                     phrase!(
-                        "a preset has no anchor `{anchor}`; what goes to it has another place there",
+                        "a preset has no anchor `{anchor}`; its entries are placed elsewhere there",
                         anchor
                     ),
                 );
@@ -146,7 +146,7 @@ impl Prompts {
         }
     }
 
-    /// Tells whether a message is one that importing makes of something else than a prompt, where that says it still.
+    /// Returns whether a message is one that importing makes of something else than a prompt, where that says it still.
     fn is_elsewhere(&mut self, entry: &Compiled, id: &str, persona: PersonaPlace) -> bool {
         let content = entry.content.text();
         if id == NEW_CHAT {
@@ -167,9 +167,8 @@ impl Prompts {
             _ => return false,
         };
         if is_moved || !is_sent(entry) {
-            let lost = phrase!(
-                "no preset says what a card or a persona puts at a depth; there it stays as they say"
-            );
+            let lost =
+                phrase!("a preset cannot set what a card or persona puts at a depth; that stays with them");
             self.lose(entry.index, lost);
         }
         true
@@ -217,7 +216,7 @@ impl Prompts {
             Placement::Depth { points, order } => {
                 let depth = points.nearest(TOP, 1).first().copied().unwrap_or(TOP);
                 let lost = phrase!(
-                    "a prompt of a preset has one depth; of {points} it is at {depth} alone",
+                    "a prompt of a preset has one depth; of {points} only {depth} is kept",
                     points = points.to_string(),
                     depth
                 );
@@ -227,7 +226,7 @@ impl Prompts {
             Placement::Index { at, order } if *at < 0 => return Place::InChat(at.unsigned_abs(), *order),
             Placement::Index { at, order } => {
                 let lost = phrase!(
-                    "no place of a preset counts from the oldest message; the prompt stands above all of them"
+                    "a preset cannot count from the oldest message; the prompt is placed above all messages"
                 );
                 (Place::InChat(TOP, *order), (*at > 0).then_some(lost))
             }
@@ -248,13 +247,16 @@ impl Prompts {
         let lost = [
             (
                 is_matched && entry.part != Part::History,
-                phrase!("a prompt of a preset is for every model, and so this one goes to all"),
+                phrase!("a prompt of a preset applies to every model, so this one goes to all"),
             ),
             (
                 !entry.attachments.is_empty(),
-                phrase!("a prompt of a preset has no files; this one is without them"),
+                phrase!("a prompt of a preset cannot have files; this one is written without them"),
             ),
-            (has_parts, phrase!("a prompt of a preset is a text; other parts of its content are left out")),
+            (
+                has_parts,
+                phrase!("a prompt of a preset is plain text; other parts of its content are left out"),
+            ),
         ];
         for (_, message) in lost.into_iter().filter(|(is_so, _)| *is_so) {
             self.lose(entry.index, message);
@@ -262,7 +264,7 @@ impl Prompts {
     }
 
     fn lose(&mut self, number: usize, message: Phrase) {
-        let help = phrase!("say it otherwise in the agent, or mend the prompt in SillyTavern");
+        let help = phrase!("change it in the agent, or edit the prompt in SillyTavern");
         let found = Diagnostic::warning(codes::PRESET_CANNOT_SAY, message).with_help(help);
         self.lost.push(found.at_pointer(format!("/presetMessages/{number}")));
     }
@@ -371,7 +373,7 @@ impl Entry {
         }
     }
 
-    /// Tells whether the system says it where the list has it.
+    /// Returns whether the system says it where the list has it.
     fn is_system(&self) -> bool {
         let has_text = match &self.kind {
             Kind::Text(_) => true,

@@ -85,7 +85,7 @@ fn formatters(now: &Value, before: &Value, preset: &mut Object) -> Option<Diagno
     let number = listed(now).iter().rposition(is_for_formatter);
     let number = number.map(|number| format!("/{number}")).unwrap_or_default();
     let message =
-        phrase!("no post-processing of a preset has the formatters of this agent; it stays as it was");
+        phrase!("no post-processing of a preset matches the formatters of this agent; it is left as it was");
     let help = phrase!("choose the post-processing in SillyTavern");
     let found = Diagnostic::warning(codes::PRESET_CANNOT_SAY, message).with_help(help);
     Some(found.at_pointer(format!("/parameters/processors{number}")))
@@ -151,7 +151,7 @@ pub(super) fn setting(agent: &Value, processor: &str, key: &str) -> Option<Value
     of_processor(agent, processor)?.get("config")?.get(key).cloned()
 }
 
-/// Tells whether a processor is switched on; none if the agent says nothing of it.
+/// Returns whether a processor is switched on; none if the agent says nothing of it.
 fn is_on(agent: &Value, processor: &str) -> Option<bool> {
     Some(flag(of_processor(agent, processor)?, "enabled") != Some(false))
 }

@@ -79,7 +79,7 @@ impl Prompt<'_> {
         }
     }
 
-    /// Tells whether this is the prompt at the same place of the preset.
+    /// Returns whether this is the prompt at the same place of the preset.
     pub(crate) fn is(self, other: Self) -> bool {
         let places = self.source.value().zip(other.source.value());
         places.is_some_and(|(place, other)| std::ptr::eq(place, other))
@@ -117,7 +117,7 @@ impl ChatPreset<'_> {
         self.0.at("extensions").any().nearly("there is nothing in it").into("/regexConfig");
     }
 
-    /// Says of prompts that became no entry why they did not.
+    /// Records for prompts that became no entry why they did not.
     fn keep_prompts(self, ids: &BTreeMap<&str, usize>) {
         let mut seen = BTreeSet::new();
         for (_, prompt) in self.0.at("prompts").objects() {

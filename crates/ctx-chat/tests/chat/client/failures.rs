@@ -1,0 +1,91 @@
+//! What a client says when there is no answer.
+
+use std::net::TcpListener;
+
+use ctx_chat::{Client, ClientError, Endpoint, RetryPolicy};
+use ctx_wire::Dialect;
+
+use crate::client::{ask, check, once};
+use crate::server::{Answer, Server, Step};
+
+#[track_caller]
+fn check_url(base: &str, expected: Result<&str, &str>) {
+    let url = Endpoint::new(Dialect::OpenaiChat, base).url().map_err(|error| error.to_string());
+    assert_eq!(url.as_deref().map_err(String::as_str), expected, "{base}");
+}
+
+#[test]
+fn an_address_without_a_path_gets_the_usual_one() {
+    check_url("http://localhost:1", Ok("http://localhost:1/v1/chat/completions"));
+    check_url("https://example.org/api/", Ok("https://example.org/api/chat/completions"));
+    check_url("https://example.org/v1?key=x#y", Ok("https://example.org/v1/chat/completions?key=x"));
+}
+
+#[test]
+fn each_dialect_has_an_address_of_its_own() {
+    let url = |dialect, model: Option<&str>| {
+        let mut endpoint = Endpoint::new(dialect, "http://localhost:1/v1");
+        endpoint.model = model.map(str::to_owned);
+        endpoint.url().map_err(|error| error.to_string())
+    };
+    let at = |rest: &str| Ok(format!("http://localhost:1/v1/{rest}"));
+    assert_eq!(url(Dialect::OpenaiResponses, None), at("responses"));
+    assert_eq!(url(Dialect::Anthropic, None), at("messages"));
+    assert_eq!(url(Dialect::Completion, None), at("completions"));
+    let gemini = "models/gemini-3:streamGenerateContent?alt=sse";
+    assert_eq!(url(Dialect::Gemini, Some("models/gemini-3")), at(gemini));
+    for model in ["../../admin", "..\\..\\admin", "a/%2e%2e/../../x"] {
+        assert_eq!(
+            url(Dialect::Gemini, Some(model)).unwrap_err(),
+            "the model's name contains `..`, which would change the address"
+        );
+    }
+    let strange = "models/tuned/a%3Fb%23c:streamGenerateContent?alt=sse";
+    assert_eq!(url(Dialect::Gemini, Some("tuned/a?b#c")), at(strange));
+    assert_eq!(
+        url(Dialect::Gemini, None).unwrap_err(),
+        "no model is named, and this dialect needs one in its address"
+    );
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    check_url("localhost", Err("the endpoint's address is not a URL"));
+    check_url("file:///etc/passwd", Err("the endpoint's address is neither `http` nor `https`"));
+    let password = "the endpoint's address contains a password; put it into a key or a header";
+    check_url("https://me:secret@example.org", Err(password));
+}
+
+#[test]
+fn headers_that_cannot_be_sent_are_refused_by_name() {
+    let mut endpoint = Endpoint::new(Dialect::OpenaiChat, "http://localhost:1");
+    endpoint.headers = vec![("x-a".to_owned(), "no\nline".into())];
+    let error = Client::new(endpoint).unwrap_err();
+    assert_eq!(error.to_string(), "the value of the header `x-a` cannot be sent");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_unreachable() {
+    // The port was free a moment ago, and nobody listens there now.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut endpoint = Endpoint::new(Dialect::OpenaiChat, format!("http://127.0.0.1:{port}"));
+    endpoint.retry = RetryPolicy { retries: 0, ..RetryPolicy::default() };
+    let error = ask(endpoint).result.unwrap_err().cause;
+    let ClientError::Unreachable { host, .. } = &error else { panic!("{error}") };
+    assert_eq!(host, "127.0.0.1");
+}
+
+#[test]
+fn an_overflow_is_known_as_one() {
+    let long = Answer::error(400, "context_length_exceeded", "maximum context length is 2000 tokens");
+    let asked = check([long], "LLM_CONTEXT_OVERFLOW");
+    assert!(asked.result.unwrap_err().cause.is_overflow());
+}
+
+#[test]
+fn a_page_in_place_of_an_answer_is_no_answer() {
+    let page = || Answer::stream(vec![Step::Bytes(b"<html>\ndata\n</html>".to_vec())]);
+    let server = Server::start(move |_| page());
+    assert_eq!(ask(once(&server)).outline(), "LLM_TRUNCATED");
+    check([Answer::error(418, "x", "<html>")], "LLM_REFUSED");
+}

@@ -1,0 +1,175 @@
+//! Stores in the database that `CTX_TEST_POSTGRES` names, each in a schema of its own.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ctx_chat::{Conversation, ConversationStore as _, PostgresStore, StoreError};
+use ctx_types::{Node, Role};
+use tokio_postgres::{Client, NoTls};
+
+use crate::store::{block_on, words};
+
+/// The database of the tests; without one, says so.
+#[expect(clippy::print_stderr, reason = "who reads the tests' output has to know what was not tested")]
+fn database() -> Option<String> {
+    let named = std::env::var("CTX_TEST_POSTGRES").ok().filter(|named| !named.is_empty());
+    if named.is_none() {
+        eprintln!("NOT TESTED on PostgreSQL: `CTX_TEST_POSTGRES` names no database");
+    }
+    named
+}
+
+async fn client(database: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(database, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// A schema of a test.
+pub(crate) struct Schema {
+    name: String,
+    config: String,
+}
+
+impl Schema {
+    /// Makes a schema, if there is a database.
+    pub(crate) async fn new() -> Option<Self> {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let database = database()?;
+        let name = format!("ctx_test_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        client(&database).await.batch_execute(&format!("CREATE SCHEMA {name}")).await.unwrap();
+        let config = format!("{database} options='-c search_path={name}'");
+        Some(Self { name, config })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) async fn open(&self) -> PostgresStore {
+        PostgresStore::connect(&self.config).await.unwrap()
+    }
+
+    /// Does something with the tables behind the store's back.
+    async fn run(&self, sql: &str) {
+        let client = client(&self.config).await;
+        client.batch_execute(sql).await.unwrap();
+    }
+}
+
+pub(crate) async fn drop_schema(name: &str) {
+    let Some(database) = database() else { return };
+    client(&database).await.batch_execute(&format!("DROP SCHEMA {name} CASCADE")).await.unwrap();
+}
+
+/// Makes a store with the conversation `c`, hurts it with SQL, and returns what opening and loading say.
+#[track_caller]
+fn check(sql: &str, expected: &str) {
+    block_on(async {
+        let Some(schema) = Schema::new().await else { return };
+        let store = schema.open().await;
+        crate::store::chat(&store, &["a", "b"]).await.unwrap();
+        schema.run(sql).await;
+        let said = match PostgresStore::connect(&schema.config).await {
+            Ok(store) => Conversation::load(&store, "c").await.map(|_| String::new()),
+            Err(error) => Err(error),
+        };
+        drop_schema(schema.name()).await;
+        assert_eq!(said.unwrap_or_else(|error| error.to_string()), expected);
+    });
+}
+
+#[test]
+fn a_newer_store_is_not_touched() {
+    check("UPDATE ctx_store SET version = 9", "the store has version 9; this program knows versions up to 1");
+}
+
+#[test]
+fn a_damaged_conversation_is_told() {
+    check(
+        "DELETE FROM ctx_steps WHERE revision = 1",
+        "the conversation `c` is damaged at step 1: the step is missing",
+    );
+    check(
+        "UPDATE ctx_steps SET op = '{' WHERE revision = 2",
+        "the conversation `c` is damaged at step 2: EOF while parsing an object at line 1 column 1",
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told() {
+    let error = block_on(PostgresStore::connect("host=127.0.0.1 port=1 user=x")).unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable(_)), "{error}");
+    assert!(error.to_string().starts_with("the store cannot be reached: "), "{error}");
+    let error = block_on(PostgresStore::connect("port=no")).unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable(_)), "{error}");
+}
+
+#[test]
+fn a_server_that_says_nothing_is_told() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let config = format!("host=127.0.0.1 port={port} user=u dbname=d connect_timeout=1");
+    let error = block_on(PostgresStore::connect(&config)).unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable(_)), "{error}");
+}
+
+#[test]
+fn who_may_not_write_is_told() {
+    block_on(async {
+        let Some(schema) = Schema::new().await else { return };
+        let store = schema.open().await;
+        let mut chat = crate::store::chat(&store, &["a"]).await.unwrap();
+        let read_only = format!(
+            "{} options='-c search_path={} -c default_transaction_read_only=on'",
+            database().unwrap(),
+            schema.name()
+        );
+        let error = PostgresStore::connect(&read_only).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unwritable(_)), "{error}");
+        chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
+        drop_schema(schema.name()).await;
+    });
+}
+
+#[test]
+fn a_lock_that_another_holds_is_waited_for_and_then_told() {
+    block_on(async {
+        let Some(schema) = Schema::new().await else { return };
+        let config = format!("{} options='-c search_path={}'", database().unwrap(), schema.name());
+        let store = schema.open().await;
+        let mut chat = crate::store::chat(&store, &["a"]).await.unwrap();
+        let mut other = client(&config).await;
+        let transaction = other.transaction().await.unwrap();
+        transaction.batch_execute("SELECT * FROM ctx_conversations FOR UPDATE").await.unwrap();
+        let error = chat.append(&store, Node::new(Role::User, "x"), None).await.unwrap_err();
+        assert!(matches!(error, StoreError::Busy(_)), "{error}");
+        transaction.rollback().await.unwrap();
+        chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
+        assert_eq!(words(&chat), ["a", "b"]);
+        drop_schema(schema.name()).await;
+    });
+}
+
+#[test]
+fn a_connection_that_broke_is_opened_again() {
+    block_on(async {
+        let Some(schema) = Schema::new().await else { return };
+        let store = schema.open().await;
+        let mut chat = crate::store::chat(&store, &["a"]).await.unwrap();
+        schema
+            .run(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE query LIKE '%ctx_journal%' AND pid <> pg_backend_pid() AND datname = current_database()",
+            )
+            .await;
+        // The call on which it breaks may fail; what follows does not, and nothing is there twice.
+        let first = chat.append(&store, Node::new(Role::User, "b"), None).await;
+        if first.is_err() {
+            chat = Conversation::load(&store, "c").await.unwrap();
+            chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
+        }
+        assert_eq!(words(&chat), ["a", "b"]);
+        assert_eq!(store.load("c").await.unwrap().revision, 2);
+        drop_schema(schema.name()).await;
+    });
+}

@@ -1,0 +1,216 @@
+//! The order of a turn, by the names that the design gives to its tests, and what holds without its parts.
+
+use std::sync::{Arc, Mutex};
+
+use ctx_chat::{Chat, MessageTags, RequestCompression, TurnRequest, run_turn};
+use ctx_types::{Text, TurnInput};
+use serde_json::json;
+
+use crate::room::{Bench, Room, block_on, ending, with_bench};
+use crate::server::{Answer, Server};
+
+#[test]
+fn should_persist_user_message_before_llm_call() {
+    let mut room = Room::new([Answer::text("Hi")]);
+    room.turn("Hello", |_| ());
+    let place = |line: &str| room.told.iter().position(|told| told.starts_with(line)).unwrap();
+    assert!(place("stored user") < place("sending 1"), "{:?}", room.told);
+    assert_eq!(room.stored(), ["user: Hello", "assistant: Hi"]);
+}
+
+#[test]
+fn should_load_conversation_history() {
+    let mut room = Room::new([Answer::text("Hi")]).said(&["My name is Lin.", "Hello Lin."]);
+    room.conversation = block_on(ctx_chat::Conversation::load(&room.store, "c")).unwrap();
+    room.turn("Who am I?", |_| ());
+    assert_eq!(room.stored().len(), 4);
+}
+
+#[test]
+fn should_include_history_in_llm_context() {
+    let mut room = Room::new([Answer::text("Lin.")]).said(&["My name is Lin.", "Hello Lin."]);
+    room.turn("Who am I?", |_| ());
+    let sent = room.server.requests()[0].messages();
+    let sent: Vec<String> = sent.into_iter().map(|(role, text)| format!("{role}: {text}")).collect();
+    assert_eq!(
+        sent,
+        ["system: Be kind.", "user: My name is Lin.", "assistant: Hello Lin.", "user: Who am I?"]
+    );
+    room.check_requests();
+}
+
+#[test]
+fn should_compress_when_over_threshold() {
+    let long = "The red umbrella stands in room 12 since the 3rd of May. ".repeat(20);
+    let texts: Vec<&str> = (0..10).map(|_| long.as_str()).collect();
+    let mut room = Room::new([Answer::text("Yes.")]).said(&texts);
+    let before = room.stored();
+    room.turn("Where is it?", |chat| {
+        let token_budget = Some(2_000);
+        chat.compression = Some(RequestCompression { token_budget, ..RequestCompression::default() });
+    });
+    assert_eq!(room.told.iter().filter(|line| line.starts_with("compressed")).count(), 1, "{:?}", room.told);
+    assert!(room.told.contains(&"usage compressing".to_owned()));
+    let sent = room.server.requests()[0].messages();
+    assert_eq!(sent.last().unwrap().1, "Where is it?");
+    assert!(room.server.requests()[0].body.len() < long.len() * 5, "{sent:?}");
+    assert_eq!(room.stored()[..before.len()], before, "the conversation itself stays as it is");
+}
+
+#[test]
+fn should_persist_error_as_assistant_message() {
+    let mut room = Room::new([Answer::error(401, "invalid_api_key", "no"), Answer::text("Better now.")]);
+    let end = room.turn("Hello", |_| ());
+    assert_eq!(ending(&end), "LLM_UNAUTHORIZED");
+    let error = "assistant: LLM_ERROR\n- Code: LLM_UNAUTHORIZED\n- Message: the provider rejected the request: status 401: no; check the endpoint's key";
+    assert_eq!(room.stored(), ["user: Hello", error]);
+    let end = room.turn("continue", |_| ());
+    assert_eq!(ending(&end), "answered");
+    assert!(room.server.requests()[1].messages()[2].1.starts_with("LLM_ERROR"));
+    room.check_requests();
+}
+
+#[test]
+fn without_a_conversation_nothing_is_loaded_or_stored() {
+    let room = Room::new([Answer::text("Hi")]).said(&["Old", "Older"]);
+    let before = room.stored();
+    let chat = Chat::new(&room.agent, &room.client);
+    let mut watch = |_| ();
+    let end = run_turn(&chat, None, Room::says("Hello"), &mut watch, &room.cancel);
+    assert_eq!(block_on(end).unwrap().text, Text::from("Hi"));
+    let sent = room.server.requests()[0].messages();
+    assert_eq!(sent.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["Be kind.", "Hello"]);
+    assert_eq!((room.stored(), room.conversations()), (before, 1));
+}
+
+#[test]
+fn without_a_conversation_tools_work_all_the_same() {
+    let room = Room::new([Answer::calls(&[("a", "echo", "{}")]), Answer::text("Done.")]);
+    let mut chat = Chat::new(&room.agent, &room.client);
+    with_bench(&mut chat, &Bench);
+    let mut watch = |_| ();
+    let end = block_on(run_turn(&chat, None, Room::says("Go"), &mut watch, &room.cancel)).unwrap();
+    assert_eq!((ending(&end).as_str(), end.text.as_str()), ("answered", "Done."));
+    room.check_requests();
+}
+
+#[test]
+fn without_a_compressor_nothing_is_made_smaller() {
+    let long = "word ".repeat(2_000);
+    let mut room = Room::new([Answer::text("Hi")]).said(&[&long, "I see."]);
+    room.turn("Hello", |chat| chat.compression = None);
+    assert!(!room.told.iter().any(|line| line.starts_with("compressed") || line.starts_with("usage")));
+    assert!(room.server.requests()[0].body.len() > long.len());
+}
+
+#[test]
+fn messages_of_older_forms_are_sent_as_they_were_meant() {
+    let old = json!([
+        { "role": "user", "content": "What is the weather?" },
+        { "role": "assistant", "content": null, "tool_calls": [
+            { "id": "c1", "type": "function", "function": { "name": "weather", "arguments": "{}" } },
+        ] },
+        { "role": "tool", "tool_call_id": "c1", "content": "rain", "partType": "tool_result", "toolName": "weather" },
+        { "role": "assistant", "content": "The app was restarted.", "includeInContext": false },
+        { "role": "assistant", "content": "It rains." },
+    ]);
+    let session =
+        ctx_engine::read_conversation(old.to_string().as_bytes(), "old.json", &ctx_engine::Limits::default());
+    let mut room = Room::new([Answer::text("Yes.")]);
+    room.conversation =
+        block_on(ctx_chat::Conversation::import(&room.store, "old", session.unwrap().value, None)).unwrap();
+    room.turn("Still?", |_| ());
+    let sent = room.server.requests()[0].json();
+    let roles: Vec<_> =
+        sent["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(json!(roles), json!(["system", "user", "assistant", "tool", "assistant", "user"]));
+    assert!(!sent.to_string().contains("restarted"));
+    room.check_requests();
+}
+
+#[test]
+fn a_tool_round_is_stored_message_by_message_before_the_next_call() {
+    let calls = Answer::calls(&[("a", "first", "{}"), ("b", "second", "{}")]);
+    let mut room = Room::new([calls, Answer::text("One and two.")]);
+    let end = room.turn("Count", |chat| with_bench(chat, &Bench));
+    assert_eq!((ending(&end).as_str(), end.rounds), ("answered", 2));
+    let expected = [
+        "user: Count",
+        "assistant:  [a first] [b second]",
+        "tool(a): one",
+        "tool(b): two",
+        "assistant: One and two.",
+    ];
+    assert_eq!(room.stored(), expected);
+    let told: Vec<&str> = room.told.iter().map(String::as_str).filter(|line| *line != "delta").collect();
+    let expected = [
+        "found CTX0402",
+        "stored user n1",
+        "sending 1",
+        "replied",
+        "stored assistant n2",
+        "start first",
+        "start second",
+        "finish first false",
+        "stored tool n3",
+        "finish second false",
+        "stored tool n4",
+        "sending 2",
+        "text One ",
+        "text and ",
+        "text two.",
+        "replied",
+        "stored assistant n5",
+    ];
+    let told: Vec<&str> = told.into_iter().filter(|line| !line.starts_with("found")).collect();
+    assert_eq!(told, expected[1..]);
+    room.check_requests();
+}
+
+#[test]
+fn every_message_has_its_tags_and_its_time() {
+    let mut room = Room::new([Answer::text("Hi")]);
+    let tags = MessageTags { mode: Some("agent".into()), run_id: Some("r1".into()), agent_id: None };
+    let turn = TurnInput::new("Hello");
+    room.request(TurnRequest { turn, tags, raw: Some("hello".into()) }, |_| ()).unwrap();
+    let path = room.conversation.session().path();
+    for node in &path {
+        let metadata = &node.metadata.as_ref().unwrap().kept;
+        assert_eq!(
+            (metadata.get("mode"), metadata.get("runId")),
+            (Some(&json!("agent")), Some(&json!("r1")))
+        );
+        assert!(node.timestamp.as_deref().unwrap().starts_with("1970-01-01T00:00:0"));
+    }
+    assert_eq!(path[0].metadata.as_ref().unwrap().kept.get("rawContent"), Some(&json!("hello")));
+}
+
+#[test]
+fn a_turn_can_run_on_any_thread() {
+    fn is_send<T: Send>(_: &T) {}
+    let room = Room::new([]);
+    let chat = Chat::new(&room.agent, &room.client);
+    let mut watch = |_| ();
+    is_send(&run_turn(&chat, None, Room::says("Hello"), &mut watch, &room.cancel));
+}
+
+#[test]
+fn what_was_sent_when_the_server_answers_was_stored_before() {
+    let path = tempfile::NamedTempFile::new().unwrap();
+    let store = ctx_chat::SqliteStore::open(path.path()).unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (log, file) = (seen.clone(), path.path().to_owned());
+    let server = Server::start(move |_| {
+        // Another process would see the same.
+        let store = ctx_chat::SqliteStore::open(&file).unwrap();
+        let chat = block_on(ctx_chat::Conversation::load(&store, "c")).unwrap();
+        let mut log = log.lock().unwrap();
+        log.push(chat.session().path().len());
+        if log.len() == 1 { Answer::calls(&[("a", "echo", "{}")]) } else { Answer::text("Done") }
+    });
+    let mut room = Room::with(server, &json!({}));
+    room.conversation = block_on(ctx_chat::Conversation::create(&store, "c", None)).unwrap();
+    room.store = store;
+    room.turn("Go", |chat| with_bench(chat, &Bench));
+    assert_eq!(*seen.lock().unwrap(), [1, 3]);
+}

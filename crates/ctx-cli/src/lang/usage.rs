@@ -1,0 +1,139 @@
+//! Errors of the command line in another language than English, from what the parser knows of them.
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use ctx_language::Language;
+use ctx_types::{Phrase, phrase};
+
+use crate::lang::{self, Told};
+use ctx_project::error::ProjectError;
+
+/// Writes an error: what is wrong, what may be meant, and how the command is used.
+pub(crate) fn told(language: Language, error: &Error) -> String {
+    let say = |phrase: &Phrase| lang::say(language, phrase);
+    let Some(wrong) = wrong(error) else { return error.render().to_string() };
+    let values = several(error, ContextKind::ValidValue);
+    let values =
+        (!values.is_empty()).then(|| phrase!("possible values: {values}", values = values.join(", ")));
+    let values = values.map(|values| format!("[{}]", say(&values)));
+    let head = [say(&phrase!("error: {error}", error = wrong))].into_iter();
+    let head: Vec<String> = head.chain(arguments(error).iter().cloned()).chain(values).collect();
+    let head = head.join("\n  ");
+    let tips: Vec<String> =
+        tips(error).map(|tip| format!("  {}", say(&phrase!("tip: {tip}", tip)))).collect();
+    let usage = of(error, ContextKind::Usage).map(|usage| {
+        let usage = usage.strip_prefix("Usage: ").map(str::to_owned).unwrap_or(usage);
+        say(&phrase!("Usage: {usage}", usage))
+    });
+    let more = say(&phrase!("For more information, try '--help'."));
+    let tips = (!tips.is_empty()).then(|| tips.join("\n"));
+    let parts = [head].into_iter().chain(tips).chain(usage).chain([more]);
+    parts.collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// Returns what the parser knows, as a text.
+fn of(error: &Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Number(number) => Some(number.to_string()),
+        ContextValue::StyledStr(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+/// Returns what the parser knows, as several texts.
+fn several(error: &Error, kind: ContextKind) -> &[String] {
+    match error.get(kind) {
+        Some(ContextValue::Strings(texts)) => texts,
+        _ => &[],
+    }
+}
+
+/// Describes what is wrong; none for what is no error of the command line.
+fn wrong(error: &Error) -> Option<Phrase> {
+    let of = |kind| of(error, kind).unwrap_or_default();
+    let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
+    let command = of(ContextKind::InvalidSubcommand);
+    Some(match error.kind() {
+        ErrorKind::UnknownArgument => phrase!("unexpected argument '{argument}' found", argument),
+        ErrorKind::InvalidSubcommand => phrase!("unrecognized subcommand '{command}'", command),
+        ErrorKind::MissingSubcommand => {
+            phrase!("'{command}' requires a subcommand but one was not provided", command)
+        }
+        ErrorKind::MissingRequiredArgument => {
+            phrase!("the following required arguments were not provided:")
+        }
+        ErrorKind::InvalidValue if value.is_empty() => {
+            phrase!("a value is required for '{argument}' but none was supplied", argument)
+        }
+        ErrorKind::InvalidValue => phrase!("invalid value '{value}' for '{argument}'", value, argument),
+        ErrorKind::ValueValidation => {
+            let reason = std::error::Error::source(error).map(reason);
+            let reason = reason.unwrap_or_else(|| phrase!(""));
+            phrase!("invalid value '{value}' for '{argument}': {reason}", value, argument, reason)
+        }
+        ErrorKind::NoEquals => {
+            phrase!("equal sign is needed when assigning values to '{argument}'", argument)
+        }
+        ErrorKind::TooManyValues => phrase!(
+            "unexpected value '{value}' for '{argument}' found; no more were expected",
+            value,
+            argument
+        ),
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => phrase!(
+            "'{argument}' takes another number of values than {count}",
+            argument,
+            count = of(ContextKind::ActualNumValues)
+        ),
+        ErrorKind::ArgumentConflict => conflict(error, &argument),
+        ErrorKind::InvalidUtf8 => phrase!("invalid UTF-8 was detected in one or more arguments"),
+        _ => return None,
+    })
+}
+
+fn conflict(error: &Error, argument: &str) -> Phrase {
+    match of(error, ContextKind::PriorArg) {
+        Some(other) if other == argument => {
+            phrase!("the argument '{argument}' cannot be used multiple times", argument)
+        }
+        Some(other) => {
+            phrase!("the argument '{argument}' cannot be used with '{other}'", argument, other)
+        }
+        None if !several(error, ContextKind::PriorArg).is_empty() => {
+            phrase!("the argument '{argument}' cannot be used with:", argument)
+        }
+        None => phrase!(
+            "the argument '{argument}' cannot be used with one or more of the other specified arguments",
+            argument
+        ),
+    }
+}
+
+/// Returns what the reader of a value says, such as one of the command itself.
+fn reason(source: &(dyn std::error::Error + 'static)) -> Phrase {
+    let own = source.downcast_ref().map(|Told(phrase)| phrase.clone());
+    let own = own.or_else(|| source.downcast_ref().map(ProjectError::phrase));
+    own.unwrap_or_else(|| Phrase::verbatim(source.to_string()))
+}
+
+/// Returns the arguments that are missing, or in the way of another.
+fn arguments(error: &Error) -> &[String] {
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument => several(error, ContextKind::InvalidArg),
+        _ => several(error, ContextKind::PriorArg),
+    }
+}
+
+/// Returns what may be meant.
+fn tips(error: &Error) -> impl Iterator<Item = Phrase> {
+    let near = |kind| of(error, kind).into_iter().chain(several(error, kind).iter().cloned());
+    let arguments = near(ContextKind::SuggestedArg);
+    let arguments = arguments.map(|near| phrase!("a similar argument exists: '{near}'", near));
+    let commands = near(ContextKind::SuggestedSubcommand);
+    let commands = commands.map(|near| phrase!("a similar subcommand exists: '{near}'", near));
+    let values = near(ContextKind::SuggestedValue);
+    let values = values.map(|near| phrase!("a similar value exists: '{near}'", near));
+    let trailing = of(error, ContextKind::TrailingArg).into_iter();
+    let trailing = trailing.map(|value| phrase!("to pass '{value}' as a value, use '-- {value}'", value));
+    arguments.chain(commands).chain(values).chain(trailing)
+}

@@ -1,0 +1,7 @@
+//! Summaries in the tree of a conversation: planned, written by a host's model, and undone by one operation.
+
+pub use ctx_compress::mask::{
+    MaskCommit, MaskConfig, MaskDraft, MaskLayer, MaskPlan, MaskRange, MaskSelection, MaskSettings,
+    MaskTrigger, NoRange, StaleMask, Summarizing, SummaryError, SummaryFailure, SummaryFault, SummaryTask,
+    delete_summary, edit_summary, switch_summary,
+};

@@ -1,0 +1,17 @@
+//! Files of other applications: cards, presets, worldbooks and settings become agents, and agents become files.
+//!
+//! ```
+//! use ctx_engine::import::{ImportOptions, SourceFile, import};
+//!
+//! let card = br#"{ "spec": "chara_card_v2", "data": { "name": "Ada", "first_mes": "Good evening." } }"#;
+//! let made = import(&[SourceFile { name: "ada.json", bytes: card }], &ImportOptions::default());
+//! assert_eq!(made.agent.and_then(|agent| agent.name).as_deref(), Some("Ada"));
+//! ```
+
+pub use ctx_preset_import::{
+    Asset, AssetContent, ConversationForm, FieldReport, FieldStatus, FileReport, Import, ImportOptions,
+    ImportReport, MigratedDocument, NamedBook, NamedConversation, SourceFile, WorldbookOrigin,
+    WrittenConversation, card_book, detect, export_agent, export_card, export_card_book, export_card_picture,
+    export_lorebook, export_preset, export_regex_scripts, export_worldbook, import, migrate,
+    migrate_document, read_regex_scripts, write_conversation,
+};

@@ -1,0 +1,249 @@
+//! What breaks the provider's prompt cache between two turns of one conversation.
+//!
+//! Providers cache a request by its beginning, byte for byte. A macro whose value changes from turn to turn
+//! ends what they can reuse: everything below it is computed, and paid, anew. The same is true of a variable that
+//! was set to such a value, and of a session variable, which the conversation changes.
+
+use std::collections::BTreeMap;
+
+use ctx_anchors::{Entry, Part, Preset};
+use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
+use ctx_tokens::estimate;
+use ctx_types::{
+    Content, ContentPart, Diagnostic, EntryFilter, EntryPosition, Flag, LoadedWorldbook, Order, Placement,
+    Role, Side, Span, Text, WorldbookEntry, phrase, plural, pointer_step,
+};
+
+use crate::codes;
+
+/// What decides which texts stand at the head of a request, and what differs in them.
+#[derive(Clone, Copy)]
+pub(crate) struct Conditions {
+    pub(crate) dialect: Dialect,
+    /// System messages are moved to the head, so that those below the conversation stand above it.
+    pub(crate) is_merging: bool,
+    /// `$[name]` stands for a session variable.
+    pub(crate) has_session_variables: bool,
+}
+
+/// Finds the volatile macros that stand above text which stays the same from turn to turn, readers of variables
+/// that were set to what such macros gave, and session variables.
+///
+/// At most one finding for each entry, its first such macro. What stands at the end of the conversation or
+/// below it breaks nothing: there, each turn differs from the last in any case. `variables` knows what the texts of
+/// the card write, and which macros show one of them that differs.
+/// O(bytes of the preset); token figures are estimates.
+pub(crate) fn breakers(
+    preset: &Preset,
+    macros: &Registry,
+    conditions: Conditions,
+    variables: VolatileVariables,
+) -> Vec<Diagnostic> {
+    let is_merging = conditions.is_merging;
+    let volatile = volatile(preset, macros, conditions, variables);
+    let pieces = head(preset, is_merging);
+    let sizes: Vec<u32> = pieces.iter().map(|piece| estimate(piece.text)).collect();
+    let mut found = Vec::new();
+    let mut reported = None;
+    for (place, piece) in pieces.iter().enumerate() {
+        let Some((name, span)) = volatile.get(&(piece.entry.index, piece.part)) else { continue };
+        if reported.replace(piece.entry.index) == Some(piece.entry.index) {
+            continue;
+        }
+        let rest = piece.text.get(span.end..).unwrap_or_default();
+        let below = sizes[place + 1..].iter().fold(estimate(rest), |sum, size| sum.saturating_add(*size));
+        found.push(finding(piece, name, *span, below, is_merging));
+    }
+    found
+}
+
+/// Finds the volatile macros of entries of worldbooks that are always active above the conversation; findings have
+/// the name of the book as their document. Takes note of what the entries write into variables.
+pub(crate) fn of_books<'b>(
+    books: impl Iterator<Item = &'b LoadedWorldbook>,
+    macros: &Registry,
+    dialect: Dialect,
+    variables: &mut VolatileVariables,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for book in books {
+        for (key, entry) in book.book.entries.in_order().filter(|(_, entry)| is_always_above(entry)) {
+            let Some(text) = &entry.content else { continue };
+            let template = Template::parse(text, dialect, macros);
+            if let Some(used) = template.volatile_macros(variables).first() {
+                let pointer = format!("/entries/{}/content", pointer_step(key));
+                found.push(
+                    of_entry(used.name).at_pointer(pointer).at_span(used.span).in_document(&*book.name),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether an entry is in every request, above the conversation.
+fn is_always_above(entry: &WorldbookEntry) -> bool {
+    let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
+    let position = entry.position.unwrap_or_default();
+    let is_above = matches!(
+        position,
+        EntryPosition::BeforeCharacter
+            | EntryPosition::AfterCharacter
+            | EntryPosition::ExamplesTop
+            | EntryPosition::ExamplesBottom
+    );
+    is(entry.constant) && !is(entry.disable) && is_above && is_unconditional(entry)
+}
+
+/// Returns whether nothing decides about an entry but its switch: no chance, time, group, character or kind of
+/// generation, and no decorator, which may also give it another place.
+fn is_unconditional(entry: &WorldbookEntry) -> bool {
+    let is_drawn = entry.use_probability.is_none_or(|flag| flag.0);
+    let is_certain = !is_drawn || entry.probability.is_none_or(|percent| percent.0 >= 100.0);
+    let waits = entry.delay.is_some_and(|messages| messages.0 > 0.0)
+        || entry.delay_until_recursion.is_some_and(|level| level.0 > 0);
+    let is_alone = entry.group.as_deref().is_none_or(|group| group.trim().is_empty());
+    let filters = |filter: &EntryFilter| !filter.names.is_empty() || !filter.tags.is_empty();
+    let is_for_all = !entry.character_filter.as_ref().is_some_and(filters) && entry.triggers.is_empty();
+    let is_decorated = entry.content.as_ref().is_some_and(|text| text.trim_start().starts_with("@@"));
+    is_certain && !waits && is_alone && is_for_all && !is_decorated
+}
+
+fn of_entry(name: &str) -> Diagnostic {
+    let message = phrase!(
+        "`{name}` changes every turn: everything below this always-active entry is sent uncached each turn, including the whole conversation",
+        name
+    );
+    let help =
+        phrase!("move it into a separate entry at a depth of the conversation: `position` 4, `depth` 0");
+    Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help)
+}
+
+/// The first thing in each text that differs from turn to turn, with its name and place; by the index of the entry
+/// and the part of its content.
+type Volatile = BTreeMap<(usize, Option<usize>), (String, Span)>;
+
+/// Looks at all texts in the order in which they are expanded, which is that of the list.
+fn volatile(
+    preset: &Preset,
+    macros: &Registry,
+    conditions: Conditions,
+    mut variables: VolatileVariables,
+) -> Volatile {
+    let mut found = BTreeMap::new();
+    let is_on = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
+    for piece in preset.entries().iter().filter(is_on).flat_map(texts) {
+        let template = Template::parse(piece.text, conditions.dialect, macros);
+        let used = template.volatile_macros(&mut variables);
+        let used = used.first().map(|used| (used.name.to_owned(), used.span));
+        let shown = session_variable(piece.text).filter(|_| conditions.has_session_variables);
+        if let Some(first) = used.into_iter().chain(shown).min_by_key(|(_, span)| span.start) {
+            found.insert((piece.entry.index, piece.part), first);
+        }
+    }
+    found
+}
+
+/// Returns the first `$[name]` of a text.
+fn session_variable(text: &str) -> Option<(String, Span)> {
+    let references = text.match_indices("$[").filter_map(|(start, _)| {
+        let name = text.get(start..)?.split_once(']')?.0.len() + 1;
+        let span = Span::new(start, start + name);
+        let is_one = span.len() > "$[]".len() && !text.get(start..span.end)?.contains('\n');
+        is_one.then(|| text.get(start..span.end).map(|name| (name.to_owned(), span)))?
+    });
+    references.into_iter().next()
+}
+
+/// One text of the head of a request.
+struct Piece<'a> {
+    entry: &'a Entry,
+    part: Option<usize>,
+    text: &'a Text,
+}
+
+/// Returns the texts above the end of the conversation, in the order in which they are sent.
+fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
+    let history = preset.entries().iter().position(|entry| entry.part == Part::History);
+    let end = (history.unwrap_or(preset.entries().len()), Beside::Itself);
+    let is_sent = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
+    let placed = preset.entries().iter().enumerate().filter(|(_, entry)| is_sent(entry));
+    let placed = placed.filter_map(|(place, entry)| {
+        let stands = stands(preset, place, entry)?;
+        let is_moved = is_merging && entry.role == Role::System && !is_counted(entry);
+        let is_above = is_moved || (stands.0, stands.1) < end;
+        is_above.then_some(((!is_moved, stands), entry))
+    });
+    let mut placed: Vec<_> = placed.collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().flat_map(|(_, entry)| texts(entry)).collect()
+}
+
+/// On which side of an entry of the list something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Beside {
+    Before,
+    Itself,
+    After,
+}
+
+/// Where an entry stands: the place in the list that it is at or beside, on which side, and its order there. None for
+/// one at the end of the conversation, or beside an anchor that is not in the list.
+fn stands(preset: &Preset, place: usize, entry: &Entry) -> Option<(usize, Beside, Order)> {
+    let position = |anchor: &str| preset.entries().iter().position(|entry| entry.anchor() == Some(anchor));
+    match &entry.placement {
+        Placement::InOrder => Some((place, Beside::Itself, Order::DEFAULT)),
+        Placement::Anchor { target, side: Side::Before, order } => {
+            Some((position(target)?, Beside::Before, *order))
+        }
+        Placement::Anchor { target, side: Side::After, order } => {
+            Some((position(target)?, Beside::After, *order))
+        }
+        // Among the oldest messages, which stay the same.
+        Placement::Index { at: 0.., order } => {
+            let history = preset.entries().iter().position(|entry| entry.part == Part::History)?;
+            Some((history, Beside::Before, *order))
+        }
+        Placement::Index { .. } | Placement::Depth { .. } => None,
+    }
+}
+
+/// Returns whether the place of an entry is counted in the conversation, from which nothing moves it.
+const fn is_counted(entry: &Entry) -> bool {
+    matches!(entry.placement, Placement::Index { .. } | Placement::Depth { .. })
+}
+
+fn texts(entry: &Entry) -> Vec<Piece<'_>> {
+    match &entry.content {
+        Content::Text(text) => vec![Piece { entry, part: None, text }],
+        Content::Parts(parts) => {
+            let texts = parts.iter().enumerate().filter_map(|(part, content)| match content {
+                ContentPart::Text(text) => Some(Piece { entry, part: Some(part), text }),
+                ContentPart::Other(_) => None,
+            });
+            texts.collect()
+        }
+    }
+}
+
+fn finding(piece: &Piece<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
+    let tokens = plural(below as usize, "token");
+    let message = phrase!(
+        "`{name}` changes every turn: everything below it is sent uncached each turn, about {tokens} of the preset and the whole conversation",
+        name,
+        tokens
+    );
+    let help = if is_merging && piece.entry.role == Role::System {
+        phrase!(
+            "move it below the conversation, into a separate entry with `injectionStrategy: {{type: depth, depth: 0}}`"
+        )
+    } else {
+        phrase!("move it below `chat_history`, into a separate entry")
+    };
+    let index = piece.entry.index;
+    let pointer = match piece.part {
+        None => format!("/presetMessages/{index}/content"),
+        Some(part) => format!("/presetMessages/{index}/content/{part}/text"),
+    };
+    Diagnostic::warning(codes::CACHE_BREAKER, message).at_pointer(pointer).at_span(span).with_help(help)
+}

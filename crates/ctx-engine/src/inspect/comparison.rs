@@ -1,0 +1,176 @@
+//! What two contexts have in common at their beginning: what a provider's prompt cache can use again.
+
+use std::collections::BTreeMap;
+
+use ctx_types::Fingerprint;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::inspect::saved_context::{SavedContext, SavedMessage};
+
+/// How much of one context the next one repeats.
+///
+/// Providers cache a request by its beginning, byte for byte: what stands below the first difference is computed,
+/// and billed, anew, also where it is the same. Definitions of tools, which providers put before the messages, are
+/// no part of a context: whoever changes them breaks the whole prefix.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// How many messages of the beginning are the same.
+    pub shared_messages: usize,
+    /// The tokens of the beginning that is the same: those messages, and the share of the text that the next ones
+    /// have in common, by its bytes. Absent where a context does not say what its messages cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_tokens: Option<u64>,
+    /// How many messages the first context has, and the second.
+    pub messages: [usize; 2],
+    /// The tokens of the first context, and of the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<[u64; 2]>,
+    /// Where they part; absent if they are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// The tokens of the second context that are billed again: all that stand behind the beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<u64>,
+    /// Those of them that stand in messages which the first context has too, behind its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again_unchanged: Option<u64>,
+}
+
+/// The first place where two contexts differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// The position of the message, counted from 0.
+    pub message: usize,
+    /// What differs of it.
+    #[serde(flatten)]
+    pub kind: DifferenceKind,
+    /// Who wrote it, in the first context and in the second: the piece of text, and what it replaced.
+    pub owners: [Option<String>; 2],
+}
+
+/// What differs of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum DifferenceKind {
+    /// The second context goes on where the first ends: nothing of the first has changed.
+    Added,
+    /// The first context goes on where the second ends.
+    Removed,
+    /// Something beside the text: the role, the calls.
+    Field {
+        /// Its name.
+        name: String,
+    },
+    /// The text.
+    Text {
+        /// The first byte that differs.
+        at: usize,
+        /// What stands there in the first context, and in the second: up to 60 characters.
+        excerpts: [String; 2],
+    },
+}
+
+/// How many characters of a difference are shown.
+const EXCERPT: usize = 60;
+
+impl Comparison {
+    /// Compares a context with the one of the next turn. O(bytes · log messages).
+    ///
+    /// ```
+    /// use ctx_engine::inspect::{Comparison, DifferenceKind, SavedContext};
+    /// use serde_json::json;
+    ///
+    /// let at = |time: &str| {
+    ///     let text = format!("It is {time}.");
+    ///     let segment = json!({ "span": { "start": 6, "end": 6 + time.len() }, "source": { "kind": "macro", "id": "time" } });
+    ///     let message = json!({ "role": "system", "content": text, "tokens": 8, "segments": [segment] });
+    ///     SavedContext::read(&json!({ "messages": [message] })).unwrap()
+    /// };
+    /// let difference = Comparison::of(&at("10:59"), &at("11:00")).difference.unwrap();
+    /// assert_eq!(difference.owners[1].as_deref(), Some("macro:time"));
+    /// assert!(matches!(difference.kind, DifferenceKind::Text { at: 7, .. }));
+    /// ```
+    pub fn of(first: &SavedContext, second: &SavedContext) -> Self {
+        let pairs = first.messages.iter().zip(&second.messages);
+        let shared = pairs.take_while(|(a, b)| a.sent == b.sent).count();
+        let difference = difference(first.messages.get(shared), second.messages.get(shared), shared);
+        let tokens = total(&first.messages).zip(total(&second.messages));
+        let in_part =
+            second.messages.get(shared).map_or(0, |message| shared_share(message, difference.as_ref()));
+        let shared_tokens =
+            tokens.and_then(|_| total(&second.messages[..shared])).map(|whole| whole + in_part);
+        let again = shared_tokens.zip(tokens).map(|(shared, (_, all))| all.saturating_sub(shared));
+        Self {
+            shared_messages: shared,
+            shared_tokens,
+            messages: [first.len(), second.len()],
+            tokens: tokens.map(|(first, second)| [first, second]),
+            difference,
+            again,
+            again_unchanged: tokens.map(|_| unchanged(&first.messages[shared..], &second.messages[shared..])),
+        }
+    }
+}
+
+fn difference(a: Option<&SavedMessage>, b: Option<&SavedMessage>, message: usize) -> Option<Difference> {
+    let whole = |side: Option<&SavedMessage>| side.and_then(|side| side.source.clone());
+    let (kind, owners) = match (a, b) {
+        (None, None) => return None,
+        (None, b) => (DifferenceKind::Added, [None, whole(b)]),
+        (a, None) => (DifferenceKind::Removed, [whole(a), None]),
+        (Some(a), Some(b)) => match field(&a.sent, &b.sent) {
+            Some(name) => (DifferenceKind::Field { name }, [whole(Some(a)), whole(Some(b))]),
+            None => text_difference(a, b),
+        },
+    };
+    Some(Difference { message, kind, owners })
+}
+
+/// Returns the first field other than the text that differs.
+fn field(a: &Map<String, Value>, b: &Map<String, Value>) -> Option<String> {
+    let is_text = |map: &Map<String, Value>| map.get("content").is_some_and(Value::is_string);
+    let is_same_text = |key: &str| key == "content" && is_text(a) && is_text(b);
+    let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+    let mut differing = keys.filter(|key| !is_same_text(key) && a.get(*key) != b.get(*key));
+    differing.next().cloned()
+}
+
+fn text_difference(a: &SavedMessage, b: &SavedMessage) -> (DifferenceKind, [Option<String>; 2]) {
+    let mut pairs = a.text.char_indices().zip(b.text.chars());
+    let differing = pairs.find(|((_, a), b)| a != b).map(|((at, _), _)| at);
+    let at = differing.unwrap_or(a.text.len().min(b.text.len()));
+    let excerpt = |text: &str| text.get(at..).unwrap_or_default().chars().take(EXCERPT).collect();
+    let owner = |side: &SavedMessage| side.writer_at(at).map(str::to_owned);
+    (DifferenceKind::Text { at, excerpts: [excerpt(&a.text), excerpt(&b.text)] }, [owner(a), owner(b)])
+}
+
+fn total(messages: &[SavedMessage]) -> Option<u64> {
+    messages.iter().map(|message| message.tokens).sum()
+}
+
+/// Returns the tokens of a message before its first difference, by the share of the bytes.
+fn shared_share(message: &SavedMessage, difference: Option<&Difference>) -> u64 {
+    let Some(DifferenceKind::Text { at, .. }) = difference.map(|difference| &difference.kind) else {
+        return 0;
+    };
+    let (tokens, bytes) = (message.tokens.unwrap_or_default(), message.text.len().max(1) as u64);
+    tokens * (*at as u64).min(bytes) / bytes
+}
+
+/// Returns the tokens of messages that both lists have, each as often as both have it.
+fn unchanged(first: &[SavedMessage], second: &[SavedMessage]) -> u64 {
+    let key = |message: &SavedMessage| {
+        Fingerprint::default().text(&Value::Object(message.sent.clone()).to_string())
+    };
+    let mut left: BTreeMap<Fingerprint, usize> = BTreeMap::new();
+    for message in first {
+        *left.entry(key(message)).or_default() += 1;
+    }
+    let mut take = |message: &SavedMessage| {
+        let count = left.get_mut(&key(message)).filter(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
+    };
+    second.iter().filter(|message| take(message)).filter_map(|message| message.tokens).sum()
+}

@@ -1,0 +1,199 @@
+//! The life of one message: where it came from, what each stage made of it, what it costs, and whether the next turn
+//! finds it in the cache.
+
+mod event;
+mod fate;
+mod links;
+mod sent;
+mod subject;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ctx_types::{Decision, Message, Session, Source};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::trace::{Trace, TracedStage};
+pub use event::{Event, EventKind};
+use links::Links;
+pub use sent::{CacheStanding, CostPart, Piece, SentMessage};
+use subject::Subject;
+pub use subject::UnknownMessage;
+
+/// The life of one message, or of what was to be one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Life {
+    /// What it is, as tables print it: the source of the message.
+    pub subject: String,
+    /// The display name of the entry that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What is sent of it, in the order of the context: nothing if it was left out, several messages if it was placed
+    /// at several points.
+    pub messages: Vec<SentMessage>,
+    /// The stages that did something to it, in order.
+    pub steps: Vec<Step>,
+    /// What was decided about it beside the stages, such as that it is in another branch of the conversation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
+}
+
+/// What one stage did to a message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// The id of the stage.
+    pub stage: String,
+    /// What it did.
+    pub events: Vec<Event>,
+    /// What it decided about the message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
+}
+
+impl Life {
+    /// Returns why nothing of it is sent, or why it was left out first; none if it is sent.
+    pub fn end(&self) -> Option<&Decision> {
+        let decided = self.steps.iter().flat_map(|step| &step.decisions).chain(&self.decisions);
+        decided.last().filter(|_| self.messages.is_empty())
+    }
+}
+
+/// The ways of all messages of one assembly through its stages.
+///
+/// ```
+/// use ctx_engine::{Compile, Engine, Ports};
+/// use ctx_engine::inspect::Lives;
+/// use ctx_types::{Agent, Session, TurnInput};
+///
+/// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
+/// let (session, turn) = (Session::new("s1"), TurnInput::new("Hello"));
+/// let ports = Ports::default().with(|ports| ports.is_traced = true);
+/// let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
+/// let lives = Lives::of(&context, &session).unwrap();
+/// let life = lives.find("0")?;
+/// assert_eq!((life.subject.as_str(), life.steps[0].stage.as_str()), ("input", "session-loader"));
+/// assert_eq!(lives.find("inptu").unwrap_err().near.as_deref(), Some("input"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Lives<'a> {
+    context: &'a Context,
+    session: &'a Session,
+    trace: &'a Trace,
+    stages: Vec<(TracedStage<'a>, Links)>,
+}
+
+impl<'a> Lives<'a> {
+    /// Follows the messages of a context; none if it was assembled without a trace. O(stages · messages).
+    pub fn of(context: &'a Context, session: &'a Session) -> Option<Self> {
+        let trace = context.trace.as_ref()?;
+        let linked = |stage: TracedStage<'a>| {
+            let before = stage.before.map_or(&[][..], |draft| draft.messages());
+            (stage, Links::between(before, stage.after.messages()))
+        };
+        Some(Self { context, session, trace, stages: trace.steps().map(linked).collect() })
+    }
+
+    /// Returns the life of a message by its number in the context, or by its source as tables print it
+    /// (`preset:identity`, `history:n3`), also if it is not sent.
+    pub fn find(&self, wanted: &str) -> Result<Life, UnknownMessage> {
+        Ok(match Subject::find(self, wanted)? {
+            Subject::Number(number) => self.of_number(number),
+            Subject::Source { name, source } => self.of_source(&name, source),
+        })
+    }
+
+    /// Returns the life of the message with a number in the context; none if there is no such message.
+    pub fn sent(&self, number: usize) -> Option<Life> {
+        (number < self.context.messages.len()).then(|| self.of_number(number))
+    }
+
+    fn of_number(&self, number: usize) -> Life {
+        let mut carriers = vec![BTreeSet::new(); self.stages.len()];
+        let mut wanted = BTreeSet::from([number]);
+        for ((_, links), carriers) in self.stages.iter().zip(&mut carriers).rev() {
+            let above = wanted.iter().flat_map(|at| links.parents(*at).iter().copied()).collect();
+            *carriers = std::mem::replace(&mut wanted, above);
+        }
+        let message = self.context.messages.get(number);
+        let own = message.map(|message| message.source.to_string()).unwrap_or_default();
+        let name = message.and_then(|message| message.source.name()).map(str::to_owned);
+        let mut sources = BTreeSet::from([own.clone()]);
+        for ((stage, _), carriers) in self.stages.iter().zip(&carriers) {
+            let messages = stage.after.messages();
+            sources.extend(carriers.iter().filter_map(|at| Some(messages.get(*at)?.source.to_string())));
+        }
+        Life {
+            subject: own,
+            name,
+            messages: sent::messages(self.context, &[number], None),
+            steps: self.steps(&carriers, &sources),
+            decisions: self.late_decisions(&sources),
+        }
+    }
+
+    fn of_source(&self, wanted: &str, source: Option<&Source>) -> Life {
+        let carriers: Vec<BTreeSet<usize>> =
+            self.stages.iter().map(|(stage, _)| subject::carriers(stage.after.messages(), wanted)).collect();
+        let sources = BTreeSet::from([wanted.to_owned()]);
+        let numbers: Vec<usize> = carriers.last().into_iter().flatten().copied().collect();
+        let mut life = Life {
+            subject: wanted.to_owned(),
+            name: source.and_then(Source::name).map(str::to_owned),
+            messages: sent::messages(self.context, &numbers, Some(wanted)),
+            steps: self.steps(&carriers, &sources),
+            decisions: self.late_decisions(&sources),
+        };
+        // What a stage has seen and left out without a word is told by its event.
+        if life.messages.is_empty() && life.steps.is_empty() && life.decisions.is_empty() {
+            life.decisions.extend(fate::elsewhere(self, wanted));
+        }
+        life
+    }
+
+    /// What stages did to the messages at these places, which are those after each stage.
+    fn steps(&self, carriers: &[BTreeSet<usize>], sources: &BTreeSet<String>) -> Vec<Step> {
+        let none = BTreeSet::new();
+        let before = std::iter::once(&none).chain(carriers);
+        let step = |(((stage, links), after), before): ((&(TracedStage<'a>, Links), _), _)| {
+            let events = event::of_stage(*stage, links, (before, after), sources);
+            let decisions = fate::of_stage(*stage, &events, sources);
+            let step = Step { stage: stage.id.to_owned(), events, decisions };
+            (!step.events.is_empty() || !step.decisions.is_empty()).then_some(step)
+        };
+        self.stages.iter().zip(carriers).zip(before).filter_map(step).collect()
+    }
+
+    /// What was decided after the last stage.
+    fn late_decisions(&self, sources: &BTreeSet<String>) -> Vec<Decision> {
+        let told = self.stages.last().map_or(0, |(stage, _)| stage.after.decisions().len());
+        let late = self.context.report.decisions.iter().skip(told);
+        late.filter(|decision| sources.contains(&decision.source.to_string())).cloned().collect()
+    }
+
+    /// All messages that any stage left, each source once, with what it is called.
+    fn seen(&self) -> BTreeMap<String, &'a Source> {
+        let mut seen = BTreeMap::new();
+        let mut see = |source: &'a Source| {
+            seen.entry(source.to_string()).or_insert(source);
+        };
+        for (stage, _) in &self.stages {
+            let messages = stage.after.messages().iter();
+            messages.flat_map(origins).for_each(&mut see);
+            stage.after.injections().iter().for_each(|injection| see(&injection.source));
+        }
+        self.context.report.decisions.iter().for_each(|decision| see(&decision.source));
+        seen
+    }
+}
+
+/// The sources of a message and of its pieces.
+fn origins(message: &Message) -> impl Iterator<Item = &Source> {
+    let written = message.written.iter();
+    let pieces = written.flat_map(|segment| segment.via.iter().chain([&segment.source]));
+    std::iter::once(&message.source).chain(pieces)
+}

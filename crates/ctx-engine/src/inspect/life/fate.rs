@@ -1,0 +1,99 @@
+//! The decisions about a message, those about runs that it belongs to among them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ctx_types::{Decision, NodeId, Outcome, Role, Source, SourceKind, phrase};
+use ctx_worldbook::Status;
+
+use crate::inspect::life::Lives;
+use crate::inspect::life::event::{Event, EventKind};
+use crate::trace::TracedStage;
+
+/// Returns what a stage decided about these sources; of a message that is gone without a decision of its own, that
+/// about the run of dropped messages in which it stood.
+pub(crate) fn of_stage(
+    stage: TracedStage<'_>,
+    events: &[Event],
+    sources: &BTreeSet<String>,
+) -> Vec<Decision> {
+    let decided = stage.decisions();
+    let is_own = |decision: &&Decision| sources.contains(&decision.source.to_string());
+    let mut found: Vec<Decision> = decided.iter().filter(is_own).cloned().collect();
+    if found.is_empty() {
+        let gone = events.iter().filter(|event| event.kind == EventKind::Gone);
+        found.extend(gone.filter_map(|event| run(stage, event).cloned()));
+        found.dedup();
+    }
+    found
+}
+
+/// Finds the decision about the run in which a message stood: of those that begin before it, the nearest.
+fn run<'a>(stage: TracedStage<'a>, gone: &Event) -> Option<&'a Decision> {
+    let at = *gone.from.first()?;
+    let before = stage.before?.messages();
+    let places: BTreeMap<String, usize> = before
+        .iter()
+        .take(at + 1)
+        .enumerate()
+        .map(|(at, message)| (message.source.to_string(), at))
+        .collect();
+    let runs = stage.decisions().iter().filter(|decision| {
+        decision.count > 1 && decision.source.kind.is_history() && decision.outcome != Outcome::Kept
+    });
+    let begin = |decision: &&Decision| places.get(&decision.source.to_string()).map_or(0, |at| at + 1);
+    // What begins before all that was loaded has no place here; one that begins further down is another run.
+    let later: BTreeSet<String> =
+        before.iter().skip(at + 1).map(|message| message.source.to_string()).collect();
+    runs.filter(|decision| !later.contains(&decision.source.to_string())).max_by_key(begin)
+}
+
+/// Returns why a message, entry or node that no stage has seen is not sent.
+pub(crate) fn elsewhere(lives: &Lives<'_>, wanted: &str) -> Vec<Decision> {
+    let (kind, id) = wanted.split_once(':').unwrap_or((wanted, ""));
+    match kind {
+        "worldbook" => of_entry(lives, id).into_iter().collect(),
+        "history" | "summary" => of_node(lives, id).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Several entries that are not active for one reason are one decision: this is the one of their own.
+fn of_entry(lives: &Lives<'_>, id: &str) -> Option<Decision> {
+    let found = lives.trace.scan()?;
+    let members = found.set.members().iter().zip(&found.scan.statuses);
+    let (member, status) = members.into_iter().find(|(member, _)| &*member.id == id)?;
+    let Status::NotActivated(reason) = status else { return None };
+    let reason = found.set.describe_reason(reason, &|newest| found.message(newest));
+    let mut source = Source::new(SourceKind::Worldbook, ctx_types::Trust::Import).with_id(member.id.clone());
+    let listed = ctx_types::Listed { index: member.number, name: member.entry.title.clone() };
+    source.listed = Some(listed.into());
+    Some(Decision::new(Outcome::NotActivated, source, reason))
+}
+
+/// Explains why a message of the conversation was not loaded.
+fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
+    let session = lives.session;
+    let node = session.node(id)?;
+    let source = node.to_message(&NodeId::from(id)).source.clone();
+    let decisions = &lives.context.report.decisions;
+    let path = session.path();
+    let places = path.iter().enumerate().filter_map(|(at, node)| Some((node.id.as_deref()?, at)));
+    let places: BTreeMap<&str, usize> = places.collect();
+    let at = |wanted: &str| places.get(wanted).copied();
+    let Some(place) = at(id) else {
+        let reason = phrase!("it is in another branch of the conversation");
+        return Some(Decision::new(Outcome::NotLoaded, source, reason));
+    };
+    // Runs of messages that are left out, or were not loaded, are neighbours on the path.
+    let is_run =
+        |decision: &&Decision| decision.source.kind.is_history() && decision.outcome != Outcome::Kept;
+    let runs = decisions.iter().filter(is_run).filter_map(|decision| {
+        let begin = at(decision.source.id.as_deref()?).filter(|begin| *begin <= place)?;
+        let end = begin + decision.count;
+        (decision.count > 1).then_some((place < end, begin, decision))
+    });
+    let run = runs.max_by_key(|(is_inside, begin, _)| (*is_inside, *begin)).map(|(_, _, run)| run.clone());
+    let is_blank = node.role.unwrap_or(Role::User) != Role::Tool && node.content.is_none();
+    let unknown = if is_blank { phrase!("it has nothing to send") } else { phrase!("it was not loaded") };
+    Some(run.unwrap_or_else(|| Decision::new(Outcome::NotLoaded, source, unknown)))
+}

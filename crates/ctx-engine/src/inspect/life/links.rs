@@ -1,0 +1,132 @@
+//! Which message after a stage was which one before it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ctx_pipeline::rising;
+use ctx_types::{Message, SourceKind};
+
+use crate::inspect::life::origins;
+
+/// How many pairs of messages with one and the same source are compared; beyond, those are taken to keep their order.
+const MAX_PAIRS: usize = 4_096;
+
+/// For each message after a stage, what it was made of, and whether it was moved.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    parents: Vec<Vec<usize>>,
+    moved: BTreeSet<usize>,
+    /// Of each message before the stage, whether anything is left.
+    is_taken: Vec<bool>,
+}
+
+impl Links {
+    /// Finds the messages before a stage that those after it were made of.
+    ///
+    /// Shared ones are the same; otherwise the source tells, and of joined messages the sources of their pieces.
+    /// O(messages + pieces of joined ones, times the logarithm of them).
+    pub(crate) fn between(before: &[Message], after: &[Message]) -> Self {
+        if before.len() == after.len() && before.iter().zip(after).all(|(old, new)| old.is_shared_with(new)) {
+            // Most stages leave most contexts alone.
+            let parents = (0..after.len()).map(|at| vec![at]).collect();
+            return Self { parents, moved: BTreeSet::new(), is_taken: vec![true; before.len()] };
+        }
+        let mut parents = vec![Vec::new(); after.len()];
+        let mut is_taken = vec![false; before.len()];
+        let (old, new) = (by_source(before), by_source(after));
+        // The order of a hash map does not matter here: each source is about messages of its own.
+        for (at, message) in after.iter().enumerate() {
+            let source = message.source.to_string();
+            let Some(old) = old.get(&source).filter(|_| new.get(&source).is_some_and(|new| new[0] == at))
+            else {
+                continue;
+            };
+            for (old, new) in pairs(before, after, old, &new[&source]) {
+                is_taken[old] = true;
+                parents[new].push(old);
+            }
+        }
+        join(before, after, &mut is_taken, &mut parents);
+        let moved = moved(&parents);
+        Self { parents, moved, is_taken }
+    }
+
+    /// Returns the places, before the stage, of what the message at a place was made of.
+    pub(crate) fn parents(&self, at: usize) -> &[usize] {
+        self.parents.get(at).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether the stage put the message at a place elsewhere among the others.
+    pub(crate) fn is_moved(&self, at: usize) -> bool {
+        self.moved.contains(&at)
+    }
+
+    /// Returns whether nothing is left of the message at a place before the stage.
+    pub(crate) fn is_gone(&self, before: usize) -> bool {
+        !self.is_taken.get(before).copied().unwrap_or_default()
+    }
+}
+
+fn by_source(messages: &[Message]) -> HashMap<String, Vec<usize>> {
+    let mut places: HashMap<String, Vec<usize>> = HashMap::with_capacity(messages.len());
+    for (at, message) in messages.iter().enumerate() {
+        places.entry(message.source.to_string()).or_default().push(at);
+    }
+    places
+}
+
+/// Pairs messages of one source: shared ones, then the others from the end, because stages drop from the front.
+fn pairs(before: &[Message], after: &[Message], old: &[usize], new: &[usize]) -> Vec<(usize, usize)> {
+    let (mut left, mut pairs) = (old.to_vec(), Vec::new());
+    let mut rest = Vec::new();
+    for at in new.iter().rev() {
+        let is_same = |old: &usize| before[*old].is_shared_with(&after[*at]);
+        let same = Some(()).filter(|()| old.len() * new.len() <= MAX_PAIRS);
+        match same.and_then(|()| left.iter().rposition(is_same)) {
+            Some(same) => pairs.push((left.remove(same), *at)),
+            None => rest.push(*at),
+        }
+    }
+    pairs.extend(left.into_iter().rev().zip(rest));
+    pairs
+}
+
+/// Finds what joined messages were made of, by the sources of their pieces.
+fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &mut [Vec<usize>]) {
+    let is_joined = |at: &usize| after[*at].source.kind == SourceKind::Merged && parents[*at].is_empty();
+    let joined: Vec<usize> = (0..after.len()).filter(is_joined).collect();
+    let mut pieces: HashMap<String, Vec<usize>> = HashMap::new();
+    for at in joined {
+        for source in origins(&after[at]).map(ToString::to_string) {
+            let places = pieces.entry(source).or_default();
+            if places.last() != Some(&at) {
+                places.push(at);
+            }
+        }
+    }
+    for (old, message) in before.iter().enumerate() {
+        let own = message.source.to_string();
+        // A message that was joined before has no name among the pieces, but its own pieces have.
+        let piece = |source: String| pieces.get_mut(&source).and_then(|places| places.first().copied());
+        let new = match is_taken[old] {
+            true => None,
+            false => {
+                std::iter::once(own).chain(origins(message).skip(1).map(ToString::to_string)).find_map(piece)
+            }
+        };
+        if let Some(new) = new {
+            is_taken[old] = true;
+            parents[new].push(old);
+        }
+    }
+}
+
+/// Finds the messages that do not follow the order of the others: all but a longest run that does.
+fn moved(parents: &[Vec<usize>]) -> BTreeSet<usize> {
+    let parent = |(at, parents): (usize, &Vec<usize>)| Some((at, *parents.first()?));
+    let (places, old): (Vec<usize>, Vec<usize>) = parents.iter().enumerate().filter_map(parent).unzip();
+    let mut moved: BTreeSet<usize> = places.iter().copied().collect();
+    for stayed in rising(&old) {
+        moved.remove(&places[stayed]);
+    }
+    moved
+}

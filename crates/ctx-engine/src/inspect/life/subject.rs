@@ -1,0 +1,108 @@
+//! Whose life is wanted: a number, or a source as tables print it.
+
+use std::collections::BTreeSet;
+
+use ctx_types::{Message, Node, Phrase, Source, SourceKind, closest, count_of, excerpt, phrase};
+
+use crate::inspect::life::{Lives, origins};
+
+/// How many messages of a conversation a mistyped name is compared with.
+const MAX_COMPARED: usize = 10_000;
+
+/// What was meant.
+pub(crate) enum Subject<'a> {
+    /// A message of the context.
+    Number(usize),
+    /// What came from a source.
+    Source { name: String, source: Option<&'a Source> },
+}
+
+/// Nothing that was or could have been sent has this number or source.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
+pub struct UnknownMessage {
+    /// What was wanted.
+    pub wanted: String,
+    /// The nearest name that exists.
+    pub near: Option<String>,
+    /// How many messages the context has.
+    pub messages: usize,
+}
+
+impl UnknownMessage {
+    /// Writes it in one phrase.
+    pub fn phrase(&self) -> Phrase {
+        phrase!("no message `{wanted}`; {help}", wanted = excerpt(&self.wanted), help = self.help())
+    }
+
+    fn help(&self) -> Phrase {
+        let is_number = self.wanted.bytes().all(|byte| byte.is_ascii_digit());
+        match (&self.near, self.messages) {
+            (Some(near), _) => phrase!("did you mean `{near}`?", near),
+            (None, 0) => phrase!("the context has no messages"),
+            (None, 1) if is_number => phrase!("there is one, with the number 0"),
+            (None, count) if is_number => {
+                phrase!("there are {count}, from 0 to {last}", count, last = count - 1)
+            }
+            (None, count) => phrase!(
+                "name one of {messages} by its number, or by a source such as `history:n1`",
+                messages = count_of!(count, "message")
+            ),
+        }
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// Finds out what is meant.
+    pub(crate) fn find(lives: &Lives<'a>, wanted: &str) -> Result<Self, UnknownMessage> {
+        let count = lives.context.messages.len();
+        if let Some(number) = wanted.parse().ok().filter(|number| *number < count) {
+            return Ok(Self::Number(number));
+        }
+        let seen = lives.seen();
+        let is_known = seen.contains_key(wanted) || is_stored(lives, wanted);
+        // What was joined has a name of its own, but one message only.
+        if let Some(source) = seen.get(wanted).filter(|source| source.kind == SourceKind::Merged) {
+            let number = lives.context.messages.iter().position(|message| message.source == **source);
+            if let Some(number) = number {
+                return Ok(Self::Number(number));
+            }
+        }
+        if is_known {
+            return Ok(Self::Source { name: wanted.to_owned(), source: seen.get(wanted).copied() });
+        }
+        let stored = lives.session.path().into_iter().take(MAX_COMPARED);
+        let stored = stored.filter_map(|node| Some(format!("history:{}", node.id.as_deref()?)));
+        let names: Vec<String> = seen.into_keys().chain(stored).collect();
+        // An id without its kind names one thing mostly.
+        let id = |name: &&String| name.split_once(':').is_some_and(|(_, id)| id == wanted);
+        let near = names.iter().find(id).map(String::as_str);
+        let near = near.or_else(|| closest(wanted, names.iter().map(String::as_str)));
+        Err(UnknownMessage { wanted: wanted.to_owned(), near: near.map(str::to_owned), messages: count })
+    }
+}
+
+/// Returns whether the conversation or a worldbook has what no stage has seen.
+fn is_stored(lives: &Lives<'_>, wanted: &str) -> bool {
+    match wanted.split_once(':') {
+        Some(("history", id)) => lives.session.node(id).is_some_and(|node| !node.is_summary()),
+        Some(("summary", id)) => lives.session.node(id).is_some_and(Node::is_summary),
+        Some(("worldbook", id)) => {
+            let scan = lives.trace.scan();
+            scan.is_some_and(|scan| scan.set.members().iter().any(|member| &*member.id == id))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the places of the messages that came from a source, or hold a piece that did.
+pub(crate) fn carriers(messages: &[Message], wanted: &str) -> BTreeSet<usize> {
+    let is_carrier = |message: &Message| origins(message).any(|source| is_named(source, wanted));
+    let carriers = messages.iter().enumerate().filter(|(_, message)| is_carrier(message));
+    carriers.map(|(at, _)| at).collect()
+}
+
+/// Compares without writing the name of each source.
+fn is_named(source: &Source, wanted: &str) -> bool {
+    wanted.starts_with(source.kind.as_str()) && source.to_string() == wanted
+}

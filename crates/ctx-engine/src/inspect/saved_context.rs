@@ -1,0 +1,119 @@
+//! A context as it was saved: what comparing needs of it.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+
+/// A context as [`Context::to_json`] wrote it, or the body of a chat completion: the messages, and who wrote them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SavedContext {
+    pub(crate) messages: Vec<SavedMessage>,
+}
+
+/// A message as it was saved.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SavedMessage {
+    /// What is sent, by the names of the fields.
+    pub(crate) sent: Map<String, Value>,
+    /// The text, that of all parts in order.
+    pub(crate) text: String,
+    /// Absent where the file does not say.
+    pub(crate) tokens: Option<u64>,
+    pub(crate) source: Option<String>,
+    segments: Vec<SavedSegment>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct SavedSegment {
+    span: Range<usize>,
+    writer: String,
+}
+
+/// What explains a message and is not sent.
+const NOT_SENT: [&str; 6] = ["source", "tokens", "place", "placement", "segments", "cacheMark"];
+
+impl SavedContext {
+    /// Takes what comparing needs of a context.
+    pub fn of(context: &Context) -> Self {
+        Self::read(&context.to_json()).unwrap_or_default()
+    }
+
+    /// Reads what [`Context::to_json`] wrote, or a request body that has `messages`; none if it has no such list.
+    ///
+    /// Instructions beside the messages, as Anthropic has them in `system`, stand first. What is no message is an
+    /// empty one. O(bytes).
+    ///
+    /// ```
+    /// use ctx_engine::inspect::SavedContext;
+    /// use serde_json::json;
+    ///
+    /// assert!(SavedContext::read(&json!({ "messages": [{ "role": "user", "content": "Hi" }] })).is_some());
+    /// assert!(SavedContext::read(&json!({ "presetMessages": [] })).is_none());
+    /// ```
+    pub fn read(value: &Value) -> Option<Self> {
+        let messages = value.get("messages")?.as_array()?;
+        let system = value.get("system").map(|content| json!({ "role": "system", "content": content }));
+        Some(Self { messages: system.iter().chain(messages).map(SavedMessage::read).collect() })
+    }
+
+    /// Returns how many messages there are.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+}
+
+impl SavedMessage {
+    fn read(value: &Value) -> Self {
+        let Value::Object(map) = value else { return Self::default() };
+        let sent = map.iter().filter(|(key, _)| !NOT_SENT.contains(&key.as_str()));
+        let segments = map.get("segments").and_then(Value::as_array);
+        Self {
+            text: text(map.get("content")),
+            tokens: map.get("tokens").and_then(Value::as_u64),
+            source: map.get("source").and_then(writer),
+            segments: segments.into_iter().flatten().filter_map(segment).collect(),
+            sent: sent.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        }
+    }
+
+    /// Returns who wrote the byte at an offset of the text.
+    pub(crate) fn writer_at(&self, offset: usize) -> Option<&str> {
+        let segment = self.segments.iter().find(|segment| segment.span.contains(&offset));
+        segment.map(|segment| segment.writer.as_str()).or(self.source.as_deref())
+    }
+}
+
+fn text(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+        }
+        _ => String::new(),
+    }
+}
+
+/// `macro:time of preset:sys`: what wrote a piece, and what it replaced.
+fn segment(value: &Value) -> Option<SavedSegment> {
+    let end = |key| value.get("span")?.get(key)?.as_u64().and_then(|end| usize::try_from(end).ok());
+    let writer_of = |value: &Value| writer(value);
+    let via = value.get("via").and_then(Value::as_array);
+    let via = via.into_iter().flatten().filter_map(writer_of);
+    let names: Vec<String> = value.get("source").and_then(writer_of).into_iter().chain(via).collect();
+    Some(SavedSegment { span: end("start")?..end("end")?, writer: names.join(" of ") })
+}
+
+/// A source, as reports spell it.
+fn writer(source: &Value) -> Option<String> {
+    let kind = source.get("kind")?.as_str()?;
+    let id = source.get("id").and_then(Value::as_str).map(|id| format!(":{id}"));
+    let index = source.get("index").and_then(Value::as_u64).map(|index| format!("#{index}"));
+    Some(format!("{kind}{}", id.or(index).unwrap_or_default()))
+}

@@ -1,0 +1,55 @@
+//! Which part of a message takes how many of its tokens.
+
+use ctx_tokens::{MessageCost, message_cost, shares};
+use ctx_types::{Message, Segment, Source, SourceKind, Span, Trust};
+
+use crate::context::Context;
+
+/// A segment of a message, with its share of the message's tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenShare {
+    /// The segment. What is sent beside the text has no bytes: its segment is empty, stands at the end of the
+    /// text, and has a source of kind [`SourceKind::Overhead`] with what it is as the id.
+    pub segment: Segment,
+    /// Its tokens.
+    pub tokens: u32,
+}
+
+impl Context {
+    /// Divides the tokens of each message among its segments: the shares of a message add up to its tokens.
+    ///
+    /// The text is counted as a whole and divided by bytes, so that every segment has a figure and none is
+    /// lost or counted twice. What a provider adds to a message, names, calls, reasoning and media are segments
+    /// of their own, as separators are. O(segments · log segments), and the count of what is not counted yet.
+    ///
+    /// ```
+    /// use ctx_engine::{Compile, Engine};
+    /// use ctx_types::{Agent, Session, TurnInput};
+    ///
+    /// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
+    /// let turn = TurnInput::new("Hello");
+    /// let context = compiled.assemble_blocking(&Session::new("s1"), &turn)?;
+    /// let shares = &context.token_shares()[0];
+    /// let found: Vec<_> = shares.iter().map(|share| (share.segment.source.to_string(), share.tokens)).collect();
+    /// assert_eq!(found, [("input".to_owned(), 1), ("overhead:per message".to_owned(), 3)]);
+    /// # Ok::<(), ctx_engine::AssembleError>(())
+    /// ```
+    pub fn token_shares(&self) -> Vec<Vec<TokenShare>> {
+        let of = |message| message_shares(message, &message_cost(message, &self.model, &self.counter));
+        self.messages.iter().map(of).collect()
+    }
+}
+
+pub(crate) fn message_shares(message: &Message, cost: &MessageCost) -> Vec<TokenShare> {
+    let segments = message.segments();
+    let weights: Vec<u64> = segments.iter().map(|segment| segment.span.len() as u64).collect();
+    let of_text = segments.iter().cloned().zip(shares(cost.text, &weights));
+    let of_text = of_text.map(|(segment, tokens)| TokenShare { segment, tokens });
+    // A text without bytes has no tokens, so that nothing is lost with its segments.
+    let len = message.content.len();
+    let beside = cost.parts().skip(1).filter(|(_, tokens)| *tokens > 0).map(|(name, tokens)| {
+        let source = Source::new(SourceKind::Overhead, Trust::Preset).with_id(name);
+        TokenShare { segment: Segment { span: Span::new(len, len), source, via: Vec::new() }, tokens }
+    });
+    of_text.chain(beside).collect()
+}

@@ -1,0 +1,19 @@
+//! The Chinese texts, which are files of the crate.
+
+use std::sync::OnceLock;
+
+use crate::Catalogue;
+
+/// Returns the Chinese catalogue, read when it is first needed.
+pub(crate) fn catalogue() -> &'static Catalogue {
+    static CHINESE: OnceLock<Catalogue> = OnceLock::new();
+    CHINESE.get_or_init(|| Catalogue::read(&FILES))
+}
+
+const FILES: [&str; 5] = [
+    include_str!("zh/library.txt"),
+    include_str!("zh/words.txt"),
+    include_str!("zh/macros.txt"),
+    include_str!("zh/codes.txt"),
+    include_str!("zh/causes.txt"),
+];

@@ -1,0 +1,10 @@
+//! The runner, and the settings of processors.
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests read better so"
+)]
+
+mod run;
+mod settings;

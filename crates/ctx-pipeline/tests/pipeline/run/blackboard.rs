@@ -1,0 +1,54 @@
+//! What processors leave for each other.
+
+use ctx_pipeline::{Blackboard, ProcessorError};
+use ctx_types::phrase;
+use serde_json::json;
+
+use crate::run::case::{Step, check};
+
+#[derive(Clone, Debug, PartialEq)]
+struct Mood(u8);
+
+#[test]
+fn a_value_that_one_leaves_another_finds() {
+    let leaves = Step::new("leaves", |cx| {
+        cx.blackboard.insert(Mood(1));
+        cx.blackboard.set_json("weather", "sky", json!("grey"));
+        Ok(())
+    });
+    let changes = Step::new("changes", |cx| {
+        let mood = cx.blackboard.get_mut::<Mood>().ok_or_else(|| ProcessorError::failed("no mood"))?;
+        mood.0 += 1;
+        Ok(())
+    });
+    let finds = Step::new("finds", |cx| {
+        let found = (cx.blackboard.get::<Mood>().cloned(), cx.blackboard.json("weather", "sky").cloned());
+        cx.log(phrase!("{found}", found = format!("{:?}", found)));
+        Ok(())
+    });
+    check([leaves, changes, finds], "u1", &["u1", "finds: (Some(Mood(2)), Some(String(\"grey\")))"]);
+}
+
+#[test]
+fn a_copy_does_not_see_later_changes() {
+    let mut blackboard = Blackboard::default();
+    blackboard.insert(Mood(1));
+    blackboard.set_json("a", "x", json!(1));
+    let saved = blackboard.clone();
+    blackboard.get_mut::<Mood>().unwrap().0 = 2;
+    blackboard.set_json("a", "x", json!(2));
+    blackboard.set_json("b", "x", json!(3));
+    assert_eq!((saved.get::<Mood>(), blackboard.get::<Mood>()), (Some(&Mood(1)), Some(&Mood(2))));
+    assert_eq!((saved.json("a", "x"), blackboard.json("a", "x")), (Some(&json!(1)), Some(&json!(2))));
+    assert_eq!((saved.json("b", "x"), blackboard.json("b", "y")), (None, None));
+}
+
+#[test]
+fn what_nobody_left_is_not_there() {
+    let mut blackboard = Blackboard::default();
+    assert_eq!(blackboard.get_mut::<Mood>(), None);
+    assert_eq!(blackboard.get::<Mood>(), None);
+    blackboard.insert(Mood(1));
+    blackboard.insert(Mood(2));
+    assert_eq!(blackboard.get_mut::<Mood>(), Some(&mut Mood(2)));
+}

@@ -1,0 +1,214 @@
+//! Processors made of closures, and runs of them over messages written as words.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ctx_pipeline::{
+    Cancel, Config, ContextProcessor, Descriptor, Draft, Inputs, Pipeline, PipelineContext, PrepareContext,
+    Prepared, ProcessorError, ProcessorRegistry, Run, RunError, async_trait,
+};
+use ctx_tokens::{Budget, ModelFacts};
+use ctx_types::{
+    Agent, Deadline, EncodingId, LogLevel, Message, Role, Session, Source, Stopwatch, TokenCounter, ToolCall,
+    TurnInput,
+};
+
+type Act = Box<dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync>;
+
+type Prepare = Box<dyn Fn(&mut PrepareContext) -> Prepared + Send + Sync>;
+
+/// A processor that does what a closure says, and then ends or waits for ever.
+pub(crate) struct Step {
+    pub(crate) descriptor: Descriptor,
+    act: Act,
+    prepare: Prepare,
+    hangs: bool,
+}
+
+impl Step {
+    pub(crate) fn new(
+        id: &str,
+        act: impl Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync + 'static,
+    ) -> Self {
+        let descriptor = Descriptor::new(id, id, "for tests");
+        Self { descriptor, act: Box::new(act), prepare: Box::new(|_| Prepared::default()), hangs: false }
+    }
+
+    /// A processor that changes the messages.
+    pub(crate) fn edit(id: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static) -> Self {
+        Self::new(id, move |cx| {
+            edit(cx.draft.messages_mut());
+            Ok(())
+        })
+    }
+
+    /// A processor that adds a message of its own name at the end.
+    pub(crate) fn push(id: &'static str) -> Self {
+        Self::edit(id, move |messages| messages.push(message(id)))
+    }
+
+    pub(crate) fn core(mut self) -> Self {
+        self.descriptor.is_core = true;
+        self
+    }
+
+    pub(crate) fn at(mut self, priority: i64) -> Self {
+        self.descriptor.priority = priority;
+        self
+    }
+
+    pub(crate) fn per_message(mut self) -> Self {
+        self.descriptor.per_message = true;
+        self
+    }
+
+    /// Waits for ever after it did its work.
+    pub(crate) fn hanging(mut self) -> Self {
+        self.hangs = true;
+        self
+    }
+
+    pub(crate) fn preparing(
+        mut self,
+        prepare: impl Fn(&mut PrepareContext) -> Prepared + Send + Sync + 'static,
+    ) -> Self {
+        self.prepare = Box::new(prepare);
+        self
+    }
+}
+
+#[async_trait]
+impl ContextProcessor for Step {
+    fn descriptor(&self) -> Descriptor {
+        self.descriptor.clone()
+    }
+
+    fn prepare(&self, _agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
+        (self.prepare)(cx)
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        (self.act)(cx)?;
+        if self.hangs {
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    }
+}
+
+/// What a host lends to a run.
+#[derive(Default)]
+pub(crate) struct Host {
+    pub(crate) cancel: Cancel,
+    pub(crate) deadline: Option<Box<dyn Deadline>>,
+    pub(crate) stopwatch: Option<Box<dyn Stopwatch>>,
+    pub(crate) limit: Option<Duration>,
+}
+
+/// Runs processors over messages, and compares what comes of it: the messages as words, then each diagnostic,
+/// decision and log line.
+#[track_caller]
+pub(crate) fn check(steps: impl IntoIterator<Item = Step>, before: &str, expected: &[&str]) {
+    let (run, result) = run(steps, before, &Host::default());
+    assert!(result.is_ok(), "{result:?}");
+    assert_eq!(describe(&run), expected);
+}
+
+/// Runs processors over messages with what a host lends.
+pub(crate) fn run(
+    steps: impl IntoIterator<Item = Step>,
+    before: &str,
+    host: &Host,
+) -> (Run, Result<(), RunError>) {
+    let mut pipeline = compile(steps);
+    if let Some(limit) = host.limit {
+        pipeline = pipeline.with_limit(limit);
+    }
+    let mut run = Run { draft: Draft::of_messages(messages(before)), ..Run::default() };
+    let result = with_inputs(host, |inputs| pollster::block_on(pipeline.run(&mut run, inputs, ..)));
+    (run, result)
+}
+
+pub(crate) fn compile(steps: impl IntoIterator<Item = Step>) -> Pipeline {
+    let mut registry = ProcessorRegistry::default();
+    for step in steps {
+        registry.register(Arc::new(step)).unwrap();
+    }
+    Pipeline::compile(&registry, &Agent::default(), &[])
+}
+
+pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) -> T) -> T {
+    let (agent, turn, model) = (Agent::default(), TurnInput::default(), ModelFacts::unknown("x"));
+    let (session, _) = Session::linear("s", []);
+    let budget = Budget { available: None, lines: Vec::new() };
+    use_inputs(Inputs {
+        agent: &agent,
+        profile: None,
+        session: &session,
+        turn: &turn,
+        model: &model,
+        counter: &Bytes,
+        budget: &budget,
+        cancel: &host.cancel,
+        attachments: ctx_types::AttachmentPorts::default(),
+        deadline: host.deadline.as_deref(),
+        stopwatch: host.stopwatch.as_deref(),
+    })
+}
+
+/// Errors in logs are left out: why a stage failed is a diagnostic or the error of the run, too.
+pub(crate) fn describe(run: &Run) -> Vec<String> {
+    let mut lines = vec![words(run.draft.messages())];
+    lines.extend(run.diagnostics.iter().map(ToString::to_string));
+    lines.extend(run.draft.decisions().iter().map(ToString::to_string));
+    for stage in &run.stages {
+        let log = stage.log.iter().filter(|line| line.level != LogLevel::Error);
+        lines.extend(log.map(|line| format!("{}: {line}", stage.id)));
+    }
+    lines
+}
+
+/// One token a byte.
+struct Bytes;
+
+impl TokenCounter for Bytes {
+    fn encoding(&self) -> EncodingId {
+        EncodingId(1)
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        u32::try_from(text.len()).unwrap()
+    }
+}
+
+/// Reads messages from words; see [`message`].
+pub(crate) fn messages(words: &str) -> Vec<Message> {
+    words.split_whitespace().map(message).collect()
+}
+
+pub(crate) fn words(messages: &[Message]) -> String {
+    messages.iter().map(|message| message.text().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// Reads a message: `u1`, `a1`, `s1`; with calls `c1:x,y`; a result `t1:x`. The word is its text, what precedes
+/// the colon its id; `t:x` has no id.
+pub(crate) fn message(word: &str) -> Message {
+    let (id, calls) = word.split_once(':').unwrap_or((word, ""));
+    let role = match id.get(..1) {
+        Some("u") => Role::User,
+        Some("a" | "c") => Role::Assistant,
+        Some("t") => Role::Tool,
+        _ => Role::System,
+    };
+    let mut source = Source::history(id, role);
+    source.id = source.id.filter(|id| id.len() > 1);
+    let mut message = Message::new(role, word, source);
+    let mut calls = calls.split(',').filter(|call| !call.is_empty());
+    if role == Role::Tool {
+        message.tool_call_id = calls.next().map(Into::into);
+        return message;
+    }
+    let call = |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };
+    message.tool_calls = calls.map(call).collect();
+    message
+}

@@ -1,0 +1,186 @@
+//! Tool calls and their results: what no processor may do to them.
+
+use ctx_types::{Message, Role};
+
+use crate::run::case::{Step, check, message, messages};
+
+/// Runs one processor over messages, and compares the messages, diagnostics and decisions.
+#[track_caller]
+fn check_edit(before: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static, expected: &[&str]) {
+    check([Step::edit("edit", edit)], before, expected);
+}
+
+/// Replaces all messages.
+fn with(after: &'static str) -> impl Fn(&mut Vec<Message>) + Send + Sync + 'static {
+    move |all| *all = messages(after)
+}
+
+fn broken(member: &str) -> String {
+    format!(
+        "error[CTX0454]: processor `edit` failed: it lost, duplicated or separated `{member}`, part of a tool call's group"
+    )
+}
+
+fn moved(id: &str) -> String {
+    format!("moved history:{id}: placed before a tool call, which is never separated from its results")
+}
+
+#[test]
+fn a_foreign_message_inside_a_group_is_moved_before_it() {
+    check_edit(
+        "u1 c1:x,y t1:x t2:y",
+        with("u1 c1:x,y s1 t1:x t2:y"),
+        &["u1 s1 c1:x,y t1:x t2:y", &moved("s1")],
+    );
+}
+
+#[test]
+fn several_foreign_messages_keep_their_order() {
+    check_edit(
+        "u1 c1:x,y t1:x t2:y c2:z t3:z",
+        with("u1 c1:x,y s1 s2 t1:x s3 t2:y c2:z s4 t3:z s5"),
+        &[
+            "u1 s1 s2 s3 c1:x,y t1:x t2:y s4 c2:z t3:z s5",
+            &moved("s1"),
+            &moved("s2"),
+            &moved("s3"),
+            &moved("s4"),
+        ],
+    );
+}
+
+#[test]
+fn a_group_that_was_broken_up_around_others_is_whole_again() {
+    check_edit(
+        "u1 c1:x t1:x u2 a1",
+        with("u1 c1:x u2 a1 t1:x"),
+        &["u1 u2 a1 c1:x t1:x", &moved("u2"), &moved("a1")],
+    );
+}
+
+#[test]
+fn a_whole_group_may_go_or_move() {
+    check_edit("u1 c1:x t1:x u2", with("u1 u2"), &["u1 u2"]);
+    check_edit("u1 c1:x t1:x u2", with("u2 c1:x t1:x u1"), &["u2 c1:x t1:x u1"]);
+    check_edit("c1:x t1:x c2:y t2:y", with("c2:y t2:y c1:x t1:x"), &["c2:y t2:y c1:x t1:x"]);
+    check_edit("u1 c1:x t1:x", with(""), &[""]);
+}
+
+#[test]
+fn a_member_may_not_be_lost() {
+    check_edit("u1 c1:x,y t1:x t2:y", with("u1 c1:x,y t1:x"), &["u1 c1:x,y t1:x t2:y", &broken("t2")]);
+    check_edit("u1 c1:x t1:x", with("u1 t1:x"), &["u1 c1:x t1:x", &broken("c1")]);
+    check_edit("u1 c1:x t1:x", with("c1:x u1"), &["u1 c1:x t1:x", &broken("t1")]);
+}
+
+#[test]
+fn what_is_put_right_on_purpose_is_what_a_stage_began_with() {
+    let mend = Step::new("edit", |cx| {
+        cx.draft.mend_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
+        cx.draft.messages_mut().truncate(4);
+        Ok(())
+    });
+    check([mend], "u1 c1:x,y t1:x t2:y t3:y u2", &["u1 c1:x,y t1:x t2:y"]);
+    let breaks = Step::new("edit", |cx| {
+        cx.draft.mend_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
+        cx.draft.messages_mut().truncate(3);
+        Ok(())
+    });
+    check([breaks], "u1 c1:x,y t1:x t2:y t3:y", &["u1 c1:x,y t1:x t2:y t3:y", &broken("t2")]);
+}
+
+#[test]
+fn a_member_may_not_be_doubled() {
+    check_edit("c1:x t1:x", with("c1:x t1:x t1:x"), &["c1:x t1:x", &broken("t1")]);
+    check_edit("c1:x t1:x", with("c1:x t1:x u1 c1:x"), &["c1:x t1:x", &broken("c1")]);
+    check_edit("c1:x t1:x", with("c1:x t1:x c1:x t1:x"), &["c1:x t1:x", &broken("c1")]);
+}
+
+#[test]
+fn a_call_may_not_be_split() {
+    check_edit("c1:x,y t1:x t2:y", with("c1:x t1:x c2:y t2:y"), &["c1:x,y t1:x t2:y", &broken("c1")]);
+}
+
+#[test]
+fn a_call_may_not_become_text_without_its_results() {
+    let untool = |messages: &mut Vec<Message>| messages[0].tool_calls.clear();
+    check_edit("c1:x t1:x", untool, &["c1:x t1:x", &broken("c1")]);
+    let speak = |messages: &mut Vec<Message>| messages[1].role = Role::User;
+    check_edit("c1:x t1:x", speak, &["c1:x t1:x", &broken("t1")]);
+}
+
+#[test]
+fn a_whole_group_may_become_text() {
+    let untool = |messages: &mut Vec<Message>| {
+        messages[0].tool_calls.clear();
+        messages[1].role = Role::User;
+        messages[1].tool_call_id = None;
+    };
+    check_edit("c1:x t1:x u1", untool, &["c1:x t1:x u1"]);
+}
+
+#[test]
+fn results_may_change_places_but_not_stand_before_their_call() {
+    check_edit("c1:x,y t1:x t2:y", with("c1:x,y t2:y t1:x"), &["c1:x,y t2:y t1:x"]);
+    check_edit("c1:x t1:x", with("t1:x c1:x"), &["c1:x t1:x", &broken("c1")]);
+}
+
+#[test]
+fn groups_may_not_be_mixed() {
+    check_edit("c1:x t1:x c2:y t2:y", with("c1:x c2:y t1:x t2:y"), &["c1:x t1:x c2:y t2:y", &broken("c2")]);
+    check_edit(
+        "c1:x,z t1:x t3:z c2:y t2:y",
+        with("c1:x,z t1:x c2:y t2:y t3:z"),
+        &["c1:x,z t1:x t3:z c2:y t2:y", &broken("c2")],
+    );
+}
+
+#[test]
+fn a_result_that_was_missing_joins_its_group() {
+    check_edit("c1:x,y t1:x", with("c1:x,y t2:y t1:x"), &["c1:x,y t2:y t1:x"]);
+    check_edit("c1:x,y t1:x", with("c1:x,y t2:x t1:x"), &["c1:x,y t1:x", &broken("t2")]);
+    check_edit("c1:x,y t1:x", with("c1:x,y t2:z t1:x"), &["c1:x,y t1:x", &broken("t2")]);
+}
+
+#[test]
+fn members_without_ids_are_known_by_their_calls() {
+    check_edit("c:x,y t:x t:y", with("c:x,y s1 t:x t:y"), &["s1 c:x,y t:x t:y", &moved("s1")]);
+    check_edit("c:x,y t:x t:y", with("c:x,y t:y"), &["c:x,y t:x t:y", &broken("x")]);
+    check_edit("c:x t:x u1 c:x t:x", with("c:x t:x"), &["c:x t:x"]);
+    check_edit("c:x t:x u1 c:x t:x", with("c:x t:x u1 c:x s1 t:x"), &["c:x t:x u1 s1 c:x t:x", &moved("s1")]);
+}
+
+#[test]
+fn texts_of_members_may_change() {
+    let shout = |messages: &mut Vec<Message>| messages[1].content = ctx_types::Content::Text("SUN".into());
+    check_edit("c1:x t1:x", shout, &["c1:x SUN"]);
+}
+
+#[test]
+fn a_group_is_guarded_at_every_stage() {
+    check(
+        [
+            Step::edit("one", |messages| messages.insert(1, message("s1"))),
+            Step::edit("two", |messages| messages.truncate(2)),
+            Step::edit("three", |messages| messages.insert(2, message("s3"))),
+        ],
+        "c1:x t1:x",
+        &[
+            "s1 s3 c1:x t1:x",
+            "error[CTX0454]: processor `two` failed: it lost, duplicated or separated `t1`, part of a tool call's group",
+            &moved("s1"),
+            &moved("s3"),
+        ],
+    );
+}
+
+#[test]
+fn a_group_that_a_core_processor_breaks_ends_the_run() {
+    let breaks = Step::edit("loader", |messages| messages.truncate(1)).core();
+    let (run, result) = crate::run::case::run([breaks], "c1:x t1:x", &crate::run::case::Host::default());
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "core processor `loader` failed: it lost, duplicated or separated `t1`, part of a tool call's group"
+    );
+    assert_eq!(run.draft.messages().len(), 2);
+}

@@ -1,0 +1,101 @@
+//! What stages log.
+
+use ctx_pipeline::{PipelineContext, ProcessorError};
+use ctx_types::Phrase;
+use ctx_types::phrase;
+use ctx_types::{Content, LogLine};
+use serde_json::{Value, json};
+
+use crate::run::case::{Host, Step, run};
+
+/// Runs one processor over a message, and compares its log as JSON.
+#[track_caller]
+fn check(
+    act: impl Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync + 'static,
+    expected: &Value,
+) {
+    let (run, _) = run([Step::new("step", act)], "u1", &Host::default());
+    assert_eq!(json!(run.stages[0].log), *expected);
+}
+
+#[test]
+fn a_text_is_a_line_of_the_ordinary_course() {
+    let act = |cx: &mut PipelineContext<'_>| {
+        cx.log(phrase!("began"));
+        cx.log(phrase!("{value} rules", value = 3));
+        Ok(())
+    };
+    check(
+        act,
+        &json!([{ "level": "info", "message": "began" }, { "level": "info", "message": "3 rules", "arguments": { "value": 3 } }]),
+    );
+}
+
+#[test]
+fn a_line_may_have_a_level_and_details() {
+    let act = |cx: &mut PipelineContext<'_>| {
+        cx.log(LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim" })));
+        Ok(())
+    };
+    check(
+        act,
+        &json!([{ "level": "warn", "message": "a rule matched nothing", "details": { "rule": "trim" } }]),
+    );
+}
+
+#[test]
+fn why_a_stage_came_to_nothing_is_its_last_line() {
+    let act = |cx: &mut PipelineContext<'_>| {
+        cx.log(phrase!("began"));
+        Err(ProcessorError::caused_by("no weather today", std::fmt::Error))
+    };
+    let (error, causes) = ("no weather today", "an error occurred when formatting an argument");
+    check(
+        act,
+        &json!([{ "level": "info", "message": "began" }, {
+            "level": "error",
+            "message": format!("{error}: {causes}"),
+            "arguments": { "error": error, "causes": causes },
+        }]),
+    );
+}
+
+#[test]
+fn what_the_runner_puts_right_is_a_warning() {
+    let act = |cx: &mut PipelineContext<'_>| {
+        let message = &mut cx.draft.messages_mut()[0];
+        message.written = message.segments().into_owned();
+        message.content = Content::Text("longer".into());
+        Ok(())
+    };
+    let warning =
+        "the segments of 1 message did not match their texts, which are now attributed to the stage";
+    check(act, &json!([{ "level": "warn", "message": warning, "arguments": { "messages": "1 message" } }]));
+}
+
+#[test]
+fn lines_without_end_are_counted() {
+    let act = |cx: &mut PipelineContext<'_>| {
+        (0..1_003).for_each(|at| cx.log(Phrase::verbatim(at.to_string())));
+        Err(ProcessorError::failed("no luck"))
+    };
+    let (run, _) = run([Step::new("step", act)], "u1", &Host::default());
+    let log = &run.stages[0].log;
+    assert_eq!(log.len(), 1_002);
+    let last: Vec<String> = log[999..].iter().map(ToString::to_string).collect();
+    assert_eq!(last, ["999", "warn: and 3 more lines", "error: no luck"]);
+}
+
+#[test]
+fn long_details_are_left_out() {
+    let act = |cx: &mut PipelineContext<'_>| {
+        cx.log(LogLine::info(phrase!("kept")).with_details(json!("x".repeat(16 * 1024 - 2))));
+        cx.log(LogLine::info(phrase!("gone")).with_details(json!("x".repeat(16 * 1024 - 1))));
+        Ok(())
+    };
+    let (run, _) = run([Step::new("step", act)], "u1", &Host::default());
+    let log = &run.stages[0].log;
+    assert!(log[0].details.is_some());
+    assert_eq!(log[1].to_string(), "gone (details of 16385 bytes are left out)");
+    assert!(log[1].details.is_none());
+}

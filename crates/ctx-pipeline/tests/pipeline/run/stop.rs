@@ -1,0 +1,285 @@
+//! Time limits and cancellation.
+
+use ctx_types::phrase;
+use std::future::Future as _;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use ctx_pipeline::{Cancel, Pipeline, ProcessorError, Run, RunError};
+use ctx_types::{Deadline, PortFuture, Stopwatch};
+
+use crate::run::case::{Host, Step, compile, describe, run, with_inputs};
+
+/// A deadline that is over after it was asked a number of times.
+#[derive(Clone)]
+struct Countdown(Arc<AtomicU64>);
+
+impl Countdown {
+    fn new(asks: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(asks)))
+    }
+}
+
+impl Deadline for Countdown {
+    fn is_over(&self) -> bool {
+        let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        left.is_err()
+    }
+
+    fn over(&self) -> PortFuture<'_, ()> {
+        Box::pin(std::future::poll_fn(|cx| {
+            if self.is_over() {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }))
+    }
+
+    /// One ask for each millisecond.
+    fn within(&self, limit: Duration) -> Box<dyn Deadline> {
+        Box::new(Self::new(u64::try_from(limit.as_millis()).unwrap().min(self.0.load(Ordering::SeqCst))))
+    }
+}
+
+fn with_deadline(asks: u64) -> Host {
+    Host { deadline: Some(Box::new(Countdown::new(asks))), ..Host::default() }
+}
+
+/// Runs processors, each with a limit of time of its own, and compares what comes of it.
+#[track_caller]
+fn check_limited(steps: Vec<Step>, host: &Host, expected: &[&str]) {
+    let (run, result) = run(steps, "u1", host);
+    assert!(result.is_ok(), "{result:?}");
+    assert_eq!(describe(&run), expected);
+}
+
+#[track_caller]
+fn check_cancelled(steps: Vec<Step>, host: &Host, expected: &[&str]) {
+    let (run, result) = run(steps, "u1", host);
+    assert!(matches!(result, Err(RunError::Cancelled)), "{result:?}");
+    assert_eq!(describe(&run), expected);
+}
+
+/// A processor that never ends, but looks at its checkpoint.
+fn looping(id: &str) -> Step {
+    Step::new(id, |cx| {
+        cx.draft.messages_mut().clear();
+        loop {
+            cx.checkpoint()?;
+        }
+    })
+}
+
+const TIMED_OUT: &str = "failed: the time limit passed";
+
+#[test]
+fn a_processor_that_hangs_is_stopped_and_taken_back() {
+    let hangs = Step::push("s1").hanging();
+    check_limited(
+        vec![hangs],
+        &with_deadline(50),
+        &["u1", &format!("error[CTX0455]: processor `s1` {TIMED_OUT}")],
+    );
+}
+
+#[test]
+fn a_loop_is_stopped_at_its_checkpoint() {
+    check_limited(
+        vec![looping("busy")],
+        &with_deadline(50),
+        &["u1", &format!("error[CTX0455]: processor `busy` {TIMED_OUT}")],
+    );
+}
+
+#[test]
+fn a_core_processor_that_hangs_ends_the_run() {
+    let (run, result) = run([Step::push("s1").hanging().core()], "u1", &with_deadline(50));
+    assert_eq!(result.unwrap_err().to_string(), "core processor `s1` failed: the time limit passed");
+    assert_eq!(describe(&run), ["u1"]);
+}
+
+#[test]
+fn when_the_time_of_the_run_is_over_the_rest_is_left_out() {
+    check_limited(
+        vec![Step::push("s1").hanging(), Step::push("s2")],
+        &with_deadline(50),
+        &[
+            "u1",
+            &format!("error[CTX0455]: processor `s1` {TIMED_OUT}"),
+            &format!("error[CTX0455]: processor `s2` {TIMED_OUT}"),
+        ],
+    );
+}
+
+#[test]
+fn each_processor_has_a_limit_of_its_own() {
+    let host = Host { limit: Some(Duration::from_millis(50)), ..with_deadline(10_000) };
+    check_limited(
+        vec![Step::push("s1").hanging(), looping("busy"), Step::push("s2")],
+        &host,
+        &[
+            "u1 s2",
+            &format!("error[CTX0455]: processor `s1` {TIMED_OUT}"),
+            &format!("error[CTX0455]: processor `busy` {TIMED_OUT}"),
+        ],
+    );
+}
+
+#[test]
+fn a_limit_without_a_clock_is_reported_once() {
+    let host = Host { limit: Some(Duration::ZERO), ..Host::default() };
+    let expected =
+        "info[CTX0458]: processors have a time limit, but the host provides no clock; there is no limit";
+    check_limited(vec![Step::push("s1"), Step::push("s2")], &host, &["u1 s1 s2", expected]);
+}
+
+#[test]
+fn a_cancelled_run_does_not_begin() {
+    let host = Host::default();
+    host.cancel.cancel();
+    check_cancelled(vec![Step::push("s1")], &host, &["u1"]);
+}
+
+#[test]
+fn a_processor_that_waits_is_woken_by_a_cancellation() {
+    let host = Host::default();
+    let cancel = host.cancel.clone();
+    let waits = Step::new("waits", move |cx| {
+        cx.draft.messages_mut().clear();
+        cx.log(phrase!("before"));
+        cancel.cancel();
+        Ok(())
+    });
+    check_cancelled(
+        vec![Step::push("s1"), waits.hanging(), Step::push("s2")],
+        &host,
+        &["u1 s1", "waits: before"],
+    );
+}
+
+#[test]
+fn a_processor_that_waits_is_woken_by_a_cancellation_from_another_thread() {
+    let host = Host::default();
+    let cancel = host.cancel.clone();
+    let waits = Step::new("waits", move |_| {
+        let cancel = cancel.clone();
+        drop(std::thread::spawn(move || cancel.cancel()));
+        Ok(())
+    });
+    check_cancelled(vec![waits.hanging()], &host, &["u1"]);
+}
+
+#[test]
+fn a_loop_is_cancelled_at_its_checkpoint() {
+    let host = Host::default();
+    let cancel = host.cancel.clone();
+    let busy = Step::new("busy", move |cx| {
+        cancel.cancel();
+        loop {
+            cx.checkpoint()?;
+        }
+    });
+    check_cancelled(vec![busy], &host, &["u1"]);
+}
+
+#[test]
+fn a_cancellation_counts_although_a_processor_hides_it() {
+    let host = Host::default();
+    let cancel = host.cancel.clone();
+    let hides = Step::new("hides", move |cx| {
+        cancel.cancel();
+        assert!(cx.checkpoint().is_err());
+        Ok(())
+    });
+    check_cancelled(vec![hides, Step::push("s1")], &host, &["u1"]);
+}
+
+#[test]
+fn a_failure_of_a_cancelled_run_is_the_cancellation() {
+    let host = Host::default();
+    let cancel = host.cancel.clone();
+    let fails = Step::new("fails", move |_| {
+        cancel.cancel();
+        Err(ProcessorError::failed("the port was closed"))
+    });
+    check_cancelled(vec![fails.core()], &host, &["u1"]);
+}
+
+#[test]
+fn a_handle_serves_any_number_of_runs() {
+    let host = Host::default();
+    for _ in 0..3 {
+        let (_, result) = run([Step::push("s1")], "u1", &host);
+        assert!(result.is_ok());
+    }
+    let handle: Cancel = host.cancel.clone();
+    handle.cancel();
+    assert!(host.cancel.is_cancelled());
+    assert_eq!(format!("{handle:?}"), "Cancel(true)");
+}
+
+#[test]
+fn runs_may_move_between_threads() {
+    fn is_send<T: Send>(value: T) -> T {
+        value
+    }
+    fn is_shared<T: Send + Sync>(value: T) -> T {
+        value
+    }
+    let pipeline: Pipeline = is_shared(compile([Step::push("s1")]));
+    let mut run = Run::default();
+    with_inputs(&Host::default(), |inputs| {
+        let future = is_send(pipeline.run(&mut run, inputs, ..));
+        pollster::block_on(future).unwrap();
+    });
+    assert_eq!(run.draft.messages().len(), 1);
+}
+
+#[test]
+fn a_stopwatch_measures_each_stage_beside_the_report() {
+    /// Goes on by a second each time that it is read.
+    struct Ticks(AtomicU64);
+
+    impl Stopwatch for Ticks {
+        fn elapsed(&self) -> Duration {
+            Duration::from_secs(self.0.fetch_add(1, Ordering::SeqCst))
+        }
+    }
+    let host = Host { stopwatch: Some(Box::new(Ticks(AtomicU64::new(0)))), ..Host::default() };
+    let (run, _) = run([Step::push("s1"), Step::push("s2")], "u1", &host);
+    let second = Duration::from_secs(1);
+    assert_eq!(run.timings, [("s1".into(), second), ("s2".into(), second)]);
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn who_waits_for_a_cancellation_is_woken_once_and_leaves_nothing_behind() {
+    let (woken, cancel) = (Arc::new(Woken::default()), Cancel::default());
+    let waker = Waker::from(woken.clone());
+    let mut cx = Context::from_waker(&waker);
+    {
+        let mut given_up = pin!(cancel.cancelled());
+        assert!(given_up.as_mut().poll(&mut cx).is_pending());
+        assert!(given_up.as_mut().poll(&mut cx).is_pending());
+        assert_eq!(Arc::strong_count(&woken), 3, "the handle keeps one waker of a wait");
+    }
+    assert_eq!(Arc::strong_count(&woken), 2);
+    let mut waiting = pin!(cancel.cancelled());
+    assert!(waiting.as_mut().poll(&mut cx).is_pending());
+    cancel.cancel();
+    assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+    assert!(waiting.as_mut().poll(&mut cx).is_ready());
+}

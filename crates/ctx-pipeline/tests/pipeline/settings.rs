@@ -1,0 +1,11 @@
+//! Settings of processors: layers, spellings, findings, and what a user stores.
+
+mod case;
+mod findings;
+mod limits;
+mod merge;
+mod old;
+mod order;
+mod registry;
+mod stored;
+mod values;

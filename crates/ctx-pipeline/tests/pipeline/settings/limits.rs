@@ -1,0 +1,75 @@
+//! Many processors and many settings.
+
+use ctx_pipeline::{Origin, Pipeline, ProcessorRegistry, SettingsLayer, StoredSettings, codes};
+use ctx_types::Agent;
+use serde_json::{Value, json};
+
+use crate::settings::case::{add, registry};
+
+const MANY: usize = 10_000;
+
+fn many_processors() -> ProcessorRegistry {
+    let mut registry = ProcessorRegistry::default();
+    for index in 0..MANY {
+        add(&mut registry, &format!("processor-{index}"), 900, true, Vec::new());
+    }
+    registry
+}
+
+fn entries(prefix: &str, count: usize) -> Value {
+    (0..count).map(|index| json!({ "id": format!("{prefix}-{index}"), "enabled": false })).collect()
+}
+
+#[test]
+fn ten_thousand_processors_and_settings_are_merged() {
+    let registry = many_processors();
+    let (layer, found) = SettingsLayer::read(Origin::User, &entries("processor", MANY), "");
+    assert_eq!(found, []);
+    let pipeline = Pipeline::compile(&registry, &Agent::default(), &[layer]);
+    assert_eq!((pipeline.order().count(), pipeline.settings().len()), (0, MANY));
+    assert_eq!(pipeline.diagnostics(), []);
+}
+
+#[test]
+fn ten_thousand_processors_are_reordered_and_taken_out() {
+    let mut registry = many_processors();
+    let ids: Vec<String> = (0..MANY).rev().map(|index| format!("processor-{index}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut stored = StoredSettings::default();
+    stored.reorder(&registry, &ids);
+    let pipeline = Pipeline::compile(&registry, &Agent::default(), &[stored.layer()]);
+    assert_eq!(pipeline.order().collect::<Vec<_>>(), ids);
+    for id in ids.into_iter().take(100) {
+        registry.unregister(id).unwrap();
+    }
+    assert_eq!(registry.descriptors().count(), MANY - 100);
+}
+
+#[test]
+fn of_many_unknown_processors_a_thousand_are_reported_and_few_compared() {
+    let (layer, _) = SettingsLayer::read(Origin::User, &entries("unknown", MANY), "");
+    let (_, found) = many_processors().resolve(&[layer]);
+    assert_eq!(found.len(), 1_001);
+    assert_eq!(found[1_000].message, "9000 more findings in settings of processors are not shown");
+}
+
+#[test]
+fn a_list_is_read_to_its_limit() {
+    let (layer, found) = SettingsLayer::read(Origin::User, &entries("x", 20_000), "/list");
+    assert_eq!((layer.settings.len(), found), (20_000, Vec::new()));
+    let (layer, found) = SettingsLayer::read(Origin::User, &entries("x", 20_002), "/list");
+    assert_eq!(layer.settings.len(), 20_000);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].code, found[0].message.to_string().as_str()),
+        (codes::TOO_MANY_SETTINGS, "more than 20000 entries; the last 2 are ignored")
+    );
+}
+
+#[test]
+fn an_entry_with_ten_thousand_settings_is_merged() {
+    let config: Value = (0..MANY).map(|index| (format!("key-{index}"), Value::from(index))).collect();
+    let (layer, _) = SettingsLayer::read(Origin::User, &json!([{ "id": "beta", "config": config }]), "");
+    let (settings, found) = registry().resolve(&[layer]);
+    assert_eq!((settings[1].config.values().len(), found.len()), (MANY, 1_001));
+}

@@ -1,0 +1,83 @@
+//! The registry: what can be registered, and what cannot be taken out.
+
+use std::sync::Arc;
+
+use ctx_pipeline::{ConfigField, Descriptor, ProcessorRegistry, RegistryError};
+
+use crate::settings::case::{Idle, registry};
+
+/// Registers a processor beside those of [`registry`] and compares the error.
+#[track_caller]
+fn check(descriptor: Descriptor, expected: Result<(), &str>) {
+    let found = registry().register(Arc::new(Idle(descriptor)));
+    assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
+}
+
+fn named(id: &str) -> Descriptor {
+    Descriptor::new(id, "Name", "What it does")
+}
+
+fn with_fields(fields: &[ConfigField]) -> Descriptor {
+    named("own").with(|descriptor| descriptor.config_fields = fields.to_vec())
+}
+
+#[test]
+fn an_id_can_be_registered_once_in_any_spelling() {
+    check(named("own"), Ok(()));
+    check(named("alpha"), Err("processor `alpha` is registered already"));
+    check(named("post:alpha"), Err("processor `alpha` is registered already"));
+}
+
+#[test]
+fn an_id_that_settings_cannot_name_is_refused() {
+    check(named("  "), Err("`` cannot be the id of a processor"));
+    check(named("message-formatters"), Err("`message-formatters` cannot be the id of a processor"));
+}
+
+#[test]
+fn a_field_has_to_take_its_own_default() {
+    let bad = ConfigField::number("limit", "Limit", 5).between(6.0, 7.0);
+    check(
+        with_fields(&[bad]),
+        Err("setting `limit` of processor `own` has the default `5`, expected a number from 6 to 7"),
+    );
+    check(
+        with_fields(&[ConfigField::select("scope", "Scope", &[])]),
+        Err("setting `scope` of processor `own` has the default `null`, expected one of "),
+    );
+}
+
+#[test]
+fn a_field_is_declared_once() {
+    let field = ConfigField::text("mark", "Mark", "");
+    check(with_fields(&[field.clone(), field]), Err("setting `mark` of processor `own` is declared twice"));
+}
+
+#[test]
+fn a_registered_id_loses_its_prefix() {
+    let mut registry = ProcessorRegistry::default();
+    registry.register(Arc::new(Idle(named("post:own")))).unwrap();
+    assert_eq!(registry.get("own").map(|descriptor| &*descriptor.id), Some("own"));
+    assert_eq!(registry.get("primary:own").map(|descriptor| &*descriptor.name), Some("Name"));
+}
+
+#[test]
+fn a_processor_can_be_taken_out_unless_it_is_core() {
+    let mut registry = registry();
+    registry.register(Arc::new(Idle(named("heart").with(|descriptor| descriptor.is_core = true)))).unwrap();
+    assert_eq!(registry.unregister("heart"), Err(RegistryError::Core { id: "heart".into() }));
+    assert_eq!(registry.unregister("nothing"), Err(RegistryError::Unknown { id: "nothing".into() }));
+    assert_eq!(registry.unregister("primary:alpha"), Ok(()));
+    assert_eq!(registry.unregister("alpha"), Err(RegistryError::Unknown { id: "alpha".into() }));
+    let ids: Vec<&str> = registry.descriptors().map(|descriptor| &*descriptor.id).collect();
+    assert_eq!(ids.first(), Some(&"beta"));
+    assert_eq!(registry.get("heart").map(|descriptor| descriptor.is_core), Some(true));
+    registry.register(Arc::new(Idle(named("alpha")))).unwrap();
+    assert_eq!(registry.descriptors().last().map(|descriptor| &*descriptor.id), Some("alpha"));
+}
+
+#[test]
+fn a_processor_that_says_nothing_runs_at_900_and_is_on() {
+    let descriptor = named("own");
+    assert_eq!((descriptor.priority, descriptor.default_enabled, descriptor.is_core), (900, true, false));
+}

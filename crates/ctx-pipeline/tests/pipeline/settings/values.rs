@@ -1,0 +1,39 @@
+//! What a processor reads of its settings.
+
+use ctx_pipeline::Config;
+use serde_json::{Value, json};
+
+use crate::settings::case::resolve;
+
+/// Returns the settings of `alpha` with some values of an agent.
+fn alpha(config: &Value) -> Config {
+    let layers = json!([["agent", { "processors": [{ "id": "alpha", "config": config }] }]]);
+    resolve(&layers).into_iter().find(|setting| &*setting.id == "alpha").unwrap().config
+}
+
+/// Compares what each way of reading gives of a setting: text, number, whole number, count, switch.
+#[track_caller]
+fn check(config: &Value, key: &str, expected: (&str, f64, i64, usize, bool)) {
+    let config = alpha(config);
+    let found =
+        (config.text(key), config.number(key), config.whole(key), config.count(key), config.is_on(key));
+    assert_eq!(found, expected, "{key}");
+}
+
+#[test]
+fn a_setting_is_read_as_what_it_is_and_as_nothing_else() {
+    check(&json!({ "mark": "*" }), "mark", ("*", 0.0, 0, 0, false));
+    check(&json!({ "limit": 7 }), "limit", ("", 7.0, 7, 7, false));
+    check(&json!({ "loud": true }), "loud", ("", 0.0, 0, 0, true));
+    check(&json!({}), "limit", ("", 5.0, 5, 5, false));
+    check(&json!({}), "nothing", ("", 0.0, 0, 0, false));
+}
+
+#[test]
+fn a_key_without_a_field_is_kept_and_read() {
+    check(&json!({ "own": -2.5 }), "own", ("", -2.5, -2, 0, false));
+    let config = alpha(&json!({ "own": [1], "mark": "*" }));
+    assert_eq!(config.get("own"), Some(&json!([1])));
+    assert_eq!(config.get("mark"), Some(&json!("*")));
+    assert_eq!(config.get("other"), None);
+}

@@ -1,0 +1,54 @@
+//! How AIO Hub writes the expression and the replacement of a rule.
+
+use ctx_regex::{Flags, Literal, Replacement, ReplacementPart};
+
+/// Reads an expression: `/pattern/flags` as in JavaScript's source, and anything else is a bare pattern.
+pub(super) fn literal(text: &str) -> Literal<'_> {
+    Literal::parse(text).unwrap_or(Literal { pattern: text, flags: Flags::NONE })
+}
+
+/// Reads a replacement as JavaScript does, but `\n` and `\t` are a line feed and a tab, and `${1}` is the group with
+/// that number if there is one.
+pub(super) fn replacement(text: &str) -> Replacement {
+    Replacement::parse_with(&text.replace(r"\n", "\n").replace(r"\t", "\t"), braced)
+}
+
+/// Reads `{1}`, and how long it is; it stays as written where there is no such group.
+fn braced(behind: &str) -> Option<(ReplacementPart, usize)> {
+    let (digits, _) = behind.strip_prefix('{')?.split_once('}')?;
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let otherwise = vec![ReplacementPart::Text(format!("${{{digits}}}"))];
+    Some((ReplacementPart::Group { number: digits.parse().ok()?, otherwise }, digits.len() + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+    use super::*;
+
+    #[test]
+    fn what_javascript_reads_is_read() {
+        check(replacement, "$1-$2-$3-$4-$&-$$-$<word>-$", "ab-12--$4-ab 12-$-ab-$");
+        check(replacement, "$20", "120");
+    }
+
+    #[test]
+    fn groups_may_stand_in_braces() {
+        check(replacement, "${1}0${2}$${1}", "ab012${1}");
+        check(replacement, "${3}|${4}|${a}|${|${}", "|${4}|${a}|${|${}");
+        check(replacement, "${0}", "ab 12");
+    }
+
+    #[test]
+    fn some_letters_behind_a_backslash_are_white_space() {
+        check(replacement, r"a\nb\tc\rd\\n\", "a\nb\tc\\rd\\\n\\");
+    }
+
+    #[test]
+    fn a_text_without_references_is_literal() {
+        assert_eq!(replacement("").as_literal(), Some(""));
+        assert_eq!(replacement(r"a\nb$$").as_literal(), Some("a\nb$"));
+    }
+}

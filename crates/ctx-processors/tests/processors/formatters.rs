@@ -1,0 +1,11 @@
+//! The formatters, each alone and all together.
+
+mod alternating;
+mod case;
+mod consecutive;
+mod convert;
+mod head;
+mod injections;
+mod property;
+mod provenance;
+mod together;

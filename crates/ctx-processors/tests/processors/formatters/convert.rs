@@ -1,0 +1,150 @@
+//! `convert-system-to-user`.
+
+use serde_json::{Value, json};
+
+use crate::formatters::case::{check, check_decisions};
+
+fn on() -> Value {
+    json!([["convert-system-to-user", { "separator": " + " }]])
+}
+
+#[test]
+fn system_and_developer_messages_become_the_users() {
+    check(
+        on(),
+        "skeleton system: a
+         history assistant: b
+         gap developer: c
+         history assistant: d
+         pinned system: e",
+        "user: a
+         assistant: b
+         user: c
+         assistant: d
+         user: e",
+    );
+}
+
+#[test]
+fn neighbours_that_this_makes_alike_are_joined() {
+    check(
+        on(),
+        "skeleton system: a
+         history user: b
+         history assistant: c
+         gap system: d
+         history user: e
+         skeleton developer: f",
+        "user: a + b
+         assistant: c
+         user: d + e + f",
+    );
+}
+
+#[test]
+fn neighbours_that_were_alike_before_stay_as_they_are() {
+    check(
+        on(),
+        "history user: a
+         history user: b
+         skeleton system: c
+         skeleton system: d
+         history user: e",
+        "user: a
+         user: b + c
+         user: d + e",
+    );
+    check(on(), "history user: a\nhistory user: b", "user: a\nuser: b");
+}
+
+#[test]
+fn calls_of_tools_and_what_is_continued_stay_the_agents() {
+    check(
+        json!([["convert-system-to-user", { "separator": " + ", "scope": "everyone" }]]),
+        "skeleton system: a
+         history assistant calls=x:
+         history tool result=x: b
+         history assistant: c
+         history assistant reasoning: d
+         history user: e
+         history assistant prefix: f",
+        "user: a
+         assistant calls=x:
+         tool: b
+         user: c
+         assistant reasoning: d
+         user: e
+         assistant: f",
+    );
+}
+
+#[test]
+fn names_and_reasoning_stay_apart() {
+    check(
+        on(),
+        "skeleton system: a
+         history user name=ann: b
+         history system reasoning: c
+         history user: d",
+        "user: a
+         user name=ann: b
+         user reasoning: c
+         user: d",
+    );
+}
+
+#[test]
+fn nothing_goes_into_a_tool_group() {
+    check(
+        on(),
+        "history assistant calls=x:
+         history tool result=x: a
+         history system: b
+         history user: c",
+        "assistant calls=x:
+         tool: a
+         user: b + c",
+    );
+}
+
+#[test]
+fn joined_messages_have_decisions() {
+    check_decisions(
+        on(),
+        "skeleton system: a
+         history user: b
+         history assistant: c
+         gap system: d",
+        &[
+            "merged preset:0: changed to role `user` and joined with its neighbours",
+            "merged history:1: changed to role `user` and joined with its neighbours",
+        ],
+    );
+}
+
+#[test]
+fn files_and_parts_are_kept() {
+    check(
+        on(),
+        "skeleton system file=a.png parts: a|<image>
+         history user file=b.png: b",
+        "user file=a.png file=b.png: a|<image>| + b",
+    );
+}
+
+#[test]
+fn it_is_off_unless_it_is_switched_on() {
+    check(json!([]), "skeleton system: a", "system: a");
+}
+
+#[test]
+fn a_system_message_that_stands_first_may_stay() {
+    let scope = |scope: &str| json!([["convert-system-to-user", { "separator": " + ", "scope": scope }]]);
+    let messages = "skeleton system: a
+         history assistant: b
+         gap system: c
+         history user: d";
+    check(scope("after_first"), messages, "system: a\nassistant: b\nuser: c + d");
+    check(scope("everyone"), messages, "user: a + b + c + d");
+    check(scope("after_first"), "history assistant: a\nskeleton system: b", "assistant: a\nuser: b");
+}

@@ -1,0 +1,90 @@
+//! `merge-injections`.
+
+use serde_json::{Value, json};
+
+use crate::formatters::case::{check, check_decisions};
+
+fn on() -> Value {
+    json!(["merge-injections"])
+}
+
+#[test]
+fn neighbours_of_one_gap_order_and_role_become_one() {
+    check(
+        on(),
+        "gap system: a
+         gap system: b
+         gap system order=5: c
+         gap system order=5: d
+         gap user order=5: e
+         history user: f
+         gap user: g
+         history user: h",
+        "system: a/b
+         system: c/d
+         user: e
+         user: f
+         user: g
+         user: h",
+    );
+}
+
+#[test]
+fn only_what_stands_in_the_history_is_joined() {
+    check(
+        on(),
+        "skeleton system: a
+         skeleton system: b
+         anchored system: c
+         anchored system: d
+         around system: e
+         around system: f
+         gap system: g
+         history system: h",
+        "system: a
+         system: b
+         system: c
+         system: d
+         system: e
+         system: f
+         system: g
+         system: h",
+    );
+}
+
+#[test]
+fn a_point_of_several_is_not_joined_with_a_single_one() {
+    check(
+        on(),
+        "points system: a
+         points system: b
+         gap system: c",
+        "system: a/b
+         system: c",
+    );
+}
+
+#[test]
+fn names_files_and_parts_are_kept() {
+    check(
+        json!([["merge-injections", { "separator": " + " }]]),
+        "gap user name=ann file=a.png: a
+         gap user name=ann parts: b|<image>
+         gap user: c",
+        "user name=ann file=a.png: a + b|<image>
+         user: c",
+    );
+}
+
+#[test]
+fn joined_messages_have_decisions() {
+    check_decisions(
+        on(),
+        "gap system: a
+         gap system: b",
+        &[
+            "merged preset:0: joined with the neighbouring injections",
+            "merged preset:1: joined with the neighbouring injections",
+        ],
+    );
+}

@@ -1,0 +1,92 @@
+//! Where joined messages and their bytes come from, and how large they get.
+
+use ctx_types::{Message, Place, Segment};
+use serde_json::{Value, json};
+
+use crate::formatters::case::{message, run};
+
+fn on() -> Value {
+    json!([["merge-consecutive-roles", { "separator": " + " }]])
+}
+
+/// Joins messages to one, and compares its source, and each segment with its text.
+#[track_caller]
+fn check(messages: &str, source: &str, segments: &[&str]) {
+    let joined = join(messages);
+    let text = joined.text();
+    let piece =
+        |segment: &Segment| format!("{}: {}", segment.source, &text[segment.span.start..segment.span.end]);
+    assert_eq!(joined.source.to_string(), source);
+    assert_eq!(joined.segments().iter().map(piece).collect::<Vec<_>>(), segments);
+}
+
+fn join(messages: &str) -> Message {
+    let messages = messages.lines().enumerate().map(|(at, line)| message(at, line.trim())).collect();
+    let run = run(&on(), messages);
+    let [joined] = run.draft.messages() else { panic!("{:?}", run.draft) };
+    joined.clone()
+}
+
+#[test]
+fn every_byte_keeps_its_source_and_separators_are_their_own() {
+    check(
+        "skeleton user: Be kind.
+         history user: Hello
+         world user: It rains.",
+        "merged:preset:0+history:1+worldbook:2",
+        &[
+            "preset:0: Be kind.",
+            "separator:  + ",
+            "history:1: Hello",
+            "separator:  + ",
+            "worldbook:2: It rains.",
+        ],
+    );
+}
+
+#[test]
+fn parts_that_are_no_text_have_no_segment() {
+    check(
+        "history user parts: a|<image>|b
+         history user: c",
+        "merged:history:0+history:1",
+        &["history:0: ab", "separator:  + ", "history:1: c"],
+    );
+}
+
+#[test]
+fn a_joined_message_is_trusted_as_its_least_trusted_part() {
+    let joined = join("skeleton user: Be kind.\nhistory user: Hello\nskeleton user: Be brief.");
+    assert_eq!(joined.source.trust, ctx_types::Trust::User);
+}
+
+#[test]
+fn a_joined_message_is_protected_as_its_best_protected_part() {
+    #[track_caller]
+    fn check(messages: &str, expected: Place) {
+        assert_eq!(join(messages).place, expected);
+    }
+    check("history user: a\nhistory user: b", Place::History);
+    check("history user: a\npoints user: b", Place::Gap { multiple: true });
+    check("points user: a\ngap user: b\nhistory user: c", Place::Gap { multiple: false });
+    check("history user: a\naround user: b", Place::AroundHistory);
+    check("anchored user: a\ngap user: b", Place::Anchored);
+    check("anchored user: a\nskeleton user: b", Place::Skeleton);
+    check("skeleton system: a\npinned system: b", Place::Pinned);
+}
+
+#[test]
+fn a_placement_is_kept_where_all_parts_have_one() {
+    assert!(join("gap user: a\ngap user: b").placement.is_some());
+    assert!(join("gap user: a\nhistory user: b").placement.is_none());
+}
+
+#[test]
+fn ten_thousand_messages_become_one_with_a_short_name() {
+    let messages = (0..10_000).map(|at| message(at, "history user: x")).collect();
+    let run = run(&on(), messages);
+    let [joined] = run.draft.messages() else { panic!("not one message") };
+    assert_eq!(joined.content.len(), 10_000 + 9_999 * 3);
+    let source = joined.source.to_string();
+    assert!(source.ends_with("history:7+9992 more"), "{source}");
+}

@@ -1,0 +1,147 @@
+//! `token-limiter`: what becomes of injections in the dropped part of a conversation.
+
+use serde_json::json;
+
+use crate::limiter::case::{Case, check, check_decisions, depths};
+
+/// A conversation `u0 a1 u2 a3 u4` of 50 tokens with entries of two at depths; two of ten fit beside them.
+fn case(entries: &[&str]) -> Case {
+    let budget = 20 + 10 + u32::try_from(entries.len()).unwrap() * 2;
+    Case { preset: depths(entries), budget: Some(budget), ..Case::of("u a u a u") }
+}
+
+#[test]
+fn a_single_injection_moves_to_the_front_of_what_is_kept() {
+    check(case(&["4"]), "A u2 a3 u4");
+    check(case(&["5"]), "A u2 a3 u4");
+    check(case(&["2"]), "u2 A a3 u4");
+}
+
+#[test]
+fn a_move_is_a_decision() {
+    check_decisions(
+        case(&["4"]),
+        &[
+            "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, 20 tokens)",
+            "moved preset#1: its position is in the dropped part of the conversation; placed before what is kept",
+        ],
+    );
+}
+
+#[test]
+fn what_stands_at_the_border_does_not_move() {
+    check(case(&["3"]), "A u2 a3 u4");
+    check_decisions(
+        case(&["3"]),
+        &["dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, 20 tokens)"],
+    );
+}
+
+#[test]
+fn at_the_front_they_stand_in_their_order() {
+    check(case(&["5 2", "4 1"]), "B A u2 a3 u4");
+    check(case(&["5", "4"]), "A B u2 a3 u4");
+    check(case(&["4", "5"]), "A B u2 a3 u4");
+    check(case(&["5 3", "3 1", "4 2"]), "B C A u2 a3 u4");
+}
+
+#[test]
+fn lanes_count_at_the_front_as_at_any_gap() {
+    let entry = |name: &str, depth: u64, lane: i64| {
+        let strategy = json!({ "type": "depth", "depth": depth, "lane": lane });
+        json!({ "role": "system", "content": name, "injectionStrategy": strategy })
+    };
+    let preset = json!([{ "type": "chat_history" }, entry("A.", 5, 2), entry("B.", 4, 1), entry("C.", 3, 0)]);
+    check(Case { preset, ..case(&["", "", ""]) }, "C B A u2 a3 u4");
+}
+
+#[test]
+fn an_index_moves_as_a_depth_does() {
+    let preset = json!([{ "type": "chat_history" }, { "content": "A.", "insertionPoint": 0 }]);
+    check(Case { preset, budget: Some(32), ..Case::of("u a u a u") }, "A u2 a3 u4");
+}
+
+#[test]
+fn points_of_several_go_with_the_history_around_them() {
+    let points = Case { budget: Some(38), ..case(&["0~1"]) };
+    check(points.clone(), "A u2 A a3 A u4 A");
+    check_decisions(
+        points,
+        &[
+            "dropped history:0 and 1 more: older than what fits the budget of 38 tokens (20 bytes, 20 tokens)",
+            "dropped preset#1 and 1 more: its depths are in the dropped part of the conversation",
+        ],
+    );
+}
+
+#[test]
+fn a_point_costs_what_its_message_costs() {
+    // The pending turn with its two points has 14 tokens, each older message with its point 12.
+    check(Case { budget: Some(26), ..case(&["0~1"]) }, "A a3 A u4 A");
+    check(Case { budget: Some(25), ..case(&["0~1"]) }, "A u4 A");
+}
+
+#[test]
+fn a_point_beside_a_group_goes_with_the_group() {
+    let preset = depths(&["0,5"]);
+    let case = Case { preset, ..Case::of("u c:x t:x a u u") };
+    check(Case { budget: Some(50), ..case.clone() }, "A :x t2:x a3 u4 u5 A");
+    check(Case { budget: Some(48), ..case }, "a3 u4 u5 A");
+}
+
+#[test]
+fn injections_are_never_dropped_for_want_of_room() {
+    let preset = depths(&["4", "2"]);
+    check(Case { preset, budget: Some(14), ..Case::of("u a u a u") }, "A B u4");
+}
+
+#[test]
+fn in_history_that_was_not_loaded_they_go_the_same_way() {
+    let window = |entries: &[&str]| Case { window: Some(30), ..case(entries) };
+    check(window(&["5 2", "4 1"]), "B A u2 a3 u4");
+    check(window(&["5", "3", "4"]), "A B C u2 a3 u4");
+    check(Case { budget: Some(38), ..window(&["0~1"]) }, "A u2 A a3 A u4 A");
+}
+
+#[test]
+fn what_goes_to_the_front_is_told_once() {
+    let dropped = "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes";
+    let told = |case: Case, tokens: &str, moved: &str| {
+        check_decisions(case, &[moved, &format!("{dropped}, {tokens})")]);
+    };
+    let unloaded = "moved preset#1: its position is in history that is not loaded; placed before the rest";
+    told(Case { window: Some(30), ..case(&["5"]) }, "at most 20 tokens", unloaded);
+    let beyond = "moved preset#1: depth 9 is beyond the 5 messages; placed before the oldest";
+    told(Case { window: Some(30), ..case(&["9"]) }, "at most 20 tokens", beyond);
+    told(case(&["9"]), "20 tokens", beyond);
+}
+
+#[test]
+fn what_was_not_loaded_is_joined_as_where_it_belongs() {
+    let joined = |entries: &[&str], expected: &str| {
+        let chat = "u c:x t:x a u a u";
+        let budget = 10 + u32::try_from(entries.len()).unwrap() * 3 + 20;
+        let whole = Case { preset: depths(entries), budget: Some(budget), merges: true, ..Case::of(chat) };
+        check(whole.clone(), expected);
+        check(Case { window: Some(30), ..whole }, expected);
+    };
+    joined(&["7", "7", "6"], "A.+B C u4 a5 u6");
+    joined(&["7", "6", "7"], "A.+C B u4 a5 u6");
+    joined(&["7 2", "7 1", "6 1"], "B C A u4 a5 u6");
+    // A gap inside a group is the one before it.
+    joined(&["5", "6", "4"], "A.+B C u4 a5 u6");
+    // A place beyond the conversation is its front.
+    joined(&["7", "9", "3"], "A.+B C u4 a5 u6");
+}
+
+#[test]
+fn around_the_history_nothing_moves() {
+    let preset = json!([
+        { "id": "x", "role": "system", "content": "X" },
+        { "type": "chat_history" },
+        { "content": "A.", "anchorTarget": "chat_history", "anchorPoint": "before" },
+        { "content": "B.", "injectionStrategy": { "type": "depth", "depth": 5 } },
+        { "content": "C.", "anchorTarget": "chat_history" },
+    ]);
+    check(Case { preset, budget: Some(37), ..Case::of("s u a u a u") }, "X A s0 B a4 u5 C");
+}

@@ -1,0 +1,212 @@
+//! `token-limiter`: what is dropped, what never is, and what is said about it.
+
+use async_trait::async_trait;
+use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_types::{Content, GenerationKind, Message, Place, Role, Source, SourceKind, TokenFigure, Trust};
+use serde_json::json;
+
+use crate::limiter::case::{Case, Plugins, check, check_decisions, check_error, limited};
+
+/// What fits a budget, everything loaded; each message has ten tokens.
+#[track_caller]
+fn check_chat(budget: u32, chat: &'static str, expected: &str) {
+    check(Case { budget: Some(budget), ..Case::of(chat) }, expected);
+}
+
+#[test]
+fn the_oldest_messages_are_dropped() {
+    check_chat(50, "u a u a u", "u0 a1 u2 a3 u4");
+    check_chat(49, "u a u a u", "a1 u2 a3 u4");
+    check_chat(10, "u a u a u", "u4");
+}
+
+#[test]
+fn what_is_older_than_the_first_that_does_not_fit_is_dropped_too() {
+    check_chat(35, "u=1 a=20 u a u", "u2 a3 u4");
+}
+
+#[test]
+fn tool_calls_and_their_results_go_together() {
+    check_chat(44, "u c:x t:x a u", ":x t2:x a3 u4");
+    check_chat(34, "u c:x t:x a u", "a3 u4");
+    check_chat(24, "u c:x,y t:x t:y a u", "a4 u5");
+}
+
+#[test]
+fn results_without_calls_are_dropped_one_by_one() {
+    check_chat(30, "u t:x t:y a u", "a3 u4");
+    check_chat(31, "u t:x t:y a u", "t2:y a3 u4");
+}
+
+#[test]
+fn the_pending_turn_is_never_dropped() {
+    check_chat(44, "u a u c:x t:x", "a1 u2 :x t4:x");
+    check_chat(30, "u a u u u", "u2 u3 u4");
+    check(Case { budget: Some(23), input: Some("now"), ..Case::of("a a u u") }, "u2 u3 now");
+}
+
+#[test]
+fn leading_instructions_are_never_dropped() {
+    check_chat(30, "s s u a u", "s0 s1 u4");
+    check_chat(30, "s u s u", "s0 s2 u3");
+}
+
+#[test]
+fn an_unfinished_answer_is_never_dropped() {
+    check_chat(20, "u a u p", "u2 >p3");
+    check_chat(10, "u a p", ">p2");
+    let continues = Case { kind: GenerationKind::Continue, budget: Some(10), ..Case::of("a a") };
+    check(continues, ">a1");
+}
+
+#[test]
+fn a_finished_answer_can_be_dropped_though_it_is_the_newest() {
+    check_chat(10, "u a a=20", "");
+}
+
+#[test]
+fn summaries_are_dropped_in_their_turn() {
+    check_chat(30, "u a S:0,1 u a u", "u3 a4 u5");
+}
+
+#[test]
+fn without_a_budget_nothing_is_dropped() {
+    check(Case::of("u a u a u=100000"), "u0 a1 u2 a3 u4");
+}
+
+#[test]
+fn what_cannot_be_dropped_is_named_if_it_is_too_much() {
+    let chat = Case { budget: Some(39), ..Case::of("s u a u c:x t:x") };
+    let mut case = chat.clone();
+    case.preset = json!([{ "role": "system", "content": "0123456789" }, { "type": "chat_history" }]);
+    check_error(
+        case,
+        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: \
+         preset 10 (preset#0), leading instructions 10 (history:0), \
+         pending turn 25 (history:5 11, history:3 10, history:4 4)",
+    );
+    check(chat, "s0 u3 :x t5:x");
+}
+
+#[test]
+fn an_unfinished_answer_that_is_too_much_is_part_of_the_pending_turn() {
+    check_error(
+        Case { budget: Some(9), ..Case::of("u a p") },
+        "core processor `token-limiter` failed: 9 tokens are available, but 10 cannot be dropped: \
+         pending turn 10 (history:2)",
+    );
+}
+
+#[test]
+fn a_run_of_dropped_messages_is_one_decision() {
+    check_decisions(
+        Case { budget: Some(25), ..Case::of("u=3000 a u c:x t:x u a u") },
+        &[
+            "dropped history:0 and 5 more: older than what fits the budget of 25 tokens (3040 bytes, 3040 tokens)",
+        ],
+    );
+}
+
+#[test]
+fn what_was_not_loaded_belongs_to_the_run() {
+    check_decisions(
+        Case { budget: Some(25), window: Some(25), ..Case::of("s u a u a u a u") },
+        &["dropped history:1 and 5 more: older than what fits the budget of 25 tokens (60 bytes, at most \
+             60 tokens)"],
+    );
+}
+
+#[test]
+fn a_long_text_is_bounded_by_its_bytes() {
+    check_decisions(
+        Case { budget: Some(25), window: Some(100_000), ..Case::of("u=70000 a u a=5 u a u") },
+        &[
+            "dropped history:0 and 4 more: older than what fits the budget of 25 tokens (70035 bytes, at most 70035 tokens)",
+        ],
+    );
+}
+
+#[test]
+fn nothing_is_said_where_nothing_is_dropped() {
+    check_decisions(Case { budget: Some(30), ..Case::of("u a u") }, &[]);
+    // The window is too small; whoever chose it has to try a larger one.
+    let case = Case { budget: Some(100), window: Some(5), ..Case::of("u a u a u") };
+    assert_eq!(limited(&case.run().unwrap()).dropped, 0);
+    check_decisions(case, &[]);
+}
+
+#[test]
+fn the_result_says_what_was_kept() {
+    let kept = |case: Case| limited(&case.run().unwrap());
+    let exact = kept(Case { budget: Some(25), ..Case::of("u a u a u") });
+    assert_eq!((exact.dropped, exact.kept), (3, Some(TokenFigure::Exact(20))));
+    let whole = kept(Case { budget: Some(50), ..Case::of("u a u a u") });
+    assert_eq!((whole.dropped, whole.kept), (0, Some(TokenFigure::AtMost(50))));
+    assert_eq!(kept(Case::of("u")).kept, None);
+}
+
+/// Joins neighbours of the conversation before the limiter, as a formatter does that runs early.
+struct Joins;
+
+#[async_trait]
+impl ContextProcessor for Joins {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new("joins", "", "").with(|descriptor| descriptor.priority = 350)
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let joined = |pair: &[Message]| {
+            let mut message = pair[0].clone();
+            let mut text = message.text().into_owned();
+            message.written = message.segments().into_owned();
+            for other in &pair[1..] {
+                for segment in other.segments().iter() {
+                    let mut segment = segment.clone();
+                    segment.span.start += text.len();
+                    segment.span.end += text.len();
+                    message.written.push(segment);
+                }
+                text.push_str(&other.text());
+            }
+            message.content = Content::Text(text.into());
+            message.place = Place::History;
+            message.source = Source::new(SourceKind::Merged, Trust::User);
+            message
+        };
+        let messages = cx.draft.messages().chunks(2).map(joined).collect();
+        cx.draft.set_messages(messages);
+        Ok(())
+    }
+}
+
+#[test]
+fn messages_that_were_joined_before_are_dropped_if_all_is_conversation() {
+    let plugins = Plugins::one(Joins);
+    let case = Case { plugins: plugins.clone(), budget: Some(35), ..Case::of("a a a a u") };
+    check(case, "a2........a3 u4");
+    let preset = json!([{ "role": "assistant", "content": "Hi" }, { "type": "chat_history" }]);
+    check(Case { plugins, preset, budget: Some(35), ..Case::of("a a a u u") }, "Hia0 u3........u4");
+}
+
+/// Puts a message above everything, before the assembler.
+struct Above;
+
+#[async_trait]
+impl ContextProcessor for Above {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new("above", "", "").with(|descriptor| descriptor.priority = 150)
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let source = Source::new(SourceKind::Plugin, Trust::Preset);
+        cx.draft.messages_mut().insert(0, Message::new(Role::System, "above", source.clone()));
+        cx.draft.messages_mut().push(Message::new(Role::System, "below", source));
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_plug_in_writes_leaves_instructions_first_and_the_unfinished_answer_last() {
+    let case = Case { plugins: Plugins::one(Above), budget: Some(40), ..Case::of("s u a u p") };
+    check(case, "s0 above u3 below >p4");
+}

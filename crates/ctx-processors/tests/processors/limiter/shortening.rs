@@ -1,0 +1,111 @@
+//! `token-limiter`: shortening of the first message that does not fit.
+
+use ctx_types::{Node, Role, Session, SourceKind, is_partition};
+use serde_json::{Value, json};
+
+use crate::limiter::case::{Case, check, check_decisions, depths, limited};
+
+fn keeping(characters: u32, marker: &str) -> Value {
+    json!({ "retainedCharacters": characters, "truncationMarker": marker })
+}
+
+/// What is kept of a conversation of messages of ten tokens.
+#[track_caller]
+fn check_chat(budget: u32, characters: u32, chat: &'static str, expected: &str) {
+    check(Case { budget: Some(budget), config: keeping(characters, "#"), ..Case::of(chat) }, expected);
+}
+
+#[test]
+fn the_first_message_that_does_not_fit_keeps_its_beginning() {
+    check_chat(29, 4, "u a u a u", "u2..# a3 u4");
+    check_chat(25, 4, "u a u a u", "u2..# a3 u4");
+}
+
+#[test]
+fn a_beginning_that_does_not_fit_either_is_dropped() {
+    check_chat(24, 4, "u a u a u", "a3 u4");
+}
+
+#[test]
+fn a_message_that_is_no_longer_than_what_is_kept_is_dropped() {
+    check_chat(29, 10, "u a u a u", "a3 u4");
+    check_chat(29, 4_000_000, "u a u a u", "a3 u4");
+}
+
+#[test]
+fn nothing_is_shortened_unless_that_is_wanted() {
+    check_chat(29, 0, "u a u a u", "a3 u4");
+}
+
+#[test]
+fn what_is_older_than_a_shortened_message_is_dropped_though_it_would_fit() {
+    check_chat(29, 1, "u=1 a u a u", "u# a3 u4");
+}
+
+#[test]
+fn calls_and_their_results_are_not_shortened() {
+    check_chat(29, 4, "u a c:x t:x a u", "a4 u5");
+    check_chat(23, 4, "u a c:x a u", "a3 u4");
+}
+
+#[test]
+fn the_pending_turn_is_not_shortened() {
+    check_chat(20, 4, "u u=5 a=5 u u=8 s=2", "u3 u4 s5");
+}
+
+#[test]
+fn injections_around_a_shortened_message_stay_where_they_are() {
+    // A stands before `u2`, B at every gap.
+    let preset = depths(&["3", "0~1"]);
+    let case = Case { preset, config: keeping(4, "#"), ..Case::of("u a u a u") };
+    check(Case { budget: Some(35), ..case.clone() }, "A B u2..# B a3 B u4 B");
+    check(Case { budget: Some(34), ..case }, "A B a3 B u4 B");
+}
+
+#[test]
+fn the_decision_says_how_much_is_cut() {
+    check_decisions(
+        Case { budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") },
+        &[
+            "cut history:2: its first 4 characters are kept (6 bytes)",
+            "dropped history:0 and 1 more: older than what fits the budget of 29 tokens (20 bytes, 20 tokens)",
+        ],
+    );
+}
+
+#[test]
+fn what_was_not_loaded_is_dropped_though_all_that_was_loaded_is_kept() {
+    let case = Case { window: Some(25), budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") };
+    check(case.clone(), "u2..# a3 u4");
+    assert_eq!(limited(&case.run().unwrap()).dropped, 1);
+    check_decisions(
+        case,
+        &[
+            "cut history:2: its first 4 characters are kept (6 bytes)",
+            "dropped history:0 and 1 more: older than what fits the budget of 29 tokens (20 bytes, at most 20 \
+             tokens)",
+        ],
+    );
+}
+
+/// Shortens a text of its own beside one of ten tokens; compares what is kept and that every byte has a source.
+#[track_caller]
+fn check_text(text: &str, characters: u32, expected: &str) {
+    let texts = [(Role::User, text), (Role::Assistant, "0123456789"), (Role::User, "0123456789")];
+    let (session, _) = Session::linear("s", texts.map(|(role, text)| Node::new(role, text)));
+    let budget = u32::try_from(20 + expected.len()).unwrap();
+    let case = Case { budget: Some(budget), config: keeping(characters, "\n…"), ..Case::default() };
+    let run = case.run_session(&session).unwrap();
+    let message = &run.draft.messages()[0];
+    assert_eq!(message.text(), expected);
+    let segments = message.segments();
+    assert!(is_partition(&segments, message.content.len()));
+    assert_eq!(segments.last().unwrap().source.kind, SourceKind::Formatter);
+}
+
+#[test]
+fn characters_are_counted_and_none_is_split() {
+    check_text("多语言文本和更多的文字在这里", 3, "多语言\n…");
+    check_text("🙂🙃🙂🙃🙂🙃🙂🙃🙂🙃", 1, "🙂\n…");
+    check_text("e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", 3, "e\u{301}e\n…");
+}

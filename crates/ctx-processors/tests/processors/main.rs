@@ -1,0 +1,14 @@
+//! The built-in processors, and plug-ins of other crates.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests read better so"
+)]
+
+mod formatters;
+mod limiter;
+mod plugins;
+mod rules;
+mod variables;

@@ -1,0 +1,98 @@
+//! Plug-ins of other crates: each example is a file of its own, and short.
+
+mod motto;
+mod shout;
+mod weather;
+
+use std::sync::Arc;
+
+use ctx_anchors::AnchorRegistry;
+use ctx_macros::{MacroPorts, Registry as MacroRegistry};
+use ctx_pipeline::{Cancel, ContextProcessor, Inputs, Pipeline, ProcessorRegistry, Run};
+use ctx_processors::default_set;
+use ctx_tokens::{Budget, Counter, ModelFacts};
+use ctx_types::{Agent, Persist as _, Reader, Session, TurnInput};
+use serde_json::{Value, json};
+
+/// Runs the built-in processors and plug-ins over a preset, with `Hello` as input, and compares the messages.
+#[track_caller]
+fn check(plugins: &[Arc<dyn ContextProcessor>], preset: Value, expected: &[&str]) {
+    let mut anchors = AnchorRegistry::system();
+    anchors.register(motto::anchor()).unwrap();
+    let mut registry = default_set(anchors, MacroRegistry::builtin(), MacroPorts::default());
+    for plugin in plugins {
+        registry.register(plugin.clone()).unwrap();
+    }
+    let run = run(&registry, preset);
+    let messages = run.draft.messages().iter();
+    let found: Vec<String> =
+        messages.map(|message| format!("{}: {}", message.role, message.text())).collect();
+    assert_eq!(found, expected);
+    assert_eq!(run.diagnostics, []);
+}
+
+fn run(registry: &ProcessorRegistry, preset: Value) -> Run {
+    let agent = Agent::read(json!({ "presetMessages": preset }), &mut Reader::new());
+    let pipeline = Pipeline::compile(registry, &agent, &[]);
+    let turn = TurnInput::new("Hello");
+    let model = ModelFacts::unknown("x");
+    let mut run = Run::default();
+    let inputs = Inputs {
+        agent: &agent,
+        profile: None,
+        session: &Session::new("s"),
+        turn: &turn,
+        model: &model,
+        counter: &Counter::for_model(&model).0,
+        budget: &Budget { available: None, lines: Vec::new() },
+        cancel: &Cancel::default(),
+        attachments: ctx_types::AttachmentPorts::default(),
+        deadline: None,
+        stopwatch: None,
+    };
+    pollster::block_on(pipeline.run(&mut run, inputs, ..)).unwrap();
+    run
+}
+
+/// Checks that an example has fewer than 20 lines, blank ones and comments not counted, with the one line that
+/// registers it.
+#[track_caller]
+fn check_length(example: &str) {
+    let lines = example.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    let count = lines.count() + 1;
+    assert!(count < 20, "{count} lines");
+}
+
+#[test]
+fn a_processor_runs_at_900_after_the_formatters() {
+    check(
+        &[Arc::new(shout::Shout)],
+        json!([{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]),
+        &["system: BE KIND.", "user: HELLO"],
+    );
+    check_length(include_str!("plugins/shout.rs"));
+}
+
+#[test]
+fn an_injection_goes_to_its_place_in_the_history() {
+    check(
+        &[Arc::new(weather::Weather)],
+        json!([{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]),
+        &["system: Be kind.\n\n---\n\nIt rains.", "user: Hello"],
+    );
+    check_length(include_str!("plugins/weather.rs"));
+}
+
+#[test]
+fn an_anchor_of_a_plugin_has_its_place_in_a_preset() {
+    check(
+        &[],
+        json!([
+            { "type": "chat_history" },
+            { "role": "user", "content": "Now speak.", "anchorTarget": "motto", "anchorPoint": "after" },
+            { "role": "assistant", "type": "motto", "content": "Onward!" },
+        ]),
+        &["user: Hello", "assistant: Onward!", "user: Now speak."],
+    );
+    check_length(include_str!("plugins/motto.rs"));
+}

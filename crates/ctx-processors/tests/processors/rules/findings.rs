@@ -1,0 +1,111 @@
+//! What is wrong with rules is reported, and the others run.
+
+use ctx_processors::regex_rules::RuleLimits;
+use serde_json::{Value, json};
+
+use crate::rules::case::{ANSWER, rules, run};
+
+/// Checks the findings of compiling one rule, and of running it on `aaa`.
+#[track_caller]
+fn check(rule: Value, compiling: &[&str], running: &[&str]) {
+    let (set, found) = rules(json!([rule, { "regex": "a", "replacement": "b" }]));
+    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), compiling);
+    let (after, found) = run(&set, RuleLimits::default(), &[("aaa", ANSWER)]);
+    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), running);
+    assert_eq!(after[0].text, "bbb", "the other rule runs");
+}
+
+#[test]
+fn expressions_that_cannot_run_are_reported_where_they_stand() {
+    check(
+        json!({ "regex": "(" }),
+        &[
+            "warning[CTX0770]: the pattern `(` is not valid: invalid pattern at byte 0: unterminated group (at /regexConfig/presets/0/rules/0/regex)",
+        ],
+        &[],
+    );
+    check(
+        json!({ "regex": "/a/gx", "dialect": "sillytavern" }),
+        &[
+            "warning[CTX0770]: the pattern `/a/gx` is not valid: unknown flag `x` (at /regexConfig/presets/0/rules/0/regex)",
+        ],
+        &[],
+    );
+    check(
+        json!({ "regex": "a", "flags": "gx" }),
+        &[
+            "warning[CTX0770]: the pattern `a` is not valid: unknown flag `x` (at /regexConfig/presets/0/rules/0/flags)",
+        ],
+        &[],
+    );
+    check(
+        json!({ "name": "n" }),
+        &["warning[CTX0770]: the rule has no pattern (at /regexConfig/presets/0/rules/0)"],
+        &[],
+    );
+}
+
+#[test]
+fn scripts_never_run() {
+    check(
+        json!({ "name": "s", "regex": "a", "replacementType": "script", "scriptContent": "return 1" }),
+        &[
+            "warning[CTX0771]: the rule `s` replaces by a script, and scripts never run (at /regexConfig/presets/0/rules/0/replacementType)",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn unknown_values_are_reported_and_ignored() {
+    check(
+        json!({ "regex": "z", "dialect": "perl", "substitutionMode": "raw", "targetRoles": ["bot"], "targetTexts": ["x"] }),
+        &[
+            "warning[CTX0772]: there is no dialect `perl` (at /regexConfig/presets/0/rules/0/dialect)",
+            "warning[CTX0772]: there is no mode `raw` (at /regexConfig/presets/0/rules/0/substitutionMode)",
+            "warning[CTX0772]: there is no target `bot` (at /regexConfig/presets/0/rules/0/targetRoles)",
+            "warning[CTX0772]: there is no target `x` (at /regexConfig/presets/0/rules/0/targetTexts)",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn values_of_wrong_types_are_reported() {
+    check(
+        json!({ "regex": "z", "depthRange": { "min": "one" }, "applyTo": 7, "trimStrings": [1] }),
+        &[
+            "error[CTX0100]: expected an object, found the number `7` (at /presets/0/rules/0/applyTo)",
+            "error[CTX0100]: expected a whole number, found the text `one` (at /presets/0/rules/0/depthRange/min)",
+            "error[CTX0100]: expected a text, found the number `1` (at /presets/0/rules/0/trimStrings/0)",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn unknown_macros_are_reported_where_they_stand() {
+    let (_, found) = rules(json!([{ "regex": "a", "replacement": "{{usr}}" }]));
+    assert_eq!(found[0].location.pointer.as_deref(), Some("/regexConfig/presets/0/rules/0/replacement"));
+    assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `user`?"));
+}
+
+#[test]
+fn what_macros_make_of_an_expression_may_be_no_expression() {
+    check(
+        json!({ "regex": "/({{char}}/", "substitutionMode": "RAW" }),
+        &[],
+        &[
+            "warning[CTX0770]: the pattern `/(A.B/` is not valid: invalid pattern at byte 0: unterminated group (at /regexConfig/presets/0/rules/0/regex)",
+        ],
+    );
+}
+
+#[test]
+fn a_thousand_rules_run() {
+    let many: Vec<Value> = (0..1_002).map(|number| json!({ "regex": format!("x{number}") })).collect();
+    let (set, found) = rules(Value::Array(many));
+    assert_eq!(set.rules().len(), 1_000);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].to_string(), "warning[CTX0775]: 2 regex rules are left out: the limit is 1000");
+}

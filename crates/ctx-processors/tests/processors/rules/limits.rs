@@ -1,0 +1,96 @@
+//! What rules may cost.
+
+use ctx_macros::{Env, Limits, State, Template};
+use ctx_processors::regex_rules::{RuleLimits, RuleRun, RuleSet};
+use ctx_types::{Source, Text};
+use serde_json::json;
+
+use crate::rules::case::{ANSWER, rules, run};
+
+/// A rule that takes for ever on `aaaa…`, and one that does not.
+fn evil() -> RuleSet {
+    let (set, found) = rules(json!([
+        { "name": "evil", "regex": r"/(a+)+\1!|e/g", "replacement": "x" },
+        { "name": "good", "regex": "/b/g", "replacement": "c" },
+    ]));
+    assert_eq!(found, []);
+    set
+}
+
+/// Checks what becomes of texts, and how the findings begin; twice, the second time from memory.
+#[track_caller]
+fn check(set: &RuleSet, limits: RuleLimits, texts: &[&str], expected: &[&str], findings: &[&str]) {
+    let texts: Vec<_> = texts.iter().map(|text| (*text, ANSWER)).collect();
+    for _ in 0..2 {
+        let (after, found) = run(set, limits, &texts);
+        let after: Vec<&str> = after.iter().map(|after| after.text.as_str()).collect();
+        assert_eq!(after, expected);
+        assert_eq!(found.len(), findings.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(findings) {
+            assert!(found.to_string().starts_with(expected), "{found}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_gives_up_is_reported_once_and_skipped_from_there_on() {
+    let long = "a".repeat(10_000) + "b";
+    let kept = "a".repeat(10_000) + "c";
+    let limits = RuleLimits { text_steps: 10_000, ..RuleLimits::default() };
+    check(
+        &evil(),
+        limits,
+        &["e b", &long, "e b", &long],
+        &["x c", &kept, "e c", &kept],
+        &["warning[CTX0773]: the regex rule `evil` gave up: search takes too many steps"],
+    );
+}
+
+#[test]
+fn another_run_of_a_context_has_the_steps_that_are_left() {
+    let (set, _) = rules(json!([{ "regex": "/b/g", "replacement": "c" }]));
+    let (env, mut state) = (Env::default(), State::new(Limits::default()));
+    let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);
+    let mut run = RuleRun::new(&set, RuleLimits::default(), &mut expand).with_steps(10);
+    let long = "a b ".repeat(1_000);
+    assert_eq!(run.apply(&Text::from(long.as_str()), ANSWER).text.as_str(), long);
+    let found: Vec<String> = run.finish().iter().map(|found| found.code.to_string()).collect();
+    assert_eq!(found, ["CTX0774"]);
+}
+
+#[test]
+fn when_the_steps_are_spent_the_texts_that_are_left_stay() {
+    let limits = RuleLimits { text_steps: 1_000, steps: 1_100, ..RuleLimits::default() };
+    let (set, _) = rules(json!([{ "regex": "/b/g", "replacement": "c" }]));
+    let long = "b ".repeat(100);
+    let changed = "c ".repeat(100);
+    let few = RuleLimits { steps: 5_000, ..limits };
+    check(&set, few, &["b", &long, "b"], &["c", &changed, "c"], &[]);
+    check(
+        &set,
+        limits,
+        &["b", &long, "b", &long, "b"],
+        &["c", &changed, "c", &long, "b"],
+        &[
+            "warning[CTX0774]: all regex rules together have 1100 steps, which ran out at the rule `/regexConfig/presets/0/rules/0`",
+        ],
+    );
+    let spent = "warning[CTX0774]: all regex rules together have 0 steps, which ran out at the rule `/regexConfig/presets/0/rules/0`";
+    check(&set, RuleLimits { steps: 0, ..limits }, &["", "b"], &["", "b"], &[spent]);
+}
+
+#[test]
+fn a_text_may_grow_as_long_as_its_limit() {
+    let (set, _) = rules(json!([
+        { "name": "grow", "regex": "/b/g", "replacement": "$&$&" },
+        { "name": "more", "regex": "/b/g", "replacement": "c" },
+    ]));
+    let limits = RuleLimits { text_bytes: 8, ..RuleLimits::default() };
+    check(
+        &set,
+        limits,
+        &["bbbb", "bbbbb", "bb"],
+        &["cccccccc", "ccccc", "cc"],
+        &["warning[CTX0773]: the regex rule `grow` gave up: replaced text exceeds the limit of 8 bytes"],
+    );
+}

@@ -1,0 +1,203 @@
+//! `regex-processor` in a pipeline.
+
+use std::sync::Arc;
+
+use ctx_macros::{MacroPorts, Registry as MacroRegistry};
+use ctx_pipeline::{
+    Cancel, Inputs, Origin, Pipeline, ProcessorRegistry, ProcessorSetting, Run, SettingsLayer, Surroundings,
+};
+use ctx_processors::RegexProcessor;
+use ctx_tokens::{Budget, Counter, ModelFacts};
+use ctx_types::{
+    Agent, Content, ContentPart, Message, Persist as _, Reader, Role, Session, Source, TurnInput,
+    UserProfile, is_partition,
+};
+use serde_json::{Value, json};
+
+/// Runs the processor over messages, the oldest first.
+fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) -> (Pipeline, Run) {
+    let mut registry = ProcessorRegistry::default();
+    let processor = RegexProcessor::new(MacroRegistry::builtin(), MacroPorts::default());
+    registry.register(Arc::new(processor)).unwrap();
+    let agent = Agent::read(agent, &mut Reader::new());
+    let profile = UserProfile::read(profile, &mut Reader::new());
+    let parameters = json!({ "processors": [{ "id": "regex-processor", "config": settings }] });
+    let (layer, found) = SettingsLayer::of_parameters(Origin::User, &parameters, "");
+    assert_eq!(found, []);
+    let _: &Vec<ProcessorSetting> = &layer.settings;
+    let around = Surroundings { profile: Some(&profile), ..Surroundings::default() };
+    let pipeline = Pipeline::compile_for(&registry, &agent, around, &[layer]);
+    let turn = TurnInput::default();
+    let model = ModelFacts::unknown("x");
+    let mut run = Run::default();
+    run.draft.set_messages(messages);
+    let inputs = Inputs {
+        agent: &agent,
+        profile: Some(&profile),
+        session: &Session::new("s"),
+        turn: &turn,
+        model: &model,
+        counter: &Counter::for_model(&model).0,
+        budget: &Budget { available: None, lines: Vec::new() },
+        cancel: &Cancel::default(),
+        attachments: ctx_types::AttachmentPorts::default(),
+        deadline: None,
+        stopwatch: None,
+    };
+    pollster::block_on(pipeline.run(&mut run, inputs, ..)).unwrap();
+    (pipeline, run)
+}
+
+fn message(role: Role, text: &str) -> Message {
+    Message::new(role, text, Source::history("n", role))
+}
+
+fn rules(rules: Value) -> Value {
+    json!({ "regexConfig": { "presets": [{ "rules": rules }] } })
+}
+
+#[track_caller]
+fn check(agent: Value, messages: Vec<Message>, expected: &[&str]) {
+    let (_, run) = run(agent, json!({}), json!({}), messages);
+    let found: Vec<String> =
+        run.draft.messages().iter().map(|message| format!("{}: {}", message.role, message.text())).collect();
+    assert_eq!(found, expected);
+    for message in run.draft.messages() {
+        assert!(is_partition(&message.segments(), message.content.len()));
+    }
+}
+
+#[test]
+fn depth_counts_from_the_newest_message() {
+    check(
+        rules(json!([{ "regex": "a", "replacement": "b", "depthRange": { "min": 1, "max": 2 } }])),
+        vec![
+            message(Role::User, "a"),
+            message(Role::Assistant, "a"),
+            message(Role::Tool, "a"),
+            message(Role::User, "a"),
+        ],
+        &["user: a", "assistant: b", "tool: a", "user: a"],
+    );
+}
+
+#[test]
+fn rules_of_settings_agent_and_profile_run_in_this_order() {
+    let preset =
+        |regex: &str, to: &str| json!([{ "rules": [{ "name": to, "regex": regex, "replacement": to }] }]);
+    let (pipeline, run) = run(
+        json!({ "regexConfig": { "presets": preset("b", "c") } }),
+        json!({ "regexConfig": { "presets": preset("c", "d") } }),
+        json!({ "presets": preset("a", "b") }),
+        vec![message(Role::User, "a")],
+    );
+    assert_eq!(pipeline.diagnostics(), []);
+    assert_eq!(run.draft.messages()[0].text(), "d");
+    assert_eq!(run.stages[0].log[0].message, "3 rules changed 1 message");
+}
+
+#[test]
+fn findings_say_which_file_they_are_about() {
+    let bad = json!({ "presets": [{ "rules": [{ "regex": "(" }] }] });
+    let (pipeline, _) = run(
+        json!({ "regexConfig": bad }),
+        json!({ "regexConfig": bad }),
+        json!({ "presets": [{ "rules": [{ "regex": "(" }, 7] }] }),
+        Vec::new(),
+    );
+    let found: Vec<String> = pipeline.diagnostics().iter().map(|found| found.location.to_string()).collect();
+    assert_eq!(
+        found,
+        [
+            "settings of `regex-processor` /presets/0/rules/1",
+            "settings of `regex-processor` /presets/0/rules/0/regex",
+            "/regexConfig/presets/0/rules/0/regex",
+            "profile /regexConfig/presets/0/rules/0/regex",
+        ]
+    );
+}
+
+#[test]
+fn every_text_part_is_changed_and_keeps_its_place() {
+    let parts = vec![
+        ContentPart::Text("a1".into()),
+        ContentPart::Other(Arc::new(json!({ "type": "image_url" }))),
+        ContentPart::Text("2a".into()),
+    ];
+    let mut before = message(Role::User, "");
+    before.content = Content::Parts(parts);
+    let (_, run) = run(
+        rules(json!([{ "id": "r", "regex": "a", "replacement": "bb" }])),
+        json!({}),
+        json!({}),
+        vec![before],
+    );
+    let after = &run.draft.messages()[0];
+    let Content::Parts(parts) = &after.content else { unreachable!("it had parts") };
+    assert_eq!((parts[0].as_text(), parts[2].as_text()), (Some("bb1"), Some("2bb")));
+    let segments: Vec<String> = after
+        .segments()
+        .iter()
+        .map(|segment| format!("{}-{} {}", segment.span.start, segment.span.end, segment.source))
+        .collect();
+    assert_eq!(segments, ["0-2 rule:r", "2-3 history:n", "3-4 history:n", "4-6 rule:r"]);
+}
+
+#[test]
+fn a_message_of_which_nothing_is_left_is_not_sent_unless_it_is_the_newest() {
+    let all = rules(json!([{ "regex": ".+", "targetRoles": ["user", "assistant", "tool"] }]));
+    let messages = || vec![message(Role::User, "a"), message(Role::Tool, "b"), message(Role::User, "c")];
+    check(all.clone(), messages(), &["tool: ", "user: "]);
+    let (_, run) = run(all, json!({}), json!({}), messages());
+    let decisions: Vec<String> = run.draft.decisions().iter().map(ToString::to_string).collect();
+    assert_eq!(decisions, ["dropped history:n: nothing is left of it after the regex rules"]);
+}
+
+#[test]
+fn without_a_change_messages_are_the_very_same() {
+    let before = vec![message(Role::User, "a")];
+    let (_, run) = run(rules(json!([{ "regex": "z" }])), json!({}), json!({}), before.clone());
+    assert!(run.draft.messages()[0].is_shared_with(&before[0]));
+    assert_eq!(run.stages[0].log[0].message, "no rule changed anything");
+}
+
+#[test]
+fn settings_bound_what_rules_may_cost() {
+    let (_, run) = run(
+        rules(json!([{ "regex": r"(a+)+\1!", "replacement": "" }])),
+        json!({}),
+        json!({ "steps": 100 }),
+        vec![message(Role::User, &"a".repeat(1_000))],
+    );
+    assert_eq!(run.diagnostics.len(), 1);
+    let expected = "warning[CTX0774]: all regex rules together have 100 steps, which ran out at the rule";
+    assert!(run.diagnostics[0].to_string().starts_with(expected), "{}", run.diagnostics[0]);
+}
+
+#[test]
+fn rules_run_until_the_last_step_is_spent() {
+    let presets =
+        rules(json!([{ "regex": "/b/g", "replacement": "c" }, { "regex": "/d/g", "replacement": "e" }]));
+    let messages = vec![message(Role::User, &"b d ".repeat(100)); 5];
+    let (_, run) = run(presets, json!({}), json!({ "steps": 1_000_000 }), messages);
+    assert_eq!(run.diagnostics, []);
+    for message in run.draft.messages() {
+        assert_eq!(message.text(), "c e ".repeat(100));
+    }
+}
+
+/// The 30 kinds of patterns that take a backtracking engine for ever are in the tests of `ctx-regex`; here are
+/// a few of them together on long messages.
+#[test]
+fn evil_rules_are_skipped_and_the_others_run() {
+    let evil = [r"(a+)+\1b", "(?:a(?=.*?z|.*))*b", r"((a|b)+)+\2!", "(?<=b(a+)+)a", r"(.*)\1x"];
+    let mut list: Vec<Value> =
+        evil.iter().map(|regex| json!({ "regex": regex, "replacement": "" })).collect();
+    list.push(json!({ "regex": "a$", "replacement": "!" }));
+    let text = "a".repeat(10_000);
+    let (_, run) = run(rules(json!(list)), json!({}), json!({}), vec![message(Role::User, &text); 3]);
+    assert_eq!(run.diagnostics.len(), evil.len());
+    for message in run.draft.messages() {
+        assert!(message.text().ends_with("a!"));
+    }
+}

@@ -1,0 +1,160 @@
+//! Session variables over a conversation that changes.
+
+use ctx_processors::{VariableDefinitions, Variables};
+use ctx_types::{Content, Node, NodeEdit, NodeId, NodeMetadata, Persist, Reader, Role, Session, SessionOp};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn definitions() -> VariableDefinitions {
+    let config = json!({ "enabled": true, "definitions": [
+        { "key": "hp", "initialValue": 50, "min": 0, "max": 100 },
+        { "key": "mood", "initialValue": "calm" },
+    ] });
+    VariableDefinitions::read(&config, &mut |_| ()).unwrap()
+}
+
+/// Returns the values as `name=value`.
+fn shown(session: &Session, definitions: &VariableDefinitions) -> String {
+    let variables = Variables::of_session(session, definitions);
+    let each = variables.iter().map(|(path, value)| format!("{path}={}", value.to_text()));
+    each.collect::<Vec<_>>().join(" ")
+}
+
+/// The same session, without anything that it remembers.
+fn forgetful(session: &Session) -> Session {
+    let mut fresh = Session::read(session.write(), &mut Reader::new());
+    fresh.apply(&SessionOp::ActivateLeaf { id: session.active_leaf_id().clone() }).unwrap();
+    fresh
+}
+
+fn node(id: usize, text: &str, role: Role) -> Box<Node> {
+    Box::new(Node::new(role, text).with_id(format!("n{id}")))
+}
+
+fn session(texts: &[&str]) -> Session {
+    let nodes = texts.iter().enumerate().map(|(id, text)| *node(id, text, Role::Assistant));
+    Session::linear("s", nodes).0
+}
+
+#[track_caller]
+fn check(session: &Session, expected: &str) {
+    assert_eq!(shown(session, &definitions()), expected);
+}
+
+#[test]
+fn an_edit_of_an_old_message_is_seen() {
+    let mut session = session(&["<svar name=hp value=10>", "x", "<svar name=hp op=+ value=5>"]);
+    check(&session, "hp=15 mood=calm");
+    let content = Content::Text("<svar name=hp value=90>".into());
+    let edit = SessionOp::Edit { id: "n0".into(), edit: Box::new(NodeEdit::content(content)) };
+    let undo = session.apply(&edit).unwrap();
+    check(&session, "hp=95 mood=calm");
+    session.apply(&undo).unwrap();
+    check(&session, "hp=15 mood=calm");
+}
+
+#[test]
+fn each_branch_has_its_own_values() {
+    let mut session = session(&["<svar name=hp value=10>", "<svar name=mood value=cross>"]);
+    check(&session, "hp=10 mood=cross");
+    let other = node(7, "<svar name=mood value=glad>", Role::Assistant);
+    session.apply(&SessionOp::Append { parent: "n0".into(), node: other }).unwrap();
+    check(&session, "hp=10 mood=glad");
+    session.apply(&SessionOp::ActivateLeaf { id: "n1".into() }).unwrap();
+    check(&session, "hp=10 mood=cross");
+}
+
+#[test]
+fn what_is_switched_off_does_not_count_and_what_is_hidden_does() {
+    let mut session = session(&["<svar name=hp value=10>", "<svar name=hp op=+ value=5>"]);
+    session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: false }).unwrap();
+    check(&session, "hp=55 mood=calm");
+    session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: true }).unwrap();
+    let mut summary = node(9, "In short: <svar name=hp value=99>", Role::System);
+    summary.metadata = Some(Box::new(NodeMetadata {
+        is_compression_node: Some(true),
+        compressed_node_ids: vec!["n0".into(), "n1".into()],
+        ..NodeMetadata::default()
+    }));
+    session.apply(&SessionOp::Insert { after: "n1".into(), node: summary }).unwrap();
+    check(&session, "hp=15 mood=calm");
+}
+
+#[test]
+fn results_of_tools_change_nothing() {
+    let nodes = [Role::User, Role::Assistant, Role::System, Role::Tool].into_iter().enumerate();
+    let nodes = nodes.map(|(id, role)| *node(id, "<svar name=hp op=+ value=10>", role));
+    check(&Session::linear("s", nodes).0, "hp=80 mood=calm");
+}
+
+#[test]
+fn other_definitions_are_another_fold() {
+    let session = session(&["<svar name=hp value=70>"]);
+    check(&session, "hp=70 mood=calm");
+    let config = json!({ "enabled": true, "definitions": [{ "key": "hp", "max": 60 }] });
+    let other = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
+    assert_eq!(shown(&session, &other), "hp=60");
+    check(&session, "hp=70 mood=calm");
+}
+
+#[test]
+fn values_of_several_parts_are_read() {
+    let mut session = session(&["x"]);
+    let parts = json!([{ "type": "text", "text": "<svar name=hp value=1>" }, { "type": "text", "text": "<svar name=hp>" }]);
+    let content: Content = serde_json::from_value(parts).unwrap();
+    let edit = SessionOp::Edit { id: "n0".into(), edit: Box::new(NodeEdit::content(content)) };
+    session.apply(&edit).unwrap();
+    let variables = Variables::of_session(&session, &definitions());
+    assert_eq!(variables.get("hp").unwrap().to_text(), "1");
+    let pointers: Vec<_> =
+        variables.findings().into_iter().map(|one| one.location.pointer.unwrap()).collect();
+    assert_eq!(pointers, ["/nodes/n0/content/1/text"]);
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let tag = (
+        prop::sample::select(vec!["hp", "mood", "new", "a.b", "界"]),
+        prop::sample::select(vec!["=", "+", "-", "*", "/", "pow"]),
+        prop::sample::select(vec!["0", "1", "7", "-3", "x", "[1]", "1e308"]),
+    );
+    let tag = tag.prop_map(|(name, op, value)| format!("<svar name={name} op={op} value='{value}'/> "));
+    prop::collection::vec(prop_oneof![3 => tag, 1 => Just("plain <svar name=".to_owned())], 0..3)
+        .prop_map(|pieces| pieces.concat())
+}
+
+fn op(session: &Session, (kind, at, number, text): &(u8, usize, usize, String)) -> SessionOp {
+    let ids: Vec<NodeId> = session.nodes().map(|(id, _)| id.clone()).collect();
+    let id = ids[at % ids.len()].clone();
+    let new = node(1_000 + number, text, if number % 3 == 0 { Role::User } else { Role::Assistant });
+    match kind {
+        0..=3 => SessionOp::Append { parent: session.active_leaf_id().clone(), node: new },
+        4 => SessionOp::Append { parent: id, node: new },
+        5 => SessionOp::Edit { id, edit: Box::new(NodeEdit::content(Content::Text(text.as_str().into()))) },
+        6 => SessionOp::Toggle { id, enabled: number % 2 == 0 },
+        7 => SessionOp::Remove { id },
+        8 => SessionOp::Insert { after: id, node: new },
+        _ => SessionOp::ActivateLeaf { id },
+    }
+}
+
+proptest! {
+    #[test]
+    fn folding_on_from_what_is_remembered_is_folding_from_the_start(
+        draws in prop::collection::vec((0_u8..10, any::<usize>(), 0_usize..10_000, text()), 1..40),
+    ) {
+        let definitions = definitions();
+        let mut session = Session::new("s");
+        let mut undos = Vec::new();
+        for draw in &draws {
+            undos.extend(session.apply(&op(&session, draw)));
+            let known = Variables::of_session(&session, &definitions);
+            prop_assert_eq!(known, Variables::of_session(&forgetful(&session), &definitions));
+        }
+        while let Some(undo) = undos.pop() {
+            session.apply(&undo).unwrap();
+            let known = Variables::of_session(&session, &definitions);
+            prop_assert_eq!(known, Variables::of_session(&forgetful(&session), &definitions));
+        }
+        prop_assert_eq!(shown(&session, &definitions), "hp=50 mood=calm");
+    }
+}

@@ -1,0 +1,243 @@
+//! Edits of files, and the texts that they leave.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Draft, Edit, EditError};
+
+const AGENT: &str = "\
+# Robin, a gardener
+name: Robin   # inline
+presetMessages:
+  # who she is
+  - id: who
+    role: system
+    content: |
+      You are Robin.
+      Be brief.
+
+  # the conversation
+  - {type: chat_history, id: 'history'}
+  - id: last
+    content: \"It is {{time}}.\"
+other: [a, 'b', \"c\"]  # tail
+";
+
+/// Makes one edit, compares the text, and takes it back.
+#[track_caller]
+fn check(edit: &Edit, expected: &str) {
+    let mut draft = Draft::open("agent.yaml", AGENT.as_bytes()).unwrap();
+    draft.edit(edit).unwrap();
+    assert_eq!(draft.text(), expected);
+    assert!(draft.undo() && !draft.undo());
+    assert_eq!(draft.text(), AGENT);
+    assert!(draft.redo() && !draft.redo());
+    assert_eq!(draft.text(), expected);
+}
+
+fn set(pointer: &str, value: Value) -> Edit {
+    Edit::Set { pointer: pointer.to_owned(), value }
+}
+
+#[test]
+fn a_text_takes_the_place_of_another_in_its_quotes() {
+    check(
+        &set("/presetMessages/2/content", json!("Now: {{date}}.")),
+        &AGENT.replace("It is {{time}}.", "Now: {{date}}."),
+    );
+    check(&set("/name", json!("Ada")), &AGENT.replace("name: Robin", "name: Ada"));
+}
+
+#[test]
+fn an_item_moves_with_the_comment_above_it() {
+    let moved = "\
+# Robin, a gardener
+name: Robin   # inline
+presetMessages:
+  # the conversation
+  - {type: chat_history, id: 'history'}
+  # who she is
+  - id: who
+    role: system
+    content: |
+      You are Robin.
+      Be brief.
+
+  - id: last
+    content: \"It is {{time}}.\"
+other: [a, 'b', \"c\"]  # tail
+";
+    check(&Edit::Move { pointer: "/presetMessages/0".to_owned(), to: 1 }, moved);
+}
+
+#[test]
+fn an_item_goes_with_the_comment_above_it() {
+    let without = AGENT.replace("  # the conversation\n  - {type: chat_history, id: 'history'}\n", "");
+    check(&Edit::Remove { pointer: "/presetMessages/1".to_owned() }, &without);
+}
+
+#[test]
+fn a_new_item_goes_above_the_comment_of_the_next() {
+    let value = json!({"id": "new", "content": "Hi"});
+    let with = AGENT.replace("  # the conv", "  - id: new\n    content: Hi\n  # the conv");
+    check(&Edit::Insert { pointer: "/presetMessages/1".to_owned(), value }, &with);
+}
+
+#[test]
+fn a_key_keeps_its_value_and_its_comment() {
+    let renamed = AGENT.replace("name: Robin", "title: Robin");
+    check(&Edit::Rename { pointer: "/name".to_owned(), key: "title".to_owned() }, &renamed);
+}
+
+#[test]
+fn what_cannot_be_done_changes_nothing() {
+    let mut draft = Draft::open("agent.yaml", AGENT.as_bytes()).unwrap();
+    let remove = |pointer: &str| Edit::Remove { pointer: pointer.to_owned() };
+    assert_eq!(draft.edit(&remove("/nothing")), Err(EditError::NotFound));
+    assert_eq!(draft.edit(&remove("/presetMessages/7")), Err(EditError::NotFound));
+    let rename = Edit::Rename { pointer: "/name".to_owned(), key: "other".to_owned() };
+    assert_eq!(draft.edit(&rename), Err(EditError::Taken));
+    let mut aliased = Draft::open("a.yaml", b"a: &x {k: 1}\nb: *x\n").unwrap();
+    assert_eq!(aliased.edit(&set("/b/k", json!(2))), Err(EditError::ChangesMore));
+    let mut text = Draft::open("notes.txt", b"only words").unwrap();
+    assert!(text.edit(&set("/a", json!(1))).is_err());
+    assert_eq!((draft.text(), draft.revision(), aliased.revision()), (AGENT, 0, 0));
+}
+
+/// Texts that are awkward in YAML or JSON.
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z ]{0,12}",
+        Just("a: b # c".to_owned()),
+        Just("- x".to_owned()),
+        Just("yes".to_owned()),
+        Just("12".to_owned()),
+        Just("it's \"so\" \\ {{user}}".to_owned()),
+        Just("two\nlines\n".to_owned()),
+        Just("  led by blanks\nand more".to_owned()),
+        Just("你好，\u{1F600}".to_owned()),
+        "\\PC{0,10}",
+    ]
+}
+
+/// One entry as an author may write it, with a comment above it or not.
+fn entry() -> impl Strategy<Value = String> {
+    let id = "[a-z]{1,5}";
+    let quoted = || words().prop_map(|text| serde_json::to_string(&text).unwrap_or_default());
+    let block = (id, "[a-z]{1,8}( [a-z]{1,8}){0,3}").prop_map(|(id, text)| {
+        format!(
+            "  - id: {id}   # inline\n    role: system\n    content: |\n      {text}\n      more {text}\n"
+        )
+    });
+    let flow = (id, quoted()).prop_map(|(id, text)| format!("  - {{id: {id}, content: {text}}}  # flow\n"));
+    let plain = (id, quoted()).prop_map(|(id, text)| {
+        format!("  - id: '{id}'\n    content: {text}\n    injectionStrategy: {{type: depth, depth: 3}}\n")
+    });
+    let above = prop_oneof![Just(""), Just("  # note\n"), Just("\n  # note\n  # more\n")];
+    (above, prop_oneof![block, flow, plain]).prop_map(|(above, entry)| format!("{above}{entry}"))
+}
+
+fn yaml_file() -> impl Strategy<Value = String> {
+    (prop::collection::vec(entry(), 1..7), prop_oneof![Just(""), Just("# tail\n"), Just("last: 1  # tail\n")])
+        .prop_map(|(entries, tail)| {
+            format!("# head\nname: 'x'  # name\npresetMessages:\n{}{tail}", entries.concat())
+        })
+}
+
+fn json_file() -> impl Strategy<Value = String> {
+    let entry = ("[a-z]{1,5}", words(), 0..3_usize).prop_map(|(id, text, form)| {
+        let text = serde_json::to_string(&text).unwrap_or_default();
+        match form {
+            0 => format!("{{\"id\": \"{id}\", \"content\": {text}}}"),
+            1 => format!("{{ \"id\":\"{id}\",\n      \"content\" : {text}, \"n\": 123456789012345678901 }}"),
+            _ => format!("{{\n      \"id\": \"{id}\",\n      \"content\": {text}\n    }}"),
+        }
+    });
+    prop::collection::vec(entry, 1..7).prop_map(|entries| {
+        format!("{{\n  \"name\": \"x\",\n  \"presetMessages\": [\n    {}\n  ]\n}}\n", entries.join(",\n    "))
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Wish {
+    Text(usize, String),
+    Depth(usize, i64),
+    Remove(usize),
+    Insert(usize, String),
+    Move(usize, usize),
+    Rename(usize),
+}
+
+impl Wish {
+    /// The edit of a file with so many entries.
+    fn edit(self, length: usize) -> Edit {
+        let at = |at: usize| format!("/presetMessages/{}", at % length.max(1));
+        match self {
+            Self::Text(entry, text) => set(&format!("{}/content", at(entry)), json!(text)),
+            Self::Depth(entry, depth) => {
+                set(&format!("{}/injectionStrategy", at(entry)), json!({"type": "depth", "depth": depth}))
+            }
+            Self::Remove(entry) => Edit::Remove { pointer: at(entry) },
+            Self::Insert(entry, text) => Edit::Insert {
+                pointer: format!("/presetMessages/{}", entry % (length + 1)),
+                value: json!({"id": "new", "role": "user", "content": text}),
+            },
+            Self::Move(from, to) => Edit::Move { pointer: at(from), to: to % length.max(1) },
+            Self::Rename(entry) => {
+                Edit::Rename { pointer: format!("{}/id", at(entry)), key: "key".to_owned() }
+            }
+        }
+    }
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    prop_oneof![
+        (0..8_usize, words()).prop_map(|(entry, text)| Wish::Text(entry, text)),
+        (0..8_usize, 0..9_i64).prop_map(|(entry, depth)| Wish::Depth(entry, depth)),
+        (0..8_usize).prop_map(Wish::Remove),
+        (0..8_usize, words()).prop_map(|(entry, text)| Wish::Insert(entry, text)),
+        (0..8_usize, 0..8_usize).prop_map(|(from, to)| Wish::Move(from, to)),
+        (0..8_usize).prop_map(Wish::Rename),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+    /// Edits give the value that was asked for, every comment of what stays is still there, and undo leads back to the
+    /// first byte.
+    #[test]
+    fn edits_change_what_they_name_and_can_be_taken_back(
+        file in prop_oneof![yaml_file(), json_file()],
+        wishes in prop::collection::vec(wish(), 1..6),
+    ) {
+        let name = if file.starts_with('{') { "agent.json" } else { "agent.yaml" };
+        let mut draft = Draft::open(name, file.as_bytes()).unwrap();
+        let mut steps = 0;
+        for wish in wishes {
+            let length = draft.value()["presetMessages"].as_array().map_or(0, Vec::len);
+            if length == 0 {
+                break;
+            }
+            let edit = wish.edit(length);
+            let mut wanted = draft.value().clone();
+            if edit.apply(&mut wanted).is_err() {
+                continue;
+            }
+            let before = (draft.text().to_owned(), draft.revision());
+            let may_lose = name.ends_with("json") || matches!(edit, Edit::Remove { .. });
+            prop_assert_eq!(draft.edit(&edit), Ok(()), "{:?}\n{}", edit, before.0);
+            prop_assert_eq!(draft.value(), &wanted);
+            let comments = |text: &str| ["# head", "# note", "# more", "# tail"].map(|one| text.matches(one).count()).iter().sum::<usize>();
+            prop_assert!(may_lose || comments(draft.text()) >= comments(&before.0), "{:?}\n{}\n{}", edit, before.0, draft.text());
+            steps += usize::from(draft.revision() > before.1);
+        }
+        let last = draft.text().to_owned();
+        for _ in 0..steps {
+            prop_assert!(draft.undo());
+        }
+        prop_assert_eq!(draft.text(), &file);
+        while draft.redo() {}
+        prop_assert_eq!(draft.text(), &last);
+    }
+}

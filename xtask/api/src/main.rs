@@ -1,0 +1,101 @@
+//! `api [--check]`: the public items of every library crate, one file a crate in `docs/api/`.
+//!
+//! A change of what others can call is then a change of a file that a reviewer sees. The items come from rustdoc's
+//! JSON, whose format is not stable: another version of Rust than the one it was made for is told and skipped.
+#![expect(clippy::print_stdout, reason = "a terminal program talks to the terminal")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+/// The format of rustdoc's JSON that this program reads; see `public-api` in the manifest of the workspace.
+const FORMAT: u64 = 57;
+
+/// Where the lists are.
+const FOLDER: &str = "docs/api";
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_check = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => false,
+        ["--check"] => true,
+        _ => bail!("usage: cargo xtask api [--check]"),
+    };
+    let metadata: Value =
+        serde_json::from_slice(&output(&["metadata", "--no-deps", "--format-version", "1"])?)?;
+    let target = PathBuf::from(metadata["target_directory"].as_str().context("no target folder")?);
+    let libraries = libraries(&metadata);
+    ensure!(!libraries.is_empty(), "no library crate is published");
+    let mut changed = Vec::new();
+    let mut items = 0;
+    for name in &libraries {
+        let Some(list) = list(name, &target)? else {
+            println!("api: not checked: this Rust does not write format {FORMAT} of rustdoc's JSON");
+            return Ok(());
+        };
+        items += list.lines().count();
+        let path = Path::new(FOLDER).join(format!("{name}.txt"));
+        if is_check {
+            changed.extend((fs::read_to_string(&path).unwrap_or_default() != list).then_some(path));
+        } else {
+            fs::create_dir_all(FOLDER)?;
+            fs::write(&path, list).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    ensure!(changed.is_empty(), "{changed:?} are not what the crates have; `cargo xtask api` writes them");
+    println!("api: {items} public items in {} crates", libraries.len());
+    Ok(())
+}
+
+/// Names the published crates that have a library.
+fn libraries(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let is_library = |package: &&Value| {
+        let targets = package["targets"].as_array().into_iter().flatten();
+        let mut kinds = targets.flat_map(|target| target["kind"].as_array().into_iter().flatten());
+        package["publish"].is_null() && kinds.any(|kind| kind == "lib")
+    };
+    packages.filter(is_library).filter_map(|package| package["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// Lists the public items of a crate, a line each; `None` where its JSON is of another format.
+fn list(name: &str, target: &Path) -> Result<Option<String>> {
+    // The JSON output is for developers of tools and is not stable; the variable admits it on a stable compiler.
+    output(&[
+        "rustdoc",
+        "--quiet",
+        "--package",
+        name,
+        "--lib",
+        "--",
+        "-Z",
+        "unstable-options",
+        "--output-format",
+        "json",
+    ])?;
+    let path = target.join("doc").join(format!("{}.json", name.replace('-', "_")));
+    let json: Value = serde_json::from_slice(&fs::read(&path)?)?;
+    if json["format_version"].as_u64() != Some(FORMAT) {
+        return Ok(None);
+    }
+    let api = public_api::Builder::from_rustdoc_json(&path)
+        .omit_blanket_impls(true)
+        .omit_auto_trait_impls(true)
+        .omit_auto_derived_impls(true)
+        .build()?;
+    let items: Vec<String> = api.items().map(ToString::to_string).collect();
+    Ok(Some(items.join("\n") + "\n"))
+}
+
+/// Runs cargo and returns what it prints.
+fn output(arguments: &[&str]) -> Result<Vec<u8>> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(arguments).env("RUSTC_BOOTSTRAP", "1").stderr(std::process::Stdio::inherit());
+    let done = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    ensure!(done.status.success(), "{command:?} ended with {}", done.status);
+    Ok(done.stdout)
+}
