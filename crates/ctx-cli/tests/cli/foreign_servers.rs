@@ -70,7 +70,10 @@ fn the_key_is_sent_and_found_nowhere() {
             shown += &place.chat(&format!("{kept} {more}"));
         }
     }
-    assert!(shown.contains("Hi there, who are you?") && shown.contains("the provider rejected the request"), "{shown}");
+    assert!(
+        shown.contains("Hi there, who are you?") && shown.contains("the provider rejected the request"),
+        "{shown}"
+    );
     assert!(!shown.contains("CANARY"), "{shown}");
     std::fs::remove_file(place.folder.path().join("key")).unwrap();
     for name in place.folder.names() {
