@@ -4,9 +4,10 @@ mod evidence;
 
 use std::fmt;
 
-use ctx_types::{Argument, Divider, Phrase, excerpt, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, phrase};
 use serde_json::{Map, Value};
 
+use crate::codes;
 use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::limits::Limits;
@@ -213,16 +214,59 @@ impl Format {
     }
 }
 
+/// What a document is taken for, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detection {
+    /// What it is taken for.
+    pub format: Format,
+    /// A warning that names the evidence, where that may be found in other files too.
+    pub guess: Option<Diagnostic>,
+}
+
 /// Returns what a document is, as far as one can tell; none of ours is `None`.
 ///
 /// Some documents can be read as two things: a list of `{role, content}` is a preset as well as a
 /// conversation (here: a conversation). [`crate::read_agent`] and its siblings read what they are asked for.
-pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Format>, ImportError> {
+///
+/// ```
+/// use ctx_preset_import::{Format, Limits, detect};
+///
+/// let of = |text: &str| detect(text.as_bytes(), "a.json", &Limits::default());
+/// let agent = of(r#"{"presetMessages": []}"#)?;
+/// assert!(agent.is_some_and(|agent| agent.format == Format::Agent && agent.guess.is_none()));
+/// let profile = of(r#"{"name": "Actor", "content": "You are an actor."}"#)?;
+/// assert!(profile.is_some_and(|profile| profile.format == Format::Profile && profile.guess.is_some()));
+/// # Ok::<(), ctx_preset_import::ImportError>(())
+/// ```
+pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Detection>, ImportError> {
     let document = Document::read(bytes, name, limits)?;
     Ok(match (&document.value, document.syntax) {
-        (Value::String(_), Syntax::Yaml) => Some(Format::PlainText),
-        (value, _) => evidence::source_format(value),
+        (Value::String(_), Syntax::Yaml) => Some(Detection { format: Format::PlainText, guess: None }),
+        (value, _) => evidence::source_format(value).map(|format| Detection {
+            format,
+            guess: guess(value, name, format).map(|it| it.in_document(name)),
+        }),
     })
+}
+
+/// Returns a warning that names the evidence by which a value is read as this format, where other files have that too.
+pub(crate) fn guess(value: &Value, name: &str, format: Format) -> Option<Diagnostic> {
+    let what = evidence::weak_evidence(value, stem(name))?;
+    let help = phrase!("if it is something else, ignore what is found in it");
+    Some(guessed(format, what).with_help(help))
+}
+
+/// Describes by what a format was guessed.
+pub(crate) fn guessed(format: Format, what: &str) -> Diagnostic {
+    let message =
+        phrase!("the file is read as {format} because of {what}", format = format.to_string(), what);
+    Diagnostic::warning(codes::GUESSED_FORMAT, message)
+}
+
+/// Returns the name of a file without folders and ending.
+pub(crate) fn stem(name: &str) -> &str {
+    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    base.rsplit_once('.').map_or(base, |(stem, _)| stem)
 }
 
 /// Names a value that is not what was asked for, by what it is or by its keys.

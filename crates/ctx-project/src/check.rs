@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ctx_compress::mask::check_summaries;
 use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
+use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_preset_import::{Document, detect};
 use ctx_types::{Diagnostic, Phrase, Session, phrase};
 use ctx_wire::lint;
@@ -102,10 +103,14 @@ impl Checker {
             }
         };
         let is_unreadable = read.is_err();
-        let (kind, findings) = match read {
+        let (kind, mut findings) = match read {
             Ok((kind, findings)) => (Some(kind), findings),
             Err(error) => (None, vec![error]),
         };
+        // A folder holds files of others: what they are is asked only where something seems wrong with them.
+        if is_of_folder && findings.iter().all(|finding| finding.code == GUESSED_FORMAT) {
+            findings.clear();
+        }
         let (findings, positions) = placed(findings, &sources);
         Some(Checked { files: vec![name], kind, sources, is_unreadable, findings, positions })
     }
@@ -164,10 +169,24 @@ fn nothing_known(found: Phrase) -> ImportError {
     ImportError::UnknownShape { expected, found, help: None }
 }
 
-/// Reads a file as what it is, and says what that is.
+/// Reads a file as what it is, and says what that is; a guess is a finding.
 fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
+    let detection = detect(bytes, &files::name(path), &Limits::default())?;
+    let format = detection.as_ref().map(|detection| detection.format);
+    let (kind, mut found) = look_as(format, bytes, path, checker)?;
+    let guess = detection.and_then(|detection| detection.guess);
+    found.extend(guess.filter(|_| matches!(kind, Kind::Format(_))));
+    Ok((kind, found))
+}
+
+/// Reads a file as what it was taken for.
+fn look_as(
+    format: Option<Format>,
+    bytes: &[u8],
+    path: &Path,
+    checker: &Checker,
+) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
     let (name, limits) = (&*files::name(path), Limits::default());
-    let format = detect(bytes, name, &limits)?;
     // Parts of a case look like an agent without entries.
     if case::is_case(path) && format.is_none_or(|format| format == Format::Agent) {
         return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));

@@ -63,6 +63,27 @@ fn warnings_pass_unless_they_are_denied() {
 }
 
 #[test]
+fn a_guess_is_told_of_a_file_and_not_of_a_folder_that_holds_it() {
+    let files = [("of/actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\"}")];
+    assert_snapshot!(ctx("check of/actor.json", &files), @r"
+    exit code 0
+    === output
+    `of/actor.json` is checked as a user profile
+    1 file checked: 0 errors, 1 warning
+    === errors
+    warning[CTX0629]: the file is read as a user profile because of a name or a text
+    --> of/actor.json
+     = help: if it is something else, ignore what is found in it
+    ");
+    assert_snapshot!(ctx("check of", &files), @r"
+    exit code 0
+    === output
+    `of/actor.json` is checked as a user profile
+    1 file checked: 0 errors, 0 warnings
+    ");
+}
+
+#[test]
 fn a_folder_is_checked_file_by_file() {
     let files = [
         ("presets/a.yaml", ORPHAN),

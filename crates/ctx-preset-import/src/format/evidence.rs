@@ -96,21 +96,43 @@ fn nearest(map: &Map<String, Value>) -> Vec<Format> {
 
 /// Returns what a value is, files of other applications among it, as far as one can tell.
 pub(crate) fn source_format(value: &Value) -> Option<Format> {
+    likely(value).map(|(format, _)| format)
+}
+
+/// As [`source_format`], with the evidence in words.
+fn likely(value: &Value) -> Option<(Format, &'static str)> {
     let Value::Object(map) = value else {
         let scripts = value.as_array().filter(|items| is_list_of_scripts(items));
-        return scripts.map(|_| Format::RegexScripts).or_else(|| shape(value));
+        return scripts.map(|_| (Format::RegexScripts, "")).or_else(|| own_shape(value));
     };
-    foreign(map).or_else(|| match own(map) {
-        shape @ (None | Some(Format::Profile)) => guessed(map).or(shape),
+    let certain = foreign(map).map(|format| (format, ""));
+    certain.or_else(|| match own(map) {
+        shape @ (None | Some((Format::Profile, _))) => guessed(map).or(shape),
         shape => shape,
     })
 }
 
+/// Returns what tells that a document is what it is taken for, in words; `None` if it is certain.
+pub(super) fn weak_evidence(value: &Value, stem: &str) -> Option<&'static str> {
+    match detected(value, stem) {
+        Detected::Certain(_) => None,
+        Detected::Guess(Format::Profile | Format::PlainText, _) if is_name_of_profile(stem) => None,
+        Detected::Guess(_, what) => Some(what),
+        Detected::Unknown(_) => likely(value).map(|(_, what)| what).filter(|what| !what.is_empty()),
+    }
+}
+
 /// Returns what a value is of our own forms, for readers that are asked for one.
 pub(crate) fn shape(value: &Value) -> Option<Format> {
+    own_shape(value).map(|(format, _)| format)
+}
+
+fn own_shape(value: &Value) -> Option<(Format, &'static str)> {
     match value {
         Value::Object(map) => own(map),
-        Value::Array(items) => list_shape(items, Strictness::Loose),
+        Value::Array(items) => {
+            list_shape(items, Strictness::Loose).map(|format| (format, "a list of texts or roles"))
+        }
         _ => None,
     }
 }
@@ -121,18 +143,18 @@ pub(super) fn foreign(map: &Map<String, Value>) -> Option<Format> {
     Some(versioned(row.format, map))
 }
 
-fn guessed(map: &Map<String, Value>) -> Option<Format> {
+fn guessed(map: &Map<String, Value>) -> Option<(Format, &'static str)> {
     let rows = FOREIGN.iter().filter(|row| row.worth != Worth::Certain);
-    rows.into_iter().find(|row| (row.fits)(map)).map(|row| row.format)
+    rows.into_iter().find(|row| (row.fits)(map)).map(|row| (row.format, row.what))
 }
 
-fn own(map: &Map<String, Value>) -> Option<Format> {
+fn own(map: &Map<String, Value>) -> Option<(Format, &'static str)> {
     let fits = |row: &&Evidence| (row.fits)(map);
+    let told = |row: &Evidence| (row.format, row.what);
     let (before, behind) = OWN.split_at(OWN_BEFORE_MESSAGES);
-    let before = before.iter().find(fits).map(|row| row.format);
-    before
-        .or_else(|| messages(map, Strictness::Loose))
-        .or_else(|| behind.iter().find(fits).map(|row| row.format))
+    let before = before.iter().find(fits).map(told);
+    let messages = || messages(map, Strictness::Loose).map(|format| (format, "messages"));
+    before.or_else(messages).or_else(|| behind.iter().find(fits).map(told))
 }
 
 /// Reports the version of a card by what it says of itself.
@@ -164,10 +186,11 @@ const fn guess(
 
 const fn asked(
     format: Format,
+    what: &'static str,
     keys: &'static [&'static str],
     fits: fn(&Map<String, Value>) -> bool,
 ) -> Evidence {
-    Evidence { format, worth: Worth::Asked, what: "", keys, fits }
+    Evidence { format, worth: Worth::Asked, what, keys, fits }
 }
 
 fn has(map: &Map<String, Value>, key: &str) -> bool {
@@ -275,10 +298,10 @@ const FOREIGN: [Evidence; 32] = [
         &["temp", "top_k", "top_p", "rep_pen"],
         is_sampled,
     ),
-    asked(Format::CardV1, &["name", "description"], |map| {
+    asked(Format::CardV1, "a name beside a description", &["name", "description"], |map| {
         has(map, "name") && is_text(map, "description") && !has(map, "content")
     }),
-    asked(Format::Pygmalion, &["name", "context"], |map| {
+    asked(Format::Pygmalion, "a name beside a context", &["name", "context"], |map| {
         has(map, "name") && is_text(map, "context") && !has(map, "content")
     }),
 ];
@@ -307,14 +330,14 @@ const OWN: [Evidence; 22] = [
         let agents = map.get("agents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         agents.iter().any(|agent| agent.get("presetMessages").is_some())
     }),
-    asked(Format::AgentExport, &["agents"], |map| is_list(map, "agents")),
+    asked(Format::AgentExport, "a list of agents", &["agents"], |map| is_list(map, "agents")),
     certain(Format::Session, &["nodes", "rootNodeId", "activeLeafId"], is_tree_of_messages),
-    asked(Format::Session, &["nodes"], is_tree),
+    asked(Format::Session, "nodes that have parents", &["nodes"], is_tree),
     certain(Format::SessionHalves, &["index", "detail"], |map| {
         map.get("detail").and_then(Value::as_object).is_some_and(is_tree)
     }),
     certain(Format::SillyTavernChat, &["chat_metadata", "user_name", "character_name"], is_chat_header),
-    asked(Format::SillyTavernChat, &["mes", "is_user"], is_silly_tavern_line),
+    asked(Format::SillyTavernChat, "a line of a chat", &["mes", "is_user"], is_silly_tavern_line),
     // Here `messages` decide.
     certain(Format::Agent, &AGENT_KEYS, |map| {
         let parameters = map.get("parameters").and_then(Value::as_object);
@@ -324,7 +347,7 @@ const OWN: [Evidence; 22] = [
     guess(Format::Agent, "keys of an agent", &["greetings", "character", "modelId", "profileId"], |map| {
         is_list(map, "greetings") || is_object(map, "character") || (has(map, "name") && has(map, "modelId"))
     }),
-    asked(Format::Agent, &["parameters"], |map| {
+    asked(Format::Agent, "parameters or a character", &["parameters"], |map| {
         // A persona with fields is that of an agent; a profile's is a text.
         ["greetings", "character", "parameters", "modelId", "profileId"].iter().any(|key| has(map, key))
             || is_object(map, "persona")
@@ -359,8 +382,10 @@ const OWN: [Evidence; 22] = [
             ["name", "scan_depth", "recursive_scanning", "token_budget"].iter().any(|key| has(map, key));
         is_book && (map.get("entries").is_some_and(is_empty) || has_entry(map, &["key"]))
     }),
-    asked(Format::Worldbook, &["entries"], |map| book_shape(map) == Some(Format::Worldbook)),
-    asked(Format::CardBook, &["entries"], |map| book_shape(map) == Some(Format::CardBook)),
+    asked(Format::Worldbook, "entries", &["entries"], |map| book_shape(map) == Some(Format::Worldbook)),
+    asked(Format::CardBook, "entries with keys", &["entries"], |map| {
+        book_shape(map) == Some(Format::CardBook)
+    }),
     certain(Format::Profile, &["name", "content", "displayName"], |map| {
         is_profile(map) && is_text(map, "content") && PROFILE_KEYS.iter().any(|key| has(map, key))
     }),
@@ -374,7 +399,9 @@ const OWN: [Evidence; 22] = [
                 && (is_text(map, "displayName") || is_text(map, "icon"))
         },
     ),
-    asked(Format::Profile, &["name", "content", "displayName"], |map| !is_message(map) && is_profile(map)),
+    asked(Format::Profile, "a name or a text", &["name", "content", "displayName"], |map| {
+        !is_message(map) && is_profile(map)
+    }),
 ];
 
 /// The keys beside `presetMessages` that only an agent has.
@@ -543,9 +570,13 @@ fn list_shape(items: &[Value], strictness: Strictness) -> Option<Format> {
         PLACEMENT_KEYS.iter().any(|key| is_placed(key)) && (has(map, "content") || is_text(map, "role"))
     };
     let is_placed = if is_strict { objects().any(is_entry) } else { any_has(&PLACEMENT_KEYS) };
+    // Forms have placeholders too.
+    let is_named = |item: &Value| item.get("type").and_then(Value::as_str) != Some("placeholder");
     let is_slot = |item: &&Value| {
         is_anchor(item)
-            && (!is_strict || ["id", "role", "content"].iter().any(|key| item.get(*key).is_some()))
+            && (!is_strict
+                || ["id", "role", "content"].iter().any(|key| item.get(*key).is_some())
+                || is_named(item))
     };
     if is_placed || items.iter().any(|item| is_slot(&item)) {
         return Some(Format::PresetList);

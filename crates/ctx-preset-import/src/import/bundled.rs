@@ -4,8 +4,8 @@ use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 
 use super::NamedBook;
-use super::sources::stem;
 use crate::format::Format;
+use crate::format::stem;
 use crate::formats::aio_hub::{BUNDLED, BUNDLED_PLACE};
 use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};

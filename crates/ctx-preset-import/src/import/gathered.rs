@@ -11,7 +11,7 @@ use crate::codes;
 use crate::container;
 use crate::document::ends_with;
 use crate::error::ImportError;
-use crate::format::Format;
+use crate::format::{self, Format};
 use crate::formats::risu;
 use crate::formats::sillytavern::card::TakenCard;
 use crate::formats::sillytavern::person::Persona;
@@ -188,7 +188,8 @@ impl Gathered {
             source.format.is_some_and(|format| merge::ONCE.contains(&format) && format.id() != key);
         let extent = source.extent;
         if let (Some(format), Some(what)) = (source.format, source.guessed_by) {
-            report.diagnostics.push(guessed(format, what));
+            let help = phrase!("if it is something else, leave it out or name its format with `--as`");
+            report.diagnostics.push(format::guessed(format, what).with_help(help));
         }
         let taken = self.take(source, &DocumentContext { file, key: &key, options, extent });
         report.diagnostics.extend(taken.found);
@@ -234,14 +235,6 @@ impl Gathered {
         };
         unused(wanted, is_taken)
     }
-}
-
-/// Describes by what a format was guessed.
-fn guessed(format: Format, what: &str) -> Diagnostic {
-    let message =
-        phrase!("the file is read as {format} because of {what}", format = format.to_string(), what);
-    let found = Diagnostic::warning(codes::GUESSED_FORMAT, message);
-    found.with_help(phrase!("if it is something else, leave it out or name its format with `--as`"))
 }
 
 /// Takes what a document of so many bytes needs, if there is so much left to its file.

@@ -7,7 +7,7 @@ use super::SourceFile;
 use crate::container::base64_text::behind_data_url;
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
-use crate::format::{Detected, Format, detected};
+use crate::format::{Detected, Format, detected, stem};
 use crate::limits::Limits;
 use crate::report::Extent;
 
@@ -87,10 +87,4 @@ impl Source {
     pub(super) fn stem(&self) -> &str {
         stem(&self.name)
     }
-}
-
-/// Returns the name of a file without folders and ending.
-pub(super) fn stem(name: &str) -> &str {
-    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    base.rsplit_once('.').map_or(base, |(stem, _)| stem)
 }

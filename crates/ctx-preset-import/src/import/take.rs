@@ -4,11 +4,12 @@ use ctx_types::{Diagnostic, RegexPreset, Worldbook, phrase};
 use serde_json::Value;
 
 use super::gathered::{Gathered, SourceObject, unused};
-use super::sources::{Source, stem};
+use super::sources::Source;
 use super::{ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows};
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
 use crate::format::Format;
+use crate::format::stem;
 use crate::formats::aio_hub;
 use crate::formats::risu::{self, Module};
 use crate::formats::sillytavern::card::Card;

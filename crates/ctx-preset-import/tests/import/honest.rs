@@ -22,7 +22,8 @@ fn import_one(document: &Value) -> Import {
 /// Records for a document what it may be: the report is true of those too that nothing tells for certain.
 fn named(text: &str) -> ImportOptions {
     let mut options = ImportOptions::default();
-    options.format = detect(text.as_bytes(), "file.json", &Limits::default()).unwrap();
+    let detection = detect(text.as_bytes(), "file.json", &Limits::default()).unwrap();
+    options.format = detection.map(|found| found.format);
     options
 }
 

@@ -1,6 +1,6 @@
 //! Files of other applications as an agent.
 
-use ctx_preset_import::{FieldStatus, Format, Import, ImportOptions, SourceFile, import};
+use ctx_preset_import::{FieldStatus, Format, Import, ImportOptions, Limits, SourceFile, detect, import};
 use ctx_types::Persist as _;
 use serde_json::{Value, json};
 
@@ -629,4 +629,21 @@ fn uids_of_a_book_that_stand_twice_are_told() {
     check(book.clone(), &["/entries/1/id", "/entries/2/id"]);
     let place = |index: usize| format!("/data/character_book/entries/{index}/id");
     check(card(json!({ "name": "Ada", "character_book": book })).1, &[&place(1), &place(2)]);
+}
+
+#[test]
+fn no_file_of_others_is_certain() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/files_of_others_are_refused");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name.ends_with(".json") {
+            let found = detect(&std::fs::read(&path).unwrap(), name, &Limits::default());
+            let is_certain = found.is_ok_and(|found| found.is_some_and(|found| found.guess.is_none()));
+            assert!(!is_certain, "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
 }

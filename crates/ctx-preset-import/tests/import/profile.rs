@@ -57,7 +57,8 @@ fn what_is_no_profile_is_refused() {
 
 #[test]
 fn forms_are_told_apart() {
-    let told = |input: &str| detect(input.as_bytes(), "", &Limits::default()).unwrap();
+    let told =
+        |input: &str| detect(input.as_bytes(), "", &Limits::default()).unwrap().map(|found| found.format);
     assert_eq!(told("{\"presetMessages\": []}"), Some(Format::Agent));
     assert_eq!(told("name: Nyx\ngreetings: []"), Some(Format::Agent));
     assert_eq!(told("{\"type\": \"AIO_Agent_Export\", \"agents\": []}"), Some(Format::AgentExport));

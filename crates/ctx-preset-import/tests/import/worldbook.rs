@@ -157,7 +157,8 @@ fn what_is_no_book_is_refused() {
 
 #[test]
 fn books_are_told_by_their_keys() {
-    let told = |file: &str| detect(file.as_bytes(), "", &Limits::default()).unwrap();
+    let told =
+        |file: &str| detect(file.as_bytes(), "", &Limits::default()).unwrap().map(|found| found.format);
     assert_eq!(told("{\"entries\": {\"0\": {\"key\": []}}}"), Some(Format::Worldbook));
     assert_eq!(told("{\"name\": \"x\", \"entries\": []}"), Some(Format::Worldbook));
     assert_eq!(told("{\"entries\": [{\"keys\": []}]}"), Some(Format::CardBook));

@@ -4,7 +4,7 @@ use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use ctx_engine::{Format, ImportError, Limits};
+use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::detect;
 use ctx_types::{Argument, Diagnostic, Divider, Phrase, count_of, phrase, thousands};
 use serde_json::{Value, json};
@@ -295,7 +295,7 @@ fn is_conversation(found: &FolderEntry) -> bool {
     let FolderEntry::File(path) = found else { return true };
     let Ok(bytes) = files::read(path) else { return true };
     match detect(&bytes, &files::name(path), &Limits::default()) {
-        Ok(format) => format.is_some_and(Format::is_conversation),
+        Ok(detection) => detection.is_some_and(|found| found.format.is_conversation()),
         Err(error) => !matches!(error, ImportError::UnknownShape { .. }),
     }
 }
