@@ -38,6 +38,12 @@ pub(crate) struct DiffArguments {
     /// The model whose tokens are counted, where agents are assembled
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
+    /// A table of models, whose rows are tried before the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Option<PathBuf>,
+    /// A worldbook that agents are assembled with; may be given several times
+    #[arg(long = "worldbook", value_name = "FILE")]
+    pub(crate) worldbooks: Vec<PathBuf>,
     /// The time at which agents are assembled, such as 2026-01-31T12:00:00Z; now if absent
     #[arg(long, value_name = "RFC 3339")]
     pub(crate) at: Option<String>,
@@ -57,6 +63,8 @@ impl DiffArguments {
             profile: self.profile.clone(),
             input: self.input.clone(),
             model: self.model.clone(),
+            models: self.models.clone(),
+            worldbooks: self.worldbooks.clone(),
             at: self.at.clone(),
             ..TurnArguments::of(&self.config)
         }

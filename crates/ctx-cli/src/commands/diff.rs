@@ -19,9 +19,9 @@ use ctx_project::turn::{self, Turn, TurnFiles};
 
 /// Compares two contexts and prints the result.
 pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit> {
-    let DiffArguments { first, second, session, profile, .. } = arguments;
-    let files = [Some(first), Some(second), session.as_ref(), profile.as_ref()];
-    inputs::check_stdin(files.into_iter().flatten())?;
+    let DiffArguments { first, second, session, profile, models, worldbooks, .. } = arguments;
+    let files = [Some(first), Some(second), session.as_ref(), profile.as_ref(), models.as_ref()];
+    inputs::check_stdin(files.into_iter().flatten().chain(worldbooks))?;
     let mut sources = show::sources(language);
     let sides = [Side::read(first, &mut sources)?, Side::read(second, &mut sources)?];
     let [first, second] = match sides {

@@ -2,6 +2,7 @@
 
 mod names;
 mod outputs;
+mod rules;
 mod screen;
 
 use ctx_language::Language;
@@ -34,6 +35,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     options.format = arguments.format.as_deref().and_then(Format::parse);
     let mut made = import(&given, &options);
     outputs::report_lost_digits(&mut made, &given);
+    rules::report_broken(&mut made);
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
     if !arguments.json {
         packed(&made.report).for_each(|name| sources.hide(name));

@@ -101,3 +101,20 @@ fn what_is_neither_context_nor_agent_is_said() {
       = help: the file may have been cut off; a bracket or a quote is not closed
     ");
 }
+
+#[test]
+fn agents_are_assembled_with_a_worldbook_and_a_table_of_models() {
+    let folder = two_turns();
+    folder.write("w.json", br#"{"entries":{"0":{"key":["Well"],"content":"A well is deep.","position":0}}}"#);
+    folder.write("m.json", br#"[{"pattern":"^mine$","encoding":"cl100k_base","contextWindow":4000}]"#);
+    let turn = "--session c.json --input Well? --at 2026-01-31T12:00:00Z --model mine --models m.json";
+    assert_snapshot!(folder.ctx(&format!("diff before.json a.yaml {turn} --worldbook w.json")), @r"
+    exit code 0
+    === output
+    shared            0 messages of 4 and the beginning of the next, about 16 of 39 tokens (41 %)
+    first difference  message 0, byte 44 of its text
+      first           `` by merged:preset:identity+preset:rules
+      second          `  ---  A well is deep.` by separator
+    billed again      about 23 tokens, 14 of them in messages that have not changed
+    ");
+}

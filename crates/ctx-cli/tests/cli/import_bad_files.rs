@@ -201,3 +201,13 @@ fn migrate_takes_backups_back_where_a_file_cannot_be_written() {
     let content = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!([content("a.json"), content("h.json")], [OLD, HALVES]);
 }
+
+#[test]
+fn a_script_that_cannot_run_is_told_at_its_place() {
+    let scripts = r#"[{"scriptName":"x","findRegex":"/a(b/g","replaceString":"","placement":[2]}]"#;
+    let said = [
+        "warning[CTX0770]: the pattern `/a(b/g` is not valid: invalid pattern at byte 1: unterminated group",
+        "--> x.json:1:32",
+    ];
+    check(&[("x.json", scripts)], "import x.json", (0, &said, &[]));
+}

@@ -3,7 +3,7 @@
 //! There is no published specification of them beside that of character cards: what is read here is what exported
 //! files show. Packed files (`.risum`, `.risup`) are a form of their own and are not read.
 
-use ctx_types::{Phrase, phrase};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::lorebook::Kind::{Divided, Number, Switch, Text};
 use super::lorebook::{self, Lorebook, known};
+use crate::codes;
 use crate::formats::sillytavern::regex_scripts::LIST;
 use crate::formats::sillytavern::{arrange, parameters};
 use crate::loose::{Object, number_of, said, text};
@@ -192,6 +193,8 @@ pub(crate) struct Module {
     pub(crate) scripts: Option<Value>,
     /// Where the fields of the module are in its file.
     pub(crate) within: &'static str,
+    /// What is odd about its scripts, with pointers into its file.
+    pub(crate) found: Vec<Diagnostic>,
 }
 
 impl Module {
@@ -213,9 +216,43 @@ impl Module {
             .map(|(number, (_, script))| as_script(script.lead_to(format!("{LIST}/rules/{number}"))))
             .collect();
         let scripts = (!scripts.is_empty()).then_some(Value::Array(scripts));
-        Self { name, book: lorebook(module, place), scripts, within }
+        let found = odd_scripts(module, within);
+        Self { name, book: lorebook(module, place), scripts, within, found }
     }
 }
+
+/// Finds scripts that are none, and values of scripts that cannot be read.
+fn odd_scripts(module: Source<'_>, within: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (index, script) in module.at("regex").items() {
+        let at = format!("{within}/regex/{index}");
+        let Some(fields) = script.object() else {
+            let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("a regex script is not an object"));
+            found.push(finding.at_pointer(at));
+            continue;
+        };
+        for (key, expected, fits) in SCRIPT_FIELDS {
+            if fields.get(key).is_some_and(|value| !value.is_null() && !fits(value)) {
+                let message = phrase!("`{key}` of a regex script is not {expected}", key, expected);
+                let finding = Diagnostic::warning(codes::SCRIPT_VALUE, message);
+                found.push(finding.at_pointer(format!("{at}/{key}")));
+            }
+        }
+    }
+    found
+}
+
+/// A field of a script, what it holds, and whether a value is that.
+type ScriptField = (&'static str, &'static str, fn(&Value) -> bool);
+
+const SCRIPT_FIELDS: [ScriptField; 6] = [
+    ("comment", "a text", Value::is_string),
+    ("in", "a text", Value::is_string),
+    ("out", "a text", Value::is_string),
+    ("type", "a text", Value::is_string),
+    ("flag", "a text", Value::is_string),
+    ("ableFlag", "true or false", Value::is_boolean),
+];
 
 /// Returns the lorebook of a module as one by itself.
 fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {

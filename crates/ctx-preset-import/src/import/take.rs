@@ -262,7 +262,7 @@ impl Gathered {
         let place = self.next_book();
         let (module, rows) = on.record(value, |file| Module::of(file, &place));
         let within = module.within;
-        let mut found = Vec::new();
+        let mut found = module.found;
         if let Some(book) = module.book {
             let imported = worldbook::finish(book);
             let lorebook = format!("{within}/lorebook");
