@@ -37,6 +37,8 @@ pub(crate) struct Claim {
     pub(crate) note: Option<&'static str>,
     /// Whether it may be somewhere else after all, even where other fields are not.
     pub(crate) is_unsure: bool,
+    /// Whether it changes nothing of what is sent that it is only nearly the same.
+    pub(crate) is_alike: bool,
 }
 
 /// Where a field goes, below where what is around it leads to.
@@ -53,11 +55,11 @@ pub(crate) enum Tail {
 impl Claim {
     pub(crate) fn taken(note: Option<&'static str>, tail: Tail) -> Self {
         let status = if note.is_some() { FieldStatus::Approximated } else { FieldStatus::Mapped };
-        Self { status, tail, note, is_unsure: false }
+        Self { status, tail, note, is_unsure: false, is_alike: false }
     }
 
     pub(crate) fn kept(note: &'static str) -> Self {
-        Self { status: FieldStatus::Kept, tail: Tail::Fixed(""), note: Some(note), is_unsure: false }
+        Self { tail: Tail::Fixed(""), status: FieldStatus::Kept, ..Self::taken(Some(note), Tail::Same) }
     }
 }
 
@@ -248,6 +250,7 @@ impl<'a> Walk<'a> {
         let claim = claim.or(around.rest);
         let (status, note) =
             claim.map_or((FieldStatus::Kept, around.note), |(claim, _)| (claim.status, claim.note));
+        let is_alike = claim.is_some_and(|(claim, _)| claim.is_alike);
         let is_item = claim.is_some_and(|(claim, _)| matches!(claim.tail, Tail::Item(..)));
         let is_sure = match around.sureness {
             _ if claim.is_some_and(|(claim, _)| claim.is_unsure) => false,
@@ -257,7 +260,7 @@ impl<'a> Walk<'a> {
         };
         let pointer = &*self.pointer;
         let from = |start: usize| pointer.get(start..).unwrap_or_default();
-        self.rows.push(pointer, RowFacts { status, note, is_sure, is_empty }, |text| {
+        self.rows.push(pointer, RowFacts { status, note, is_sure, is_empty, is_alike }, |text| {
             if let Some((claim, steps_from)) = claim.filter(|(claim, _)| claim.status != FieldStatus::Kept) {
                 text.push_str(around.to.1);
                 if matches!(claim.tail, Tail::Same) {

@@ -65,6 +65,10 @@ pub struct FieldReport<'a> {
     /// Whether it holds nothing: null, or an empty text, list or object.
     #[serde(skip)]
     pub is_empty: bool,
+    /// Of one that is approximated: whether what is sent is the same, since it is only spelled in another way or says
+    /// nothing of that.
+    #[serde(skip)]
+    pub is_alike: bool,
 }
 
 /// What became of a field.

@@ -26,6 +26,7 @@ pub(crate) struct Field<'v, T> {
     read: Option<T>,
     note: Option<&'static str>,
     is_unsure: bool,
+    is_alike: bool,
 }
 
 impl<'v> Source<'v> {
@@ -287,8 +288,16 @@ impl<'v> Source<'v> {
         });
     }
 
+    /// As [`Self::all_together`], where nothing of what is sent differs.
+    pub(crate) fn all_alike(self, note: &'static str, to: &'static str) {
+        self.record(|record, value| {
+            let claim = Claim { is_alike: true, ..Claim::taken(Some(note), Tail::Fixed(to)) };
+            record.claim_all(value, claim, false);
+        });
+    }
+
     fn read<T>(self, read: impl FnOnce(&'v Value) -> Option<T>) -> Field<'v, T> {
-        Field { source: self, read: self.value.and_then(read), note: None, is_unsure: false }
+        Field { source: self, read: self.value.and_then(read), note: None, is_unsure: false, is_alike: false }
     }
 
     fn record(self, record: impl FnOnce(&Record, &Value)) {
@@ -302,6 +311,11 @@ impl<T> Field<'_, T> {
     /// Describes how it differs where it goes.
     pub(crate) fn nearly(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
+    }
+
+    /// Describes how it is spelled where it goes, or that it says nothing of what is sent: nothing else differs.
+    pub(crate) fn alike(self, note: &'static str) -> Self {
+        Self { is_alike: true, ..self.nearly(note) }
     }
 
     /// Reports that it may be somewhere else after all.
@@ -326,11 +340,11 @@ impl<T> Field<'_, T> {
     }
 
     fn claim(self, tail: Tail) -> Option<T> {
-        let Self { source, read, note, is_unsure } = self;
+        let Self { source, read, note, is_unsure, is_alike } = self;
         source.record(|record, value| {
             let claim = match read.is_none() && !value.is_null() {
                 true => Claim::kept(NOT_READ),
-                false => Claim { is_unsure, ..Claim::taken(note, tail) },
+                false => Claim { is_unsure, is_alike, ..Claim::taken(note, tail) },
             };
             record.claim(value, claim);
         });

@@ -31,6 +31,7 @@ struct Row {
     status: FieldStatus,
     is_sure: bool,
     is_empty: bool,
+    is_alike: bool,
 }
 
 /// Instead of the length of a place that is nowhere.
@@ -48,6 +49,8 @@ pub(crate) struct RowFacts {
     pub(crate) is_sure: bool,
     /// Whether it holds nothing.
     pub(crate) is_empty: bool,
+    /// Whether it changes nothing of what is sent that it is only nearly the same.
+    pub(crate) is_alike: bool,
 }
 
 /// What becomes of a row after all.
@@ -105,9 +108,10 @@ impl FieldReports {
         let between = self.text.len();
         let is_somewhere = to(&mut self.text);
         let to = if is_somewhere { length(self.text.len() - between) } else { NONE };
-        let RowFacts { status, note, is_sure, is_empty } = facts;
+        let RowFacts { status, note, is_sure, is_empty, is_alike } = facts;
         let note = self.note(note);
-        self.rows.push(Row { start, pointer: length(between - start), to, note, status, is_sure, is_empty });
+        let pointer = length(between - start);
+        self.rows.push(Row { start, pointer, to, note, status, is_sure, is_empty, is_alike });
     }
 
     /// Returns the number of a note. O(notes), of which a format has a few.
@@ -150,6 +154,7 @@ impl FieldReports {
             let Some(Change { status, to, note }) = change(self.view(&row)) else { continue };
             let mut changed = Row { status, note: self.note(note), ..row };
             changed.is_sure &= status == row.status;
+            changed.is_alike &= note == self.view(&row).note;
             match to {
                 Target::Same => {}
                 Target::Nowhere => changed.to = NONE,
@@ -178,6 +183,7 @@ impl FieldReports {
             to,
             note,
             is_empty: row.is_empty,
+            is_alike: row.is_alike,
         }
     }
 }

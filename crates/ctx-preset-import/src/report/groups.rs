@@ -17,6 +17,8 @@ pub struct FieldGroup<'a> {
     pub count: usize,
     /// Whether each holds nothing.
     pub are_empty: bool,
+    /// Whether what is sent is the same, of those that are approximated.
+    pub are_alike: bool,
     /// The first of them.
     pub example: FieldReport<'a>,
 }
@@ -33,6 +35,7 @@ impl FileReport {
                 Some(group) => {
                     group.count += 1;
                     group.are_empty &= field.is_empty;
+                    group.are_alike &= field.is_alike;
                 }
                 None => groups.push(FieldGroup {
                     pattern: pattern(field.pointer),
@@ -40,6 +43,7 @@ impl FileReport {
                     note: field.note,
                     count: 1,
                     are_empty: field.is_empty,
+                    are_alike: field.is_alike,
                     example: field,
                 }),
             }

@@ -33,7 +33,7 @@ pub(super) fn take_entry(entry: Source<'_>) {
     }
     take_mirrored(entry);
     for editor in ["addMemo", "displayIndex"] {
-        entry.at(editor).any().nearly(EDITOR).into(editor);
+        entry.at(editor).any().alike(EDITOR).into(editor);
     }
     entry.at("automationId").keep(QUICK_REPLIES);
 }

@@ -228,7 +228,7 @@ fn list(language: Language, title: &str, names: &[String]) -> Vec<String> {
 fn reasons(language: Language, report: &ImportReport, status: FieldStatus) -> Vec<String> {
     let mut reasons: Vec<Reason<'_>> = Vec::new();
     for file in &report.files {
-        for group in file.groups().into_iter().filter(|group| group.status == status) {
+        for group in file.groups().into_iter().filter(|group| group.status == status && !group.are_alike) {
             let is_same = |reason: &&mut Reason<'_>| reason.note == group.note && reason.file == file.path;
             match reasons.iter_mut().find(is_same) {
                 Some(reason) => reason.add(&group),

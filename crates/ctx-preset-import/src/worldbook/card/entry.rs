@@ -201,7 +201,7 @@ impl Converter {
         for ((theirs, to), found) in CARD_EXTENSIONS.iter().zip(extended) {
             let field = entry.found(found);
             match *theirs {
-                "display_index" => drop(field.any().nearly(EDITOR).into(*to)),
+                "display_index" => drop(field.any().alike(EDITOR).into(*to)),
                 "automation_id" => field.keep(QUICK_REPLIES),
                 _ => drop(field.any().into(*to)),
             }

@@ -43,9 +43,13 @@ impl Prompt<'_> {
             prompt.at(key).any().nearly(note).into(to);
         };
         prompt.at("identifier").text().into("/id");
-        near("system_prompt", "the id tells prompts of the application", "/id");
-        near("marker", "the id tells markers", "/type");
-        near("enabled", "the order decides", "/isEnabled");
+        for (key, note, to) in [
+            ("system_prompt", "the id tells prompts of the application", "/id"),
+            ("marker", "the id tells markers", "/type"),
+            ("enabled", "the order decides", "/isEnabled"),
+        ] {
+            prompt.at(key).any().alike(note).into(to);
+        }
         near("forbid_overrides", "decided when card and preset meet", "/content");
         prompt.at("injection_trigger").texts_together("/triggers");
         match form {
@@ -102,7 +106,7 @@ impl ChatPreset<'_> {
             false => new_chat.keep("the conversation has no place"),
         }
         for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
-            self.0.at(key).any().nearly(WINDOW).into("");
+            self.0.at(key).any().alike(WINDOW).into("");
         }
         for (key, note) in [
             ("new_group_chat_prompt", GROUPS),
@@ -114,7 +118,7 @@ impl ChatPreset<'_> {
         ] {
             self.0.at(key).keep(note);
         }
-        self.0.at("extensions").any().nearly("there is nothing in it").into("/regexConfig");
+        self.0.at("extensions").any().alike("there is nothing in it").into("/regexConfig");
     }
 
     /// Records for prompts that became no entry why they did not.
@@ -131,18 +135,18 @@ impl ChatPreset<'_> {
 
     fn take_order(self, ids: &BTreeMap<&str, usize>) {
         let orders = self.0.at("prompt_order");
-        orders.any().nearly("there is no order").into("/presetMessages");
+        orders.any().alike("there is no order").into("/presetMessages");
         let Some(order) = self.ordered_by() else { return };
         let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
         for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
-            other.at("character_id").any().nearly(ORDERED).into("/presetMessages");
-            other.at("order").all_together(ORDERED, "/presetMessages");
+            other.at("character_id").any().alike(ORDERED).into("/presetMessages");
+            other.at("order").all_alike(ORDERED, "/presetMessages");
         }
         if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
             let chosen = chosen.lead_to("/presetMessages");
             let counts = "the order of 100001 counts, then 100000";
-            chosen.at("character_id").any().nearly(counts).into("");
-            chosen.at("order").any().nearly("nothing is ordered").into("");
+            chosen.at("character_id").any().alike(counts).into("");
+            chosen.at("order").any().alike("nothing is ordered").into("");
         }
         let repeated: BTreeSet<usize> = order.repeated().map(|(index, _)| index).collect();
         for (index, step) in order.steps {
