@@ -3,6 +3,7 @@
 // All requests but `login` carry `Authorization: Bearer TOKEN`; bodies are `application/json` (`import`:
 // `application/octet-stream`). Every answer has the header `x-ctx-build`; a page of another build asks to be loaded
 // anew. Places are given twice: in bytes of UTF-8 (`start`, `end`) and in UTF-16 units (`from`, `to`).
+// `accept-language: en|zh` chooses the language of an answer, `x-ctx-window` names the window.
 
 /** The severity of a finding. */
 export type Severity = "error" | "warning" | "info";
@@ -14,6 +15,8 @@ export interface Finding {
   message: string;
   /** What to do about it. */
   help?: string;
+  /** The file that it is about: its path below the folder. */
+  file?: string;
   /** The JSON pointer of the value that it is about. */
   pointer?: string;
   /** Where in the text of the draft. */
@@ -60,6 +63,8 @@ export interface Project {
   model?: string;
   endpoint?: string;
   lang: "en" | "zh";
+  /** Ids of the files that `ctx.toml` names for every turn. */
+  defaults: { agent?: string; conversation?: string; profile?: string; worldbooks: string[] };
   findings: Finding[];
 }
 
@@ -76,7 +81,7 @@ export interface AnchorInfo {
   hint?: string;
 }
 export interface MacroInfo { name: string; syntax: string; description: string; example?: string; aliases: string[] }
-export interface ProcessorInfo { id: string; name: string; description: string; priority: number; isCore: boolean; fields: unknown[] }
+export interface ProcessorInfo { id: string; name: string; description: string; priority: number; isCore: boolean; isOn: boolean; fields: unknown[] }
 export interface Registry {
   anchors: AnchorInfo[];
   macros: MacroInfo[];
@@ -120,6 +125,8 @@ export interface Edits { base: number; id: string; edits: Edit[] }
 export interface TextEdit { base: number; id: string; text: string }
 /** All of `edits`, `undo`, `redo`, `discard`, `fix` and `save` answer with the file as it is now. 409: `theirs`. */
 export type Edited = FileView;
+/** `undo`, `redo` and `discard`: with `base`, 409 where the draft has changed since. */
+export interface Step { base?: number }
 export interface Fix { base: number; index: number }
 /** `save` has the header `If-Match: "HASH"`; body `{}` or `{"overwrite": true}` after a 409. */
 export interface Save { overwrite?: boolean }
@@ -137,15 +144,17 @@ export interface TurnSettings {
   kind?: string;
 }
 export interface PreviewRequest {
-  /** A number that grows within a window: a newer request ends the older one (409 with CTX1012). */
+  /** The name of the window: a newer request of it ends the older one (409 with CTX1012). */
   window: string;
-  /** Ids of files; all are drafts as they are now. Without an agent: the conversation alone. */
+  /** Ids of files; all are drafts as they are now. What is not named is taken from `ctx.toml`, if it names one. */
   agent?: string;
   conversation?: string;
   profile?: string;
   worldbooks: string[];
   /** Use the file on disk and not the draft. */
   saved?: boolean;
+  /** Keeps it beside the last 8 of the window; of pinned ones the last 4. */
+  pin?: boolean;
   turn: TurnSettings;
   enable: string[];
   disable: string[];
@@ -153,7 +162,7 @@ export interface PreviewRequest {
   have?: string;
 }
 export interface Row {
-  /** The place in the request, 0-based; absent for what is not sent. */
+  /** The place in the request, 0-based; absent for what is not sent. After splices count it anew: not part of `key`. */
   n?: number;
   /** A hash of all that the row shows. Equal key, equal row. */
   key: string;
@@ -172,7 +181,7 @@ export interface Row {
   head: string;
   /** For what is not sent: why. */
   dropped?: string;
-  /** Opens it: GET `previews/{p}/rows/{row}`. */
+  /** Its place in the list, 0-based, by which its text is asked for. After splices count it anew, as `n`. */
   row: number;
 }
 export interface Splice { at: number; remove: number; insert: Row[] }
@@ -184,6 +193,7 @@ export interface Usage {
   isExact: boolean;
   parts: { name: string; tokens: number }[];
 }
+/** `code`: what it is about, such as `history:n3`; `kind`: what became of it, in the language of the request. */
 export interface DecisionView { code: string; kind: string; message: string; rows: number[] }
 export interface StageView { id: string; name: string; before: number; after: number; tokens?: number; log: string[] }
 export interface Preview {

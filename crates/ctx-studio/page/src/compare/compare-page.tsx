@@ -102,7 +102,7 @@ function Difference({ difference }: { difference: NonNullable<Compared["differen
   const [ownerA, ownerB] = difference.owners;
   return (
     <section class="difference" data-test="difference">
-      <h3>{t().firstDifference}</h3>
+      <h2>{t().firstDifference}</h2>
       <p>{t().differsAt(difference.message, difference.at)}</p>
       <div class="both">
         <div><span class="letter">A</span> <b>{ownerA ?? t().nothing}</b>{difference.excerpts && <pre tabIndex={0}>{difference.excerpts[0]}</pre>}</div>

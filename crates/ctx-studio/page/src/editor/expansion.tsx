@@ -32,9 +32,9 @@ export function Expansion({ expanded }: { expanded: Expanded | undefined }) {
   if (!expanded) return null;
   const isBlank = expanded.text.trim() === "";
   return (
-    <section class="expansion" aria-label={t().expansion}>
-      <h4>{t().expansion}</h4>
+    <div class="expansion" role="group" aria-label={t().expansion}>
+      <p class="caption">{t().expansion}</p>
       {isBlank ? <p class="soft">{t().rendersNothing}</p> : <Pieces pieces={expanded.pieces.length > 0 ? expanded.pieces : [{ text: expanded.text, source: "preset", name: "" }]} />}
-    </section>
+    </div>
   );
 }

@@ -16,8 +16,8 @@ export function ConflictBar({ file }: { file: OpenFile }) {
     <section class="conflict" role="alert" aria-label={t().conflict} data-test="conflict">
       <p><Icon name="triangle-alert" /><b>{isSave ? t().conflictOfSave(conflict.theirs.path) : t().conflictOfEdit(edit?.pointer ?? conflict.theirs.path)}</b></p>
       <div class="both">
-        <div><h3>{t().mine}</h3><pre tabIndex={0}>{mine ?? t().removed}</pre></div>
-        <div><h3>{isSave ? t().theFile : t().theirs}</h3><pre tabIndex={0}>{theirs}</pre></div>
+        <div><p class="soft">{t().mine}</p><pre tabIndex={0}>{mine ?? t().removed}</pre></div>
+        <div><p class="soft">{isSave ? t().theFile : t().theirs}</p><pre tabIndex={0}>{theirs}</pre></div>
       </div>
       <p class="actions">
         <Button kind="main" onClick={() => void file.keepMine()} testId="keep-mine">{t().keepMine}</Button>

@@ -31,13 +31,14 @@ export function Frame() {
       <Bars />
       <div class={`body on-${page}`}>
         {!isStart && <Navigation />}
-        <main id="page" tabIndex={-1}>
+        <main id="page" tabIndex={-1} class={page === "preview" ? "beside" : ""}>
+          {page === "preview" && <Inspector isAlone />}
           {page === "preset" && <PresetPage />}
           {page === "compare" && <ComparePage />}
           {page === "import" && <ImportPage />}
           {isStart && <StartPage />}
         </main>
-        {!isStart && <aside class="beside" aria-label={t().preview}><Inspector /></aside>}
+        {!isStart && page !== "preview" && <aside class="beside" aria-label={t().preview}><Inspector /></aside>}
       </div>
       <DropZone />
       <Shortcuts />
@@ -70,14 +71,14 @@ function Bars() {
 
 function Toasts() {
   return (
-    <ul class="toasts" aria-label={t().notices}>
+    <section class="toasts" aria-label={t().notices}>
       {toasts.value.map((toast) => (
-        <li key={toast.id} class={toast.kind} role={toast.kind === "error" ? "alert" : "status"}>
+        <div key={toast.id} class={`toast ${toast.kind}`} role={toast.kind === "error" ? "alert" : "status"}>
           <Icon name={toast.kind === "error" ? "circle-alert" : "info"} />
           <span>{toast.text}{toast.help && <small>{toast.help}</small>}</span>
           <IconButton label={t().close} icon="x" onClick={() => closeToast(toast.id)} />
-        </li>
+        </div>
       ))}
-    </ul>
+    </section>
   );
 }

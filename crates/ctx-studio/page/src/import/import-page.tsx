@@ -102,13 +102,13 @@ function Fields({ shown }: { shown: ImportReport }) {
       <Paged count={fields.length} label={t().fields}>
         {(from, to) => (
           <div class="wide" tabIndex={0} role="group" aria-labelledby="fields-title">
-            <table class="list fields">
+            <table class="list by-field">
               <thead><tr><th scope="col">{t().status}</th><th scope="col">{t().file}</th><th scope="col">{t().field}</th><th scope="col">{t().destination}</th><th scope="col">{t().note}</th></tr></thead>
               <tbody>
                 {fields.slice(from, to).map((field, index) => (
                   <tr key={from + index}>
                     <td><span class={`status ${field.status}`}>{STATUSES.find((known) => known === field.status) ? t().statuses[field.status as (typeof STATUSES)[number]] : field.status}</span></td>
-                    <td>{field.file}</td><td><code>{field.pointer}</code></td><td><code>{field.destination ?? ""}</code></td><td>{field.note ?? ""}</td>
+                    <td class="name">{field.file}</td><td class="name"><code>{field.pointer}</code></td><td class="name"><code>{field.destination ?? ""}</code></td><td>{field.note ?? ""}</td>
                   </tr>
                 ))}
               </tbody>

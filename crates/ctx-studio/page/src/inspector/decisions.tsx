@@ -18,7 +18,7 @@ export function Decisions({ shown }: { shown: Shown }) {
     <div class="decisions">
       {[...groups].map(([kind, decisions]) => (
         <section key={kind}>
-          <h3>{kind} <span class="badge">{decisions.length}</span></h3>
+          <h2>{kind} <span class="badge">{decisions.length}</span></h2>
           <ul>
             {decisions.slice(0, 200).map((decision, index) => (
               <li key={index}>

@@ -11,7 +11,8 @@ import { Messages } from "./messages";
 import { Stages } from "./stages";
 import { inspectorTab, type InspectorTab } from "./state";
 
-export function Inspector() {
+export function Inspector({ isAlone }: { isAlone?: boolean }) {
+  const Title = isAlone ? "h1" : "h2";
   const shown = preview.value;
   const failure = previewFailure.value;
   const tabs: Tab<InspectorTab>[] = [
@@ -23,7 +24,7 @@ export function Inspector() {
   ];
   return (
     <section class="inspector" aria-labelledby="inspector-title" aria-busy={isWorking.value}>
-      <h2 id="inspector-title" class="hidden">{t().preview}</h2>
+      <Title id="inspector-title" class="hidden">{t().preview}</Title>
       <Tabs label={t().preview} id="inspector" tabs={tabs} chosen={inspectorTab.value} choose={(next) => (inspectorTab.value = next)}>
         {failure && <p class="bar-note error" role="alert"><Icon name="circle-alert" /><span>{failure.message || t().previewFailed} {failure.failure.help}</span></p>}
         {shown?.infeasible && (

@@ -39,7 +39,7 @@ export function AddAnchor({ of, after, close }: { of: Preset; after?: Entry; clo
         <li class="card own">
           <b>{t().ownPlace}</b>
           <small>{t().ownPlaceHelp}</small>
-          <div class="row">
+          <div class="inline">
             <Field label={t().nameOfPlace} value={place} onInput={setPlace} isInvalid={place !== "" && !isNameFree} />
             <Button isDisabled={!isNameFree} onClick={() => add(own, place.trim())}>{t().add}</Button>
           </div>

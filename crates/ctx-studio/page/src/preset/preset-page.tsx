@@ -9,7 +9,8 @@ import { PlacedView } from "./placed-view";
 import { Selection } from "./selection";
 import { TextView } from "./text-view";
 import { Toolbar } from "./toolbar";
-import { preset, view } from "./state";
+import { expanded, preset, view } from "./state";
+import type { Preset } from "./actions";
 import type { OpenFile } from "../files";
 
 export function PresetPage() {
@@ -34,7 +35,7 @@ export function PresetPage() {
       <Toolbar file={file} of={of} />
       {view.value === "text" ? <TextView key={file.id} file={file} /> : !of ? <NoList file={file} /> : view.value === "placed" ? <PlacedView of={of} /> : <EntryList of={of} />}
       {of && view.value === "list" && <Selection of={of} />}
-      {of && view.value !== "text" && <Total />}
+      {of && view.value !== "text" && <Total of={of} />}
     </section>
   );
 }
@@ -66,10 +67,16 @@ function NoList({ file }: { file: OpenFile }) {
   );
 }
 
-function Total() {
+function Total({ of }: { of: Preset }) {
   const shown = preview.value;
   if (!shown) return null;
+  const areOpen = view.value === "list" && of.entries.some(({ key }) => expanded.value.has(key));
   const own = Object.values(shown.entryTokens).reduce((sum, tokens) => sum + tokens, 0);
   const all = shown.usage.tokens;
-  return <p class="total" data-test="total">{all === undefined ? t().totalOfEntries(figure(own)) : t().totalOf(figure(own), figure(all))}</p>;
+  return (
+    <div class="total">
+      <span data-test="total">{all === undefined ? t().totalOfEntries(figure(own)) : t().totalOf(figure(own), figure(all))}</span>
+      {areOpen && <Button kind="quiet" onClick={() => (expanded.value = new Set())}>{t().closeAll}</Button>}
+    </div>
+  );
 }

@@ -7,14 +7,13 @@ import { AddAnchor } from "./add-anchor";
 import { NewGroup } from "./new-group";
 import { addMessage } from "./commands";
 import { canGroup, type Preset } from "./actions";
-import { expanded, isSelecting, selected, view, type View } from "./state";
+import { isSelecting, selected, view, type View } from "./state";
 
 const VIEWS: View[] = ["list", "placed", "text"];
 
 export function Toolbar({ file, of }: { file: OpenFile; of: Preset | undefined }) {
   const [dialog, setDialog] = useState<"anchor" | "group" | undefined>(undefined);
   const isFixed = file.isReadOnly.value;
-  const areOpen = of !== undefined && of.entries.some(({ key }) => expanded.value.has(key));
   return (
     <div class="toolbar" role="toolbar" aria-label={t().pageNames.preset}>
       <span class="choice" role="group" aria-label={t().viewAs}>
@@ -35,7 +34,6 @@ export function Toolbar({ file, of }: { file: OpenFile; of: Preset | undefined }
               selected.value = new Set();
             }}
           >{t().select}</Button>
-          {areOpen && <Button kind="quiet" onClick={() => (expanded.value = new Set())}>{t().closeAll}</Button>}
         </>
       )}
       {of && dialog === "anchor" && <AddAnchor of={of} close={() => setDialog(undefined)} />}

@@ -5,7 +5,7 @@ export const en = {
   // The frame
   skip: "Skip to the page", home: "To the preset", file: "File", save: "Save", undo: "Undo", redo: "Redo",
   saved: (path: string) => `Saved ${path}`, nothingToSave: "Nothing to save", undone: "Undone", redone: "Redone",
-  notSaved: "Not saved yet", isSaved: "All is saved", readOnly: "read-only", language: "Sprache / 语言 / Language: switch to Chinese",
+  notSaved: "Not saved yet", isSaved: "All is saved", readOnly: "read-only", language: "EN: switch to Chinese (中文)",
   theme: (name: string) => `Colours: ${name}`, themes: { system: "as the system", light: "light", dark: "dark" },
   errors: (count: number) => `${count} error${s(count)}`, warnings: (count: number) => `${count} warning${s(count)}`,
   infos: (count: number) => `${count} note${s(count)}`, noFindings: "No findings", findings: "Findings",

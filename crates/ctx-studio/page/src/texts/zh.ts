@@ -5,7 +5,7 @@ export const zh: Texts = {
   // 框架
   skip: "跳到页面内容", home: "回到预设", file: "文件", save: "保存", undo: "撤销", redo: "重做",
   saved: (path) => `已保存 ${path}`, nothingToSave: "没有需要保存的更改", undone: "已撤销", redone: "已重做",
-  notSaved: "尚未保存", isSaved: "已全部保存", readOnly: "只读", language: "语言 / Language：切换到英文",
+  notSaved: "尚未保存", isSaved: "已全部保存", readOnly: "只读", language: "中：切换到英文 (English)",
   theme: (name) => `配色：${name}`, themes: { system: "跟随系统", light: "浅色", dark: "深色" },
   errors: (count) => `${count} 个错误`, warnings: (count) => `${count} 个警告`,
   infos: (count) => `${count} 条提示`, noFindings: "没有问题", findings: "问题",
