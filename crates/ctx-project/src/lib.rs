@@ -42,6 +42,7 @@ pub mod home;
 pub mod inputs;
 pub mod keyed;
 pub mod keys;
+pub mod life;
 pub mod lines;
 pub mod locate;
 pub mod macro_env;

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use crate::error::{ProjectError, Result};
 use ctx_chat::assets::FolderAssets;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Options, Ports, Request,
+    AssembleError, Compile, CompiledAgent, Context, Encoded, Engine, MODEL_SETTINGS, Options, Ports, Request,
     Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{
-    Agent, AttachmentPorts, Diagnostic, Near, Session, Stopwatch, TurnInput, nearest, nearest_key, phrase,
+    Agent, AttachmentPorts, Content, Diagnostic, Near, PresetMessage, Role, Segment, Session, SourceKind,
+    Span, Stopwatch, Text, TurnInput, nearest, nearest_key, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -165,6 +166,11 @@ impl Turn {
     /// Returns the name of the file with the settings of worldbooks.
     pub fn worldbook_settings(&self) -> Option<&str> {
         self.worldbook_settings.as_deref()
+    }
+
+    /// Returns the agent.
+    pub fn agent(&self) -> &Agent {
+        self.compiled.agent()
     }
 
     /// Returns the name of the agent, if it has one.
@@ -324,12 +330,26 @@ impl Turn {
 
     /// Writes the request body in the dialect of the turn, and what does not fit into it.
     pub fn body(&self, context: &Context, template: Option<&Template>) -> (Value, Vec<Diagnostic>) {
+        self.encoded(context, template, |encoded| encoded.to_value())
+    }
+
+    /// As [`body`](Self::body), with the bytes that are sent.
+    pub fn body_bytes(&self, context: &Context, template: Option<&Template>) -> (Vec<u8>, Vec<Diagnostic>) {
+        self.encoded(context, template, |encoded| encoded.to_bytes())
+    }
+
+    fn encoded<T>(
+        &self,
+        context: &Context,
+        template: Option<&Template>,
+        write: impl FnOnce(&Encoded<'_>) -> T,
+    ) -> (T, Vec<Diagnostic>) {
         let model = self.compiled.model_name(&self.input).unwrap_or(UNNAMED_MODEL);
         let request = Request { model, tools: &self.tools, parameters: &Map::new() };
         let options = Options { template, ..context.options() };
         let encoded = context.encode_with(&request, &options);
         let of_body = |found: Diagnostic| found.in_document("request body");
-        (encoded.to_value(), encoded.diagnostics.into_iter().map(of_body).collect())
+        (write(&encoded), encoded.diagnostics.into_iter().map(of_body).collect())
     }
 
     /// Reports that nothing names the model of the request body, which no provider accepts.
@@ -341,6 +361,53 @@ impl Turn {
         let unnamed =
             Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help(phrase!("name one with `--model`"));
         Some(unnamed.in_document("request body"))
+    }
+}
+
+/// What a text becomes where an agent's entries stand.
+#[derive(Clone, Debug, Default)]
+pub struct Expansion {
+    /// The text.
+    pub text: String,
+    /// What wrote which bytes of it.
+    pub segments: Vec<Segment>,
+    /// What was found in the text that was given, at its bytes.
+    pub found: Vec<Diagnostic>,
+}
+
+impl Turn {
+    /// Expands a text as an entry of the agent's preset, below all others. Whatever it changes is forgotten.
+    pub fn expand(self, text: &str) -> Result<Expansion, AssembleError> {
+        let mut agent = self.compiled.agent().clone();
+        let index = agent.preset_messages.len();
+        agent.preset_messages.push(PresetMessage {
+            role: Some(Role::System),
+            content: Some(Content::Text(Text::from(text))),
+            ..PresetMessage::default()
+        });
+        let compiled = self.engine.compile(&agent, &self.with);
+        let context =
+            pollster::block_on(compiled.assemble_with(&self.session, &self.input, Ports::default()))?;
+        let own = format!("/presetMessages/{index}/content");
+        let found = compiled.diagnostics().iter().chain(&context.report.diagnostics);
+        let found = found.filter(|found| found.location.pointer.as_deref() == Some(own.as_str())).cloned();
+        let mut expansion = Expansion { found: found.collect(), ..Expansion::default() };
+        expansion.found.dedup();
+        for message in &context.messages {
+            let text = message.text();
+            for segment in message.segments().iter() {
+                let root = segment.via.last().unwrap_or(&segment.source);
+                let piece = text.get(segment.span.start..segment.span.end);
+                let is_own = root.kind == SourceKind::Preset && root.index() == Some(index);
+                if let Some(piece) = piece.filter(|_| is_own) {
+                    let start = expansion.text.len();
+                    expansion.text.push_str(piece);
+                    let span = Span::new(start, expansion.text.len());
+                    expansion.segments.push(Segment { span, ..segment.clone() });
+                }
+            }
+        }
+        Ok(expansion)
     }
 }
 
