@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 export const CTX = process.env.CTX ?? "/work/studio/target/debug/ctx";
+// A bundle that is newer than the one in the program, while the page is made.
+const DIST = process.env.STUDIO_DIST;
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -89,6 +91,7 @@ export async function open(server, { lang = "en", theme = "light", width = 1280,
     const url = new URL(request.url());
     if (url.origin !== origin && !url.origin.startsWith("ws://") && url.protocol !== "blob:") problems.push(`request: ${url.href}`);
   });
+  if (DIST) await context.route(/\/(studio\.js|editor\.js|studio\.css|icons\.svg)$/, (route) => route.fulfill({ path: join(DIST, new URL(route.request().url()).pathname) }));
   await page.exposeFunction("noteViolation", (text) => problems.push(`violation: ${text}`));
   await context.addInitScript(({ lang, theme }) => {
     localStorage.setItem("ctx-studio/lang", lang);

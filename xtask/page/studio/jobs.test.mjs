@@ -182,7 +182,8 @@ test("job 3: placement, switch, duplicate, add below; only what differs is writt
   await page.waitForFunction(() => document.activeElement?.classList.contains("cm-content"));
   await page.keyboard.type("Be kind.");
   await settled(page);
-  await page.waitForFunction(() => [...document.querySelectorAll(".row .head")].some((head) => head.textContent === "Be kind."));
+  await page.locator("#inspector-body").click();
+  await page.locator("[data-test=body]").filter({ hasText: "Be kind." }).waitFor();
   assert.deepEqual(problems, []);
 });
 
@@ -269,7 +270,8 @@ test("two windows: an edit of the one is seen in the other", async (t) => {
   await entry(second, "reminder").locator("[role=switch]").click();
   await first.page.locator(".entry[data-id=reminder].off").waitFor();
   writeFileSync(join(path, "profile.yaml"), "name: Maria\ncontent: has a cat.\n");
-  await first.page.locator(".row .head").filter({ hasText: "Maria" }).waitFor();
+  await first.page.locator("#inspector-body").click();
+  await first.page.locator("[data-test=body]").filter({ hasText: "Maria" }).waitFor();
   assert.deepEqual(first.problems, []);
 });
 

@@ -31,6 +31,8 @@ export class OpenFile {
 
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending: Promise<void> | undefined;
+  /** Undo, redo and fix one after the other: each counts from what the one before has left. */
+  #steps: Promise<void> = Promise.resolve();
 
   constructor(readonly id: string) {}
 
@@ -144,7 +146,12 @@ export class OpenFile {
     return { text: mine.text, value: mine.value, revision: mine.revision, isDirty: true, hash: conflict.theirs.hash };
   }
 
-  async #step(verb: "undo" | "redo" | "discard" | "fix", more: object = {}): Promise<void> {
+  #step(verb: "undo" | "redo" | "discard" | "fix", more: object = {}): Promise<void> {
+    this.#steps = this.#steps.then(() => this.#takeStep(verb, more));
+    return this.#steps;
+  }
+
+  async #takeStep(verb: string, more: object): Promise<void> {
     if (!(await this.flush())) return;
     try {
       const body = { base: this.server.value?.revision ?? 0, ...more };

@@ -18,7 +18,8 @@ export const isWorking = signal(false);
 /** Ids of processors that are switched for the preview only. */
 export const switches = signal<{ enable: string[]; disable: string[] }>({ enable: [], disable: [] });
 
-let newest = 0;
+let isRunning = false;
+let isStale = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const PAUSE = 30;
 
@@ -47,9 +48,12 @@ export function followPreview(): void {
   });
 }
 
+/** One at a time: a newer request would end the older one, and a browser tells each such end on its console. */
 export async function refresh(): Promise<void> {
-  const mine = ++newest;
   isWorking.value = true;
+  isStale = isRunning;
+  if (isRunning) return;
+  isRunning = true;
   try {
     const have = preview.peek()?.id;
     let answer = await call<Preview>("POST", "preview", { body: { ...request(), have } });
@@ -58,15 +62,16 @@ export async function refresh(): Promise<void> {
       answer = await call<Preview>("POST", "preview", { body: request() });
       rows = joined(answer, undefined) ?? [];
     }
-    if (mine !== newest) return;
     preview.value = { ...answer, rows };
     previewFailure.value = undefined;
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    // An answer to an older question is no failure of this one.
-    if (mine === newest && error.failure.code !== "CTX1012") previewFailure.value = error;
+    // Another request of this window was newer.
+    if (error.failure.code !== "CTX1012") previewFailure.value = error;
   } finally {
-    if (mine === newest) isWorking.value = false;
+    isRunning = false;
+    if (isStale) void refresh();
+    else isWorking.value = false;
   }
 }
 
@@ -82,10 +87,15 @@ function joined(answer: Preview, before: Shown | undefined): Row[] | undefined {
   return rows.length === answer.rows.total ? rows : undefined;
 }
 
+/** Rows after splices. Their places shift, so they are counted anew; a row that stays the same stays the same object. */
 export function spliced(rows: readonly Row[], splices: readonly Splice[]): Row[] {
   const next = [...rows];
   for (const { at, remove, insert } of splices) next.splice(at, remove, ...insert);
-  return next;
+  let sent = 0;
+  return next.map((row, place) => {
+    const n = row.dropped === undefined ? sent++ : undefined;
+    return row.n === n && row.row === place ? row : { ...row, n, row: place };
+  });
 }
 
 // --- What is asked for as it comes into view ----------------------------------------------------------------------

@@ -26,10 +26,9 @@ export function filesOf(...kinds: ProjectFile["kind"][]): ProjectFile[] {
   return (projectInfo.value?.files ?? []).filter((one) => kinds.includes(one.kind));
 }
 
-interface Defaults { agent?: string; conversation?: string; profile?: string; worldbooks?: string[] }
-/** What `ctx.toml` names, if the server says so. */
-export function defaults(): Defaults {
-  return (projectInfo.value as { defaults?: Defaults } | undefined)?.defaults ?? {};
+/** What `ctx.toml` names. */
+export function defaults(): Project["defaults"] {
+  return projectInfo.value?.defaults ?? { worldbooks: [] };
 }
 
 export async function loadProject(): Promise<void> {

@@ -29,7 +29,7 @@ export function setTurn(change: Partial<Turn>): void {
 }
 
 /** What this window had before, else what the folder names, else the first of each kind. */
-export function chooseInputs(loaded: Project, named: Partial<Inputs>): void {
+export function chooseInputs(loaded: Project, named: Inputs): void {
   const isThere = (id: string | undefined) => loaded.files.some((one) => one.id === id);
   if (!isChosen) {
     isChosen = true;
@@ -38,7 +38,7 @@ export function chooseInputs(loaded: Project, named: Partial<Inputs>): void {
     inputs.value = kept?.inputs ?? {
       conversation: named.conversation ?? first("conversation"),
       profile: named.profile ?? first("profile"),
-      worldbooks: named.worldbooks ?? [],
+      worldbooks: named.worldbooks,
     };
     // The time is not kept: a preview of last week's clock would be a surprise.
     if (kept) turn.value = { ...kept.turn, at: turn.value.at };

@@ -54,6 +54,8 @@ function List({ label, items, close, button }: {
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
+    // Into the top layer: the row around it is contained, and would cut it off.
+    if (typeof element.showPopover === "function") element.showPopover();
     place(element, button);
     options(element)[0]?.focus({ preventScroll: true });
   }, []);
@@ -94,7 +96,7 @@ function List({ label, items, close, button }: {
     event.stopPropagation();
   };
   return (
-    <div ref={list} class="menu" role="menu" aria-label={label} onKeyDown={onKeyDown}>
+    <div ref={list} class="menu" popover="manual" role="menu" aria-label={label} onKeyDown={onKeyDown}>
       {items.map((item) => (
         <button
           key={item.label} type="button" role={item.checked === undefined ? "menuitem" : "menuitemradio"} tabIndex={-1}
