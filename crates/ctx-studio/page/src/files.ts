@@ -1,11 +1,11 @@
 // The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
-import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Edit, Edited, FileView } from "./api";
 import { apply, overlaps } from "./pointer";
 import { call, CallError, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { toast } from "./announce";
-import { t } from "./language";
+import { lang, t } from "./language";
 
 /** A short pause joins the keystrokes of one moment; longer ones would be felt. */
 const PAUSE = 30;
@@ -231,6 +231,16 @@ export function file(id: string): OpenFile {
     void opened.load().then(() => kept && opened.restore(kept.batches));
   }
   return found;
+}
+
+/** Findings are texts: in another language they are asked for again. */
+export function followLanguage(): void {
+  let before = lang.value;
+  effect(() => {
+    if (lang.value === before) return;
+    before = lang.value;
+    for (const one of open.values()) void one.load();
+  });
 }
 
 export function openFiles(): IterableIterator<OpenFile> {

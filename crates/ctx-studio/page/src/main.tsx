@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { access, enter } from "./transport";
 import { identify, leftBehind } from "./unsent";
-import { resume } from "./files";
+import { followLanguage, resume } from "./files";
 import { followRegistry, loadProject } from "./project";
 import { followPreview } from "./preview";
 import { listen } from "./notices";
@@ -23,6 +23,7 @@ async function start(): Promise<void> {
   resume(await leftBehind());
   await loadProject();
   followTitle();
+  followLanguage();
   followRegistry();
   followPreview();
   listen();

@@ -3,6 +3,7 @@ import { effect, signal } from "@preact/signals";
 import type { Project, TurnSettings } from "./api";
 import { project } from "./transport";
 
+/** Ids of files; an empty one means none, also where `ctx.toml` names one. */
 export interface Inputs { conversation?: string; profile?: string; worldbooks: string[] }
 export interface Turn extends TurnSettings { at: string }
 
@@ -46,8 +47,8 @@ export function chooseInputs(loaded: Project, named: Inputs): void {
   }
   const { conversation, profile, worldbooks } = inputs.peek();
   const next: Inputs = {
-    conversation: isThere(conversation) ? conversation : undefined,
-    profile: isThere(profile) ? profile : undefined,
+    conversation: conversation === "" || isThere(conversation) ? conversation : undefined,
+    profile: profile === "" || isThere(profile) ? profile : undefined,
     worldbooks: worldbooks.filter(isThere),
   };
   if (JSON.stringify(next) !== JSON.stringify(inputs.peek())) inputs.value = next;

@@ -105,8 +105,8 @@ function Difference({ difference }: { difference: NonNullable<Compared["differen
       <h2>{t().firstDifference}</h2>
       <p>{t().differsAt(difference.message, difference.at)}</p>
       <div class="both">
-        <div><span class="letter">A</span> <b>{ownerA ?? t().nothing}</b>{difference.excerpts && <pre tabIndex={0}>{difference.excerpts[0]}</pre>}</div>
-        <div><span class="letter">B</span> <b>{ownerB ?? t().nothing}</b>{difference.excerpts && <pre tabIndex={0}>{difference.excerpts[1]}</pre>}</div>
+        <div><span class="letter">A</span> <b>{ownerA ?? t().nothing}</b>{difference.excerpts && <pre tabIndex={0}>{difference.excerpts[0] || t().nothing}</pre>}</div>
+        <div><span class="letter">B</span> <b>{ownerB ?? t().nothing}</b>{difference.excerpts && <pre tabIndex={0}>{difference.excerpts[1] || t().nothing}</pre>}</div>
       </div>
     </section>
   );
@@ -123,7 +123,7 @@ function Pair({ row, first, second }: { row: ComparedRow; first: Shown; second: 
         <span class="number">{row.a ?? "–"} <Icon name="arrow-right" /> {row.b ?? "–"}</span>
         {shown && <><span class={`role ${shown.role}`}>{shown.role}</span><span class={`source piece ${kindClass(shown.source)}`}>{shown.name}</span><span class="gap" /><span class="tokens">{shown.tokens === undefined ? "" : figure(shown.tokens)}</span></>}
       </div>
-      {row.words
+      {row.words && row.words.length > 0
         ? <p class="words">{row.words.map((word, index) => word.kind === "removed" ? <del key={index}>{word.text}</del> : word.kind === "added" ? <ins key={index}>{word.text}</ins> : <span key={index}>{word.text}</span>)}</p>
         : <p class="head">{row.kind === "removed" ? <del>{shown?.head}</del> : row.kind === "added" ? <ins>{shown?.head}</ins> : shown?.head}</p>}
     </li>

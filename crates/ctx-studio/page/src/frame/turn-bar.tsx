@@ -24,8 +24,8 @@ export function TurnBar() {
         <Button class="only-narrow" icon={isOpen ? "chevron-up" : "chevron-down"} onClick={() => setOpen(!isOpen)}>{t().turn}</Button>
       </div>
       <div class="turn-row settings">
-        <Select label={t().conversation} value={conversation ?? ""} options={options("conversation")} onChange={(id) => (inputs.value = { ...inputs.value, conversation: id || undefined })} testId="conversation" />
-        <Select label={t().profile} value={profile ?? ""} options={options("profile")} onChange={(id) => (inputs.value = { ...inputs.value, profile: id || undefined })} testId="profile" />
+        <Select label={t().conversation} value={conversation ?? ""} options={options("conversation")} onChange={(id) => (inputs.value = { ...inputs.value, conversation: id })} testId="conversation" />
+        <Select label={t().profile} value={profile ?? ""} options={options("profile")} onChange={(id) => (inputs.value = { ...inputs.value, profile: id })} testId="profile" />
         {books.length > 0 && (
           <span class="field normal">
             <span class="label" id="books-label">{t().worldbooks}</span>

@@ -20,13 +20,13 @@ export function FindingList({ findings, file, hasPlaces, emptyText }: { findings
         <li key={index} class={finding.severity}>
           <Icon name={ICONS[finding.severity]} />
           <div>
-            <p><span class="hidden">{t().severities[finding.severity]}: </span><code>{finding.code}</code> {finding.message}</p>
+            <p><span class="hidden">{t().severities[finding.severity]}: </span><code>{finding.code}</code> {finding.message}{hasPlaces && finding.file && <span class="soft"> {finding.file}{finding.line !== undefined && `:${finding.line}:${finding.column ?? 1}`}</span>}</p>
             {finding.help && <p class="soft">{finding.help}</p>}
             <p class="ways">
               {finding.fixable && file && own.has(finding) && <Button onClick={() => void file.fix(finding.index)} icon="wand-sparkles" testId="fix">{t().fix}</Button>}
               {hasPlaces && finding.pointer !== undefined && own.has(finding) && (
                 <button type="button" class="link" onClick={() => { view.value = "list"; go("preset"); openEntry(finding.pointer ?? ""); }}>
-                  {t().show}{finding.line !== undefined && ` (${finding.line}:${finding.column ?? 1})`}
+                  {t().show}
                 </button>
               )}
             </p>

@@ -3,7 +3,7 @@ import { memo } from "./memo";
 import { useEffect, useState } from "preact/hooks";
 import type { Life, Row, RowText } from "../api";
 import { CallError } from "../transport";
-import { lifeOf, textOf } from "../preview";
+import { lifeOf, preview, textOf } from "../preview";
 import { figure, t } from "../language";
 import { go } from "../route";
 import { Icon } from "../ui/icon";
@@ -12,9 +12,9 @@ import { view } from "../preset/state";
 import { kindClass, kindName } from "./kinds";
 import { openEntry, openRows, plainKinds, toggled } from "./state";
 
-interface RowProps { id: string; row: Row }
+interface RowProps { row: Row }
 
-export const MessageRow = memo(function MessageRow({ id, row }: RowProps) {
+export const MessageRow = memo(function MessageRow({ row }: RowProps) {
   const isOpen = openRows.value.has(row.key);
   const isDropped = row.n === undefined;
   const isPlain = plainKinds.value.has(row.source);
@@ -29,13 +29,14 @@ export const MessageRow = memo(function MessageRow({ id, row }: RowProps) {
         <span class="head">{isDropped ? <s>{row.head}</s> : row.head}</span>
         {isDropped && <span class="why"><span class="hidden">{t().notSent}: </span>{row.dropped}</span>}
       </button>
-      {isOpen && <Opened id={id} row={row} />}
+      {isOpen && <Opened row={row} />}
     </li>
   );
-  // Equal keys show the same; a click on an older row still asks the preview that has it.
-}, (before: RowProps, after: RowProps) => before.row.key === after.row.key && before.row.n === after.row.n && before.row.row === after.row.row && before.id === after.id);
+  // Equal keys show the same, so one keystroke draws only what it changed.
+}, (before: RowProps, after: RowProps) => before.row.key === after.row.key && before.row.n === after.row.n && before.row.row === after.row.row);
 
-function Opened({ id, row }: RowProps) {
+function Opened({ row }: RowProps) {
+  const id = preview.value?.id ?? "";
   const [text, setText] = useState<RowText | undefined>(undefined);
   const [life, setLife] = useState<Life | undefined>(undefined);
   const [failure, fail] = useState<string | undefined>(undefined);
@@ -47,7 +48,7 @@ function Opened({ id, row }: RowProps) {
     textOf(id, row).then((answer) => { if (!isGone) { setText(answer); fail(undefined); } }, failed);
     lifeOf(id, row).then((answer) => { if (!isGone) setLife(answer); }, failed);
     return () => { isGone = true; };
-  }, [id, row.key]);
+  }, [id, row.key, row.row]);
   return (
     <div class="opened">
       {failure && <p class="wrong">{failure}</p>}

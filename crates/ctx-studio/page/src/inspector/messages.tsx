@@ -4,7 +4,7 @@ import type { Shown } from "../preview";
 import { figure, t } from "../language";
 import { Icon } from "../ui/icon";
 import { Paged } from "../ui/paged";
-import { Button } from "../ui/button";
+import { Button, IconButton } from "../ui/button";
 import { pinPreview } from "../compare/state";
 import { MessageRow } from "./message-row";
 import { kindClass, kindName, KINDS } from "./kinds";
@@ -21,7 +21,7 @@ export function Messages({ shown }: { shown: Shown }) {
         {dropped > 0 && (
           <label class="check"><input type="checkbox" checked={areDroppedShown.value} onChange={() => (areDroppedShown.value = !areDroppedShown.value)} /><span>{t().showDropped(dropped)}</span></label>
         )}
-        {openRows.value.size > 0 && <Button kind="quiet" onClick={() => (openRows.value = new Set())}>{t().closeAll}</Button>}
+        {openRows.value.size > 0 && <IconButton icon="minus" label={t().closeAll} onClick={() => (openRows.value = new Set())} />}
         <Button icon="pin" kind="quiet" onClick={() => void pinPreview()} testId="pin">{t().pinAsA}</Button>
       </div>
       {rows.length === 0 && <p class="empty soft">{t().nothingSent}</p>}
@@ -43,7 +43,7 @@ function List({ rows, shown, before }: { rows: Row[]; shown: Shown; before: numb
         // Two rows may be equal in all that they show.
         const count = seen.get(row.key) ?? 0;
         seen.set(row.key, count + 1);
-        const item = <MessageRow key={`${row.key}/${count}`} id={shown.id} row={row} />;
+        const item = <MessageRow key={`${row.key}/${count}`} row={row} />;
         return stable && index === end ? [<CacheLine key="cache" stable={stable} />, item] : [item];
       })}
       {stable && end < 0 && rows.some(({ n }) => n !== undefined) && <CacheLine key="cache" stable={stable} />}

@@ -44,38 +44,50 @@ let made = 0;
 
 /** Gives keys to the entries of a list: an entry that was there before keeps its key, wherever it stands now. */
 export class Keys {
-  #before: { key: string; value: unknown }[] = [];
+  #before: Entry[] = [];
 
+  /** Entries that did not change stay the same objects, so that only the others are drawn again. */
   of(list: readonly unknown[], base: string): Entry[] {
+    const found: (Entry | undefined)[] = list.map(() => undefined);
     const free = new Set(this.#before);
-    const keys: (string | undefined)[] = list.map(() => undefined);
-    const claim = (fits: (old: unknown, now: unknown, from: number, to: number) => boolean) => {
+    const claim = <Name>(nameOf: (value: unknown, index: number) => Name | undefined) => {
+      const named = new Map<Name, Entry[]>();
+      for (const old of free) {
+        const name = nameOf(old.value, old.index);
+        if (name === undefined) continue;
+        const others = named.get(name);
+        if (others) others.push(old);
+        else named.set(name, [old]);
+      }
       list.forEach((value, index) => {
-        if (keys[index] !== undefined) return;
-        for (const old of free) {
-          if (!fits(old.value, value, this.#before.indexOf(old), index)) continue;
-          keys[index] = old.key;
-          free.delete(old);
-          break;
-        }
+        const name = found[index] ? undefined : nameOf(value, index);
+        const old = name === undefined ? undefined : named.get(name)?.shift();
+        if (!old) return;
+        found[index] = old;
+        free.delete(old);
       });
     };
-    // Untouched ones first, then equal ones, then those of the same id, then what stands at the same place.
-    claim((old, now) => old === now);
-    const texts = new Map<unknown, string>();
-    const text = (value: unknown) => texts.get(value) ?? (texts.set(value, JSON.stringify(value)), texts.get(value));
-    if (keys.includes(undefined)) claim((old, now) => text(old) === text(now));
-    claim((old, now) => idOf(old) !== undefined && idOf(old) === idOf(now));
-    claim((_old, _now, from, to) => from === to);
-    const entries = list.map((value, index): Entry => ({
-      key: keys[index] ?? `e${++made}`,
-      index,
-      pointer: join(base, index),
-      value: isObject(value) ? value : {},
-    }));
-    this.#before = entries.map((entry, index) => ({ key: entry.key, value: list[index] }));
-    return entries;
+    // Equal ones first, then those of the same id, then what stands at the same place.
+    claim(textOf);
+    if (free.size > 0) claim(idOf);
+    if (free.size > 0) claim((_value, index) => index);
+    this.#before = list.map((value, index): Entry => {
+      const old = found[index];
+      const pointer = join(base, index);
+      if (old && old.pointer === pointer && textOf(old.value) === textOf(value)) return old;
+      return { key: old?.key ?? `e${++made}`, index, pointer, value: isObject(value) ? value : {} };
+    });
+    return this.#before;
   }
+}
+
+const texts = new WeakMap<object, string>();
+
+function textOf(value: unknown): string {
+  if (!isObject(value)) return "{}";
+  let text = texts.get(value);
+  if (text === undefined) texts.set(value, (text = JSON.stringify(value)));
+  return text;
 }
 
 function idOf(value: unknown): string | undefined {

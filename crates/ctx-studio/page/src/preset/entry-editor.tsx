@@ -20,7 +20,7 @@ import type { Preset } from "./actions";
 
 const ROLES = ["system", "user", "assistant", "developer", "tool"];
 
-export function EntryEditor({ of, entry, findings }: { of: Preset; entry: Entry; findings: Finding[] }) {
+export function EntryEditor({ of, entry, findings }: { of: Preset; entry: Entry; findings: readonly Finding[] }) {
   const { file } = of;
   const isFixed = file.isReadOnly.value;
   const type = anchorType(entry);
@@ -54,7 +54,7 @@ function Place({ type }: { type: string }) {
   );
 }
 
-function Content({ of, entry, findings }: { of: Preset; entry: Entry; findings: Finding[] }) {
+function Content({ of, entry, findings }: { of: Preset; entry: Entry; findings: readonly Finding[] }) {
   const { file } = of;
   const text = contentOf(entry);
   const expanded = useExpansion(text);

@@ -1,15 +1,18 @@
 // The entries in the order of the file, with headers where a group begins.
 import { useEffect, useRef } from "preact/hooks";
-import { t } from "../language";
+import type { Finding } from "../api";
+import { lang, t } from "../language";
+import { droppedBy, preview } from "../preview";
+import { registry } from "../project";
 import { Paged } from "../ui/paged";
 import { wantedEntry } from "../inspector/state";
-import { EntryRow } from "./entry-row";
+import { EntryRow, reasonOf, type EntryRowProps } from "./entry-row";
 import { GroupHeader } from "./group-header";
 import { move } from "./commands";
 import { startDrag } from "./drag";
-import { chosenEntries, focusEntry, folded, open, selected } from "./state";
+import { chosenEntries, expanded, focusEntry, folded, isSelecting, open, selected } from "./state";
 import type { Preset } from "./actions";
-import type { Entry, Group } from "./entries";
+import { anchorType, type Entry, type Group } from "./entries";
 
 type Line = { key: string; group: Group; isContinued: boolean; count: number } | { key: string; entry: Entry; group?: Group };
 
@@ -30,6 +33,19 @@ function lines({ entries, groups }: Preset, areFolded: ReadonlySet<string>): Lin
   }
   // A group without entries would otherwise be out of reach.
   for (const group of groups) if (!seen.has(group.id)) all.push({ key: `${group.id}/`, group, isContinued: false, count: 0 });
+  return all;
+}
+
+const NONE: Finding[] = [];
+
+/** The findings of the file, by the entry that they are in. */
+function findingsByEntry({ file, list }: Preset): Map<string, Finding[]> {
+  const all = new Map<string, Finding[]>();
+  for (const finding of file.server.value?.findings ?? NONE) {
+    if (!finding.pointer?.startsWith(`${list}/`)) continue;
+    const pointer = `${list}/${finding.pointer.slice(list.length + 1).split("/")[0]}`;
+    all.set(pointer, [...(all.get(pointer) ?? NONE), finding]);
+  }
   return all;
 }
 
@@ -71,13 +87,29 @@ export function EntryList({ of }: { of: Preset }) {
     next.focus();
   };
 
+  const entryTokens = preview.value?.entryTokens;
+  const dropped = droppedBy.value;
+  const found = findingsByEntry(of);
+  // Rows know only what they show; so most of them are not drawn again when something changes.
+  const shown = (entry: Entry, group?: Group): Omit<EntryRowProps, "grab"> => {
+    const tokens = entryTokens?.[entry.pointer];
+    const isOpen = expanded.value.has(entry.key);
+    return {
+      entry, group, isOpen, tokens, isSelecting: isSelecting.value, isSelected: selected.value.has(entry.key),
+      isFixed: of.file.isReadOnly.value, count: of.entries.length, lang: `${lang.value}${registry.value.anchors.length}`,
+      why: tokens === undefined ? reasonOf(entry, group, dropped) : undefined,
+      findings: found.get(entry.pointer) ?? NONE,
+      of: isOpen || anchorType(entry) !== undefined ? of : undefined,
+    };
+  };
+
   if (of.entries.length === 0 && of.groups.length === 0) return <p class="empty soft">{t().emptyList}</p>;
   return (
     <Paged count={all.length} label={t().entriesLabel}>
       {(from, to) => (
         <ol ref={list} class="entries" aria-label={t().entriesLabel} onKeyDown={onKeyDown}>
           {all.slice(from, to).map((line) => "entry" in line
-            ? <EntryRow key={line.key} of={of} entry={line.entry} group={line.group} grab={grab} />
+            ? <EntryRow key={line.key} {...shown(line.entry, line.group)} grab={grab} />
             : <GroupHeader key={line.key} of={of} group={line.group} isContinued={line.isContinued} count={line.count} />)}
         </ol>
       )}

@@ -65,7 +65,9 @@ function List({ label, items, close, button }: {
       if (!list.current?.contains(target) && !button.contains(target)) close(false);
     };
     const moved = (event: Event) => {
-      if (!list.current?.contains(event.target as Node)) close(false);
+      // A resize comes from the window, which is no part of the page.
+      const isInside = event.target instanceof Node && list.current?.contains(event.target);
+      if (!isInside) close(false);
     };
     document.addEventListener("pointerdown", outside, true);
     document.addEventListener("scroll", moved, true);
