@@ -10,7 +10,8 @@ export function ConflictBar({ file }: { file: OpenFile }) {
   if (!conflict) return null;
   const isSave = conflict.kind === "save";
   const edit = conflict.mine[0]?.edits?.[0];
-  const mine = isSave ? file.server.value?.text : edit && "value" in edit ? shown(edit.value) : conflict.mine[0]?.text;
+  // With all that was typed since, and not only the edit that was refused.
+  const mine = isSave ? file.server.value?.text : edit ? shown(get(file.value.value, edit.pointer)) : file.text.value;
   const theirs = isSave || !edit ? conflict.theirs.text : shown(get(conflict.theirs.value, edit.pointer));
   return (
     <section class="conflict" role="alert" aria-label={t().conflict} data-test="conflict">
