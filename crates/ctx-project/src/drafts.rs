@@ -130,21 +130,21 @@ impl Draft {
                 content.value = wanted;
             }
         }
-        self.put(text, Some(content));
+        self.put(&text, Some(content));
         Ok(())
     }
 
     /// Puts another text in the place of the whole, as one step; it need not be readable.
-    pub fn set_text(&mut self, text: String) {
-        let content = read(&self.name, &text);
+    pub fn set_text(&mut self, text: &str) {
+        let content = read(&self.name, text);
         self.put(text, content);
     }
 
-    fn put(&mut self, text: String, content: Option<Content>) {
+    fn put(&mut self, text: &str, content: Option<Content>) {
         if text == self.text {
             return;
         }
-        let splice = Splice::between(&self.text, &text);
+        let splice = Splice::between(&self.text, text);
         self.undone.clear();
         self.done.push(splice.take_place_in(&mut self.text));
         if self.done.len() > MAX_STEPS {

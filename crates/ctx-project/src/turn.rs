@@ -330,26 +330,24 @@ impl Turn {
 
     /// Writes the request body in the dialect of the turn, and what does not fit into it.
     pub fn body(&self, context: &Context, template: Option<&Template>) -> (Value, Vec<Diagnostic>) {
-        self.encoded(context, template, |encoded| encoded.to_value())
+        let (encoded, found) = self.encoded(context, template);
+        (encoded.to_value(), found)
     }
 
     /// As [`body`](Self::body), with the bytes that are sent.
     pub fn body_bytes(&self, context: &Context, template: Option<&Template>) -> (Vec<u8>, Vec<Diagnostic>) {
-        self.encoded(context, template, |encoded| encoded.to_bytes())
+        let (encoded, found) = self.encoded(context, template);
+        (encoded.to_bytes(), found)
     }
 
-    fn encoded<T>(
-        &self,
-        context: &Context,
-        template: Option<&Template>,
-        write: impl FnOnce(&Encoded<'_>) -> T,
-    ) -> (T, Vec<Diagnostic>) {
+    fn encoded(&self, context: &Context, template: Option<&Template>) -> (Encoded<'static>, Vec<Diagnostic>) {
         let model = self.compiled.model_name(&self.input).unwrap_or(UNNAMED_MODEL);
         let request = Request { model, tools: &self.tools, parameters: &Map::new() };
         let options = Options { template, ..context.options() };
-        let encoded = context.encode_with(&request, &options);
+        let mut encoded = context.encode_with(&request, &options).into_owned();
         let of_body = |found: Diagnostic| found.in_document("request body");
-        (write(&encoded), encoded.diagnostics.into_iter().map(of_body).collect())
+        let found = std::mem::take(&mut encoded.diagnostics).into_iter().map(of_body).collect();
+        (encoded, found)
     }
 
     /// Reports that nothing names the model of the request body, which no provider accepts.

@@ -1,7 +1,8 @@
 //! The life of one message, for people.
 
-use ctx_engine::inspect::{CacheStanding, CostPart, Event, EventKind, Life, Piece, SentMessage, Step};
+use ctx_engine::inspect::{CacheStanding, CostPart, Event, Life, Piece, SentMessage, Step};
 use ctx_language::Language;
+use ctx_project::life;
 use ctx_types::{Argument, Decision, Divider, Phrase, Source, count_of, phrase};
 
 use crate::lang;

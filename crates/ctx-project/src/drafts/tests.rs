@@ -260,7 +260,7 @@ fn a_text_that_cannot_be_read_is_edited_as_a_whole() {
     let mut draft = Draft::open("agent.yaml", b"name: [Ada\n").unwrap();
     assert_eq!(draft.value(), None);
     assert_eq!(draft.edit(&set("/name", json!("Eve"))), Err(EditError::Unreadable));
-    draft.set_text("name: Ada\n".to_owned());
+    draft.set_text("name: Ada\n");
     assert_eq!(draft.value(), Some(&json!({ "name": "Ada" })));
     assert!(draft.undo());
     assert_eq!((draft.text(), draft.value()), ("name: [Ada\n", None));
