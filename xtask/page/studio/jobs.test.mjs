@@ -255,3 +255,44 @@ test("job 5: what is sent, why, and the comparison", async (t) => {
   assert.deepEqual(files(path), before, "comparing writes nothing");
   assert.deepEqual(problems, []);
 });
+
+test("job 3: groups, many at once, and the text of the file", async (t) => {
+  const path = folder();
+  const before = files(path);
+  const { page, problems } = await studio(t, path);
+  await page.locator("[data-test=select]").click();
+  await entry(page, "identity").locator(".pick").check();
+  await entry(page, "season").locator(".pick").check();
+  await page.locator(".selection").getByRole("button", { name: "Group" }).click();
+  await page.getByRole("menuitem", { name: "New Group" }).click();
+  await page.keyboard.type("Voice");
+  await page.keyboard.press("Enter");
+  await page.locator(".group").waitFor();
+  assert.deepEqual(await order(page), ["identity", "season", "profile", "history", "reminder"], "they stand together");
+  await page.locator(".group [role=switch]").click();
+  await page.locator(".entry.off[data-id=season]").waitFor();
+  await settled(page);
+  await save(page, path, JSON.stringify(before));
+  const written = files(path)["agent.yaml"];
+  assert.match(written, /presetGroups:/);
+  for (const line of before["agent.yaml"].split("\n")) assert.ok(written.includes(line), line);
+  assert.doesNotMatch(ctx(path, "assemble"), /patient gardener/);
+  await page.locator(".group [data-part=group]").click();
+  assert.equal(await page.locator(".entry").count(), 3, "a folded group hides its entries");
+  await page.locator(".group [data-part=group]").click();
+  await page.locator(".selection").getByRole("button", { name: "All" }).click();
+  await page.locator(".selection").getByRole("button", { name: "Off" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".entry.off").length === 5);
+  // The text: broken, shown with its place, and mended.
+  await page.locator("[data-test=view-text]").click();
+  await page.locator("[data-test=file-text] .cm-content").click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("name: [");
+  await page.locator(".preset-page > .bar-note").waitFor();
+  await page.waitForFunction(() => /error/.test(document.querySelector("[data-test=findings-count]").textContent));
+  for (let step = 0; step < 7; step++) await page.keyboard.press("Backspace");
+  await page.locator(".preset-page > .bar-note").waitFor({ state: "detached" });
+  await page.locator("[data-test=view-list]").click();
+  assert.equal(await page.locator(".entry").count(), 5);
+  assert.deepEqual(problems, []);
+});

@@ -30,7 +30,7 @@ export function Meter() {
           return <rect key={name} class={kindClass(name)} x={x} y="0" width={Math.max(0, width - 2)} height="10"><title>{`${kindName(name)}: ${figure(tokens)}`}</title></rect>;
         })}
       </svg>
-      <span class="figures"><b>{mark}{figure(used)}</b>{limit !== undefined && <> / {figure(limit)}</>} <span class="soft">{usage.isExact ? t().exact : t().estimated}{limit === undefined && `, ${t().noBudget}`}</span></span>
+      <span class="figures"><b>{mark}{figure(used)}</b>{limit !== undefined && <> / {figure(limit)}</>} <span class="soft">{usage.isExact ? t().exact : t().estimated}{limit === undefined && t().noBudget}</span></span>
       {isOver && <span class="over-note"><Icon name="triangle-alert" />{infeasible?.message ?? t().overBudget}</span>}
     </div>
   );

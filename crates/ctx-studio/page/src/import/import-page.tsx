@@ -57,8 +57,6 @@ function Report({ shown }: { shown: ImportReport }) {
           ))}
         </tbody>
       </table>
-      <FindingList findings={shown.files.flatMap(({ findings }) => findings)} />
-      <Fields shown={shown} />
       <section class="writes" aria-labelledby="writes-title">
         <h2 id="writes-title">{t().writes}</h2>
         <Field label={t().folder} value={folder.value} onInput={(next) => (folder.value = next)} size="wide" testId="import-folder" />
@@ -76,6 +74,8 @@ function Report({ shown }: { shown: ImportReport }) {
           <Button kind="quiet" onClick={() => void discard()}>{t().discardImport}</Button>
         </p>
       </section>
+      <FindingList findings={shown.files.flatMap(({ findings }) => findings)} />
+      <Fields shown={shown} />
       {shown.lines.length > 0 && <details><summary>{t().asPrinted}</summary><pre tabIndex={0}>{shown.lines.join("\n")}</pre></details>}
     </>
   );
@@ -85,6 +85,7 @@ function Report({ shown }: { shown: ImportReport }) {
 function Fields({ shown }: { shown: ImportReport }) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [text, setText] = useState("");
+  const hasFiles = shown.files.length > 1;
   const wanted = text.trim().toLocaleLowerCase();
   const fields = shown.fields.filter((field) => !hidden.has(field.status)
     && (wanted === "" || `${field.file} ${field.pointer} ${field.destination ?? ""} ${field.note ?? ""}`.toLocaleLowerCase().includes(wanted)));
@@ -103,12 +104,12 @@ function Fields({ shown }: { shown: ImportReport }) {
         {(from, to) => (
           <div class="wide" tabIndex={0} role="group" aria-labelledby="fields-title">
             <table class="list by-field">
-              <thead><tr><th scope="col">{t().status}</th><th scope="col">{t().file}</th><th scope="col">{t().field}</th><th scope="col">{t().destination}</th><th scope="col">{t().note}</th></tr></thead>
+              <thead><tr><th scope="col">{t().status}</th>{hasFiles && <th scope="col">{t().file}</th>}<th scope="col">{t().field}</th><th scope="col">{t().destination}</th><th scope="col">{t().note}</th></tr></thead>
               <tbody>
                 {fields.slice(from, to).map((field, index) => (
                   <tr key={from + index}>
                     <td><span class={`status ${field.status}`}>{STATUSES.find((known) => known === field.status) ? t().statuses[field.status as (typeof STATUSES)[number]] : field.status}</span></td>
-                    <td class="name">{field.file}</td><td class="name"><code>{field.pointer}</code></td><td class="name"><code>{field.destination ?? ""}</code></td><td>{field.note ?? ""}</td>
+                    {hasFiles && <td class="name">{field.file}</td>}<td class="name"><code>{field.pointer}</code></td><td class="name"><code>{field.destination ?? ""}</code></td><td>{field.note ?? ""}</td>
                   </tr>
                 ))}
               </tbody>

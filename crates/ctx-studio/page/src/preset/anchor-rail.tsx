@@ -6,7 +6,7 @@ import { placementOf } from "./placement";
 import { focusEntry } from "./state";
 import type { Preset } from "./actions";
 
-export function AnchorRail({ of, entry }: { of: Preset; entry: Entry }) {
+export function AnchorRail({ of, entry, isOpen }: { of: Preset; entry: Entry; isOpen: boolean }) {
   const name = anchorName(entry);
   const isHistory = anchorType(entry) === "chat_history";
   const at = { before: [] as Entry[], after: [] as Entry[], inside: [] as Entry[] };
@@ -16,6 +16,8 @@ export function AnchorRail({ of, entry }: { of: Preset; entry: Entry }) {
     if (place.kind === "anchor" && place.target.trim() === name) at[place.side].push(other);
     else if (isHistory && (place.kind === "depth" || place.kind === "index")) at.inside.push(other);
   }
+  // Where nothing is placed there is nothing to see.
+  if (!isOpen && at.before.length + at.inside.length + at.after.length === 0) return null;
   return (
     <p class="rail">
       <Side label={t().before} entries={at.before} />

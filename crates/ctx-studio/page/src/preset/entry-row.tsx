@@ -117,7 +117,7 @@ function Row({ entry, group, grab, isOpen, isSelecting, isSelected, isFixed, cou
           <Menu label={t().moreFor(label)} icon="ellipsis" items={items} testId="entry-menu" />
         </span>
       </div>
-      {type && of && <AnchorRail of={of} entry={entry} />}
+      {type && of && <AnchorRail of={of} entry={entry} isOpen={isOpen} />}
       {isOpen && of && <EntryEditor of={of} entry={entry} findings={findings} />}
       {dialog === "move" && now && <MoveDialog of={now} chosen={[entry]} close={() => setDialog(undefined)} />}
       {dialog === "anchor" && now && <AddAnchor of={now} after={entry} close={() => setDialog(undefined)} />}

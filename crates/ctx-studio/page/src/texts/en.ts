@@ -25,7 +25,7 @@ export const en = {
   // The turn
   turn: "Turn", input: "Message of the user", inputHint: "What the user says next…", conversation: "Conversation", profile: "User profile",
   worldbooks: "Worldbooks", none: "none", chosenOf: (count: number, all: number) => `${count} of ${all}`, model: "Model", budget: "Budget", reserve: "Reserve",
-  seed: "Seed", at: "Time", now: "Now", automatic: "auto", tokens: "tokens", exact: "exact", estimated: "estimated", noBudget: "no budget",
+  seed: "Seed", at: "Time", now: "Now", automatic: "auto", tokens: "tokens", exact: "exact", estimated: "estimated", noBudget: ", no budget",
   overBudget: "More than the budget", previewFailed: "No preview",
 
   // The preset

@@ -25,7 +25,7 @@ export const zh: Texts = {
   // 轮次
   turn: "轮次", input: "用户消息", inputHint: "用户接下来要说的话…", conversation: "对话", profile: "用户档案",
   worldbooks: "世界书", none: "无", chosenOf: (count, all) => `${count} / ${all}`, model: "模型", budget: "预算", reserve: "预留",
-  seed: "种子", at: "时间", now: "现在", automatic: "自动", tokens: "token", exact: "精确", estimated: "估算", noBudget: "无预算",
+  seed: "种子", at: "时间", now: "现在", automatic: "自动", tokens: "token", exact: "精确", estimated: "估算", noBudget: "，无预算",
   overBudget: "超出预算", previewFailed: "无法预览",
 
   // 预设
