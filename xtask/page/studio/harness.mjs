@@ -119,10 +119,9 @@ export async function settled(page) {
   await page.waitForFunction(() => document.querySelector(".inspector")?.getAttribute("aria-busy") === "false");
 }
 
-export async function save(page, path, before) {
+/** Saves, and waits until the page says that all is saved. */
+export async function save(page) {
   await page.keyboard.press("Control+s");
-  const start = Date.now();
-  while (JSON.stringify(files(path)) === before && Date.now() - start < 5000) await page.waitForTimeout(30);
   await page.locator("[data-test=dirty]:not(.on)").waitFor();
 }
 

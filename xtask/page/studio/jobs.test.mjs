@@ -109,14 +109,14 @@ test("job 3: moved with the mouse, edited, saved, undone", async (t) => {
   assert.deepEqual(await order(page), ["season", ...IDS.slice(0, 4)]);
   await page.locator("[data-test=dirty].on").waitFor();
   assert.deepEqual(files(path), before, "a draft writes nothing");
-  await save(page, path, JSON.stringify(before));
+  await save(page);
   const moved = files(path)["agent.yaml"];
   assert.deepEqual(moved.split("\n").sort(), before["agent.yaml"].split("\n").sort(), "the same lines in another order");
   assert.ok(moved.indexOf("id: season") < moved.indexOf("id: identity"));
   assert.ok(moved.indexOf("# Placed at an anchor") < moved.indexOf("id: season"), "its comment moves with it");
   await page.locator("[data-test=undo]").click();
   await page.waitForFunction(() => document.querySelector(".entry")?.dataset.id === "identity");
-  await save(page, path, JSON.stringify(files(path)));
+  await save(page);
   assert.deepEqual(files(path), before, "undo and save give the first bytes");
   assert.deepEqual(problems, []);
 });
@@ -135,12 +135,12 @@ test("job 3: the same with the keyboard alone", async (t) => {
   assert.equal((await order(page))[0], "season");
   await page.keyboard.press("Alt+ArrowUp");
   assert.equal((await order(page))[0], "season", "the first stays the first");
-  await save(page, path, JSON.stringify(before));
+  await save(page);
   assert.notEqual(files(path)["agent.yaml"], before["agent.yaml"]);
   await page.keyboard.press("Control+z");
   for (let step = 0; step < 3; step++) await page.keyboard.press("Control+z");
   await page.waitForFunction(() => document.querySelectorAll(".entry")[4]?.dataset.id === "season");
-  await save(page, path, JSON.stringify(files(path)));
+  await save(page);
   assert.deepEqual(files(path), before);
   // "Move to…" in the menu.
   await entry(page, "identity").locator("[data-part=main]").focus();
@@ -164,7 +164,7 @@ test("job 3: placement, switch, duplicate, add below; only what differs is writt
   await reminder.locator("[data-test=placement] input[value=depth]").check();
   await reminder.locator("[data-test=depth]").fill("3, 10~5");
   await settled(page);
-  await save(page, path, JSON.stringify(before));
+  await save(page);
   const text = files(path)["agent.yaml"];
   assert.match(text, /depthConfig: ["']?3, 10~5/);
   assert.doesNotMatch(text, /insertionPoint: -1/);
@@ -213,7 +213,7 @@ test("job 4: a template anchor with its default text, and macros", async (t) => 
   await page.waitForFunction(() => !document.querySelector(".entry:nth-of-type(6) .found"));
   await added.locator(".expansion .text").filter({ hasText: "Alex Alex" }).waitFor();
   await settled(page);
-  await save(page, path, JSON.stringify(before));
+  await save(page);
   assert.match(files(path)["agent.yaml"], /char_description/);
   assert.deepEqual(ctx(path, "assemble", "--json").includes("Alex Alex"), true);
   // A placeholder has only its hint.
@@ -272,7 +272,7 @@ test("job 3: groups, many at once, and the text of the file", async (t) => {
   await page.locator(".group [role=switch]").click();
   await page.locator(".entry.off[data-id=season]").waitFor();
   await settled(page);
-  await save(page, path, JSON.stringify(before));
+  await save(page);
   const written = files(path)["agent.yaml"];
   assert.match(written, /presetGroups:/);
   for (const line of before["agent.yaml"].split("\n")) assert.ok(written.includes(line), line);

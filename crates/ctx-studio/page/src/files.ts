@@ -75,6 +75,7 @@ export class OpenFile {
   fix(index: number): Promise<void> { return this.#step("fix", { index }); }
 
   async save(isOverwriting = false): Promise<boolean> {
+    await this.#steps;
     if (!(await this.flush())) return false;
     const view = this.server.value;
     if (!view) return false;

@@ -5,7 +5,7 @@ import { call, CallError, thisWindow } from "./transport";
 import { current, currentId, projectInfo } from "./project";
 import { inputs, turn } from "./turn";
 import { outside } from "./notices";
-import { lang } from "./language";
+import { lang, t } from "./language";
 
 export type Shown = Omit<Preview, "rows"> & { rows: Row[] };
 /** What a preview can be asked for instead of what stands on the page. */
@@ -50,6 +50,13 @@ export function followPreview(): void {
 
 /** One at a time: a newer request would end the older one, and a browser tells each such end on its console. */
 export async function refresh(): Promise<void> {
+  const agent = current.peek()?.server.peek();
+  if (agent && agent.value === undefined) {
+    // The server would say the same.
+    const wrong = agent.findings.find(({ severity }) => severity === "error");
+    previewFailure.value = new CallError(422, { code: wrong?.code ?? "", message: wrong?.message ?? t().unreadable });
+    return;
+  }
   isWorking.value = true;
   isStale = isRunning;
   if (isRunning) return;

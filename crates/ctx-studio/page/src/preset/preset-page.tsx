@@ -27,30 +27,32 @@ export function PresetPage() {
     );
   }
   if (!file.server.value) return <p class="empty soft" aria-busy="true">{t().loading}</p>;
-  if (file.value.value === undefined) return <Unreadable file={file} />;
   const of = preset.value;
+  const isUnreadable = file.value.value === undefined;
+  // The text stays the same element when it breaks and when it is mended: somebody is typing in it.
+  const shown = isUnreadable ? "text" : view.value;
   return (
     <section class="preset-page" aria-labelledby="preset-title">
       <h1 id="preset-title" class="hidden">{t().pageNames.preset}: {file.server.value.path}</h1>
       <Toolbar file={file} of={of} />
-      {view.value === "text" ? <TextView key={file.id} file={file} /> : !of ? <NoList file={file} /> : view.value === "placed" ? <PlacedView of={of} /> : <EntryList of={of} />}
-      {of && view.value === "list" && <Selection of={of} />}
-      {of && view.value !== "text" && <Total of={of} />}
+      {isUnreadable && <Unreadable file={file} />}
+      {shown === "text" && <TextView key={file.id} file={file} />}
+      {shown !== "text" && !of && <NoList file={file} />}
+      {shown === "placed" && of && <PlacedView of={of} />}
+      {shown === "list" && of && <EntryList of={of} />}
+      {shown === "list" && of && <Selection of={of} />}
+      {shown !== "text" && of && <Total of={of} />}
     </section>
   );
 }
 
-/** A file that cannot be parsed: its text, with the place. */
+/** A file that cannot be parsed: what is wrong, above its text. */
 function Unreadable({ file }: { file: OpenFile }) {
   const first = file.server.value?.findings.find(({ severity }) => severity === "error");
   return (
-    <section class="preset-page" aria-labelledby="preset-title">
-      <h1 id="preset-title" class="hidden">{file.server.value?.path}</h1>
-      <p class="bar-note error" role="alert"><Icon name="circle-alert" />
-        <span>{t().unreadable} {first && <b>{first.line !== undefined && `${first.line}:${first.column ?? 1} `}{first.message}</b>}</span>
-      </p>
-      <TextView key={file.id} file={file} />
-    </section>
+    <p class="bar-note error" role="alert"><Icon name="circle-alert" />
+      <span>{t().unreadable} {first && <b>{first.line !== undefined && `${first.line}:${first.column ?? 1} `}{first.message}</b>}</span>
+    </p>
   );
 }
 
