@@ -23,16 +23,31 @@ test("job 1: the first context, with the figures of the command", async (t) => {
   await settled(page);
   assert.deepEqual(await order(page), IDS);
   assert.equal(new URL(page.url()).hash.includes("code"), false, "the code stays in the address");
-  const context = JSON.parse(ctx(path, "assemble", "--json"));
-  const sent = page.locator(".row:not(.dropped)");
-  assert.equal(await sent.count(), context.messages.length);
-  const used = context.usage?.tokens ?? context.usage?.total ?? context.tokens;
-  if (used !== undefined) assert.equal(Number(await page.locator("[data-test=meter]").getAttribute("data-tokens")), used);
-  const roles = await sent.locator(".role").allTextContents();
-  assert.deepEqual(roles, context.messages.map(({ role }) => role));
+  await equals(page, JSON.parse(ctx(path, "assemble", "--json")));
+  // With a budget that leaves something out, and one that cannot be met.
+  await page.locator("[data-test=input]").fill("Hi");
+  await page.locator("[data-test=budget]").fill("84");
+  await page.keyboard.press("Enter");
+  await settled(page);
+  await equals(page, JSON.parse(ctx(path, "assemble", "--json", "--input", "Hi", "--context-tokens", "84")));
+  assert.ok(await page.locator(".row.dropped .why").count(), "what was left out stands at its place, with its reason");
+  await page.locator("[data-test=budget]").fill("60");
+  await page.keyboard.press("Enter");
+  await page.locator(".over-note").waitFor();
+  assert.throws(() => ctx(path, "assemble", "--json", "--input", "Hi", "--context-tokens", "60"));
   assert.deepEqual(files(path), before, "looking writes nothing");
   assert.deepEqual(problems, []);
 });
+
+/** The rows and figures of the page are those of the command. */
+async function equals(page, { messages, report }) {
+  const sent = page.locator(".row:not(.dropped)");
+  const rows = await sent.evaluateAll((all) => all.map((row) => [row.querySelector(".role").textContent, Number(row.dataset.tokens), row.querySelector(".head").textContent]));
+  assert.deepEqual(rows, messages.map(({ role, tokens, content }) => [role, tokens, content.split("\n")[0]]));
+  const used = Number(await page.locator("[data-test=meter]").getAttribute("data-tokens"));
+  assert.equal(used, report.usage?.total ?? messages.reduce((sum, { tokens }) => sum + tokens, 0));
+  assert.equal(await page.locator("#inspector-decisions .count").textContent(), String(report.decisions.length));
+}
 
 test("job 1: an empty folder offers the sample, and writes it when asked", async (t) => {
   const path = folder(true);
