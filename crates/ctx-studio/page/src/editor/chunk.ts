@@ -80,7 +80,13 @@ function line(mark: Mark): HTMLElement {
   const row = document.createElement("p");
   const code = document.createElement("b");
   code.textContent = mark.code;
-  row.append(code, ` ${mark.message}${mark.help ? ` ${mark.help}` : ""} `);
+  row.append(code, ` ${mark.message}`);
+  if (mark.help) {
+    const help = document.createElement("span");
+    help.className = "soft";
+    help.textContent = mark.help;
+    row.append(document.createElement("br"), help, " ");
+  }
   if (mark.fix) {
     const button = document.createElement("button");
     button.type = "button";

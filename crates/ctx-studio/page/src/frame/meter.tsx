@@ -1,5 +1,6 @@
 // How much of the budget is used, and by what: the engine's own figures.
 import { isWorking, preview, previewFailure } from "../preview";
+import { turn } from "../turn";
 import { figure, t } from "../language";
 import { kindClass, kindName } from "../inspector/kinds";
 import { Icon } from "../ui/icon";
@@ -15,7 +16,8 @@ export function Meter() {
   const parts = (infeasible?.parts ?? usage.parts).filter(({ tokens }) => tokens > 0);
   const used = usage.tokens ?? parts.reduce((sum, { tokens }) => sum + tokens, 0);
   const mark = usage.isExact ? "" : "~";
-  const limit = usage.limit;
+  // A budget that cannot be met has no figures of its own.
+  const limit = usage.limit ?? (infeasible ? turn.value.contextTokens : undefined);
   const isOver = infeasible !== undefined || (limit !== undefined && used > limit);
   const whole = Math.max(used, limit ?? 0, 1);
   let left = 0;
@@ -31,7 +33,7 @@ export function Meter() {
         })}
       </svg>
       <span class="figures"><b>{mark}{figure(used)}</b>{limit !== undefined && <> / {figure(limit)}</>} <span class="soft">{usage.isExact ? t().exact : t().estimated}{limit === undefined && t().noBudget}</span></span>
-      {isOver && <span class="over-note"><Icon name="triangle-alert" />{infeasible?.message ?? t().overBudget}</span>}
+      {isOver && <span class="over-note" title={infeasible?.message}><Icon name="triangle-alert" /> {infeasible ? t().cannotFit : t().overBudget}</span>}
     </div>
   );
 }

@@ -29,7 +29,7 @@ export function Inspector({ isAlone }: { isAlone?: boolean }) {
         {failure && <p class="bar-note error" role="alert"><Icon name="circle-alert" /><span>{failure.message || t().previewFailed} {failure.failure.help}</span></p>}
         {shown?.infeasible && (
           <p class="bar-note error" role="alert"><Icon name="triangle-alert" />
-            <span>{shown.infeasible.message} {shown.infeasible.parts.map(({ name, tokens }) => `${name}: ${tokens}`).join(", ")}</span>
+            <span>{shown.infeasible.message}</span>
           </p>
         )}
         {inspectorTab.value === "findings"

@@ -60,8 +60,9 @@ function Content({ of, entry, findings }: { of: Preset; entry: Entry; findings: 
   const expanded = useExpansion(text);
   const [isFresh] = useState(() => fresh.peek() === entry.key);
   if (isFresh) fresh.value = undefined;
-  const marks = useMemo(() => (expanded?.findings ?? []).flatMap((found): Mark[] => {
-    if (!found.span) return [];
+  const marks = useMemo(() => (expanded?.findings ?? []).flatMap((found, at): Mark[] => {
+    const isAgain = expanded?.findings.some((other, before) => before < at && other.code === found.code && other.span?.from === found.span?.from);
+    if (!found.span || isAgain) return [];
     // The same finding of the file carries the edit that mends it.
     const mends = findings.find((other) => other.fixable && other.code === found.code && other.message === found.message)
       ?? findings.find((other) => other.fixable && other.code === found.code);

@@ -36,6 +36,10 @@ function lines({ entries, groups }: Preset, areFolded: ReadonlySet<string>): Lin
   return all;
 }
 
+function isAt(pointer: string, entry: Entry): boolean {
+  return pointer === entry.pointer || pointer.startsWith(`${entry.pointer}/`);
+}
+
 const NONE: Finding[] = [];
 
 /** The findings of the file, by the entry that they are in. */
@@ -53,8 +57,9 @@ export function EntryList({ of }: { of: Preset }) {
   const list = useRef<HTMLOListElement>(null);
   const all = lines(of, folded.value);
   const wanted = wantedEntry.value;
+  const place = wanted ? all.findIndex((line) => "entry" in line && isAt(wanted.pointer, line.entry)) : -1;
   useEffect(() => {
-    const entry = wanted && of.entries.find(({ pointer }) => wanted.pointer === pointer || wanted.pointer.startsWith(`${pointer}/`));
+    const entry = wanted && of.entries.find((one) => isAt(wanted.pointer, one));
     if (!entry) return;
     wantedEntry.value = undefined;
     const group = entry.value["groupId"];
@@ -105,7 +110,7 @@ export function EntryList({ of }: { of: Preset }) {
 
   if (of.entries.length === 0 && of.groups.length === 0) return <p class="empty soft">{t().emptyList}</p>;
   return (
-    <Paged count={all.length} label={t().entriesLabel}>
+    <Paged count={all.length} label={t().entriesLabel} wanted={place >= 0 ? place : undefined}>
       {(from, to) => (
         <ol ref={list} class="entries" aria-label={t().entriesLabel} onKeyDown={onKeyDown}>
           {all.slice(from, to).map((line) => "entry" in line

@@ -1,6 +1,7 @@
 // The entries where the request has them, between the messages of the conversation.
+import { useEffect, useState } from "preact/hooks";
 import type { Row } from "../api";
-import { preview } from "../preview";
+import { preview, textOf } from "../preview";
 import { figure, t } from "../language";
 import { openEntry } from "../inspector/state";
 import { kindClass } from "../inspector/kinds";
@@ -10,6 +11,7 @@ import { placeName } from "./place-name";
 import { placementOf } from "./placement";
 import { labelOf } from "./commands";
 import type { Preset } from "./actions";
+import type { Entry } from "./entries";
 
 type Line = { row: Row } | { messages: number; tokens: number; key: string };
 
@@ -28,6 +30,28 @@ function lines(rows: readonly Row[]): Line[] {
   return all;
 }
 
+/** A message that was joined of several: the entries that it has, in their order. */
+function Joined({ of, row }: { of: Preset; row: Row }) {
+  const [pointers, setPointers] = useState<string[]>([]);
+  const id = preview.value?.id ?? "";
+  useEffect(() => {
+    let isGone = false;
+    textOf(id, row).then(({ pieces }) => {
+      if (!isGone) setPointers([...new Set(pieces.flatMap(({ pointer }) => pointer ?? []))]);
+    }, () => {
+      // The name of the row says enough.
+    });
+    return () => { isGone = true; };
+  }, [row.key]);
+  const entries = pointers.flatMap((pointer) => of.entries.find((entry) => entry.pointer === pointer) ?? []);
+  if (entries.length === 0) return <span class="name">{row.name}</span>;
+  return <span class="name">{entries.map((entry) => <Link key={entry.key} entry={entry} />)}</span>;
+}
+
+function Link({ entry }: { entry: Entry }) {
+  return <button type="button" class="link name" onClick={() => { view.value = "list"; openEntry(entry.pointer); }}>{labelOf(entry)}</button>;
+}
+
 export function PlacedView({ of }: { of: Preset }) {
   const all = lines(preview.value?.rows ?? []);
   if (all.length === 0) return <p class="empty soft">{t().loading}</p>;
@@ -44,8 +68,8 @@ export function PlacedView({ of }: { of: Preset }) {
             return (
               <li key={`${row.key}${index}`} class={kindClass(row.source)}>
                 {entry
-                  ? <button type="button" class="link name" onClick={() => { view.value = "list"; openEntry(entry.pointer); }}>{labelOf(entry)}</button>
-                  : <span class="name">{row.name}</span>}
+                  ? <Link entry={entry} />
+                  : <Joined of={of} row={row} />}
                 <span class="fact role">{row.role}</span>
                 <span class="fact">{entry ? placeName(placementOf(entry)) : row.place}</span>
                 <span class="head">{row.head}</span>

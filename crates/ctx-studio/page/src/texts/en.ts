@@ -26,7 +26,7 @@ export const en = {
   turn: "Turn", input: "Message of the user", inputHint: "What the user says next…", conversation: "Conversation", profile: "User profile",
   worldbooks: "Worldbooks", none: "none", chosenOf: (count: number, all: number) => `${count} of ${all}`, model: "Model", budget: "Budget", reserve: "Reserve",
   seed: "Seed", at: "Time", now: "Now", automatic: "auto", tokens: "tokens", exact: "exact", estimated: "estimated", noBudget: ", no budget",
-  overBudget: "More than the budget", previewFailed: "No preview",
+  overBudget: "More than the budget", cannotFit: "No context fits the budget", previewFailed: "No preview",
 
   // The preset
   viewAs: "Show as", views: { list: "List", placed: "As placed", text: "Text" }, entry: "Entry", addEntry: "Add Entry", addAnchor: "Add Anchor", newGroup: "New Group", add: "Add",

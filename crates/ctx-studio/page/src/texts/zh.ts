@@ -26,7 +26,7 @@ export const zh: Texts = {
   turn: "轮次", input: "用户消息", inputHint: "用户接下来要说的话…", conversation: "对话", profile: "用户档案",
   worldbooks: "世界书", none: "无", chosenOf: (count, all) => `${count} / ${all}`, model: "模型", budget: "预算", reserve: "预留",
   seed: "种子", at: "时间", now: "现在", automatic: "自动", tokens: "token", exact: "精确", estimated: "估算", noBudget: "，无预算",
-  overBudget: "超出预算", previewFailed: "无法预览",
+  overBudget: "超出预算", cannotFit: "没有上下文能放进预算", previewFailed: "无法预览",
 
   // 预设
   viewAs: "显示方式", views: { list: "列表", placed: "按位置", text: "文本" }, entry: "条目", addEntry: "添加条目", addAnchor: "添加锚点", newGroup: "新建分组", add: "添加",

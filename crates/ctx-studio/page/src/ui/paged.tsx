@@ -1,5 +1,5 @@
 // Long lists stand in the page by parts: more rows than this would make every browser slow.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { figure, t } from "../language";
 import { Button } from "./button";
@@ -8,8 +8,17 @@ import { Field } from "./field";
 const MOST = 900;
 const PAGE = 200;
 
-export function Paged({ count, label, children }: { count: number; label: string; children: (from: number, to: number) => ComponentChildren }) {
+export function Paged({ count, label, wanted, children }: {
+  count: number;
+  label: string;
+  /** A row that must be seen. */
+  wanted?: number;
+  children: (from: number, to: number) => ComponentChildren;
+}) {
   const [start, setStart] = useState(0);
+  useEffect(() => {
+    if (wanted !== undefined && wanted >= 0) setStart((now) => (wanted >= now && wanted < now + PAGE ? now : Math.max(0, wanted - PAGE / 4)));
+  }, [wanted]);
   if (count <= MOST) return <>{children(0, count)}</>;
   const from = Math.max(0, Math.min(start, count - 1));
   const to = Math.min(count, from + PAGE);
