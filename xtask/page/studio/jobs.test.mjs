@@ -311,3 +311,69 @@ test("job 3: groups, many at once, and the text of the file", async (t) => {
   assert.equal(await page.locator(".entry").count(), 5);
   assert.deepEqual(problems, []);
 });
+
+test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
+  const path = folder();
+  const { page, problems } = await studio(t, path);
+  const focused = (check) => page.waitForFunction(`(${check})(document.activeElement)`);
+  // An anchor: the dialog takes the focus, the new entry gets it, and its text is reached from it.
+  await page.locator("[data-test=add-anchor]").focus();
+  await page.keyboard.press("Enter");
+  await focused("(one) => one.dataset.test === 'anchor-chat_history'");
+  await page.keyboard.press("Escape");
+  await focused("(one) => one.dataset.test === 'add-anchor'");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-test=anchor-scenario]").focus();
+  await page.keyboard.press("Enter");
+  await focused("(one) => one.dataset.part === 'main' && one.textContent.includes('scenario')");
+  await page.locator(".entry").nth(5).locator(".cm-content").waitFor();
+  for (let steps = 0; steps < 12 && !await page.evaluate(() => document.activeElement.classList.contains("cm-content")); steps++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(" {{ch");
+  await page.locator(".cm-tooltip-autocomplete").waitFor();
+  await page.waitForTimeout(120);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => /\{\{char\w*\}\}$/.test(document.activeElement.textContent));
+  await page.keyboard.press("Escape");
+  await focused("(one) => one.dataset.part === 'main' && one.textContent.includes('scenario')");
+  // The menu opens with Enter, and Escape gives the focus back.
+  await entry(page, "reminder").locator("[data-test=entry-menu]").focus();
+  await page.keyboard.press("Enter");
+  await focused("(one) => one.getAttribute('role') === 'menuitem'");
+  await page.keyboard.press("End");
+  await focused("(one) => one.textContent.includes('Delete')");
+  await page.keyboard.press("Escape");
+  await focused("(one) => one.dataset.test === 'entry-menu'");
+  // The preview: tabs by arrows, a row by Enter, its sources by Tab.
+  await page.locator("#inspector-messages").focus();
+  await page.keyboard.press("ArrowRight");
+  await focused("(one) => one.id === 'inspector-stages'");
+  await page.locator(".stages > li").first().waitFor();
+  await page.keyboard.press("Home");
+  await page.locator(".row > .line").first().focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".opened .piece").first().waitFor();
+  await page.keyboard.press("Tab");
+  await focused("(one) => one.classList.contains('piece')");
+  await page.locator(".source-line b").first().waitFor();
+  // Compare and import.
+  await page.locator("[data-test=pin]").focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Compare" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator("[data-test=equal]").waitFor();
+  await page.getByRole("link", { name: "Import" }).focus();
+  await page.keyboard.press("Enter");
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Choose files…" }).focus();
+  await page.keyboard.press("Enter");
+  await (await chooser).setFiles([{ name: "ada.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(CARD)) }]);
+  await page.locator("[data-test=import-write]").waitFor();
+  await focused("(one) => one.id === 'import-title'");
+  await page.locator("[data-test=import-write]").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.startsWith("#/preset/"));
+  assert.deepEqual(problems, []);
+});
