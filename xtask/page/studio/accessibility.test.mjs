@@ -5,7 +5,10 @@ import { axe, close, entry, folder, open, openEntry, serve, settled } from "./ha
 
 after(close);
 
-const go = (page, hash) => page.evaluate((hash) => { location.hash = hash; }, hash);
+const go = (page, hash) =>
+  page.evaluate((hash) => {
+    location.hash = hash;
+  }, hash);
 const inPreview = (tab) => async (page) => {
   await go(page, "#/preview");
   await page.locator(`#inspector-${tab}`).click();
@@ -49,7 +52,17 @@ const VIEWS = {
   },
   import: async (page) => {
     await go(page, "#/import");
-    await page.locator("[data-test=files]").setInputFiles([{ name: "book.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify({ entries: { 0: { uid: 0, key: ["basil"], content: "Basil is green." } } })) }]);
+    await page
+      .locator("[data-test=files]")
+      .setInputFiles([
+        {
+          name: "book.json",
+          mimeType: "application/json",
+          buffer: Buffer.from(
+            JSON.stringify({ entries: { 0: { uid: 0, key: ["basil"], content: "Basil is green." } } }),
+          ),
+        },
+      ]);
     await page.locator("[data-test=import-write]").waitFor();
   },
 };
@@ -72,7 +85,8 @@ for (const theme of ["light", "dark"]) {
           await page.evaluate(axe);
           const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
           for (const { id, impact, nodes } of violations) {
-            if (impact === "serious" || impact === "critical") found.push(`${name}: ${id}, ${nodes.length} times, ${nodes[0].html.slice(0, 120)}`);
+            if (impact === "serious" || impact === "critical")
+              found.push(`${name}: ${id}, ${nodes.length} times, ${nodes[0].html.slice(0, 120)}`);
           }
           const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
           if (over > 0) found.push(`${name}: ${over} pixels too wide`);
@@ -90,7 +104,10 @@ test("axe: the start page", async (t) => {
   t.after(() => context.close());
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run(document));
-  assert.deepEqual(violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id), []);
+  assert.deepEqual(
+    violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id),
+    [],
+  );
 });
 
 test("targets have 24 pixels, and Tab reaches the page in order", async (t) => {
@@ -98,12 +115,18 @@ test("targets have 24 pixels, and Tab reaches the page in order", async (t) => {
   t.after(() => server.stop());
   const { page, context } = await open(server);
   t.after(() => context.close());
-  const small = await page.evaluate(() => [...document.querySelectorAll("button, a, select, input:not(.hidden)")]
-    .filter((one) => one.checkVisibility() && !one.closest(".hidden") && !one.classList.contains("skip"))
-    .map((one) => ({ box: one.getBoundingClientRect(), what: one.outerHTML.slice(0, 90) }))
-    .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24)).map(({ box, what }) => `${box.width}x${box.height} ${what}`));
+  const small = await page.evaluate(() =>
+    [...document.querySelectorAll("button, a, select, input:not(.hidden)")]
+      .filter((one) => one.checkVisibility() && !one.closest(".hidden") && !one.classList.contains("skip"))
+      .map((one) => ({ box: one.getBoundingClientRect(), what: one.outerHTML.slice(0, 90) }))
+      .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
+      .map(({ box, what }) => `${box.width}x${box.height} ${what}`),
+  );
   // A checkbox's label is its target.
-  assert.deepEqual(small.filter((line) => !line.includes("type=\"checkbox\"")), []);
+  assert.deepEqual(
+    small.filter((line) => !line.includes('type="checkbox"')),
+    [],
+  );
   await page.evaluate(() => document.activeElement?.blur());
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.className), "skip");

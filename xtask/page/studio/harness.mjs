@@ -13,8 +13,13 @@ export const CTX = process.env.CTX ?? "/work/studio/target/debug/ctx";
 const DIST = process.env.STUDIO_DIST;
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
 ];
 export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -55,7 +60,9 @@ async function freePort() {
 /** A running server: `link` opens it once. */
 export async function serve(path, ...options) {
   const port = await freePort();
-  const child = spawn(CTX, ["studio", path, "--no-open", "--port", String(port), ...options], { stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(CTX, ["studio", path, "--no-open", "--port", String(port), ...options], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   let said = "";
   const link = await new Promise((resolve, reject) => {
     const hear = (bytes) => {
@@ -68,7 +75,15 @@ export async function serve(path, ...options) {
     child.once("exit", (code) => reject(new Error(`ctx studio ended with ${code}: ${said}`)));
     setTimeout(() => reject(new Error(`ctx studio names no link: ${said}`)), 15_000).unref();
   });
-  return { path, link, stop: () => new Promise((resolve) => { child.once("exit", resolve); child.kill("SIGTERM"); }) };
+  return {
+    path,
+    link,
+    stop: () =>
+      new Promise((resolve) => {
+        child.once("exit", resolve);
+        child.kill("SIGTERM");
+      }),
+  };
 }
 
 let browser;
@@ -78,26 +93,45 @@ export async function close() {
 }
 
 /** A window on a server. `problems` gets what the page must not do. */
-export async function open(server, { lang = "en", theme = "light", width = 1280, height = 900, ignoresPolicy = false } = {}) {
+export async function open(
+  server,
+  { lang = "en", theme = "light", width = 1280, height = 900, ignoresPolicy = false } = {},
+) {
   browser ??= await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, bypassCSP: ignoresPolicy });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    bypassCSP: ignoresPolicy,
+  });
   const page = await context.newPage();
   const problems = [];
   const origin = new URL(server.link).origin;
   page.on("console", (line) => problems.push(`console: ${line.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
-  page.on("dialog", (dialog) => { problems.push("dialog"); void dialog.dismiss(); });
+  page.on("dialog", (dialog) => {
+    problems.push("dialog");
+    void dialog.dismiss();
+  });
   page.on("request", (request) => {
     const url = new URL(request.url());
-    if (url.origin !== origin && !url.origin.startsWith("ws://") && url.protocol !== "blob:") problems.push(`request: ${url.href}`);
+    if (url.origin !== origin && !url.origin.startsWith("ws://") && url.protocol !== "blob:")
+      problems.push(`request: ${url.href}`);
   });
-  if (DIST) await context.route(/\/(studio\.js|editor\.js|studio\.css|icons\.svg)$/, (route) => route.fulfill({ path: join(DIST, new URL(route.request().url()).pathname) }));
+  if (DIST)
+    await context.route(/\/(studio\.js|editor\.js|studio\.css|icons\.svg)$/, (route) =>
+      route.fulfill({ path: join(DIST, new URL(route.request().url()).pathname) }),
+    );
   await page.exposeFunction("noteViolation", (text) => problems.push(`violation: ${text}`));
-  await context.addInitScript(({ lang, theme }) => {
-    localStorage.setItem("ctx-studio/lang", lang);
-    localStorage.setItem("ctx-studio/theme", theme);
-    document.addEventListener("securitypolicyviolation", (event) => window.noteViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
-  }, { lang, theme });
+  await context.addInitScript(
+    ({ lang, theme }) => {
+      localStorage.setItem("ctx-studio/lang", lang);
+      localStorage.setItem("ctx-studio/theme", theme);
+      document.addEventListener("securitypolicyviolation", (event) =>
+        window.noteViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`),
+      );
+    },
+    { lang, theme },
+  );
   await page.goto(server.link);
   await page.locator(".row, .start-page, .empty, .findings").first().waitFor();
   return { page, problems, context };
@@ -109,7 +143,8 @@ export const order = (page) => page.locator(".entry").evaluateAll((rows) => rows
 /** Opens an entry and waits for its editor. */
 export async function openEntry(page, id) {
   const row = entry(page, id);
-  if (await row.locator("[data-part=main]").getAttribute("aria-expanded") !== "true") await row.locator("[data-part=main]").click();
+  if ((await row.locator("[data-part=main]").getAttribute("aria-expanded")) !== "true")
+    await row.locator("[data-part=main]").click();
   return row;
 }
 

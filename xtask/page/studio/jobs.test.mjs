@@ -42,8 +42,17 @@ test("job 1: the first context, with the figures of the command", async (t) => {
 /** The rows and figures of the page are those of the command. */
 async function equals(page, { messages, report }) {
   const sent = page.locator(".row:not(.dropped)");
-  const rows = await sent.evaluateAll((all) => all.map((row) => [row.querySelector(".role").textContent, Number(row.dataset.tokens), row.querySelector(".head").textContent]));
-  assert.deepEqual(rows, messages.map(({ role, tokens, content }) => [role, tokens, content.split("\n")[0]]));
+  const rows = await sent.evaluateAll((all) =>
+    all.map((row) => [
+      row.querySelector(".role").textContent,
+      Number(row.dataset.tokens),
+      row.querySelector(".head").textContent,
+    ]),
+  );
+  assert.deepEqual(
+    rows,
+    messages.map(({ role, tokens, content }) => [role, tokens, content.split("\n")[0]]),
+  );
   const used = Number(await page.locator("[data-test=meter]").getAttribute("data-tokens"));
   assert.equal(used, report.usage?.total ?? messages.reduce((sum, { tokens }) => sum + tokens, 0));
   assert.equal(await page.locator("#inspector-decisions .count").textContent(), String(report.decisions.length));
@@ -63,12 +72,28 @@ test("job 1: an empty folder offers the sample, and writes it when asked", async
 });
 
 const CARD = {
-  spec: "chara_card_v2", spec_version: "2.0",
+  spec: "chara_card_v2",
+  spec_version: "2.0",
   data: {
-    name: "Ada", description: "Ada mends clocks.", personality: "exact", scenario: "A workshop.", first_mes: "Come in.", mes_example: "<START>\n{{user}}: Hi\n{{char}}: Hello.",
-    creator_notes: "none", system_prompt: "", post_history_instructions: "", alternate_greetings: [], tags: [], creator: "me", character_version: "1",
+    name: "Ada",
+    description: "Ada mends clocks.",
+    personality: "exact",
+    scenario: "A workshop.",
+    first_mes: "Come in.",
+    mes_example: "<START>\n{{user}}: Hi\n{{char}}: Hello.",
+    creator_notes: "none",
+    system_prompt: "",
+    post_history_instructions: "",
+    alternate_greetings: [],
+    tags: [],
+    creator: "me",
+    character_version: "1",
     extensions: { talkativeness: "0.5", depth_prompt: { depth: 4, prompt: "Ada is tired.", role: "system" } },
-    character_book: { name: "Clocks", extensions: {}, entries: [{ keys: ["clock"], content: "Clocks tick.", extensions: {}, enabled: true, insertion_order: 1 }] },
+    character_book: {
+      name: "Clocks",
+      extensions: {},
+      entries: [{ keys: ["clock"], content: "Clocks tick.", extensions: {}, enabled: true, insertion_order: 1 }],
+    },
   },
 };
 
@@ -85,12 +110,13 @@ test("job 2: files that are dropped are reported, and written when asked", async
   }, JSON.stringify(CARD));
   await page.locator("[data-test=import-write]").waitFor();
   assert.deepEqual(files(path), before, "a report writes nothing");
-  for (const status of ["mapped", "approximated", "kept", "unsupported"]) assert.ok(await page.locator(`[data-test=filter-${status}]`).count());
+  for (const status of ["mapped", "approximated", "kept", "unsupported"])
+    assert.ok(await page.locator(`[data-test=filter-${status}]`).count());
   const rows = page.locator(".by-field tbody tr");
   const all = await rows.count();
   assert.ok(all > 5, `${all} fields`);
   await page.locator("[data-test=filter-mapped]").click();
-  assert.ok(await rows.count() < all, "the filter hides rows");
+  assert.ok((await rows.count()) < all, "the filter hides rows");
   await page.locator("[data-test=import-write]").click();
   await page.locator(".entry").first().waitFor();
   await page.waitForFunction(() => location.hash.startsWith("#/preset/"));
@@ -126,7 +152,11 @@ test("job 3: moved with the mouse, edited, saved, undone", async (t) => {
   assert.deepEqual(files(path), before, "a draft writes nothing");
   await save(page);
   const moved = files(path)["agent.yaml"];
-  assert.deepEqual(moved.split("\n").sort(), before["agent.yaml"].split("\n").sort(), "the same lines in another order");
+  assert.deepEqual(
+    moved.split("\n").sort(),
+    before["agent.yaml"].split("\n").sort(),
+    "the same lines in another order",
+  );
   assert.ok(moved.indexOf("id: season") < moved.indexOf("id: identity"));
   assert.ok(moved.indexOf("# Placed at an anchor") < moved.indexOf("id: season"), "its comment moves with it");
   await page.locator("[data-test=undo]").click();
@@ -183,11 +213,12 @@ test("job 3: placement, switch, duplicate, add below; only what differs is writt
   const text = files(path)["agent.yaml"];
   assert.match(text, /depthConfig: ["']?3, 10~5/);
   assert.doesNotMatch(text, /insertionPoint: -1/);
-  for (const line of before["agent.yaml"].split("\n").filter((line) => !line.includes("insertionPoint"))) assert.ok(text.includes(line), line);
+  for (const line of before["agent.yaml"].split("\n").filter((line) => !line.includes("insertionPoint")))
+    assert.ok(text.includes(line), line);
   await reminder.locator("[role=switch]").click();
   await settled(page);
   assert.equal(await reminder.getAttribute("class").then((name) => name.includes("off")), true);
-  assert.equal(await page.locator(".row.dropped").count() >= 1, true, "what is off stands struck in the preview");
+  assert.equal((await page.locator(".row.dropped").count()) >= 1, true, "what is off stands struck in the preview");
   await entry(page, "identity").locator("[data-test=entry-menu]").click();
   await page.getByRole("menuitem", { name: "Duplicate" }).click();
   await page.waitForFunction(() => document.querySelectorAll(".entry").length === 6);
@@ -207,7 +238,9 @@ test("job 4: a template anchor with its default text, and macros", async (t) => 
   const before = files(path);
   const { page, problems } = await studio(t, path);
   await page.locator("[data-test=add-anchor]").click();
-  const cards = await page.locator("dialog .card[data-test]").evaluateAll((all) => all.map((card) => card.dataset.test.slice(7)));
+  const cards = await page
+    .locator("dialog .card[data-test]")
+    .evaluateAll((all) => all.map((card) => card.dataset.test.slice(7)));
   assert.deepEqual(cards.slice(0, 2), ["chat_history", "user_profile"], "in the order of the registry");
   await page.locator("[data-test=anchor-char_description]").click();
   await page.waitForFunction(() => document.querySelectorAll(".entry").length === 6);
@@ -220,7 +253,9 @@ test("job 4: a template anchor with its default text, and macros", async (t) => 
   await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "user" }).first().waitFor();
   await page.waitForTimeout(120);
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => [...document.querySelectorAll(".cm-content")].some((one) => /\{\{user\}\}$/.test(one.textContent)));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll(".cm-content")].some((one) => /\{\{user\}\}$/.test(one.textContent)),
+  );
   await added.locator(".expansion .text").filter({ hasText: "Alex" }).waitFor();
   await page.keyboard.type(" {{usr}}");
   await added.locator(".found").waitFor();
@@ -247,15 +282,20 @@ test("job 5: what is sent, why, and the comparison", async (t) => {
   await first.locator(".line").click();
   await first.locator(".piece").first().waitFor();
   await first.locator("[data-test=life] li").first().waitFor();
-  assert.equal(await first.locator(".opened .text").textContent(), JSON.parse(ctx(path, "assemble", "--json")).messages[0].content);
+  assert.equal(
+    await first.locator(".opened .text").textContent(),
+    JSON.parse(ctx(path, "assemble", "--json")).messages[0].content,
+  );
   await page.locator("#inspector-body").click();
   const dialects = await page.locator("[data-test=dialect] option").evaluateAll((all) => all.map((one) => one.value));
   assert.ok(dialects.length >= 4, dialects.join());
   await page.locator("[data-test=body]").filter({ hasText: "patient gardener" }).waitFor();
-  await page.locator("[data-test=dialect]").selectOption(dialects.find((name) => name.startsWith("anthropic")) ?? dialects[1]);
-  await page.locator("[data-test=body]").filter({ hasText: "\"system\"" }).waitFor();
+  await page
+    .locator("[data-test=dialect]")
+    .selectOption(dialects.find((name) => name.startsWith("anthropic")) ?? dialects[1]);
+  await page.locator("[data-test=body]").filter({ hasText: '"system"' }).waitFor();
   await page.locator("#inspector-stages").click();
-  assert.ok(await page.locator(".stages > li").count() > 3);
+  assert.ok((await page.locator(".stages > li").count()) > 3);
   await page.locator("#inspector-messages").click();
   await page.locator("[data-test=pin]").click();
   await page.getByRole("link", { name: "Compare" }).click();
@@ -327,7 +367,12 @@ test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
   await page.keyboard.press("Enter");
   await focused("(one) => one.dataset.part === 'main' && one.textContent.includes('scenario')");
   await page.locator(".entry").nth(5).locator(".cm-content").waitFor();
-  for (let steps = 0; steps < 12 && !await page.evaluate(() => document.activeElement.classList.contains("cm-content")); steps++) await page.keyboard.press("Tab");
+  for (
+    let steps = 0;
+    steps < 12 && !(await page.evaluate(() => document.activeElement.classList.contains("cm-content")));
+    steps++
+  )
+    await page.keyboard.press("Tab");
   await page.keyboard.press("Control+End");
   await page.keyboard.type(" {{ch");
   await page.locator(".cm-tooltip-autocomplete").waitFor();
@@ -369,7 +414,9 @@ test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Choose files…" }).focus();
   await page.keyboard.press("Enter");
-  await (await chooser).setFiles([{ name: "ada.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(CARD)) }]);
+  await (
+    await chooser
+  ).setFiles([{ name: "ada.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(CARD)) }]);
   await page.locator("[data-test=import-write]").waitFor();
   await focused("(one) => one.id === 'import-title'");
   await page.locator("[data-test=import-write]").focus();

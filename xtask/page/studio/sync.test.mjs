@@ -42,12 +42,17 @@ test("an edit of the one window is seen in the other, and a change from outside 
   assert.deepEqual(problems, []);
 });
 
-for (const [button, kept, lost] of [["keep-mine", "Mine.", "Theirs."], ["take-theirs", "Theirs.", "Mine."]]) {
+for (const [button, kept, lost] of [
+  ["keep-mine", "Mine.", "Theirs."],
+  ["take-theirs", "Theirs.", "Mine."],
+]) {
   test(`two who write the same text see both: ${button}`, async (t) => {
     const { page, another } = await studio(t);
     const second = await another();
     let release;
-    const held = new Promise((resolve) => { release = resolve; });
+    const held = new Promise((resolve) => {
+      release = resolve;
+    });
     await second.route("**/edits", async (route) => {
       await held;
       await route.continue();
@@ -60,7 +65,10 @@ for (const [button, kept, lost] of [["keep-mine", "Mine.", "Theirs."], ["take-th
     const conflict = second.locator("[data-test=conflict]");
     await conflict.waitFor();
     const texts = await conflict.locator("pre").allTextContents();
-    assert.ok(texts.some((text) => text.includes("Theirs.")) && texts.some((text) => text.startsWith("M")), texts.join(" | "));
+    assert.ok(
+      texts.some((text) => text.includes("Theirs.")) && texts.some((text) => text.startsWith("M")),
+      texts.join(" | "),
+    );
     await conflict.locator(`[data-test=${button}]`).click();
     await conflict.waitFor({ state: "detached" });
     for (const window of [page, second]) {

@@ -11,7 +11,12 @@ export function announce(text: string): void {
   timer = setTimeout(() => (announcement.value = text), 60);
 }
 
-export interface Toast { id: number; kind: "info" | "error"; text: string; help?: string }
+export interface Toast {
+  id: number;
+  kind: "info" | "error";
+  text: string;
+  help?: string;
+}
 export const toasts = signal<Toast[]>([]);
 let lastToast = 0;
 

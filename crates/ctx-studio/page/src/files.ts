@@ -11,8 +11,16 @@ import { lang, t } from "./language";
 const PAUSE = 30;
 const RETRY = 1500;
 
-export interface Batch { id: string; edits?: Edit[]; text?: string }
-export interface Conflict { kind: "edit" | "save"; mine: Batch[]; theirs: FileView }
+export interface Batch {
+  id: string;
+  edits?: Edit[];
+  text?: string;
+}
+export interface Conflict {
+  kind: "edit" | "save";
+  mine: Batch[];
+  theirs: FileView;
+}
 
 export class OpenFile {
   /** The draft as the server last told it. */
@@ -22,10 +30,12 @@ export class OpenFile {
   readonly failure: Signal<CallError | undefined> = signal(undefined);
   /** The value with the edits that are still on their way. */
   readonly value: ReadonlySignal<unknown> = computed(() =>
-    this.pending.value.reduce((value, batch) => apply(value, batch.edits ?? []), this.server.value?.value));
+    this.pending.value.reduce((value, batch) => apply(value, batch.edits ?? []), this.server.value?.value),
+  );
   /** The same for the text; structured edits show in it once the server has made them. */
-  readonly text = computed(() => this.pending.value.findLast((batch) => batch.text !== undefined)?.text
-    ?? this.server.value?.text ?? "");
+  readonly text = computed(
+    () => this.pending.value.findLast((batch) => batch.text !== undefined)?.text ?? this.server.value?.text ?? "",
+  );
   readonly isDirty = computed(() => this.pending.value.length > 0 || this.server.value?.isDirty === true);
   readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
 
@@ -52,8 +62,14 @@ export class OpenFile {
     const waiting = this.pending.value;
     const last = waiting.at(-1);
     const [only] = edits;
-    const isNext = last && edits.length === 1 && only?.op === "set" && last.edits?.length === 1
-      && last.edits[0]?.op === "set" && last.edits[0].pointer === only.pointer && !this.#isInFlight(last);
+    const isNext =
+      last &&
+      edits.length === 1 &&
+      only?.op === "set" &&
+      last.edits?.length === 1 &&
+      last.edits[0]?.op === "set" &&
+      last.edits[0].pointer === only.pointer &&
+      !this.#isInFlight(last);
     if (isNext) this.#put([...waiting.slice(0, -1), { id: last.id, edits }]);
     else this.#put([...waiting, { id: randomId(), edits }]);
     this.#schedule(PAUSE);
@@ -69,10 +85,18 @@ export class OpenFile {
     this.#schedule(PAUSE * 5);
   }
 
-  undo(): Promise<void> { return this.#step("undo"); }
-  redo(): Promise<void> { return this.#step("redo"); }
-  discard(): Promise<void> { return this.#step("discard"); }
-  fix(index: number): Promise<void> { return this.#step("fix", { index }); }
+  undo(): Promise<void> {
+    return this.#step("undo");
+  }
+  redo(): Promise<void> {
+    return this.#step("redo");
+  }
+  discard(): Promise<void> {
+    return this.#step("discard");
+  }
+  fix(index: number): Promise<void> {
+    return this.#step("fix", { index });
+  }
 
   async save(isOverwriting = false): Promise<boolean> {
     await this.#steps;

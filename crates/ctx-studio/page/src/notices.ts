@@ -19,7 +19,8 @@ export function listen(): void {
   });
   // A sleeping tab loses its socket without hearing of it.
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible" && access.value === "open" && socket?.readyState !== WebSocket.OPEN) connect();
+    if (document.visibilityState === "visible" && access.value === "open" && socket?.readyState !== WebSocket.OPEN)
+      connect();
   });
 }
 
@@ -52,7 +53,8 @@ function hear(notice: Notice): void {
     void loadProject();
   } else {
     for (const file of openFiles()) {
-      const isNews = file.id === notice.id && (notice.type === "file" || notice.revision !== file.server.value?.revision);
+      const isNews =
+        file.id === notice.id && (notice.type === "file" || notice.revision !== file.server.value?.revision);
       if (isNews) void file.load();
     }
     if (notice.type === "file") void loadProject();

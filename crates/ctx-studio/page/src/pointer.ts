@@ -3,11 +3,17 @@ import type { Edit } from "./api";
 
 export function tokens(pointer: string): string[] {
   if (pointer === "") return [];
-  return pointer.slice(1).split("/").map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 export function join(base: string, ...parts: (string | number)[]): string {
-  return parts.reduce<string>((all, part) => `${all}/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`, base);
+  return parts.reduce<string>(
+    (all, part) => `${all}/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    base,
+  );
 }
 
 export function get(value: unknown, pointer: string): unknown {
@@ -32,14 +38,18 @@ export function apply(value: unknown, edits: readonly Edit[]): unknown {
 function applyOne(value: unknown, edit: Edit): unknown {
   const path = tokens(edit.pointer);
   switch (edit.op) {
-    case "set": return changed(value, path, () => edit.value);
-    case "remove": return removed(value, path);
-    case "insert": return inserted(value, path, edit.value);
+    case "set":
+      return changed(value, path, () => edit.value);
+    case "remove":
+      return removed(value, path);
+    case "insert":
+      return inserted(value, path, edit.value);
     case "move": {
       const item = get(value, edit.pointer);
       return inserted(removed(value, path), tokens(edit.to), item);
     }
-    case "rename": return renamed(value, path, edit.name);
+    case "rename":
+      return renamed(value, path, edit.name);
   }
 }
 

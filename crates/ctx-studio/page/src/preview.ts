@@ -36,10 +36,16 @@ export function request(instead: Instead = {}): PreviewRequest {
 
 /** Makes the preview anew whenever something that it is made of changes. */
 export function followPreview(): void {
-  const stamp = computed(() => [
-    JSON.stringify(request()), current.value?.server.value?.revision, current.value?.server.value?.hash,
-    outside.value, lang.value, projectInfo.value !== undefined,
-  ].join());
+  const stamp = computed(() =>
+    [
+      JSON.stringify(request()),
+      current.value?.server.value?.revision,
+      current.value?.server.value?.hash,
+      outside.value,
+      lang.value,
+      projectInfo.value !== undefined,
+    ].join(),
+  );
   effect(() => {
     void stamp.value;
     if (!projectInfo.peek()) return;
@@ -113,8 +119,9 @@ const texts = new Map<string, Promise<RowText>>();
 export function textOf(id: string, row: Row): Promise<RowText> {
   const known = texts.get(row.key);
   if (known) return known;
-  const asked = call<RowTexts>("GET", `previews/${id}/rows?from=${row.row}&to=${row.row + 1}`)
-    .then(({ rows }) => rows[0] ?? { row: row.row, pieces: [] });
+  const asked = call<RowTexts>("GET", `previews/${id}/rows?from=${row.row}&to=${row.row + 1}`).then(
+    ({ rows }) => rows[0] ?? { row: row.row, pieces: [] },
+  );
   if (texts.size > 500) texts.clear();
   texts.set(row.key, asked);
   asked.catch(() => texts.delete(row.key));

@@ -13,7 +13,8 @@ export const registry = signal<Registry>({ anchors: [], macros: [], processors: 
 
 /** The agents and presets, which the page Preset can show. */
 export const agents = computed<ProjectFile[]>(() =>
-  (projectInfo.value?.files ?? []).filter((one) => one.kind === "agent" || one.kind === "preset"));
+  (projectInfo.value?.files ?? []).filter((one) => one.kind === "agent" || one.kind === "preset"),
+);
 
 /** The file in the address, or the first agent. */
 export const currentId = computed<string | undefined>(() => {

@@ -3,7 +3,10 @@ import { signal } from "@preact/signals";
 
 export const PAGES = ["preset", "preview", "compare", "import", "start"] as const;
 export type PageName = (typeof PAGES)[number];
-export interface Route { page: PageName; file?: string }
+export interface Route {
+  page: PageName;
+  file?: string;
+}
 
 function read(): Route {
   const [page, file] = location.hash.replace(/^#\/?/, "").split("/");

@@ -5,7 +5,10 @@ import { signal } from "@preact/signals";
 
 /** What a request ends with if it fails: the server's failure, or one of the page's own codes. */
 export class CallError extends Error {
-  constructor(readonly status: number, readonly failure: Failure) {
+  constructor(
+    readonly status: number,
+    readonly failure: Failure,
+  ) {
     super(failure.message);
   }
   /** The request did not reach the server, or no answer came: it can be sent again. */

@@ -4,8 +4,14 @@ import type { Project, TurnSettings } from "./api";
 import { project } from "./transport";
 
 /** Ids of files; an empty one means none, also where `ctx.toml` names one. */
-export interface Inputs { conversation?: string; profile?: string; worldbooks: string[] }
-export interface Turn extends TurnSettings { at: string }
+export interface Inputs {
+  conversation?: string;
+  profile?: string;
+  worldbooks: string[];
+}
+export interface Turn extends TurnSettings {
+  at: string;
+}
 
 export const inputs = signal<Inputs>({ worldbooks: [] });
 export const turn = signal<Turn>({ at: now() });

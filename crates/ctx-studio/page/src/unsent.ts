@@ -2,7 +2,10 @@
 import type { Batch } from "./files";
 import { project, setWindowId } from "./transport";
 
-export interface Kept { file: string; batches: Batch[] }
+export interface Kept {
+  file: string;
+  batches: Batch[];
+}
 
 const WINDOW = "ctx-studio/window";
 let own = "";

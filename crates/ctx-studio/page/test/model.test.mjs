@@ -7,11 +7,23 @@ import { test } from "node:test";
 import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
-const entryPoints = ["pointer", "preset/entries", "preset/placement", "preset/actions"].map((name) => join(import.meta.dirname, `../src/${name}.ts`));
-await build({ entryPoints, bundle: true, format: "esm", platform: "neutral", outdir: out, outExtension: { ".js": ".mjs" }, logLevel: "error" });
+const entryPoints = ["pointer", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
+  join(import.meta.dirname, `../src/${name}.ts`),
+);
+await build({
+  entryPoints,
+  bundle: true,
+  format: "esm",
+  platform: "neutral",
+  outdir: out,
+  outExtension: { ".js": ".mjs" },
+  logLevel: "error",
+});
 const { apply, get } = await import(join(out, "pointer.mjs"));
 const { Keys, listPointer } = await import(join(out, "preset/entries.mjs"));
-const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(join(out, "preset/placement.mjs"));
+const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(
+  join(out, "preset/placement.mjs")
+);
 const { moveEdits, removeEdits, copyOf } = await import(join(out, "preset/actions.mjs"));
 
 // A small generator with a seed, so that a failure can be repeated.
@@ -51,8 +63,20 @@ test("entries keep their keys wherever they go", () => {
 });
 
 test("a placement that is written is read again, and the order stays", () => {
-  const places = [{ kind: "order" }, { kind: "depth", points: "3" }, { kind: "depth", points: "3, 10~5" }, { kind: "index", index: -2 }, { kind: "anchor", target: "lore", side: "before" }];
-  const starts = [{}, { order: 5 }, { insertionPoint: 1, order: 5 }, { injectionStrategy: { type: "depth", depth: 2, order: 5, lane: 1 } }, { anchorTarget: "x", anchorPoint: "before", order: 5 }];
+  const places = [
+    { kind: "order" },
+    { kind: "depth", points: "3" },
+    { kind: "depth", points: "3, 10~5" },
+    { kind: "index", index: -2 },
+    { kind: "anchor", target: "lore", side: "before" },
+  ];
+  const starts = [
+    {},
+    { order: 5 },
+    { insertionPoint: 1, order: 5 },
+    { injectionStrategy: { type: "depth", depth: 2, order: 5, lane: 1 } },
+    { anchorTarget: "x", anchorPoint: "before", order: 5 },
+  ];
   for (const start of starts) {
     for (const place of places) {
       const entry = { key: "k", index: 0, pointer: "/0", value: start };
@@ -73,7 +97,16 @@ test("points of a depth", () => {
 
 test("removing, copying, and where lists stand", () => {
   const preset = presetOf([{ id: "a" }, { id: "a-2" }, { id: "b" }]);
-  assert.deepEqual(get(apply({ presetMessages: preset.entries.map(({ value }) => value) }, removeEdits([preset.entries[0], preset.entries[2]])), "/presetMessages"), [{ id: "a-2" }]);
+  assert.deepEqual(
+    get(
+      apply(
+        { presetMessages: preset.entries.map(({ value }) => value) },
+        removeEdits([preset.entries[0], preset.entries[2]]),
+      ),
+      "/presetMessages",
+    ),
+    [{ id: "a-2" }],
+  );
   assert.equal(copyOf(preset.entries[0], preset.entries, "").id, "a-3");
   assert.equal(listPointer([]), "");
   assert.equal(listPointer({ messages: [] }), "/messages");

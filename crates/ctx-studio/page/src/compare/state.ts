@@ -6,7 +6,10 @@ import { pinned, preview, type Instead, type Shown } from "../preview";
 import { announce, toast } from "../announce";
 import { t } from "../language";
 
-export interface Pinned { label: string; shown: Shown }
+export interface Pinned {
+  label: string;
+  shown: Shown;
+}
 export const a = signal<Pinned | undefined>(undefined);
 export const compared = signal<{ value: Compared; a: Shown; b: Shown } | undefined>(undefined);
 export const compareFailure = signal<string | undefined>(undefined);

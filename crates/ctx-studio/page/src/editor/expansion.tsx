@@ -17,12 +17,19 @@ export function useExpansion(text: string): Expanded | undefined {
   const settings = turn.value;
   useEffect(() => {
     const mine = ++asked.current;
-    const timer = setTimeout(() => {
-      call<Expanded>("POST", "expand", { body: { text, agent, conversation, profile, turn: settings } }).then(
-        (answer) => { if (mine === asked.current) setExpanded(answer); },
-        () => { if (mine === asked.current) setExpanded(undefined); },
-      );
-    }, expanded ? PAUSE : 0);
+    const timer = setTimeout(
+      () => {
+        call<Expanded>("POST", "expand", { body: { text, agent, conversation, profile, turn: settings } }).then(
+          (answer) => {
+            if (mine === asked.current) setExpanded(answer);
+          },
+          () => {
+            if (mine === asked.current) setExpanded(undefined);
+          },
+        );
+      },
+      expanded ? PAUSE : 0,
+    );
     return () => clearTimeout(timer);
   }, [text, agent, conversation, profile, settings, lang.value]);
   return expanded;
@@ -34,7 +41,13 @@ export function Expansion({ expanded }: { expanded: Expanded | undefined }) {
   return (
     <div class="expansion" role="group" aria-label={t().expansion}>
       <p class="caption">{t().expansion}</p>
-      {isBlank ? <p class="soft">{t().rendersNothing}</p> : <Pieces pieces={expanded.pieces.length > 0 ? expanded.pieces : [{ text: expanded.text, source: "preset", name: "" }]} />}
+      {isBlank ? (
+        <p class="soft">{t().rendersNothing}</p>
+      ) : (
+        <Pieces
+          pieces={expanded.pieces.length > 0 ? expanded.pieces : [{ text: expanded.text, source: "preset", name: "" }]}
+        />
+      )}
     </div>
   );
 }

@@ -14,7 +14,19 @@ function load(): Promise<(options: EditorOptions) => Editor> {
   return loading;
 }
 
-export function TextEditor({ text, label, hint, marks, isReadOnly, onChange, hasLineNumbers, isFocused, select, onLeave, testId }: {
+export function TextEditor({
+  text,
+  label,
+  hint,
+  marks,
+  isReadOnly,
+  onChange,
+  hasLineNumbers,
+  isFocused,
+  select,
+  onLeave,
+  testId,
+}: {
   text: string;
   label: string;
   hint: string;
@@ -38,24 +50,27 @@ export function TextEditor({ text, label, hint, marks, isReadOnly, onChange, has
   useEffect(() => {
     let made: Editor | undefined;
     let isGone = false;
-    load().then((openEditor) => {
-      if (isGone || !place.current) return;
-      made = openEditor({
-        parent: place.current,
-        text: now.current.text,
-        label,
-        hint,
-        nonce: document.querySelector<HTMLLinkElement>("#style")?.nonce ?? "",
-        isReadOnly,
-        hasLineNumbers: hasLineNumbers === true,
-        isFocused: isFocused === true,
-        macros: () => registry.peek().macros,
-        onChange: (next) => now.current.onChange(next),
-        onLeave: () => now.current.onLeave?.(),
-        phrases: t().editorPhrases,
-      });
-      setEditor(made);
-    }, () => fail(true));
+    load().then(
+      (openEditor) => {
+        if (isGone || !place.current) return;
+        made = openEditor({
+          parent: place.current,
+          text: now.current.text,
+          label,
+          hint,
+          nonce: document.querySelector<HTMLLinkElement>("#style")?.nonce ?? "",
+          isReadOnly,
+          hasLineNumbers: hasLineNumbers === true,
+          isFocused: isFocused === true,
+          macros: () => registry.peek().macros,
+          onChange: (next) => now.current.onChange(next),
+          onLeave: () => now.current.onLeave?.(),
+          phrases: t().editorPhrases,
+        });
+        setEditor(made);
+      },
+      () => fail(true),
+    );
     return () => {
       isGone = true;
       made?.destroy();
@@ -65,14 +80,19 @@ export function TextEditor({ text, label, hint, marks, isReadOnly, onChange, has
   useEffect(() => editor?.setText(text), [editor, text]);
   useEffect(() => editor?.setMarks(marks), [editor, marks]);
   useEffect(() => editor?.setReadOnly(isReadOnly), [editor, isReadOnly]);
-  useEffect(() => { if (select) editor?.select(select.from, select.to); }, [editor, select]);
+  useEffect(() => {
+    if (select) editor?.select(select.from, select.to);
+  }, [editor, select]);
 
   return (
     <div class={`text-editor ${isReadOnly ? "read-only" : ""}`} data-test={testId}>
       <div ref={place} />
       {!editor && (
         <textarea
-          aria-label={label} value={text} placeholder={hint} readOnly={isReadOnly || !isFailed}
+          aria-label={label}
+          value={text}
+          placeholder={hint}
+          readOnly={isReadOnly || !isFailed}
           onInput={(event) => onChange(event.currentTarget.value)}
         />
       )}

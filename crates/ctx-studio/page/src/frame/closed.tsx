@@ -9,7 +9,9 @@ export function Closed() {
       <h1>ctx studio</h1>
       <p>{isReachable.value ? t().closed : t().unreachable}</p>
       <p class="soft">{t().closedHelp}</p>
-      <Button kind="main" onClick={() => location.reload()}>{t().tryAgain}</Button>
+      <Button kind="main" onClick={() => location.reload()}>
+        {t().tryAgain}
+      </Button>
     </main>
   );
 }

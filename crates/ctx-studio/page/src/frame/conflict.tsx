@@ -15,14 +15,31 @@ export function ConflictBar({ file }: { file: OpenFile }) {
   const theirs = isSave || !edit ? conflict.theirs.text : shown(get(conflict.theirs.value, edit.pointer));
   return (
     <section class="conflict" role="alert" aria-label={t().conflict} data-test="conflict">
-      <p><Icon name="triangle-alert" /><b>{isSave ? t().conflictOfSave(conflict.theirs.path) : t().conflictOfEdit(edit?.pointer ?? conflict.theirs.path)}</b></p>
+      <p>
+        <Icon name="triangle-alert" />
+        <b>
+          {isSave
+            ? t().conflictOfSave(conflict.theirs.path)
+            : t().conflictOfEdit(edit?.pointer ?? conflict.theirs.path)}
+        </b>
+      </p>
       <div class="both">
-        <div><p class="soft">{t().mine}</p><pre tabIndex={0}>{mine ?? t().removed}</pre></div>
-        <div><p class="soft">{isSave ? t().theFile : t().theirs}</p><pre tabIndex={0}>{theirs}</pre></div>
+        <div>
+          <p class="soft">{t().mine}</p>
+          <pre tabIndex={0}>{mine ?? t().removed}</pre>
+        </div>
+        <div>
+          <p class="soft">{isSave ? t().theFile : t().theirs}</p>
+          <pre tabIndex={0}>{theirs}</pre>
+        </div>
       </div>
       <p class="actions">
-        <Button kind="main" onClick={() => void file.keepMine()} testId="keep-mine">{t().keepMine}</Button>
-        <Button onClick={() => void file.takeTheirs()} testId="take-theirs">{isSave ? t().takeTheFile : t().takeTheirs}</Button>
+        <Button kind="main" onClick={() => void file.keepMine()} testId="keep-mine">
+          {t().keepMine}
+        </Button>
+        <Button onClick={() => void file.takeTheirs()} testId="take-theirs">
+          {isSave ? t().takeTheFile : t().takeTheirs}
+        </Button>
       </p>
     </section>
   );

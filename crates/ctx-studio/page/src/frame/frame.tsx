@@ -25,7 +25,16 @@ export function Frame() {
   const isStart = page === "start";
   return (
     <>
-      <a class="skip" href="#page" onClick={(event) => { event.preventDefault(); document.getElementById("page")?.focus(); }}>{t().skip}</a>
+      <a
+        class="skip"
+        href="#page"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById("page")?.focus();
+        }}
+      >
+        {t().skip}
+      </a>
       <Header />
       {!isStart && <TurnBar />}
       <Bars />
@@ -38,12 +47,18 @@ export function Frame() {
           {page === "import" && <ImportPage />}
           {isStart && <StartPage />}
         </main>
-        {!isStart && page !== "preview" && <aside class="beside" aria-label={t().preview}><Inspector /></aside>}
+        {!isStart && page !== "preview" && (
+          <aside class="beside" aria-label={t().preview}>
+            <Inspector />
+          </aside>
+        )}
       </div>
       <DropZone />
       <Shortcuts />
       <Toasts />
-      <div class="hidden" role="status" aria-live="polite" data-test="announcement">{announcement.value}</div>
+      <div class="hidden" role="status" aria-live="polite" data-test="announcement">
+        {announcement.value}
+      </div>
     </>
   );
 }
@@ -53,13 +68,22 @@ function Bars() {
   return (
     <>
       {isOutdated.value && (
-        <p class="bar-note warning" role="alert"><Icon name="refresh-cw" />{t().outdated}
+        <p class="bar-note warning" role="alert">
+          <Icon name="refresh-cw" />
+          {t().outdated}
           <Button onClick={() => location.reload()}>{t().reload}</Button>
         </p>
       )}
-      {!isReachable.value && <p class="bar-note warning" role="alert"><Icon name="triangle-alert" />{t().unreachable}</p>}
+      {!isReachable.value && (
+        <p class="bar-note warning" role="alert">
+          <Icon name="triangle-alert" />
+          {t().unreachable}
+        </p>
+      )}
       {projectFailure.value && (
-        <p class="bar-note error" role="alert"><Icon name="circle-alert" />{projectFailure.value.message || t().failed}
+        <p class="bar-note error" role="alert">
+          <Icon name="circle-alert" />
+          {projectFailure.value.message || t().failed}
           <Button onClick={() => location.reload()}>{t().tryAgain}</Button>
         </p>
       )}
@@ -75,7 +99,10 @@ function Toasts() {
       {toasts.value.map((toast) => (
         <div key={toast.id} class={`toast ${toast.kind}`} role={toast.kind === "error" ? "alert" : "status"}>
           <Icon name={toast.kind === "error" ? "circle-alert" : "info"} />
-          <span>{toast.text}{toast.help && <small>{toast.help}</small>}</span>
+          <span>
+            {toast.text}
+            {toast.help && <small>{toast.help}</small>}
+          </span>
           <IconButton label={t().close} icon="x" onClick={() => closeToast(toast.id)} />
         </div>
       ))}

@@ -17,7 +17,8 @@ export function Navigation() {
         {ITEMS.map(({ page, icon }) => (
           <li key={page} class={`to-${page}`}>
             <a href={address(page)} aria-current={route.value.page === page ? "page" : undefined}>
-              <Icon name={icon} /><span>{t().pageNames[page]}</span>
+              <Icon name={icon} />
+              <span>{t().pageNames[page]}</span>
             </a>
           </li>
         ))}

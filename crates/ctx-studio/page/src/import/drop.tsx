@@ -44,5 +44,12 @@ export function DropZone() {
     };
   }, []);
   if (!isOver) return null;
-  return <div class="drop-zone" aria-hidden="true"><p><Icon name="upload" />{projectInfo.value?.isReadOnly ? t().readOnlyFolder : t().dropHere}</p></div>;
+  return (
+    <div class="drop-zone" aria-hidden="true">
+      <p>
+        <Icon name="upload" />
+        {projectInfo.value?.isReadOnly ? t().readOnlyFolder : t().dropHere}
+      </p>
+    </div>
+  );
 }

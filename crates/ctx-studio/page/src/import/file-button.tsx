@@ -9,14 +9,22 @@ export function FileButton({ kind = "plain", isDisabled }: { kind?: "plain" | "m
   return (
     <>
       <input
-        ref={input} type="file" multiple class="hidden" tabIndex={-1} aria-hidden="true" data-test="files"
+        ref={input}
+        type="file"
+        multiple
+        class="hidden"
+        tabIndex={-1}
+        aria-hidden="true"
+        data-test="files"
         onChange={(event) => {
           const files = [...(event.currentTarget.files ?? [])];
           event.currentTarget.value = "";
           void add(files);
         }}
       />
-      <Button kind={kind} icon="upload" isDisabled={isDisabled} onClick={() => input.current?.click()}>{t().chooseFiles}</Button>
+      <Button kind={kind} icon="upload" isDisabled={isDisabled} onClick={() => input.current?.click()}>
+        {t().chooseFiles}
+      </Button>
     </>
   );
 }

@@ -19,7 +19,9 @@ export function ImportPage() {
   const progress = sending.value;
   return (
     <section class="import-page" aria-labelledby="import-title" aria-busy={progress !== undefined}>
-      <h1 id="import-title" tabIndex={-1}>{t().pageNames.import}</h1>
+      <h1 id="import-title" tabIndex={-1}>
+        {t().pageNames.import}
+      </h1>
       {!shown && (
         <div class="drop-target">
           <Icon name="upload" />
@@ -31,7 +33,17 @@ export function ImportPage() {
       {progress && <p role="status">{t().reading(progress.done, progress.all)}</p>}
       {failed.value.length > 0 && (
         <ul class="findings">
-          {failed.value.map(({ name, message, help }, index) => <li key={index} class="error"><Icon name="circle-alert" /><div><p><b>{name}</b> {message}</p>{help && <p class="soft">{help}</p>}</div></li>)}
+          {failed.value.map(({ name, message, help }, index) => (
+            <li key={index} class="error">
+              <Icon name="circle-alert" />
+              <div>
+                <p>
+                  <b>{name}</b> {message}
+                </p>
+                {help && <p class="soft">{help}</p>}
+              </div>
+            </li>
+          ))}
         </ul>
       )}
       {shown && <Report shown={shown} />}
@@ -46,12 +58,30 @@ function Report({ shown }: { shown: ImportReport }) {
     <>
       <table class="list files">
         <caption class="hidden">{t().files}</caption>
-        <thead><tr><th scope="col">{t().file}</th><th scope="col">{t().format}</th>{STATUSES.map((status) => <th key={status} scope="col" class="number">{t().statuses[status]}</th>)}<th scope="col" class="number">{t().findings}</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{t().file}</th>
+            <th scope="col">{t().format}</th>
+            {STATUSES.map((status) => (
+              <th key={status} scope="col" class="number">
+                {t().statuses[status]}
+              </th>
+            ))}
+            <th scope="col" class="number">
+              {t().findings}
+            </th>
+          </tr>
+        </thead>
         <tbody>
           {shown.files.map((file, index) => (
             <tr key={`${file.name}${index}`}>
-              <th scope="row">{file.name}</th><td>{file.format}</td>
-              {STATUSES.map((status) => <td key={status} class="number">{shown.fields.filter((field) => field.file === file.name && field.status === status).length}</td>)}
+              <th scope="row">{file.name}</th>
+              <td>{file.format}</td>
+              {STATUSES.map((status) => (
+                <td key={status} class="number">
+                  {shown.fields.filter((field) => field.file === file.name && field.status === status).length}
+                </td>
+              ))}
               <td class="number">{file.findings.length}</td>
             </tr>
           ))}
@@ -59,24 +89,57 @@ function Report({ shown }: { shown: ImportReport }) {
       </table>
       <section class="writes" aria-labelledby="writes-title">
         <h2 id="writes-title">{t().writes}</h2>
-        <Field label={t().folder} value={folder.value} onInput={(next) => (folder.value = next)} size="wide" testId="import-folder" />
+        <Field
+          label={t().folder}
+          value={folder.value}
+          onInput={(next) => (folder.value = next)}
+          size="wide"
+          testId="import-folder"
+        />
         <ul>
           {shown.writes.map(({ path, bytes, exists }) => (
-            <li key={path}><Icon name="file-text" /><code>{path}</code> <span class="soft">{t().bytesOf(figure(bytes))}</span>{exists && <span class="badge warning"><Icon name="triangle-alert" />{t().exists}</span>}</li>
+            <li key={path}>
+              <Icon name="file-text" />
+              <code>{path}</code> <span class="soft">{t().bytesOf(figure(bytes))}</span>
+              {exists && (
+                <span class="badge warning">
+                  <Icon name="triangle-alert" />
+                  {t().exists}
+                </span>
+              )}
+            </li>
           ))}
         </ul>
         {existing > 0 && (
-          <label class="check"><input type="checkbox" checked={isOverwriting} onChange={() => setOverwriting(!isOverwriting)} /><span>{t().replace(existing)}</span></label>
+          <label class="check">
+            <input type="checkbox" checked={isOverwriting} onChange={() => setOverwriting(!isOverwriting)} />
+            <span>{t().replace(existing)}</span>
+          </label>
         )}
         <p class="actions">
-          <Button kind="main" icon="save" isDisabled={shown.writes.length === 0 || (existing > 0 && !isOverwriting)} onClick={() => void write(isOverwriting)} testId="import-write">{t().writeFiles(shown.writes.length)}</Button>
+          <Button
+            kind="main"
+            icon="save"
+            isDisabled={shown.writes.length === 0 || (existing > 0 && !isOverwriting)}
+            onClick={() => void write(isOverwriting)}
+            testId="import-write"
+          >
+            {t().writeFiles(shown.writes.length)}
+          </Button>
           <FileButton />
-          <Button kind="quiet" onClick={() => void discard()}>{t().discardImport}</Button>
+          <Button kind="quiet" onClick={() => void discard()}>
+            {t().discardImport}
+          </Button>
         </p>
       </section>
       <FindingList findings={shown.files.flatMap(({ findings }) => findings)} />
       <Fields shown={shown} />
-      {shown.lines.length > 0 && <details><summary>{t().asPrinted}</summary><pre tabIndex={0}>{shown.lines.join("\n")}</pre></details>}
+      {shown.lines.length > 0 && (
+        <details>
+          <summary>{t().asPrinted}</summary>
+          <pre tabIndex={0}>{shown.lines.join("\n")}</pre>
+        </details>
+      )}
     </>
   );
 }
@@ -87,15 +150,30 @@ function Fields({ shown }: { shown: ImportReport }) {
   const [text, setText] = useState("");
   const hasFiles = shown.files.length > 1;
   const wanted = text.trim().toLocaleLowerCase();
-  const fields = shown.fields.filter((field) => !hidden.has(field.status)
-    && (wanted === "" || `${field.file} ${field.pointer} ${field.destination ?? ""} ${field.note ?? ""}`.toLocaleLowerCase().includes(wanted)));
+  const fields = shown.fields.filter(
+    (field) =>
+      !hidden.has(field.status) &&
+      (wanted === "" ||
+        `${field.file} ${field.pointer} ${field.destination ?? ""} ${field.note ?? ""}`
+          .toLocaleLowerCase()
+          .includes(wanted)),
+  );
   return (
     <section aria-labelledby="fields-title">
       <h2 id="fields-title">{t().fields}</h2>
       <div class="filters" role="group" aria-label={t().filter}>
         {STATUSES.map((status) => (
-          <button key={status} type="button" class={`filter ${status}`} aria-pressed={!hidden.has(status)} onClick={() => setHidden(toggled(hidden, status))} title={t().statusHelp[status]} data-test={`filter-${status}`}>
-            <Icon name={hidden.has(status) ? "minus" : "check"} />{t().statuses[status]} <b>{figure(shown.counts[status])}</b>
+          <button
+            key={status}
+            type="button"
+            class={`filter ${status}`}
+            aria-pressed={!hidden.has(status)}
+            onClick={() => setHidden(toggled(hidden, status))}
+            title={t().statusHelp[status]}
+            data-test={`filter-${status}`}
+          >
+            <Icon name={hidden.has(status) ? "minus" : "check"} />
+            {t().statuses[status]} <b>{figure(shown.counts[status])}</b>
           </button>
         ))}
         <Field label={t().search} isLabelHidden placeholder={t().search} value={text} onInput={setText} />
@@ -104,12 +182,33 @@ function Fields({ shown }: { shown: ImportReport }) {
         {(from, to) => (
           <div class="wide" tabIndex={0} role="group" aria-labelledby="fields-title">
             <table class="list by-field">
-              <thead><tr><th scope="col">{t().status}</th>{hasFiles && <th scope="col">{t().file}</th>}<th scope="col">{t().field}</th><th scope="col">{t().destination}</th><th scope="col">{t().note}</th></tr></thead>
+              <thead>
+                <tr>
+                  <th scope="col">{t().status}</th>
+                  {hasFiles && <th scope="col">{t().file}</th>}
+                  <th scope="col">{t().field}</th>
+                  <th scope="col">{t().destination}</th>
+                  <th scope="col">{t().note}</th>
+                </tr>
+              </thead>
               <tbody>
                 {fields.slice(from, to).map((field, index) => (
                   <tr key={from + index}>
-                    <td><span class={`status ${field.status}`}>{STATUSES.find((known) => known === field.status) ? t().statuses[field.status as (typeof STATUSES)[number]] : field.status}</span></td>
-                    {hasFiles && <td class="name">{field.file}</td>}<td class="name"><code>{field.pointer}</code></td><td class="name"><code>{field.destination ?? ""}</code></td><td>{field.note ?? ""}</td>
+                    <td>
+                      <span class={`status ${field.status}`}>
+                        {STATUSES.find((known) => known === field.status)
+                          ? t().statuses[field.status as (typeof STATUSES)[number]]
+                          : field.status}
+                      </span>
+                    </td>
+                    {hasFiles && <td class="name">{field.file}</td>}
+                    <td class="name">
+                      <code>{field.pointer}</code>
+                    </td>
+                    <td class="name">
+                      <code>{field.destination ?? ""}</code>
+                    </td>
+                    <td>{field.note ?? ""}</td>
                   </tr>
                 ))}
               </tbody>

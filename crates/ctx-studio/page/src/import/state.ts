@@ -30,7 +30,10 @@ export async function add(files: readonly File[]): Promise<void> {
       report.value = answer;
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      failed.value = [...failed.value, { name: file.name, message: error.message || t().offline, help: error.failure.help }];
+      failed.value = [
+        ...failed.value,
+        { name: file.name, message: error.message || t().offline, help: error.failure.help },
+      ];
     }
     sending.value = { done: index + 1, all: files.length };
   }
@@ -57,8 +60,9 @@ export async function opened(written: ImportWritten): Promise<void> {
   toast(t().written(written.written.length));
   await loadProject();
   const files = projectInfo.value?.files ?? [];
-  const agent = files.find(({ id, path }) => id === written.agent || path === written.agent)
-    ?? files.find(({ path, kind }) => written.written.includes(path) && (kind === "agent" || kind === "preset"));
+  const agent =
+    files.find(({ id, path }) => id === written.agent || path === written.agent) ??
+    files.find(({ path, kind }) => written.written.includes(path) && (kind === "agent" || kind === "preset"));
   go("preset", agent?.id);
 }
 

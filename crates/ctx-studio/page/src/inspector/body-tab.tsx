@@ -17,16 +17,25 @@ const MOST = 300_000;
 
 export function BodyTab({ shown }: { shown: Shown }) {
   const dialects = registry.value.dialects;
-  const dialect = dialects.includes(chosen.value) ? chosen.value : dialects[0] ?? "openai";
+  const dialect = dialects.includes(chosen.value) ? chosen.value : (dialects[0] ?? "openai");
   const [body, setBody] = useState<Body | undefined>(undefined);
   const [failure, fail] = useState<string | undefined>(undefined);
   useEffect(() => {
     let isGone = false;
     bodyOf(shown.id, dialect).then(
-      (answer) => { if (!isGone) { setBody(answer); fail(undefined); } },
-      (error: unknown) => { if (!isGone) fail(error instanceof CallError ? error.message || t().offline : String(error)); },
+      (answer) => {
+        if (!isGone) {
+          setBody(answer);
+          fail(undefined);
+        }
+      },
+      (error: unknown) => {
+        if (!isGone) fail(error instanceof CallError ? error.message || t().offline : String(error));
+      },
     );
-    return () => { isGone = true; };
+    return () => {
+      isGone = true;
+    };
   }, [shown.id, dialect]);
   const copy = async () => {
     if (!body) return;
@@ -40,14 +49,30 @@ export function BodyTab({ shown }: { shown: Shown }) {
   return (
     <div class="body-tab">
       <div class="inspector-bar">
-        <Select label={t().dialect} value={dialect} options={(dialects.length > 0 ? dialects : [dialect]).map((name) => ({ value: name, label: name }))} onChange={(next) => (chosen.value = next)} testId="dialect" />
+        <Select
+          label={t().dialect}
+          value={dialect}
+          options={(dialects.length > 0 ? dialects : [dialect]).map((name) => ({ value: name, label: name }))}
+          onChange={(next) => (chosen.value = next)}
+          testId="dialect"
+        />
         <span class="gap" />
         {body && <span class="soft">{t().characters(figure(body.text.length))}</span>}
-        <Button icon="copy" onClick={() => void copy()} isDisabled={!body}>{t().copy}</Button>
+        <Button icon="copy" onClick={() => void copy()} isDisabled={!body}>
+          {t().copy}
+        </Button>
       </div>
-      {failure && <p class="wrong" role="alert">{failure}</p>}
+      {failure && (
+        <p class="wrong" role="alert">
+          {failure}
+        </p>
+      )}
       {body && <FindingList findings={body.findings} />}
-      {body && <pre class="body-text" tabIndex={0} aria-label={t().tabs.body} data-test="body">{body.text.slice(0, MOST)}</pre>}
+      {body && (
+        <pre class="body-text" tabIndex={0} aria-label={t().tabs.body} data-test="body">
+          {body.text.slice(0, MOST)}
+        </pre>
+      )}
       {body && body.text.length > MOST && <p class="soft">{t().cut}</p>}
     </div>
   );

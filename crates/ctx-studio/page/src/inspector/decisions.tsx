@@ -18,12 +18,18 @@ export function Decisions({ shown }: { shown: Shown }) {
     <div class="decisions">
       {[...groups].map(([kind, decisions]) => (
         <section key={kind}>
-          <h2>{kind} <span class="badge">{decisions.length}</span></h2>
+          <h2>
+            {kind} <span class="badge">{decisions.length}</span>
+          </h2>
           <ul>
             {decisions.slice(0, 200).map((decision, index) => (
               <li key={index}>
                 <code>{decision.code}</code> {decision.message}
-                {decision.rows.length > 0 && <button type="button" class="link" onClick={() => show(decision.rows)}>{t().showRows(decision.rows.length)}</button>}
+                {decision.rows.length > 0 && (
+                  <button type="button" class="link" onClick={() => show(decision.rows)}>
+                    {t().showRows(decision.rows.length)}
+                  </button>
+                )}
               </li>
             ))}
             {decisions.length > 200 && <li class="soft">{t().andMore(decisions.length - 200)}</li>}

@@ -10,8 +10,24 @@ import { openEntry } from "./state";
 
 const ICONS = { error: "circle-alert", warning: "triangle-alert", info: "info" };
 
-export function FindingList({ findings, file, hasPlaces, emptyText }: { findings: readonly Finding[]; file?: OpenFile; hasPlaces?: boolean; emptyText?: string }) {
-  if (findings.length === 0) return emptyText ? <p class="empty soft"><Icon name="check" />{emptyText}</p> : null;
+export function FindingList({
+  findings,
+  file,
+  hasPlaces,
+  emptyText,
+}: {
+  findings: readonly Finding[];
+  file?: OpenFile;
+  hasPlaces?: boolean;
+  emptyText?: string;
+}) {
+  if (findings.length === 0)
+    return emptyText ? (
+      <p class="empty soft">
+        <Icon name="check" />
+        {emptyText}
+      </p>
+    ) : null;
   // A fix is an edit of the draft that the server found; the preview's own findings have none.
   const own = new Set(file?.server.value?.findings);
   return (
@@ -20,12 +36,34 @@ export function FindingList({ findings, file, hasPlaces, emptyText }: { findings
         <li key={index} class={finding.severity}>
           <Icon name={ICONS[finding.severity]} />
           <div>
-            <p><span class="hidden">{t().severities[finding.severity]}: </span><code>{finding.code}</code> {finding.message}{hasPlaces && finding.file && <span class="soft"> {finding.file}{finding.line !== undefined && `:${finding.line}:${finding.column ?? 1}`}</span>}</p>
+            <p>
+              <span class="hidden">{t().severities[finding.severity]}: </span>
+              <code>{finding.code}</code> {finding.message}
+              {hasPlaces && finding.file && (
+                <span class="soft">
+                  {" "}
+                  {finding.file}
+                  {finding.line !== undefined && `:${finding.line}:${finding.column ?? 1}`}
+                </span>
+              )}
+            </p>
             {finding.help && <p class="soft">{finding.help}</p>}
             <p class="ways">
-              {finding.fixable && file && own.has(finding) && <Button onClick={() => void file.fix(finding.index)} icon="wand-sparkles" testId="fix">{t().fix}</Button>}
+              {finding.fixable && file && own.has(finding) && (
+                <Button onClick={() => void file.fix(finding.index)} icon="wand-sparkles" testId="fix">
+                  {t().fix}
+                </Button>
+              )}
               {hasPlaces && finding.pointer !== undefined && own.has(finding) && (
-                <button type="button" class="link" onClick={() => { view.value = "list"; go("preset"); openEntry(finding.pointer ?? ""); }}>
+                <button
+                  type="button"
+                  class="link"
+                  onClick={() => {
+                    view.value = "list";
+                    go("preset");
+                    openEntry(finding.pointer ?? "");
+                  }}
+                >
                   {t().show}
                 </button>
               )}

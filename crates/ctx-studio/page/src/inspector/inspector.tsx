@@ -24,21 +24,43 @@ export function Inspector({ isAlone }: { isAlone?: boolean }) {
   ];
   return (
     <section class="inspector" aria-labelledby="inspector-title" aria-busy={isWorking.value}>
-      <Title id="inspector-title" class="hidden">{t().preview}</Title>
-      <Tabs label={t().preview} id="inspector" tabs={tabs} chosen={inspectorTab.value} choose={(next) => (inspectorTab.value = next)}>
-        {failure && <p class="bar-note error" role="alert"><Icon name="circle-alert" /><span>{failure.message || t().previewFailed} {failure.failure.help}</span></p>}
+      <Title id="inspector-title" class="hidden">
+        {t().preview}
+      </Title>
+      <Tabs
+        label={t().preview}
+        id="inspector"
+        tabs={tabs}
+        chosen={inspectorTab.value}
+        choose={(next) => (inspectorTab.value = next)}
+      >
+        {failure && (
+          <p class="bar-note error" role="alert">
+            <Icon name="circle-alert" />
+            <span>
+              {failure.message || t().previewFailed} {failure.failure.help}
+            </span>
+          </p>
+        )}
         {shown?.infeasible && (
-          <p class="bar-note error" role="alert"><Icon name="triangle-alert" />
+          <p class="bar-note error" role="alert">
+            <Icon name="triangle-alert" />
             <span>{shown.infeasible.message}</span>
           </p>
         )}
-        {inspectorTab.value === "findings"
-          ? <FindingList findings={allFindings.value} file={current.value} hasPlaces emptyText={t().noFindings} />
-          : !shown ? !failure && <p class="empty soft">{t().loading}</p>
-          : inspectorTab.value === "messages" ? <Messages shown={shown} />
-          : inspectorTab.value === "stages" ? <Stages shown={shown} />
-          : inspectorTab.value === "decisions" ? <Decisions shown={shown} />
-          : <BodyTab shown={shown} />}
+        {inspectorTab.value === "findings" ? (
+          <FindingList findings={allFindings.value} file={current.value} hasPlaces emptyText={t().noFindings} />
+        ) : !shown ? (
+          !failure && <p class="empty soft">{t().loading}</p>
+        ) : inspectorTab.value === "messages" ? (
+          <Messages shown={shown} />
+        ) : inspectorTab.value === "stages" ? (
+          <Stages shown={shown} />
+        ) : inspectorTab.value === "decisions" ? (
+          <Decisions shown={shown} />
+        ) : (
+          <BodyTab shown={shown} />
+        )}
       </Tabs>
     </section>
   );

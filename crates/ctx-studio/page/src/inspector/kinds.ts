@@ -2,8 +2,19 @@
 import { t } from "../language";
 
 export const KINDS = [
-  "preset", "history", "input", "summary", "worldbook", "macro", "variable", "rule", "file", "plugin", "formatter",
-  "separator", "overhead",
+  "preset",
+  "history",
+  "input",
+  "summary",
+  "worldbook",
+  "macro",
+  "variable",
+  "rule",
+  "file",
+  "plugin",
+  "formatter",
+  "separator",
+  "overhead",
 ] as const;
 export type Kind = (typeof KINDS)[number];
 

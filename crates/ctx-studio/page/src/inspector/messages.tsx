@@ -19,10 +19,21 @@ export function Messages({ shown }: { shown: Shown }) {
         <Legend rows={shown.rows} />
         <span class="gap" />
         {dropped > 0 && (
-          <label class="check"><input type="checkbox" checked={areDroppedShown.value} onChange={() => (areDroppedShown.value = !areDroppedShown.value)} /><span>{t().showDropped(dropped)}</span></label>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={areDroppedShown.value}
+              onChange={() => (areDroppedShown.value = !areDroppedShown.value)}
+            />
+            <span>{t().showDropped(dropped)}</span>
+          </label>
         )}
-        {openRows.value.size > 0 && <IconButton icon="minus" label={t().closeAll} onClick={() => (openRows.value = new Set())} />}
-        <Button icon="pin" kind="quiet" onClick={() => void pinPreview()} testId="pin">{t().pinAsA}</Button>
+        {openRows.value.size > 0 && (
+          <IconButton icon="minus" label={t().closeAll} onClick={() => (openRows.value = new Set())} />
+        )}
+        <Button icon="pin" kind="quiet" onClick={() => void pinPreview()} testId="pin">
+          {t().pinAsA}
+        </Button>
       </div>
       {rows.length === 0 && <p class="empty soft">{t().nothingSent}</p>}
       <Paged count={rows.length} label={t().tabs.messages}>
@@ -53,20 +64,47 @@ function List({ rows, shown, before }: { rows: Row[]; shown: Shown; before: numb
 
 /** Where the part ends that the next turn sends again unchanged. */
 function CacheLine({ stable }: { stable: NonNullable<Shown["stable"]> }) {
-  const text = stable.messages === 0 ? t().nothingCached : t().cached(stable.messages, stable.tokens === undefined ? undefined : figure(stable.tokens));
-  return <li class="cache" data-test="cache"><span>{text}{stable.reason && <> <span class="soft">{stable.reason}</span></>}</span></li>;
+  const text =
+    stable.messages === 0
+      ? t().nothingCached
+      : t().cached(stable.messages, stable.tokens === undefined ? undefined : figure(stable.tokens));
+  return (
+    <li class="cache" data-test="cache">
+      <span>
+        {text}
+        {stable.reason && (
+          <>
+            {" "}
+            <span class="soft">{stable.reason}</span>
+          </>
+        )}
+      </span>
+    </li>
+  );
 }
 
 function Legend({ rows }: { rows: Row[] }) {
   const there = new Set(rows.map(({ source }) => source));
-  const kinds = [...KINDS.filter((kind) => there.has(kind)), ...["macro", "variable"].filter((kind) => !there.has(kind))];
+  const kinds = [
+    ...KINDS.filter((kind) => there.has(kind)),
+    ...["macro", "variable"].filter((kind) => !there.has(kind)),
+  ];
   return (
     <span class="legend" role="group" aria-label={t().colours}>
       {kinds.map((kind) => {
         const isOn = !plainKinds.value.has(kind);
         return (
-          <button key={kind} type="button" aria-pressed={isOn} onClick={() => (plainKinds.value = toggled(plainKinds.value, kind))} title={t().toggleColour}>
-            <span class={`sample ${isOn ? `piece ${kindClass(kind)}` : ""}`}>{isOn ? <Icon name="check" /> : null}{kindName(kind)}</span>
+          <button
+            key={kind}
+            type="button"
+            aria-pressed={isOn}
+            onClick={() => (plainKinds.value = toggled(plainKinds.value, kind))}
+            title={t().toggleColour}
+          >
+            <span class={`sample ${isOn ? `piece ${kindClass(kind)}` : ""}`}>
+              {isOn ? <Icon name="check" /> : null}
+              {kindName(kind)}
+            </span>
           </button>
         );
       })}

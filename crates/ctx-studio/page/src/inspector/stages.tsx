@@ -14,10 +14,23 @@ export function Stages({ shown }: { shown: Shown }) {
             <div class="line">
               <b>{stage.name}</b> <code>{stage.id}</code>
               <span class="gap" />
-              <span class="counts">{t().counts(figure(stage.before), figure(stage.after))}{by !== 0 && <b class={by > 0 ? "plus" : "minus"}> {by > 0 ? `+${by}` : by}</b>}</span>
-              {stage.tokens !== undefined && <span class="tokens">{figure(stage.tokens)} {t().tokens}</span>}
+              <span class="counts">
+                {t().counts(figure(stage.before), figure(stage.after))}
+                {by !== 0 && <b class={by > 0 ? "plus" : "minus"}> {by > 0 ? `+${by}` : by}</b>}
+              </span>
+              {stage.tokens !== undefined && (
+                <span class="tokens">
+                  {figure(stage.tokens)} {t().tokens}
+                </span>
+              )}
             </div>
-            {stage.log.length > 0 && <ul>{stage.log.map((line, at) => <li key={at}>{line}</li>)}</ul>}
+            {stage.log.length > 0 && (
+              <ul>
+                {stage.log.map((line, at) => (
+                  <li key={at}>{line}</li>
+                ))}
+              </ul>
+            )}
           </li>
         );
       })}

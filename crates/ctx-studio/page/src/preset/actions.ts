@@ -5,7 +5,12 @@ import { isObject, join } from "../pointer";
 import { isOn, type Entry, type Group } from "./entries";
 
 /** A preset as it is shown: the file, where its list stands, and what is in it. */
-export interface Preset { file: OpenFile; list: string; entries: Entry[]; groups: Group[] }
+export interface Preset {
+  file: OpenFile;
+  list: string;
+  entries: Entry[];
+  groups: Group[];
+}
 
 /** Moves an entry to the place before `to` in the list as it stands (`entries.length`: to the end). */
 export function moveEdits({ list, entries }: Preset, chosen: readonly Entry[], to: number): Edit[] {
@@ -62,7 +67,8 @@ export function switchEdits(preset: Preset, entry: Entry, isTo: boolean): Edit[]
   const group = preset.groups.find(({ id }) => id === entry.value["groupId"]);
   if (isTo && group?.isRadio) {
     for (const other of preset.entries) {
-      if (other.key !== entry.key && other.value["groupId"] === group.id && isOn(other)) edits.push(switchEdit(preset, other, false));
+      if (other.key !== entry.key && other.value["groupId"] === group.id && isOn(other))
+        edits.push(switchEdit(preset, other, false));
     }
   }
   return edits;
@@ -87,7 +93,11 @@ export function groupEdits(chosen: readonly Entry[], group: string | undefined):
 /** Adds a group with this name; a file that is a bare list has no room for groups. */
 export function newGroupEdits(preset: Preset, name: string): { id: string; edits: Edit[] } {
   const ids = new Set(preset.groups.map(({ id }) => id));
-  const stem = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "group";
+  const stem =
+    name
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, "-")
+      .replace(/^-|-$/g, "") || "group";
   let id = stem;
   for (let count = 2; ids.has(id); count++) id = `${stem}-${count}`;
   const base = join(preset.list.replace(/\/[^/]*$/, ""), "presetGroups");
@@ -101,7 +111,10 @@ export function newGroupEdits(preset: Preset, name: string): { id: string; edits
 
 function parentGroups(preset: Preset): unknown {
   const value = preset.file.value.value;
-  const inner = preset.list.startsWith("/agents/0") && isObject(value) && Array.isArray(value["agents"]) ? value["agents"][0] : value;
+  const inner =
+    preset.list.startsWith("/agents/0") && isObject(value) && Array.isArray(value["agents"])
+      ? value["agents"][0]
+      : value;
   return isObject(inner) ? inner["presetGroups"] : undefined;
 }
 

@@ -27,7 +27,13 @@ export function AddAnchor({ of, after, close }: { of: Preset; after?: Entry; clo
       <ul class="cards">
         {anchors.map((anchor, index) => (
           <li key={anchor.id}>
-            <button type="button" class="card" onClick={() => add(anchor)} data-test={`anchor-${anchor.id}`} data-autofocus={index === 0 ? true : undefined}>
+            <button
+              type="button"
+              class="card"
+              onClick={() => add(anchor)}
+              data-test={`anchor-${anchor.id}`}
+              data-autofocus={index === 0 ? true : undefined}
+            >
               <b>{anchor.name || anchor.id}</b>
               <span class={`badge ${anchor.kind}`}>{t().anchorKinds[anchor.kind]}</span>
               {there.has(anchor.id) && <span class="badge">{t().isThere}</span>}
@@ -41,7 +47,9 @@ export function AddAnchor({ of, after, close }: { of: Preset; after?: Entry; clo
           <small>{t().ownPlaceHelp}</small>
           <div class="inline">
             <Field label={t().nameOfPlace} value={place} onInput={setPlace} isInvalid={place !== "" && !isNameFree} />
-            <Button isDisabled={!isNameFree} onClick={() => add(own, place.trim())}>{t().add}</Button>
+            <Button isDisabled={!isNameFree} onClick={() => add(own, place.trim())}>
+              {t().add}
+            </Button>
           </div>
         </li>
       </ul>

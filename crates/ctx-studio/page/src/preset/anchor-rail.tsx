@@ -31,9 +31,15 @@ function Side({ label, entries }: { label: string; entries: Entry[] }) {
   return (
     <span class="side">
       <span class="soft">{label}</span>{" "}
-      {entries.length === 0 ? <span class="soft">{t().noneHere}</span> : entries.map((entry) => (
-        <button key={entry.key} type="button" class="link" onClick={() => focusEntry(entry.key)}>{labelOf(entry)}</button>
-      ))}
+      {entries.length === 0 ? (
+        <span class="soft">{t().noneHere}</span>
+      ) : (
+        entries.map((entry) => (
+          <button key={entry.key} type="button" class="link" onClick={() => focusEntry(entry.key)}>
+            {labelOf(entry)}
+          </button>
+        ))
+      )}
     </span>
   );
 }

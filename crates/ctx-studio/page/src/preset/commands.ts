@@ -3,7 +3,16 @@ import type { AnchorInfo } from "../api";
 import { announce } from "../announce";
 import { t } from "../language";
 import {
-  copyOf, groupEdits, insertEdits, moveEdits, newAnchor, newGroupEdits, newMessage, removeEdits, switchEdits, type Preset,
+  copyOf,
+  groupEdits,
+  insertEdits,
+  moveEdits,
+  newAnchor,
+  newGroupEdits,
+  newMessage,
+  removeEdits,
+  switchEdits,
+  type Preset,
 } from "./actions";
 import { anchorType, titleOf, type Entry } from "./entries";
 import { expanded, focusEntry, fresh, open, preset, selected } from "./state";
@@ -28,14 +37,19 @@ export function move(of: Preset, chosen: readonly Entry[], to: number): void {
   const isInside = before === after && typeof before === "string" && now.groups.some(({ id }) => id === before);
   const joins = isInside ? groupEdits(moved, before) : [];
   if (joins.length > 0) now.file.edit(...joins);
-  const place = t().moved(chosen.length === 1 ? labelOf(first) : t().entries(chosen.length), start + 1, now.entries.length);
+  const place = t().moved(
+    chosen.length === 1 ? labelOf(first) : t().entries(chosen.length),
+    start + 1,
+    now.entries.length,
+  );
   announce(joins.length > 0 ? `${place} ${t().joined(String(before))}` : place);
 }
 
 /** One step up or down, with the keyboard. */
 export function step(of: Preset, entry: Entry, by: -1 | 1, part: string): void {
   const chosen = selected.value.has(entry.key) ? of.entries.filter(({ key }) => selected.value.has(key)) : [entry];
-  const edge = by < 0 ? Math.min(...chosen.map(({ index }) => index)) - 1 : Math.max(...chosen.map(({ index }) => index)) + 2;
+  const edge =
+    by < 0 ? Math.min(...chosen.map(({ index }) => index)) - 1 : Math.max(...chosen.map(({ index }) => index)) + 2;
   if (edge < 0 || edge > of.entries.length) return announce(t().atTheEdge);
   move(of, chosen, edge);
   focusEntry(entry.key, part);
@@ -66,7 +80,13 @@ export function duplicate(of: Preset, chosen: readonly Entry[]): void {
   const last = chosen.at(-1);
   if (!last) return;
   const copies = chosen.map((entry) => copyOf(entry, of.entries, t().copySuffix));
-  of.file.edit(...copies.map((value, offset) => ({ op: "insert" as const, pointer: `${of.list}/${last.index + 1 + offset}`, value })));
+  of.file.edit(
+    ...copies.map((value, offset) => ({
+      op: "insert" as const,
+      pointer: `${of.list}/${last.index + 1 + offset}`,
+      value,
+    })),
+  );
   announce(t().duplicated(copies.length));
   const added = preset.value?.entries[last.index + 1];
   if (added) focusEntry(added.key);

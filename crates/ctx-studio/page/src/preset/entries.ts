@@ -10,7 +10,13 @@ export interface Entry {
   value: Record<string, unknown>;
 }
 
-export interface Group { id: string; name: string; isRadio: boolean; isEnabled: boolean; pointer: string }
+export interface Group {
+  id: string;
+  name: string;
+  isRadio: boolean;
+  isEnabled: boolean;
+  pointer: string;
+}
 
 /** Where the list of entries stands in a file, or undefined if it has none. */
 export function listPointer(value: unknown): string | undefined {
@@ -30,13 +36,15 @@ export function groupsOf(value: unknown, list: string): Group[] {
   if (!Array.isArray(groups)) return [];
   return groups.flatMap((group, index) => {
     if (!isObject(group) || typeof group["id"] !== "string") return [];
-    return [{
-      id: group["id"],
-      name: typeof group["name"] === "string" ? group["name"] : group["id"],
-      isRadio: group["selectionMode"] === "radio",
-      isEnabled: group["enabled"] !== false,
-      pointer: join(base, "presetGroups", index),
-    }];
+    return [
+      {
+        id: group["id"],
+        name: typeof group["name"] === "string" ? group["name"] : group["id"],
+        isRadio: group["selectionMode"] === "radio",
+        isEnabled: group["enabled"] !== false,
+        pointer: join(base, "presetGroups", index),
+      },
+    ];
   });
 }
 

@@ -36,8 +36,23 @@ export function EntryEditor({ of, entry, findings }: { of: Preset; entry: Entry;
       <FindingList findings={findings} file={file} />
       {type === undefined && <PlacementEditor of={of} entry={entry} />}
       <div class="fields">
-        {!isPlace && <Select label={t().role} value={roleOf(entry)} options={ROLES.map((role) => ({ value: role, label: role }))} isDisabled={isFixed} onChange={(role) => set("role", role)} testId="role" />}
-        <Field label={t().name} value={textField(entry, "name")} isDisabled={isFixed} onInput={(name) => set("name", name)} testId="name" />
+        {!isPlace && (
+          <Select
+            label={t().role}
+            value={roleOf(entry)}
+            options={ROLES.map((role) => ({ value: role, label: role }))}
+            isDisabled={isFixed}
+            onChange={(role) => set("role", role)}
+            testId="role"
+          />
+        )}
+        <Field
+          label={t().name}
+          value={textField(entry, "name")}
+          isDisabled={isFixed}
+          onInput={(name) => set("name", name)}
+          testId="name"
+        />
       </div>
       <MoreFields of={of} entry={entry} />
     </div>
@@ -60,28 +75,43 @@ function Content({ of, entry, findings }: { of: Preset; entry: Entry; findings: 
   const expanded = useExpansion(text);
   const [isFresh] = useState(() => fresh.peek() === entry.key);
   if (isFresh) fresh.value = undefined;
-  const marks = useMemo(() => (expanded?.findings ?? []).flatMap((found, at): Mark[] => {
-    const isAgain = expanded?.findings.some((other, before) => before < at && other.code === found.code && other.span?.from === found.span?.from);
-    if (!found.span || isAgain) return [];
-    // The same finding of the file carries the edit that mends it.
-    const mends = findings.find((other) => other.fixable && other.code === found.code && other.message === found.message)
-      ?? findings.find((other) => other.fixable && other.code === found.code);
-    const fix = mends ? () => void file.fix(mends.index) : undefined;
-    return [{ ...found, from: found.span.from, to: found.span.to, fix, fixLabel: t().fix }];
-  }), [expanded, findings.map(({ index, code }) => `${index}${code}`).join()]);
+  const marks = useMemo(
+    () =>
+      (expanded?.findings ?? []).flatMap((found, at): Mark[] => {
+        const isAgain = expanded?.findings.some(
+          (other, before) => before < at && other.code === found.code && other.span?.from === found.span?.from,
+        );
+        if (!found.span || isAgain) return [];
+        // The same finding of the file carries the edit that mends it.
+        const mends =
+          findings.find((other) => other.fixable && other.code === found.code && other.message === found.message) ??
+          findings.find((other) => other.fixable && other.code === found.code);
+        const fix = mends ? () => void file.fix(mends.index) : undefined;
+        return [{ ...found, from: found.span.from, to: found.span.to, fix, fixLabel: t().fix }];
+      }),
+    [expanded, findings.map(({ index, code }) => `${index}${code}`).join()],
+  );
   if (hasParts(entry)) {
     return (
       <div class="hint">
         <p class="text">{text}</p>
-        <p class="soft">{t().partsHelp} <Button onClick={() => (view.value = "text")}>{t().views.text}</Button></p>
+        <p class="soft">
+          {t().partsHelp} <Button onClick={() => (view.value = "text")}>{t().views.text}</Button>
+        </p>
       </div>
     );
   }
   return (
     <>
       <TextEditor
-        text={text} label={t().textOf(labelOf(entry))} hint={t().textHint} marks={marks} isReadOnly={file.isReadOnly.value}
-        isFocused={isFresh} onLeave={() => focusEntry(entry.key)} testId="entry-text"
+        text={text}
+        label={t().textOf(labelOf(entry))}
+        hint={t().textHint}
+        marks={marks}
+        isReadOnly={file.isReadOnly.value}
+        isFocused={isFresh}
+        onLeave={() => focusEntry(entry.key)}
+        testId="entry-text"
         onChange={(next) => file.edit({ op: "set", pointer: join(entry.pointer, "content"), value: next })}
       />
       <Expansion expanded={expanded} />

@@ -14,7 +14,8 @@ import { chosenEntries, expanded, focusEntry, folded, isSelecting, open, selecte
 import type { Preset } from "./actions";
 import { anchorType, type Entry, type Group } from "./entries";
 
-type Line = { key: string; group: Group; isContinued: boolean; count: number } | { key: string; entry: Entry; group?: Group };
+type Line =
+  { key: string; group: Group; isContinued: boolean; count: number } | { key: string; entry: Entry; group?: Group };
 
 /** Headers and entries as one flat list, so that an entry that moves stays the same element. */
 function lines({ entries, groups }: Preset, areFolded: ReadonlySet<string>): Line[] {
@@ -25,14 +26,20 @@ function lines({ entries, groups }: Preset, areFolded: ReadonlySet<string>): Lin
     const group = groups.find(({ id }) => id === entry.value["groupId"]);
     if (group && group.id !== before) {
       const count = entries.filter(({ value }) => value["groupId"] === group.id).length;
-      all.push({ key: `${group.id}/${seen.has(group.id) ? entry.key : ""}`, group, isContinued: seen.has(group.id), count });
+      all.push({
+        key: `${group.id}/${seen.has(group.id) ? entry.key : ""}`,
+        group,
+        isContinued: seen.has(group.id),
+        count,
+      });
       seen.add(group.id);
     }
     before = group?.id;
     if (!group || !areFolded.has(group.id)) all.push({ key: entry.key, entry, group });
   }
   // A group without entries would otherwise be out of reach.
-  for (const group of groups) if (!seen.has(group.id)) all.push({ key: `${group.id}/`, group, isContinued: false, count: 0 });
+  for (const group of groups)
+    if (!seen.has(group.id)) all.push({ key: `${group.id}/`, group, isContinued: false, count: 0 });
   return all;
 }
 
@@ -63,7 +70,8 @@ export function EntryList({ of }: { of: Preset }) {
     if (!entry) return;
     wantedEntry.value = undefined;
     const group = entry.value["groupId"];
-    if (typeof group === "string" && folded.value.has(group)) folded.value = new Set([...folded.value].filter((id) => id !== group));
+    if (typeof group === "string" && folded.value.has(group))
+      folded.value = new Set([...folded.value].filter((id) => id !== group));
     open(entry.key, true);
     focusEntry(entry.key);
   }, [wanted]);
@@ -100,8 +108,15 @@ export function EntryList({ of }: { of: Preset }) {
     const tokens = entryTokens?.[entry.pointer];
     const isOpen = expanded.value.has(entry.key);
     return {
-      entry, group, isOpen, tokens, isSelecting: isSelecting.value, isSelected: selected.value.has(entry.key),
-      isFixed: of.file.isReadOnly.value, count: of.entries.length, lang: `${lang.value}${registry.value.anchors.length}`,
+      entry,
+      group,
+      isOpen,
+      tokens,
+      isSelecting: isSelecting.value,
+      isSelected: selected.value.has(entry.key),
+      isFixed: of.file.isReadOnly.value,
+      count: of.entries.length,
+      lang: `${lang.value}${registry.value.anchors.length}`,
       why: tokens === undefined ? reasonOf(entry, group, dropped) : undefined,
       findings: found.get(entry.pointer) ?? NONE,
       of: isOpen || anchorType(entry) !== undefined ? of : undefined,
@@ -113,9 +128,21 @@ export function EntryList({ of }: { of: Preset }) {
     <Paged count={all.length} label={t().entriesLabel} wanted={place >= 0 ? place : undefined}>
       {(from, to) => (
         <ol ref={list} class="entries" aria-label={t().entriesLabel} onKeyDown={onKeyDown}>
-          {all.slice(from, to).map((line) => "entry" in line
-            ? <EntryRow key={line.key} {...shown(line.entry, line.group)} grab={grab} />
-            : <GroupHeader key={line.key} of={of} group={line.group} isContinued={line.isContinued} count={line.count} />)}
+          {all
+            .slice(from, to)
+            .map((line) =>
+              "entry" in line ? (
+                <EntryRow key={line.key} {...shown(line.entry, line.group)} grab={grab} />
+              ) : (
+                <GroupHeader
+                  key={line.key}
+                  of={of}
+                  group={line.group}
+                  isContinued={line.isContinued}
+                  count={line.count}
+                />
+              ),
+            )}
         </ol>
       )}
     </Paged>

@@ -14,7 +14,17 @@ import { toggled } from "../inspector/state";
 import type { Preset } from "./actions";
 import type { Group } from "./entries";
 
-export function GroupHeader({ of, group, isContinued, count }: { of: Preset; group: Group; isContinued: boolean; count: number }) {
+export function GroupHeader({
+  of,
+  group,
+  isContinued,
+  count,
+}: {
+  of: Preset;
+  group: Group;
+  isContinued: boolean;
+  count: number;
+}) {
   const [isNaming, setNaming] = useState(false);
   const { file } = of;
   const isFolded = folded.value.has(group.id);
@@ -24,31 +34,54 @@ export function GroupHeader({ of, group, isContinued, count }: { of: Preset; gro
     file.edit(isOn ? { op: "remove", pointer } : { op: "set", pointer, value: false });
   };
   const dissolve = () => {
-    putIntoGroup(of, of.entries.filter(({ value }) => value["groupId"] === group.id), undefined);
+    putIntoGroup(
+      of,
+      of.entries.filter(({ value }) => value["groupId"] === group.id),
+      undefined,
+    );
     file.edit({ op: "remove", pointer: group.pointer });
   };
   return (
     <li class={`group ${group.isEnabled ? "" : "off"}`}>
       <Switch isOn={group.isEnabled} label={t().switchGroup(group.name)} isDisabled={isFixed} onChange={turnTo} />
       <button
-        type="button" class="group-name" data-part="group" aria-expanded={!isFolded}
+        type="button"
+        class="group-name"
+        data-part="group"
+        aria-expanded={!isFolded}
         onClick={() => (folded.value = toggled(folded.value, group.id))}
       >
-        <Icon name={isFolded ? "chevron-right" : "chevron-down"} /><b>{group.name}</b>
+        <Icon name={isFolded ? "chevron-right" : "chevron-down"} />
+        <b>{group.name}</b>
         {isContinued && <span class="soft">{t().continued}</span>}
         <span class="badge">{group.isRadio ? t().oneOf(count) : t().entries(count)}</span>
       </button>
       <Menu
-        label={t().moreFor(group.name)} icon="ellipsis" isDisabled={isFixed}
+        label={t().moreFor(group.name)}
+        icon="ellipsis"
+        isDisabled={isFixed}
         items={() => [
           { label: t().rename, icon: "pencil", run: () => setNaming(true) },
-          { label: t().manyOn, checked: !group.isRadio, isFirstOfPart: true, run: () => file.edit({ op: "set", pointer: join(group.pointer, "selectionMode"), value: "checkbox" }) },
-          { label: t().oneOn, checked: group.isRadio, run: () => file.edit({ op: "set", pointer: join(group.pointer, "selectionMode"), value: "radio" }) },
+          {
+            label: t().manyOn,
+            checked: !group.isRadio,
+            isFirstOfPart: true,
+            run: () => file.edit({ op: "set", pointer: join(group.pointer, "selectionMode"), value: "checkbox" }),
+          },
+          {
+            label: t().oneOn,
+            checked: group.isRadio,
+            run: () => file.edit({ op: "set", pointer: join(group.pointer, "selectionMode"), value: "radio" }),
+          },
           { label: t().dissolve, icon: "trash-2", isFirstOfPart: true, isDangerous: true, run: dissolve },
         ]}
       />
       {isNaming && (
-        <Naming name={group.name} close={() => setNaming(false)} set={(name) => file.edit({ op: "set", pointer: join(group.pointer, "name"), value: name })} />
+        <Naming
+          name={group.name}
+          close={() => setNaming(false)}
+          set={(name) => file.edit({ op: "set", pointer: join(group.pointer, "name"), value: name })}
+        />
       )}
     </li>
   );
@@ -61,8 +94,21 @@ function Naming({ name, set, close }: { name: string; set: (name: string) => voi
     close();
   };
   return (
-    <Dialog title={t().rename} onClose={close} actions={<Button kind="main" onClick={done}>{t().rename}</Button>}>
-      <form onSubmit={(event) => { event.preventDefault(); done(); }}>
+    <Dialog
+      title={t().rename}
+      onClose={close}
+      actions={
+        <Button kind="main" onClick={done}>
+          {t().rename}
+        </Button>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          done();
+        }}
+      >
         <Field label={t().name} value={text} onInput={setText} isAutofocused size="wide" />
       </form>
     </Dialog>

@@ -28,8 +28,13 @@ export function MoveDialog({ of, chosen, close }: { of: Preset; chosen: Entry[];
   };
   return (
     <Dialog
-      title={chosen.length === 1 && chosen[0] ? t().moveOne(labelOf(chosen[0])) : t().moveMany(chosen.length)} onClose={close}
-      actions={<Button kind="main" onClick={run} testId="move-run">{t().move}</Button>}
+      title={chosen.length === 1 && chosen[0] ? t().moveOne(labelOf(chosen[0])) : t().moveMany(chosen.length)}
+      onClose={close}
+      actions={
+        <Button kind="main" onClick={run} testId="move-run">
+          {t().move}
+        </Button>
+      }
     >
       <Select label={t().place} value={to} options={options} onChange={setTo} size="wide" testId="move-to" />
     </Dialog>

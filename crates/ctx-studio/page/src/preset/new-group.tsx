@@ -18,8 +18,21 @@ export function NewGroup({ of, chosen, close }: { of: Preset; chosen: Entry[]; c
     close();
   };
   return (
-    <Dialog title={t().newGroup} onClose={close} actions={<Button kind="main" isDisabled={name.trim() === ""} onClick={make}>{t().add}</Button>}>
-      <form onSubmit={(event) => { event.preventDefault(); make(); }}>
+    <Dialog
+      title={t().newGroup}
+      onClose={close}
+      actions={
+        <Button kind="main" isDisabled={name.trim() === ""} onClick={make}>
+          {t().add}
+        </Button>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          make();
+        }}
+      >
         <Field label={t().name} value={name} onInput={setName} isAutofocused size="wide" />
       </form>
       <p class="soft">{chosen.length > 0 ? t().groupOf(chosen.length) : t().groupHelp}</p>

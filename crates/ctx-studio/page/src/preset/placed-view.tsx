@@ -36,20 +36,42 @@ function Joined({ of, row }: { of: Preset; row: Row }) {
   const id = preview.value?.id ?? "";
   useEffect(() => {
     let isGone = false;
-    textOf(id, row).then(({ pieces }) => {
-      if (!isGone) setPointers([...new Set(pieces.flatMap(({ pointer }) => pointer ?? []))]);
-    }, () => {
-      // The name of the row says enough.
-    });
-    return () => { isGone = true; };
+    textOf(id, row).then(
+      ({ pieces }) => {
+        if (!isGone) setPointers([...new Set(pieces.flatMap(({ pointer }) => pointer ?? []))]);
+      },
+      () => {
+        // The name of the row says enough.
+      },
+    );
+    return () => {
+      isGone = true;
+    };
   }, [row.key]);
   const entries = pointers.flatMap((pointer) => of.entries.find((entry) => entry.pointer === pointer) ?? []);
   if (entries.length === 0) return <span class="name">{row.name}</span>;
-  return <span class="name">{entries.map((entry) => <Link key={entry.key} entry={entry} />)}</span>;
+  return (
+    <span class="name">
+      {entries.map((entry) => (
+        <Link key={entry.key} entry={entry} />
+      ))}
+    </span>
+  );
 }
 
 function Link({ entry }: { entry: Entry }) {
-  return <button type="button" class="link name" onClick={() => { view.value = "list"; openEntry(entry.pointer); }}>{labelOf(entry)}</button>;
+  return (
+    <button
+      type="button"
+      class="link name"
+      onClick={() => {
+        view.value = "list";
+        openEntry(entry.pointer);
+      }}
+    >
+      {labelOf(entry)}
+    </button>
+  );
 }
 
 export function PlacedView({ of }: { of: Preset }) {
@@ -61,15 +83,18 @@ export function PlacedView({ of }: { of: Preset }) {
         <ol class="placed" aria-label={t().views.placed}>
           {all.slice(from, to).map((line, index) => {
             if ("messages" in line) {
-              return <li key={line.key} class="kind-history"><span class="name">{t().messages(line.messages)}</span><span class="tokens">{figure(line.tokens)}</span></li>;
+              return (
+                <li key={line.key} class="kind-history">
+                  <span class="name">{t().messages(line.messages)}</span>
+                  <span class="tokens">{figure(line.tokens)}</span>
+                </li>
+              );
             }
             const { row } = line;
             const entry = of.entries.find(({ pointer }) => pointer === row.pointer);
             return (
               <li key={`${row.key}${index}`} class={kindClass(row.source)}>
-                {entry
-                  ? <Link entry={entry} />
-                  : <Joined of={of} row={row} />}
+                {entry ? <Link entry={entry} /> : <Joined of={of} row={row} />}
                 <span class="fact role">{row.role}</span>
                 <span class="fact">{entry ? placeName(placementOf(entry)) : row.place}</span>
                 <span class="head">{row.head}</span>

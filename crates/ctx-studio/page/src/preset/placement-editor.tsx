@@ -31,28 +31,65 @@ export function PlacementEditor({ of, entry }: { of: Preset; entry: Entry }) {
       <div class="kinds">
         {KINDS.map((kind) => (
           <label key={kind} class="check">
-            <input type="radio" name={group} value={kind} checked={place.kind === kind} disabled={isFixed} onChange={() => choose(kind)} />
+            <input
+              type="radio"
+              name={group}
+              value={kind}
+              checked={place.kind === kind}
+              disabled={isFixed}
+              onChange={() => choose(kind)}
+            />
             <span>{t().placements[kind]}</span>
           </label>
         ))}
       </div>
       <div class="fields">
-        {place.kind === "depth" && <Points points={place.points} isFixed={isFixed} set={(points) => set({ kind: "depth", points })} />}
+        {place.kind === "depth" && (
+          <Points points={place.points} isFixed={isFixed} set={(points) => set({ kind: "depth", points })} />
+        )}
         {place.kind === "index" && (
           <Field
-            label={t().index} value={String(place.index)} size="short" isLazy isDisabled={isFixed} help={t().indexHelp} testId="index"
+            label={t().index}
+            value={String(place.index)}
+            size="short"
+            isLazy
+            isDisabled={isFixed}
+            help={t().indexHelp}
+            testId="index"
             onInput={(text) => /^-?\d+$/.test(text.trim()) && set({ kind: "index", index: Number(text) })}
           />
         )}
         {place.kind === "anchor" && (
           <>
-            <Select label={t().side} value={place.side} isDisabled={isFixed} size="short" options={[{ value: "before", label: t().before }, { value: "after", label: t().after }]} onChange={(side) => set({ ...place, side: side === "before" ? "before" : "after" })} />
-            <Select label={t().anchor} value={place.target} isDisabled={isFixed} options={targets.map((name) => ({ value: name, label: name }))} onChange={(target) => set({ ...place, target })} />
+            <Select
+              label={t().side}
+              value={place.side}
+              isDisabled={isFixed}
+              size="short"
+              options={[
+                { value: "before", label: t().before },
+                { value: "after", label: t().after },
+              ]}
+              onChange={(side) => set({ ...place, side: side === "before" ? "before" : "after" })}
+            />
+            <Select
+              label={t().anchor}
+              value={place.target}
+              isDisabled={isFixed}
+              options={targets.map((name) => ({ value: name, label: name }))}
+              onChange={(target) => set({ ...place, target })}
+            />
           </>
         )}
         {place.kind !== "order" && (
           <Field
-            label={t().order} value={order === undefined ? "" : String(order)} placeholder="100" size="short" isLazy isDisabled={isFixed} help={t().orderHelp}
+            label={t().order}
+            value={order === undefined ? "" : String(order)}
+            placeholder="100"
+            size="short"
+            isLazy
+            isDisabled={isFixed}
+            help={t().orderHelp}
             onInput={(text) => {
               const digits = text.trim();
               if (digits !== "" && !/^-?\d+(\.\d+)?$/.test(digits)) return;
@@ -73,7 +110,11 @@ function Points({ points, isFixed, set }: { points: string; isFixed: boolean; se
   const wrong = wrongPoint(text);
   return (
     <Field
-      label={t().depth} value={text} isDisabled={isFixed} isInvalid={wrong !== undefined} testId="depth"
+      label={t().depth}
+      value={text}
+      isDisabled={isFixed}
+      isInvalid={wrong !== undefined}
+      testId="depth"
       help={wrong === undefined ? t().depthHelp : t().noPoint(wrong)}
       onInput={(next) => {
         setText(next);

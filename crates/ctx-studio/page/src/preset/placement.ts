@@ -18,7 +18,11 @@ export function placementOf({ value }: Entry): Placement {
   if (type === "default") return { kind: "order" };
   if (type === "advanced_depth" && config !== undefined) return { kind: "depth", points: String(config) };
   if (type === "depth" && depth !== undefined) return { kind: "depth", points: String(depth) };
-  if (type === "anchor") return anchored(strategy["anchorTarget"] ?? value["anchorTarget"], strategy["anchorPosition"] ?? value["anchorPoint"]);
+  if (type === "anchor")
+    return anchored(
+      strategy["anchorTarget"] ?? value["anchorTarget"],
+      strategy["anchorPosition"] ?? value["anchorPoint"],
+    );
   if (typeof config === "string") return { kind: "depth", points: config };
   if (typeof depth === "number") return { kind: "depth", points: String(depth) };
   if (typeof value["insertionPoint"] === "number") return { kind: "index", index: value["insertionPoint"] };
@@ -28,7 +32,11 @@ export function placementOf({ value }: Entry): Placement {
 }
 
 function anchored(target: unknown, side: unknown): Placement {
-  return { kind: "anchor", target: typeof target === "string" ? target : "chat_history", side: side === "before" ? "before" : "after" };
+  return {
+    kind: "anchor",
+    target: typeof target === "string" ? target : "chat_history",
+    side: side === "before" ? "before" : "after",
+  };
 }
 
 export function orderOf({ value }: Entry): number | undefined {
@@ -42,7 +50,10 @@ const POINT = /^\d+(~[1-9]\d*)?$/;
 /** What is wrong with the points of a depth: the first part that is none. */
 export function wrongPoint(points: string): string | undefined {
   if (points.trim() === "") return "";
-  return points.split(",").map((point) => point.trim()).find((point) => !POINT.test(point));
+  return points
+    .split(",")
+    .map((point) => point.trim())
+    .find((point) => !POINT.test(point));
 }
 
 /** The edits that give an entry a placement; its order stays. */
@@ -66,7 +77,9 @@ export function placementEdits(entry: Entry, next: Placement): Edit[] {
       drop("insertionPoint", "anchorTarget", "anchorPoint");
       const isSingle = /^\s*\d+\s*$/.test(next.points);
       const strategy = {
-        ...(isSingle ? { type: "depth", depth: Number(next.points) } : { type: "advanced_depth", depthConfig: next.points.trim() }),
+        ...(isSingle
+          ? { type: "depth", depth: Number(next.points) }
+          : { type: "advanced_depth", depthConfig: next.points.trim() }),
         ...(old?.["order"] === undefined ? {} : { order: old["order"] }),
         ...(lane === undefined ? {} : { lane }),
       };

@@ -20,20 +20,30 @@ export function PresetPage() {
   if (failure && !file.server.value) {
     return (
       <div class="empty">
-        <p><Icon name="circle-alert" />{failure.message || t().offline}</p>
+        <p>
+          <Icon name="circle-alert" />
+          {failure.message || t().offline}
+        </p>
         {failure.failure.help && <p class="soft">{failure.failure.help}</p>}
         <Button onClick={() => void file.load()}>{t().tryAgain}</Button>
       </div>
     );
   }
-  if (!file.server.value) return <p class="empty soft" aria-busy="true">{t().loading}</p>;
+  if (!file.server.value)
+    return (
+      <p class="empty soft" aria-busy="true">
+        {t().loading}
+      </p>
+    );
   const of = preset.value;
   const isUnreadable = file.value.value === undefined;
   // The text stays the same element when it breaks and when it is mended: somebody is typing in it.
   const shown = isUnreadable ? "text" : view.value;
   return (
     <section class="preset-page" aria-labelledby="preset-title">
-      <h1 id="preset-title" class="hidden">{t().pageNames.preset}: {file.server.value.path}</h1>
+      <h1 id="preset-title" class="hidden">
+        {t().pageNames.preset}: {file.server.value.path}
+      </h1>
       <Toolbar file={file} of={of} />
       {isUnreadable && <Unreadable file={file} />}
       {shown === "text" && <TextView key={file.id} file={file} />}
@@ -50,8 +60,17 @@ export function PresetPage() {
 function Unreadable({ file }: { file: OpenFile }) {
   const first = file.server.value?.findings.find(({ severity }) => severity === "error");
   return (
-    <p class="bar-note error" role="alert"><Icon name="circle-alert" />
-      <span>{t().unreadable} {first && <b>{first.line !== undefined && `${first.line}:${first.column ?? 1} `}{first.message}</b>}</span>
+    <p class="bar-note error" role="alert">
+      <Icon name="circle-alert" />
+      <span>
+        {t().unreadable}{" "}
+        {first && (
+          <b>
+            {first.line !== undefined && `${first.line}:${first.column ?? 1} `}
+            {first.message}
+          </b>
+        )}
+      </span>
     </p>
   );
 }
@@ -62,9 +81,23 @@ function NoList({ file }: { file: OpenFile }) {
     <div class="empty">
       <p>{t().noEntries}</p>
       {isObject && !file.isReadOnly.value && (
-        <Button kind="main" icon="plus" onClick={() => file.edit({ op: "set", pointer: "/presetMessages", value: [{ role: "system", content: "" }, { type: "chat_history" }] })}>{t().beginPreset}</Button>
+        <Button
+          kind="main"
+          icon="plus"
+          onClick={() =>
+            file.edit({
+              op: "set",
+              pointer: "/presetMessages",
+              value: [{ role: "system", content: "" }, { type: "chat_history" }],
+            })
+          }
+        >
+          {t().beginPreset}
+        </Button>
       )}
-      <Button icon="code" onClick={() => (view.value = "text")}>{t().views.text}</Button>
+      <Button icon="code" onClick={() => (view.value = "text")}>
+        {t().views.text}
+      </Button>
     </div>
   );
 }
@@ -77,8 +110,14 @@ function Total({ of }: { of: Preset }) {
   const all = shown.usage.tokens;
   return (
     <div class="total">
-      <span data-test="total">{all === undefined ? t().totalOfEntries(figure(own)) : t().totalOf(figure(own), figure(all))}</span>
-      {areOpen && <Button kind="quiet" onClick={() => (expanded.value = new Set())}>{t().closeAll}</Button>}
+      <span data-test="total">
+        {all === undefined ? t().totalOfEntries(figure(own)) : t().totalOf(figure(own), figure(all))}
+      </span>
+      {areOpen && (
+        <Button kind="quiet" onClick={() => (expanded.value = new Set())}>
+          {t().closeAll}
+        </Button>
+      )}
     </div>
   );
 }

@@ -17,23 +17,51 @@ export function Selection({ of }: { of: Preset }) {
   return (
     <div class="selection" role="toolbar" aria-label={t().selection}>
       <b role="status">{t().chosen(chosen.length)}</b>
-      <Button kind="quiet" onClick={() => (selected.value = new Set(of.entries.map(({ key }) => key)))}>{t().all}</Button>
-      <Button isDisabled={isNothing} onClick={() => switchAll(of, chosen, true)}>{t().on}</Button>
-      <Button isDisabled={isNothing} onClick={() => switchAll(of, chosen, false)}>{t().off}</Button>
-      <Button isDisabled={isNothing} icon="move" onClick={() => setDialog("move")}>{t().moveTo}</Button>
+      <Button kind="quiet" onClick={() => (selected.value = new Set(of.entries.map(({ key }) => key)))}>
+        {t().all}
+      </Button>
+      <Button isDisabled={isNothing} onClick={() => switchAll(of, chosen, true)}>
+        {t().on}
+      </Button>
+      <Button isDisabled={isNothing} onClick={() => switchAll(of, chosen, false)}>
+        {t().off}
+      </Button>
+      <Button isDisabled={isNothing} icon="move" onClick={() => setDialog("move")}>
+        {t().moveTo}
+      </Button>
       {canGroup(of) && (
         <Menu
-          label={t().group} icon="layers" isDisabled={isNothing}
+          label={t().group}
+          icon="layers"
+          isDisabled={isNothing}
           items={() => [
             { label: t().newGroup, icon: "plus", run: () => setDialog("group") },
-            ...of.groups.map(({ id, name }) => ({ label: name, icon: "layers", run: () => putIntoGroup(of, chosen, id) })),
+            ...of.groups.map(({ id, name }) => ({
+              label: name,
+              icon: "layers",
+              run: () => putIntoGroup(of, chosen, id),
+            })),
             { label: t().noGroup, icon: "x", isFirstOfPart: true, run: () => putIntoGroup(of, chosen, undefined) },
           ]}
-        >{t().group}</Menu>
+        >
+          {t().group}
+        </Menu>
       )}
-      <Button isDisabled={isNothing} icon="copy" onClick={() => duplicate(of, chosen)}>{t().duplicate}</Button>
-      <Button isDisabled={isNothing} icon="trash-2" kind="danger" onClick={() => remove(of, chosen)}>{t().delete}</Button>
-      <Button kind="quiet" onClick={() => { isSelecting.value = false; selected.value = new Set(); }}>{t().done}</Button>
+      <Button isDisabled={isNothing} icon="copy" onClick={() => duplicate(of, chosen)}>
+        {t().duplicate}
+      </Button>
+      <Button isDisabled={isNothing} icon="trash-2" kind="danger" onClick={() => remove(of, chosen)}>
+        {t().delete}
+      </Button>
+      <Button
+        kind="quiet"
+        onClick={() => {
+          isSelecting.value = false;
+          selected.value = new Set();
+        }}
+      >
+        {t().done}
+      </Button>
       {dialog === "move" && <MoveDialog of={of} chosen={chosen} close={() => setDialog(undefined)} />}
       {dialog === "group" && <NewGroup of={of} chosen={chosen} close={() => setDialog(undefined)} />}
     </div>

@@ -44,7 +44,8 @@ export function open(key: string, isOpen: boolean): void {
 export function focusEntry(key: string, part = "main"): void {
   requestAnimationFrame(() => {
     const row = document.querySelector(`[data-entry="${key}"]`);
-    const target = row?.querySelector<HTMLElement>(`[data-part="${part}"]`) ?? row?.querySelector<HTMLElement>("[data-part=main]");
+    const target =
+      row?.querySelector<HTMLElement>(`[data-part="${part}"]`) ?? row?.querySelector<HTMLElement>("[data-part=main]");
     target?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "nearest" });
   });

@@ -18,22 +18,60 @@ export function Toolbar({ file, of }: { file: OpenFile; of: Preset | undefined }
     <div class="toolbar" role="toolbar" aria-label={t().pageNames.preset}>
       <span class="choice" role="group" aria-label={t().viewAs}>
         {VIEWS.map((name) => (
-          <button key={name} type="button" aria-pressed={view.value === name} onClick={() => (view.value = name)} data-test={`view-${name}`}>{t().views[name]}</button>
+          <button
+            key={name}
+            type="button"
+            aria-pressed={view.value === name}
+            onClick={() => (view.value = name)}
+            data-test={`view-${name}`}
+          >
+            {t().views[name]}
+          </button>
         ))}
       </span>
       <span class="gap" />
       {of && view.value === "list" && (
         <>
-          <Button icon="plus" isDisabled={isFixed} onClick={() => addMessage(of)} testId="add-entry" label={t().addEntry}>{t().entry}</Button>
-          <Button icon="anchor" isDisabled={isFixed} onClick={() => setDialog("anchor")} testId="add-anchor" label={t().addAnchor}>{t().anchor}</Button>
-          {canGroup(of) && <Button icon="layers" isDisabled={isFixed} onClick={() => setDialog("group")} testId="add-group" label={t().newGroup}>{t().group}</Button>}
           <Button
-            icon="list-checks" pressed={isSelecting.value} testId="select"
+            icon="plus"
+            isDisabled={isFixed}
+            onClick={() => addMessage(of)}
+            testId="add-entry"
+            label={t().addEntry}
+          >
+            {t().entry}
+          </Button>
+          <Button
+            icon="anchor"
+            isDisabled={isFixed}
+            onClick={() => setDialog("anchor")}
+            testId="add-anchor"
+            label={t().addAnchor}
+          >
+            {t().anchor}
+          </Button>
+          {canGroup(of) && (
+            <Button
+              icon="layers"
+              isDisabled={isFixed}
+              onClick={() => setDialog("group")}
+              testId="add-group"
+              label={t().newGroup}
+            >
+              {t().group}
+            </Button>
+          )}
+          <Button
+            icon="list-checks"
+            pressed={isSelecting.value}
+            testId="select"
             onClick={() => {
               isSelecting.value = !isSelecting.value;
               selected.value = new Set();
             }}
-          >{t().select}</Button>
+          >
+            {t().select}
+          </Button>
         </>
       )}
       {of && dialog === "anchor" && <AddAnchor of={of} close={() => setDialog(undefined)} />}

@@ -30,15 +30,26 @@ export function StartPage() {
       <p class="soft">{t().startHelp(projectInfo.value?.name ?? "")}</p>
       <div class="ways-in">
         <div class="way">
-          <Icon name="rocket" /><h2>{t().sample}</h2><p>{t().sampleHelp}</p>
-          <Button kind="main" isDisabled={isFixed || isBusy} onClick={() => void start()} testId="write-sample">{t().writeSample}</Button>
+          <Icon name="rocket" />
+          <h2>{t().sample}</h2>
+          <p>{t().sampleHelp}</p>
+          <Button kind="main" isDisabled={isFixed || isBusy} onClick={() => void start()} testId="write-sample">
+            {t().writeSample}
+          </Button>
         </div>
         <div class="way">
-          <Icon name="upload" /><h2>{t().bring}</h2><p>{t().bringHelp}</p>
+          <Icon name="upload" />
+          <h2>{t().bring}</h2>
+          <p>{t().bringHelp}</p>
           <FileButton isDisabled={isFixed} />
         </div>
       </div>
-      {isFixed && <p class="bar-note warning"><Icon name="triangle-alert" />{t().readOnlyFolder}</p>}
+      {isFixed && (
+        <p class="bar-note warning">
+          <Icon name="triangle-alert" />
+          {t().readOnlyFolder}
+        </p>
+      )}
     </section>
   );
 }

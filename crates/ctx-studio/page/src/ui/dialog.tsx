@@ -4,8 +4,18 @@ import type { ComponentChildren } from "preact";
 import { IconButton } from "./button";
 import { t } from "../language";
 
-export function Dialog({ title, children, actions, onClose, isWide }: {
-  title: string; children: ComponentChildren; actions?: ComponentChildren; onClose: () => void; isWide?: boolean;
+export function Dialog({
+  title,
+  children,
+  actions,
+  onClose,
+  isWide,
+}: {
+  title: string;
+  children: ComponentChildren;
+  actions?: ComponentChildren;
+  onClose: () => void;
+  isWide?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -20,8 +30,13 @@ export function Dialog({ title, children, actions, onClose, isWide }: {
   }, []);
   return (
     <dialog
-      ref={dialog} class={isWide ? "wide" : ""} aria-labelledby="dialog-title"
-      onCancel={(event) => { event.preventDefault(); onClose(); }}
+      ref={dialog}
+      class={isWide ? "wide" : ""}
+      aria-labelledby="dialog-title"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
     >
       <header>
         <h2 id="dialog-title">{title}</h2>

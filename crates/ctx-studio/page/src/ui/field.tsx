@@ -41,10 +41,21 @@ export function Field(props: FieldProps) {
     <label class={`field ${size}`} for={id}>
       <span class={props.isLabelHidden ? "hidden" : "label"}>{label}</span>
       <input
-        ref={input} id={id} type={props.type ?? "text"} value={text} placeholder={props.placeholder} disabled={props.isDisabled}
-        aria-invalid={props.isInvalid ? "true" : undefined} aria-describedby={help ? `${id}-help` : undefined}
-        list={props.list} inputMode={props.inputMode} autoComplete="off" spellcheck={false} step={props.step}
-        data-test={props.testId} data-autofocus={props.isAutofocused}
+        ref={input}
+        id={id}
+        type={props.type ?? "text"}
+        value={text}
+        placeholder={props.placeholder}
+        disabled={props.isDisabled}
+        aria-invalid={props.isInvalid ? "true" : undefined}
+        aria-describedby={help ? `${id}-help` : undefined}
+        list={props.list}
+        inputMode={props.inputMode}
+        autoComplete="off"
+        spellcheck={false}
+        step={props.step}
+        data-test={props.testId}
+        data-autofocus={props.isAutofocused}
         onFocus={() => (isFocused.current = true)}
         onBlur={() => {
           isFocused.current = false;
@@ -64,16 +75,38 @@ export function Field(props: FieldProps) {
           if (event.key === "Enter" && isLazy && !event.isComposing) tell(text);
         }}
       />
-      {help && <small id={`${id}-help`} class={props.isInvalid ? "wrong" : "soft"}>{help}</small>}
+      {help && (
+        <small id={`${id}-help`} class={props.isInvalid ? "wrong" : "soft"}>
+          {help}
+        </small>
+      )}
     </label>
   );
 }
 
-export interface Option { value: string; label: string }
+export interface Option {
+  value: string;
+  label: string;
+}
 
-export function Select({ label, value, options, onChange, isLabelHidden, isDisabled, testId, size = "normal" }: {
-  label: string; value: string; options: Option[]; onChange: (next: string) => void; isLabelHidden?: boolean;
-  isDisabled?: boolean; testId?: string; size?: string;
+export function Select({
+  label,
+  value,
+  options,
+  onChange,
+  isLabelHidden,
+  isDisabled,
+  testId,
+  size = "normal",
+}: {
+  label: string;
+  value: string;
+  options: Option[];
+  onChange: (next: string) => void;
+  isLabelHidden?: boolean;
+  isDisabled?: boolean;
+  testId?: string;
+  size?: string;
 }) {
   const id = useId();
   // A value that no option has must not look like the first option.
@@ -81,19 +114,42 @@ export function Select({ label, value, options, onChange, isLabelHidden, isDisab
   return (
     <label class={`field ${size}`} for={id}>
       <span class={isLabelHidden ? "hidden" : "label"}>{label}</span>
-      <select id={id} value={value} disabled={isDisabled} data-test={testId} onChange={(event) => onChange(event.currentTarget.value)}>
-        {all.map((option) => <option key={option.value} value={option.value}>{option.label}</option>)}
+      <select
+        id={id}
+        value={value}
+        disabled={isDisabled}
+        data-test={testId}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
+        {all.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
       </select>
     </label>
   );
 }
 
-export function Check({ label, isChecked, onChange, isDisabled }: {
-  label: string; isChecked: boolean; onChange: (next: boolean) => void; isDisabled?: boolean;
+export function Check({
+  label,
+  isChecked,
+  onChange,
+  isDisabled,
+}: {
+  label: string;
+  isChecked: boolean;
+  onChange: (next: boolean) => void;
+  isDisabled?: boolean;
 }) {
   return (
     <label class="check">
-      <input type="checkbox" checked={isChecked} disabled={isDisabled} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
       <span>{label}</span>
     </label>
   );

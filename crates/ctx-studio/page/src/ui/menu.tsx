@@ -17,8 +17,21 @@ export interface MenuItem {
   run: () => void;
 }
 
-export function Menu({ label, icon, items, children, class: className, testId, isDisabled }: {
-  label: string; icon?: string; items: () => MenuItem[]; children?: ComponentChildren; class?: string; testId?: string;
+export function Menu({
+  label,
+  icon,
+  items,
+  children,
+  class: className,
+  testId,
+  isDisabled,
+}: {
+  label: string;
+  icon?: string;
+  items: () => MenuItem[];
+  children?: ComponentChildren;
+  class?: string;
+  testId?: string;
   isDisabled?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -30,9 +43,16 @@ export function Menu({ label, icon, items, children, class: className, testId, i
   return (
     <span class="menu-place">
       <button
-        ref={button} type="button" class={className ?? (children === undefined ? "icon-button" : "button plain")}
-        aria-haspopup="menu" aria-expanded={isOpen} aria-label={children === undefined ? label : undefined} title={label}
-        disabled={isDisabled} data-test={testId} onClick={() => setOpen(!isOpen)}
+        ref={button}
+        type="button"
+        class={className ?? (children === undefined ? "icon-button" : "button plain")}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-label={children === undefined ? label : undefined}
+        title={label}
+        disabled={isDisabled}
+        data-test={testId}
+        onClick={() => setOpen(!isOpen)}
         onKeyDown={(event) => {
           if (event.key !== "ArrowDown" || event.altKey) return;
           event.preventDefault();
@@ -47,8 +67,16 @@ export function Menu({ label, icon, items, children, class: className, testId, i
   );
 }
 
-function List({ label, items, close, button }: {
-  label: string; items: MenuItem[]; close: (isFocusKept?: boolean) => void; button: HTMLButtonElement;
+function List({
+  label,
+  items,
+  close,
+  button,
+}: {
+  label: string;
+  items: MenuItem[];
+  close: (isFocusKept?: boolean) => void;
+  button: HTMLButtonElement;
 }) {
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -91,7 +119,9 @@ function List({ label, items, close, button }: {
     else if (event.key === "Tab") return close();
     else if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey) {
       const letter = event.key.toLocaleLowerCase();
-      const next = [...all.slice(at + 1), ...all].find((one) => one.textContent?.trim().toLocaleLowerCase().startsWith(letter));
+      const next = [...all.slice(at + 1), ...all].find((one) =>
+        one.textContent?.trim().toLocaleLowerCase().startsWith(letter),
+      );
       next?.focus();
     } else return;
     event.preventDefault();
@@ -101,8 +131,12 @@ function List({ label, items, close, button }: {
     <div ref={list} class="menu" popover="manual" role="menu" aria-label={label} onKeyDown={onKeyDown}>
       {items.map((item) => (
         <button
-          key={item.label} type="button" role={item.checked === undefined ? "menuitem" : "menuitemradio"} tabIndex={-1}
-          aria-checked={item.checked} aria-disabled={item.isDisabled ? "true" : undefined}
+          key={item.label}
+          type="button"
+          role={item.checked === undefined ? "menuitem" : "menuitemradio"}
+          tabIndex={-1}
+          aria-checked={item.checked}
+          aria-disabled={item.isDisabled ? "true" : undefined}
           class={`${item.isDangerous ? "danger" : ""} ${item.isFirstOfPart ? "part" : ""}`}
           onClick={() => {
             if (item.isDisabled) return;
@@ -110,8 +144,15 @@ function List({ label, items, close, button }: {
             item.run();
           }}
         >
-          {item.checked === undefined ? <Icon name={item.icon ?? "none"} /> : <Icon name={item.checked ? "check" : "none"} />}
-          <span class="what">{item.label}{item.detail && <small>{item.detail}</small>}</span>
+          {item.checked === undefined ? (
+            <Icon name={item.icon ?? "none"} />
+          ) : (
+            <Icon name={item.checked ? "check" : "none"} />
+          )}
+          <span class="what">
+            {item.label}
+            {item.detail && <small>{item.detail}</small>}
+          </span>
           {item.keys && <kbd>{item.keys}</kbd>}
         </button>
       ))}
@@ -129,7 +170,9 @@ function place(list: HTMLElement, button: HTMLElement): void {
   const size = list.getBoundingClientRect();
   const isAbove = at.bottom + size.height + 8 > innerHeight && at.top - size.height > 8;
   const left = Math.min(Math.max(8, at.left), innerWidth - size.width - 8);
-  const top = isAbove ? at.top - size.height - 4 : Math.min(at.bottom + 4, innerHeight - Math.min(size.height, innerHeight - 16) - 8);
+  const top = isAbove
+    ? at.top - size.height - 4
+    : Math.min(at.bottom + 4, innerHeight - Math.min(size.height, innerHeight - 16) - 8);
   list.style.left = `${left}px`;
   list.style.top = `${Math.max(8, top)}px`;
 }

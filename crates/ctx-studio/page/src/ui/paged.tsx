@@ -8,7 +8,12 @@ import { Field } from "./field";
 const MOST = 900;
 const PAGE = 200;
 
-export function Paged({ count, label, wanted, children }: {
+export function Paged({
+  count,
+  label,
+  wanted,
+  children,
+}: {
   count: number;
   label: string;
   /** A row that must be seen. */
@@ -17,7 +22,8 @@ export function Paged({ count, label, wanted, children }: {
 }) {
   const [start, setStart] = useState(0);
   useEffect(() => {
-    if (wanted !== undefined && wanted >= 0) setStart((now) => (wanted >= now && wanted < now + PAGE ? now : Math.max(0, wanted - PAGE / 4)));
+    if (wanted !== undefined && wanted >= 0)
+      setStart((now) => (wanted >= now && wanted < now + PAGE ? now : Math.max(0, wanted - PAGE / 4)));
   }, [wanted]);
   if (count <= MOST) return <>{children(0, count)}</>;
   const from = Math.max(0, Math.min(start, count - 1));
@@ -26,14 +32,35 @@ export function Paged({ count, label, wanted, children }: {
   return (
     <>
       <nav class="pager" aria-label={label}>
-        <Button isDisabled={from === 0} onClick={() => jump(0)}>{t().first}</Button>
-        <Button isDisabled={from === 0} onClick={() => jump(from - PAGE)}>{t().earlier}</Button>
+        <Button isDisabled={from === 0} onClick={() => jump(0)}>
+          {t().first}
+        </Button>
+        <Button isDisabled={from === 0} onClick={() => jump(from - PAGE)}>
+          {t().earlier}
+        </Button>
         <span role="status">{t().rowsOf(figure(from + 1), figure(to), figure(count))}</span>
-        <Button isDisabled={to === count} onClick={() => jump(from + PAGE)}>{t().later}</Button>
-        <Button isDisabled={to === count} onClick={() => jump(count)}>{t().last}</Button>
-        <Field label={t().goToRow} size="short" isLazy value="" inputMode="numeric" onInput={(text) => /^\d+$/.test(text) && jump(Number(text) - 1)} />
+        <Button isDisabled={to === count} onClick={() => jump(from + PAGE)}>
+          {t().later}
+        </Button>
+        <Button isDisabled={to === count} onClick={() => jump(count)}>
+          {t().last}
+        </Button>
+        <Field
+          label={t().goToRow}
+          size="short"
+          isLazy
+          value=""
+          inputMode="numeric"
+          onInput={(text) => /^\d+$/.test(text) && jump(Number(text) - 1)}
+        />
         <input
-          class="strip" type="range" min={0} max={count - PAGE} step={1} value={from} aria-label={t().wholeLength}
+          class="strip"
+          type="range"
+          min={0}
+          max={count - PAGE}
+          step={1}
+          value={from}
+          aria-label={t().wholeLength}
           onInput={(event) => jump(Number(event.currentTarget.value))}
         />
       </nav>

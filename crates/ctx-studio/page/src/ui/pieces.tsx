@@ -4,7 +4,15 @@ import type { Piece } from "../api";
 import { kindClass, kindName } from "../inspector/kinds";
 import { t } from "../language";
 
-export function Pieces({ pieces, hidden, choose }: { pieces: Piece[]; hidden?: ReadonlySet<string>; choose?: (pointer: string) => void }) {
+export function Pieces({
+  pieces,
+  hidden,
+  choose,
+}: {
+  pieces: Piece[];
+  hidden?: ReadonlySet<string>;
+  choose?: (pointer: string) => void;
+}) {
   const [shown, show] = useState<Piece | undefined>(undefined);
   const isMarked = pieces.length > 1 || pieces.some(({ source }) => source !== "history");
   return (
@@ -12,17 +20,31 @@ export function Pieces({ pieces, hidden, choose }: { pieces: Piece[]; hidden?: R
       <div class="text" onPointerLeave={() => show(undefined)}>
         {pieces.map((piece, index) => (
           <span
-            key={index} class={`piece ${hidden?.has(piece.source) ? "" : kindClass(piece.source)}`}
-            tabIndex={isMarked ? 0 : undefined} title={`${kindName(piece.source)}: ${piece.name}`}
-            onPointerEnter={() => show(piece)} onFocus={() => show(piece)} onBlur={() => show(undefined)}
-          >{piece.text}</span>
+            key={index}
+            class={`piece ${hidden?.has(piece.source) ? "" : kindClass(piece.source)}`}
+            tabIndex={isMarked ? 0 : undefined}
+            title={`${kindName(piece.source)}: ${piece.name}`}
+            onPointerEnter={() => show(piece)}
+            onFocus={() => show(piece)}
+            onBlur={() => show(undefined)}
+          >
+            {piece.text}
+          </span>
         ))}
       </div>
       {isMarked && (
         <p class="source-line" aria-live="polite">
-          {shown ? <><span class={`swatch ${kindClass(shown.source)}`} /> {kindName(shown.source)} <b>{shown.name}</b></> : t().hoverForSource}
+          {shown ? (
+            <>
+              <span class={`swatch ${kindClass(shown.source)}`} /> {kindName(shown.source)} <b>{shown.name}</b>
+            </>
+          ) : (
+            t().hoverForSource
+          )}
           {shown?.pointer !== undefined && choose && (
-            <button type="button" class="link" onClick={() => shown.pointer !== undefined && choose(shown.pointer)}>{t().openEntry}</button>
+            <button type="button" class="link" onClick={() => shown.pointer !== undefined && choose(shown.pointer)}>
+              {t().openEntry}
+            </button>
           )}
         </p>
       )}

@@ -2,10 +2,26 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 
-export interface Tab<Name extends string> { name: Name; label: string; count?: number }
+export interface Tab<Name extends string> {
+  name: Name;
+  label: string;
+  count?: number;
+}
 
-export function Tabs<Name extends string>({ label, tabs, chosen, choose, children, id }: {
-  label: string; tabs: Tab<Name>[]; chosen: Name; choose: (next: Name) => void; children: ComponentChildren; id: string;
+export function Tabs<Name extends string>({
+  label,
+  tabs,
+  chosen,
+  choose,
+  children,
+  id,
+}: {
+  label: string;
+  tabs: Tab<Name>[];
+  chosen: Name;
+  choose: (next: Name) => void;
+  children: ComponentChildren;
+  id: string;
 }) {
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -23,14 +39,23 @@ export function Tabs<Name extends string>({ label, tabs, chosen, choose, childre
       <div ref={list} class="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
         {tabs.map((tab) => (
           <button
-            key={tab.name} type="button" role="tab" id={`${id}-${tab.name}`} aria-selected={tab.name === chosen}
-            aria-controls={`${id}-panel`} tabIndex={tab.name === chosen ? 0 : -1} onClick={() => choose(tab.name)}
+            key={tab.name}
+            type="button"
+            role="tab"
+            id={`${id}-${tab.name}`}
+            aria-selected={tab.name === chosen}
+            aria-controls={`${id}-panel`}
+            tabIndex={tab.name === chosen ? 0 : -1}
+            onClick={() => choose(tab.name)}
           >
-            {tab.label}{tab.count !== undefined && <span class="count">{tab.count}</span>}
+            {tab.label}
+            {tab.count !== undefined && <span class="count">{tab.count}</span>}
           </button>
         ))}
       </div>
-      <div class="panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`} tabIndex={-1}>{children}</div>
+      <div class="panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`} tabIndex={-1}>
+        {children}
+      </div>
     </>
   );
 }
