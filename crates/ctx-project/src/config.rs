@@ -430,10 +430,16 @@ impl Config {
 
     /// Leaves out the conversation, for what has one of its own.
     #[must_use]
-    pub fn without_session(mut self) -> Self {
-        self.trusted = self.trusted.map(|trusted| Box::new(trusted.without_session()));
-        self.files.retain(|file| file.key != "session");
-        self.guard.retain(|pointer| pointer != "/session");
+    pub fn without_session(self) -> Self {
+        self.without("session")
+    }
+
+    /// Leaves out the file under a key, for whoever wants none.
+    #[must_use]
+    pub fn without(mut self, key: &str) -> Self {
+        self.trusted = self.trusted.map(|trusted| Box::new(trusted.without(key)));
+        self.files.retain(|file| file.key != key);
+        self.guard.retain(|pointer| pointer.strip_prefix('/') != Some(key));
         self
     }
 

@@ -388,9 +388,12 @@ impl Turn {
             pollster::block_on(compiled.assemble_with(&self.session, &self.input, Ports::default()))?;
         let own = format!("/presetMessages/{index}/content");
         let found = compiled.diagnostics().iter().chain(&context.report.diagnostics);
-        let found = found.filter(|found| found.location.pointer.as_deref() == Some(own.as_str())).cloned();
-        let mut expansion = Expansion { found: found.collect(), ..Expansion::default() };
-        expansion.found.dedup();
+        let mut expansion = Expansion::default();
+        for found in found.filter(|found| found.location.pointer.as_deref() == Some(own.as_str())) {
+            if !expansion.found.contains(found) {
+                expansion.found.push(found.clone());
+            }
+        }
         for message in &context.messages {
             let text = message.text();
             for segment in message.segments().iter() {

@@ -210,29 +210,52 @@ pub(crate) fn preview(
 
 /// Reads the files of a turn as they are edited, and compiles its agent.
 fn turn(server: &Server, asked: &PreviewRequest, sources: &mut Sources) -> Result<Turn, Refusal> {
-    let file = |id: &Option<String>| id.as_deref().map(|id| full(server, id)).transpose();
     let mut options = options(&asked.turn)?;
-    options.agent = file(&asked.agent)?;
-    options.session = file(&asked.conversation)?;
-    options.profile = file(&asked.profile)?;
     options.worldbooks = asked.worldbooks.iter().map(|id| full(server, id)).collect::<Result<_, _>>()?;
     options.switches = Switches { enable: asked.enable.clone(), disable: asked.disable.clone() };
-    open_turn(server, &options, asked.saved, sources)
+    let named = Named {
+        agent: asked.agent.as_deref(),
+        conversation: asked.conversation.as_deref(),
+        profile: asked.profile.as_deref(),
+        is_saved: asked.saved,
+    };
+    open_turn(server, options, named, sources)
+}
+
+/// The files of a turn by their ids: an empty id means none, and without an id that of `ctx.toml` is meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named<'a> {
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) conversation: Option<&'a str>,
+    pub(crate) profile: Option<&'a str>,
+    /// Whether files count and not their drafts.
+    pub(crate) is_saved: bool,
 }
 
 /// Opens a turn of files of the folder.
 pub(crate) fn open_turn(
     server: &Server,
-    options: &TurnOptions,
-    is_saved: bool,
+    mut options: TurnOptions,
+    named: Named<'_>,
     sources: &mut Sources,
 ) -> Result<Turn, Refusal> {
-    if !is_saved {
+    if !named.is_saved {
         for overlay in server.desk.overlays() {
             sources.put_draft(overlay.path, overlay.bytes);
         }
     }
-    let config = server.config(sources)?;
+    let mut config = server.config(sources)?;
+    let mut file = |key: &str, id: Option<&str>| match id {
+        None => Ok(None),
+        Some("") => {
+            config = std::mem::take(&mut config).without(key);
+            Ok(None)
+        }
+        Some(id) => full(server, id).map(Some),
+    };
+    options.agent = file("agent", named.agent)?;
+    options.session = file("session", named.conversation)?;
+    options.profile = file("profile", named.profile)?;
     let name = |files: &mut TurnFiles| {
         let named = [&mut files.agent, &mut files.session, &mut files.profile, &mut files.models];
         for file in named.into_iter().flatten().chain(&mut files.worldbooks) {
@@ -241,7 +264,7 @@ pub(crate) fn open_turn(
             }
         }
     };
-    Ok(Turn::open_on(server.engine.clone(), options, config, name, sources)?.0)
+    Ok(Turn::open_on(server.engine.clone(), &options, config, name, sources)?.0)
 }
 
 /// Returns the full path of a file of the listing.

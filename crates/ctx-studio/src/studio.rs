@@ -9,6 +9,7 @@ use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
 
 use crate::access::Access;
+use crate::folder::Folder;
 use crate::serve;
 use crate::server::Server;
 
@@ -126,6 +127,15 @@ impl Studio {
     /// Returns what gives out links to the page.
     pub fn links(&self) -> Links {
         Links(self.access.clone())
+    }
+
+    /// Says whether the folder can be opened, before a link to it is given out.
+    ///
+    /// # Errors
+    ///
+    /// It cannot.
+    pub fn check(&self) -> Result<(), StudioError> {
+        Folder::open(&self.folder).map(drop)
     }
 
     /// Serves until the future is dropped.

@@ -33,6 +33,7 @@ pub(crate) fn run(language: Language, arguments: &StudioArguments) -> Result<Exi
     if arguments.read_only {
         studio = studio.read_only();
     }
+    studio.check().map_err(|error| told(&error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.context(Told(phrase!("cannot start")))?;
     let served = runtime.block_on(serve(language, studio, arguments));

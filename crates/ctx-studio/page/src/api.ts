@@ -146,7 +146,7 @@ export interface TurnSettings {
 export interface PreviewRequest {
   /** The name of the window: a newer request of it ends the older one (409 with CTX1012). */
   window: string;
-  /** Ids of files; all are drafts as they are now. What is not named is taken from `ctx.toml`, if it names one. */
+  /** Ids of files; all are drafts as they are now. Without an id that of `ctx.toml` is meant, if it names one; an empty id means none. */
   agent?: string;
   conversation?: string;
   profile?: string;

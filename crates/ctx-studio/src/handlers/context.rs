@@ -8,7 +8,7 @@ use ctx_types::phrase;
 use crate::api::{Finding, TextSpan};
 use crate::api_preview::{CompareRequest, ExpandRequest, Expanded, PreviewRequest};
 use crate::call::{Call, Refusal, Reply};
-use crate::preview::{self, open_turn, options};
+use crate::preview::{self, Named, open_turn, options};
 use crate::server::Server;
 
 pub(crate) fn preview(server: &Server, call: &Call) -> Result<Reply, Refusal> {
@@ -44,12 +44,13 @@ pub(crate) fn compare(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 /// Shows what a text becomes where the agent's entries stand.
 pub(crate) fn expand(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let asked: ExpandRequest = call.json()?;
-    let file = |id: &Option<String>| id.as_deref().map(|id| preview::full(server, id)).transpose();
-    let mut options = options(&asked.turn)?;
-    options.agent = file(&asked.agent)?;
-    options.session = file(&asked.conversation)?;
-    options.profile = file(&asked.profile)?;
-    let turn = open_turn(server, &options, false, &mut Sources::default())?;
+    let named = Named {
+        agent: asked.agent.as_deref(),
+        conversation: asked.conversation.as_deref(),
+        profile: asked.profile.as_deref(),
+        is_saved: false,
+    };
+    let turn = open_turn(server, options(&asked.turn)?, named, &mut Sources::default())?;
     let expansion = turn.expand(&asked.text)?;
     let findings = expansion.found.iter().enumerate().map(|(index, found)| {
         let span = found.location.span.map(|span| TextSpan::of(&asked.text, span.start, span.end));

@@ -17,6 +17,9 @@ use crate::folder::hash;
 /// How many rows of things that are not sent there are.
 const MAX_LEFT_OUT: usize = 500;
 
+/// How many of those that a message was joined of are named.
+const MAX_NAMED: usize = 8;
+
 /// How many characters of a text a row shows.
 const MAX_HEAD: usize = 200;
 
@@ -58,6 +61,36 @@ pub(super) fn name(source: &Source) -> String {
         (_, None, Some(index)) => format!("#{}", index + 1),
         (_, None, None) => String::new(),
     }
+}
+
+/// Returns what most bytes of a message come from, where it was joined of several.
+fn kind(message: &Message, segments: &[Segment]) -> SourceKind {
+    if message.source.kind != SourceKind::Merged {
+        return message.source.kind;
+    }
+    let mut bytes: BTreeMap<SourceKind, usize> = BTreeMap::new();
+    for segment in segments {
+        *bytes.entry(root(segment).kind).or_default() += segment.span.len();
+    }
+    bytes.remove(&SourceKind::Separator);
+    let most = bytes.into_iter().max_by_key(|(_, bytes)| *bytes);
+    most.map_or(message.source.kind, |(kind, _)| kind)
+}
+
+/// Names what a message was joined of.
+fn joined_name(message: &Message, segments: &[Segment]) -> String {
+    if message.source.kind != SourceKind::Merged {
+        return name(&message.source);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for root in segments.iter().map(root).filter(|root| root.kind != SourceKind::Separator) {
+        let name =
+            Some(name(root)).filter(|name| !name.is_empty()).unwrap_or_else(|| root.kind.as_str().to_owned());
+        if !names.contains(&name) && names.len() < MAX_NAMED {
+            names.push(name);
+        }
+    }
+    names.join(" + ")
 }
 
 /// Lists messages, and what is not sent before the message that would follow it.
@@ -124,8 +157,8 @@ fn message_row(
         n: Some(n),
         key: String::new(),
         role: message.role.as_str().to_owned(),
-        source: message.source.kind.as_str().to_owned(),
-        name: name(&message.source),
+        source: kind(message, &segments).as_str().to_owned(),
+        name: joined_name(message, &segments),
         pointer: entry(&message.source).and_then(|index| pointers.get(&index).cloned()),
         place: language.say(&place),
         tokens: Some(tokens.into()),

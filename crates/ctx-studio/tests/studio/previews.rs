@@ -301,3 +301,36 @@ fn what_the_engine_has_is_listed() {
     assert_eq!(registry["dialects"].as_array().unwrap().len(), 5);
     assert_eq!(server.get("/api/registry?agent=nope").refused(404), "CTX1007");
 }
+
+#[test]
+fn an_empty_id_means_none_and_no_id_what_the_defaults_name() {
+    let place = folder();
+    let config = "agent = \"agent.yaml\"\nsession = \"chat.json\"\nmodel = \"gpt-4o\"\n";
+    std::fs::write(project(&place).join("ctx.toml"), config).unwrap();
+    let server = start(&place);
+    let heads = |body: Value| -> Vec<String> {
+        let preview = server.ask("POST", "/api/preview", &body).good();
+        let sent = preview["rows"].as_array().unwrap().iter().filter(|row| row["n"].is_u64());
+        sent.map(|row| row["head"].as_str().unwrap().to_owned()).collect()
+    };
+    let with = |more: Value| {
+        let mut body = json!({ "window": "w", "turn": { "at": AT } });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        heads(body)
+    };
+    assert_eq!(with(json!({})), ["You are Robin.", "Hello", "Hi!"]);
+    assert_eq!(with(json!({ "conversation": "" })), ["You are Robin."]);
+    assert_eq!(with(json!({ "agent": "", "profile": "" })), ["Hello", "Hi!"]);
+}
+
+#[test]
+fn a_joined_message_is_shown_as_what_most_of_it_is() {
+    let place = folder();
+    let two = crate::client::AGENT
+        .replace("  - {id: history", "  - {id: more, role: system, content: Be brief.}\n  - {id: history");
+    std::fs::write(project(&place).join("agent.yaml"), two).unwrap();
+    let server = start(&place);
+    let preview = server.ask("POST", "/api/preview", &asked(&server, "agent.yaml", "chat.json")).good();
+    let first = &preview["rows"][0];
+    assert_eq!((&first["source"], &first["name"]), (&json!("preset"), &json!("who + more")));
+}
