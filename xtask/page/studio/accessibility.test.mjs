@@ -35,6 +35,11 @@ const VIEWS = {
   menu: (page) => entry(page, "identity").locator("[data-test=entry-menu]").click(),
   anchors: (page) => page.locator("[data-test=add-anchor]").click(),
   group: (page) => page.locator("[data-test=add-group]").click(),
+  move: async (page) => {
+    await entry(page, "identity").locator("[data-test=entry-menu]").click();
+    await page.getByRole("menuitem").nth(5).click();
+    await page.locator("[data-test=move-to]").waitFor();
+  },
   row: async (page) => {
     await go(page, "#/preview");
     await page.locator(".row > .line").first().click();
@@ -64,6 +69,14 @@ const VIEWS = {
         },
       ]);
     await page.locator("[data-test=import-write]").waitFor();
+  },
+  // The last one, as the draft stays broken.
+  unreadable: async (page) => {
+    await page.locator("[data-test=view-text]").click();
+    await page.locator("[data-test=file-text] .cm-content").click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("[");
+    await page.locator(".preset-page > .bar-note").waitFor();
   },
 };
 

@@ -253,6 +253,8 @@ export interface ImportReport {
   lines: string[];
   counts: { mapped: number; approximated: number; kept: number; unsupported: number };
   fields: { file: string; pointer: string; status: string; destination?: string; note?: string }[];
+  /** Fields beside those that are listed. */
+  moreFields?: number;
   /** The files that `write` would make, below `folder`. */
   writes: { path: string; bytes: number; exists: boolean }[];
   folder: string;

@@ -145,10 +145,14 @@ export const droppedBy = computed(() => {
   return reasons;
 });
 
-/** The findings of the preview and of the file, each once. */
+/** The findings of the folder, of the file and of the preview, each once. */
 export const allFindings = computed<Finding[]>(() => {
   const seen = new Set<string>();
-  const all = [...(current.value?.server.value?.findings ?? []), ...(preview.value?.findings ?? [])];
+  const all = [
+    ...(projectInfo.value?.findings ?? []),
+    ...(current.value?.server.value?.findings ?? []),
+    ...(preview.value?.findings ?? []),
+  ];
   return all.filter((one) => {
     const key = `${one.code} ${one.pointer ?? ""} ${one.message}`;
     return !seen.has(key) && seen.add(key);

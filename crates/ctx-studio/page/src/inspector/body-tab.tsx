@@ -14,6 +14,7 @@ import { FindingList } from "./finding-list";
 const chosen = signal("");
 /** More text than this stays out of the page; copying takes all of it. */
 const MOST = 300_000;
+const PAUSE = 200;
 
 export function BodyTab({ shown }: { shown: Shown }) {
   const dialects = registry.value.dialects;
@@ -22,19 +23,21 @@ export function BodyTab({ shown }: { shown: Shown }) {
   const [failure, fail] = useState<string | undefined>(undefined);
   useEffect(() => {
     let isGone = false;
-    bodyOf(shown.id, dialect).then(
-      (answer) => {
-        if (!isGone) {
-          setBody(answer);
-          fail(undefined);
-        }
-      },
-      (error: unknown) => {
+    const ask = async () => {
+      try {
+        const answer = await bodyOf(shown.id, dialect);
+        if (isGone) return;
+        setBody(answer);
+        fail(undefined);
+      } catch (error) {
         if (!isGone) fail(error instanceof CallError ? error.message || t().offline : String(error));
-      },
-    );
+      }
+    };
+    // A body can be large: while somebody types, only the last one is asked for.
+    const timer = setTimeout(() => void ask(), body ? PAUSE : 0);
     return () => {
       isGone = true;
+      clearTimeout(timer);
     };
   }, [shown.id, dialect]);
   const copy = async () => {
