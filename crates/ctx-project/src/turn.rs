@@ -30,6 +30,24 @@ use crate::sources::Sources;
 /// What the request body names as its model where nothing else does.
 const UNNAMED_MODEL: &str = "unspecified";
 
+/// A conversation that was read before, with what was found in it. A clone shares the conversation, and what was counted
+/// of it.
+#[derive(Clone, Debug)]
+pub struct ReadSession {
+    /// The conversation.
+    pub session: Arc<Session>,
+    /// What was found in its file.
+    pub found: Vec<Diagnostic>,
+}
+
+impl ReadSession {
+    /// Reads a conversation.
+    pub fn read(file: &InputFile, sources: &mut Sources) -> Result<Self> {
+        let imported = inputs::conversation(file, sources)?;
+        Ok(Self { session: Arc::new(imported.value), found: imported.diagnostics })
+    }
+}
+
 /// The files of a turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnFiles {
@@ -37,6 +55,8 @@ pub struct TurnFiles {
     pub agent: Option<InputFile>,
     /// The conversation.
     pub session: Option<InputFile>,
+    /// The same, read before; its file is then only named.
+    pub read_session: Option<ReadSession>,
     /// The user profile.
     pub profile: Option<InputFile>,
     /// Worldbooks, which hold for this turn.
@@ -65,6 +85,7 @@ impl TurnFiles {
         Ok(Self {
             agent,
             session,
+            read_session: None,
             profile,
             worldbooks,
             worldbook_settings: None,
@@ -111,7 +132,7 @@ pub struct Turn {
     engine: Engine,
     with: Compile,
     compiled: CompiledAgent,
-    session: Session,
+    session: Arc<Session>,
     books: Books,
     assets: FolderAssets,
     tools: Vec<Value>,
@@ -179,13 +200,13 @@ impl Turn {
     }
 
     /// Returns the conversation.
-    pub const fn session(&self) -> &Session {
+    pub fn session(&self) -> &Session {
         &self.session
     }
 
     /// Returns the conversation, to be changed.
     pub fn session_mut(&mut self) -> &mut Session {
-        &mut self.session
+        Arc::make_mut(&mut self.session)
     }
 
     /// Reads the files of a turn and compiles its agent.
@@ -203,11 +224,12 @@ impl Turn {
         let mut found = Vec::new();
         let agent = files.agent.clone().map(|file| AgentFile::read(file, &engine, sources)).transpose()?;
         found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
-        let mut session = Session::new("session");
+        let mut session = Arc::new(Session::new("session"));
         if let Some(file) = &files.session {
-            let imported = inputs::conversation(file, sources)?;
-            session = imported.value;
-            found.extend(imported.diagnostics);
+            let read = files.read_session.clone();
+            let read = read.map_or_else(|| ReadSession::read(file, sources), Ok)?;
+            session = read.session;
+            found.extend(read.found);
         }
         if let Some(file) = &files.profile {
             let imported = inputs::profile(file, sources)?;

@@ -1,6 +1,7 @@
 //! Previews: contexts of drafts, made by the same code as `ctx assemble`, and kept for what is asked about them.
 
 mod compare;
+mod conversations;
 mod figures;
 mod rows;
 mod texts;
@@ -13,11 +14,13 @@ use std::time::Instant;
 
 use ctx_engine::{AssembleError, Context, Switches};
 use ctx_language::Language;
+use ctx_project::inputs::InputFile;
 use ctx_project::turn::TurnFiles;
 use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
 use ctx_types::phrase;
 
 pub(crate) use compare::compared;
+pub(crate) use conversations::Conversations;
 pub(crate) use texts::{body, life, pieces, rows};
 
 use crate::access::{lock, random};
@@ -256,15 +259,25 @@ pub(crate) fn open_turn(
     options.agent = file("agent", named.agent)?;
     options.session = file("session", named.conversation)?;
     options.profile = file("profile", named.profile)?;
+    // Read before the turn is, which takes what was read.
+    let session = options.session.as_ref().map(InputFile::from).map(|file| named_below(server, file));
+    let read = session.and_then(|file| server.conversations.read(&file, sources));
     let name = |files: &mut TurnFiles| {
+        files.read_session = read;
         let named = [&mut files.agent, &mut files.session, &mut files.profile, &mut files.models];
         for file in named.into_iter().flatten().chain(&mut files.worldbooks) {
-            if let Some(below) = server.below_name(&file.name) {
-                file.name = below;
-            }
+            *file = named_below(server, file.clone());
         }
     };
     Ok(Turn::open_on(server.engine.clone(), &options, config, name, sources)?.0)
+}
+
+/// Names a file as it is seen from the folder.
+fn named_below(server: &Server, mut file: InputFile) -> InputFile {
+    if let Some(below) = server.below_name(&file.name) {
+        file.name = below;
+    }
+    file
 }
 
 /// Returns the full path of a file of the listing.

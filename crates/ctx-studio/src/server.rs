@@ -20,7 +20,7 @@ use crate::imports::Imports;
 use crate::journal::Journal;
 use crate::notices::Notices;
 use crate::page;
-use crate::preview::Previews;
+use crate::preview::{Conversations, Previews};
 use crate::studio::{Studio, StudioError};
 
 /// How many requests are answered at once; others wait.
@@ -38,6 +38,7 @@ pub(crate) struct Server {
     pub(crate) notices: Arc<Notices>,
     pub(crate) desk: Desk,
     pub(crate) previews: Previews,
+    pub(crate) conversations: Conversations,
     pub(crate) imports: Imports,
     pub(crate) journal: Option<Journal>,
     /// What is odd about the folder as a whole.
@@ -80,6 +81,7 @@ impl Server {
             notices,
             desk,
             previews: Previews::default(),
+            conversations: Conversations::default(),
             imports: Imports::default(),
             journal,
             found,
