@@ -216,6 +216,7 @@ function Fields({ shown }: { shown: ImportReport }) {
           </div>
         )}
       </Paged>
+      {shown.moreFields ? <p class="soft">{t().andMore(shown.moreFields)}</p> : null}
     </section>
   );
 }
