@@ -1,14 +1,14 @@
 // Starts `ctx studio` on a folder and opens its page in a browser, and notes everything that a silent page never does.
 // The program is named by the environment variable CTX, the browser by CHROMIUM.
 import { spawn, execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
-export const CTX = process.env.CTX ?? "/work/studio/target/debug/ctx";
+export const CTX = process.env.CTX ?? join(import.meta.dirname, "../../../target/debug/ctx");
 // A bundle that is newer than the one in the program, while the page is made.
 const DIST = process.env.STUDIO_DIST;
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -160,5 +160,3 @@ export async function save(page) {
   await page.locator("[data-test=dirty]:not(.on)").waitFor();
 }
 
-export const exists = existsSync;
-export const remove = (path) => rmSync(path, { recursive: true, force: true });
