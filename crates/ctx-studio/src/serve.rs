@@ -29,6 +29,9 @@ use crate::{codes, socket};
 /// How much JSON a request carries.
 pub(crate) const MAX_JSON: usize = 2 << 20;
 
+/// How much of it one carries that has no token yet.
+const MAX_LOGIN: usize = 1 << 10;
+
 /// How large a file is that is imported.
 pub(crate) const MAX_IMPORT: usize = 64 << 20;
 
@@ -188,10 +191,11 @@ async fn called(
         Refusal::new(503, codes::BUSY, message)
     };
     let permit = server.requests.clone().acquire_owned().await.map_err(|_| busy())?;
-    let limit = match route.body {
-        BodyKind::Nothing => 0,
-        BodyKind::Json => MAX_JSON,
-        BodyKind::Bytes => MAX_IMPORT,
+    let limit = match (route.body, route.area) {
+        (BodyKind::Nothing, _) => 0,
+        (BodyKind::Json, Area::Login) => MAX_LOGIN,
+        (BodyKind::Json, _) => MAX_JSON,
+        (BodyKind::Bytes, _) => MAX_IMPORT,
     };
     let body = whole(body, limit).await?;
     let call = call(&server, &mut parts, body).await?;

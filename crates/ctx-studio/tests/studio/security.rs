@@ -105,6 +105,8 @@ fn every_body_has_its_type_and_its_limit() {
     let (host, token) = (server.host(), format!("Bearer {}", server.token));
     let headers = [("host", host.as_str()), ("authorization", &token), ("content-type", "application/json")];
     assert_eq!(server.send("POST", "/api/preview", &headers, &long).refused(413), "CTX1010");
+    let headers = [("host", host.as_str()), ("content-type", "application/json")];
+    assert_eq!(server.send("POST", "/api/login", &headers, &long[..2_000]).refused(413), "CTX1010");
     let header = "x".repeat(20 << 10);
     let headers = [("host", host.as_str()), ("x-long", &header)];
     assert_eq!(server.send("GET", "/", &headers, b"").status, 431);
