@@ -57,17 +57,13 @@ const VIEWS = {
   },
   import: async (page) => {
     await go(page, "#/import");
-    await page
-      .locator("[data-test=files]")
-      .setInputFiles([
-        {
-          name: "book.json",
-          mimeType: "application/json",
-          buffer: Buffer.from(
-            JSON.stringify({ entries: { 0: { uid: 0, key: ["basil"], content: "Basil is green." } } }),
-          ),
-        },
-      ]);
+    await page.locator("[data-test=files]").setInputFiles([
+      {
+        name: "book.json",
+        mimeType: "application/json",
+        buffer: Buffer.from(JSON.stringify({ entries: { 0: { uid: 0, key: ["basil"], content: "Basil is green." } } })),
+      },
+    ]);
     await page.locator("[data-test=import-write]").waitFor();
   },
   // The last one, as the draft stays broken.

@@ -58,9 +58,9 @@ async function freePort() {
 }
 
 /** A running server: `link` opens it once. */
-export async function serve(path, ...options) {
-  const port = await freePort();
-  const child = spawn(CTX, ["studio", path, "--no-open", "--port", String(port), ...options], {
+export async function serve(path, port = undefined) {
+  port ??= await freePort();
+  const child = spawn(CTX, ["studio", path, "--no-open", "--port", String(port)], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   let said = "";
@@ -159,4 +159,3 @@ export async function save(page) {
   await page.keyboard.press("Control+s");
   await page.locator("[data-test=dirty]:not(.on)").waitFor();
 }
-

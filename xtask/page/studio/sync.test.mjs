@@ -7,10 +7,10 @@ import { close, entry, folder, open, openEntry, serve, settled } from "./harness
 
 after(close);
 
-async function studio(t) {
+async function studio(t, isStopped = false) {
   const path = folder();
   const server = await serve(path);
-  t.after(() => server.stop());
+  if (!isStopped) t.after(() => server.stop());
   const opened = await open(server);
   t.after(() => opened.context.close());
   const another = async () => {
@@ -92,6 +92,29 @@ test("edits wait while the server is away, and outlive the window", async (t) =>
   await next.locator(".entry[data-id=season].off").waitFor();
   await next.locator("[data-test=dirty].on").waitFor();
   await next.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+});
+
+test("a window goes on with a server that began anew, and sends it what it missed", async (t) => {
+  const { path, page, context, server } = await studio(t, true);
+  const origin = new URL(server.link);
+  await entry(page, "season").locator("[role=switch]").click();
+  await settled(page);
+  await page.waitForTimeout(500);
+  await server.stop();
+  await entry(page, "reminder").locator("[role=switch]").click();
+  await page.locator(".bar-note").waitFor();
+  const again = await serve(path, origin.port);
+  t.after(() => again.stop());
+  // The token of before has no effect any more; whoever opens the new link gives this browser another.
+  await page.locator(".closed").waitFor();
+  const second = await context.newPage();
+  await second.goto(again.link);
+  await second.locator(".entry[data-id=season].off").waitFor();
+  await second.locator(".entry[data-id=reminder].off").waitFor();
+  await page.locator(".entry[data-id=reminder].off").waitFor();
+  await page.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+  await entry(second, "identity").locator("[role=switch]").click();
+  await page.locator(".entry[data-id=identity].off").waitFor();
 });
 
 test("a file that was changed outside is not overwritten", async (t) => {

@@ -2,7 +2,7 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Edit, Edited, FileView } from "./api";
 import { apply, overlaps } from "./pointer";
-import { call, CallError, thisWindow } from "./transport";
+import { access, call, CallError, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { toast } from "./announce";
 import { lang, t } from "./language";
@@ -46,9 +46,9 @@ export class OpenFile {
 
   constructor(readonly id: string) {}
 
-  async load(): Promise<void> {
+  async load(isForced = false): Promise<void> {
     try {
-      this.#take(await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`));
+      this.#take(await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`), isForced);
       this.failure.value = undefined;
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
@@ -200,8 +200,15 @@ export class OpenFile {
     else forget(this.id);
   }
 
+  /** A server that began anew counts revisions anew. */
+  async reopen(): Promise<void> {
+    await this.load(true);
+    await this.flush();
+  }
+
   #schedule(pause: number): void {
     clearTimeout(this.#timer);
+    if (access.value === "closed") return;
     this.#timer = setTimeout(() => void this.flush(), pause);
   }
 

@@ -11,9 +11,9 @@ export class CallError extends Error {
   ) {
     super(failure.message);
   }
-  /** The request did not reach the server, or no answer came: it can be sent again. */
+  /** The request did not reach the server, no answer came, or the server began anew: it can be sent again. */
   get isOffline(): boolean {
-    return this.status === 0 || this.status === 503;
+    return this.status === 0 || this.status === 401 || this.status === 503;
   }
   get isConflict(): boolean {
     return this.status === 409;
@@ -122,6 +122,13 @@ export async function enter(): Promise<void> {
   if (token) access.value = "open";
   else access.value = "closed";
 }
+
+/** A server that began anew has another token. Where another window has opened its link, this one goes on with it. */
+addEventListener("storage", ({ key, newValue }) => {
+  if (!newValue || key !== `ctx-studio/${project}/token` || newValue === token) return;
+  token = newValue;
+  access.value = "open";
+});
 
 function takeCode(): string | undefined {
   const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
