@@ -69,11 +69,12 @@ impl State {
             if !is_changed {
                 continue;
             }
-            let is_clean = known.open.as_ref().is_some_and(|open| !open.is_dirty());
-            if is_clean {
-                known.open = Some(OpenFile::open(&known.path, kind, bytes));
+            // A draft that is not saved stays what it is; saving it will tell.
+            let is_dirty = known.open.as_ref().is_some_and(OpenFile::is_dirty);
+            if !is_dirty {
+                known.open = known.open.as_ref().map(|_| OpenFile::open(&known.path, kind, bytes));
+                known.revision += 1;
             }
-            known.revision += 1;
             notices.tell(NoticeKind::File, Some(&id), Some(known.revision), None);
         }
         is_new

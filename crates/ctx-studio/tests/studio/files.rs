@@ -87,6 +87,12 @@ fn what_another_program_saved_is_not_overwritten() {
     let id = server.id("agent.yaml");
     let mine = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
     std::fs::write(&file, "name: Theirs\n").unwrap();
+    server.get("/api/project").good();
+    let still = server.view(&id);
+    assert_eq!(
+        (&still["revision"], &still["hash"], &still["text"]),
+        (&mine["revision"], &mine["hash"], &mine["text"])
+    );
     let hash = mine["hash"].as_str().unwrap();
     let refused = server.save(&id, hash, &json!({}));
     let theirs = refused.json()["theirs"].clone();
