@@ -21,11 +21,11 @@ const FILES: &[(&str, &str)] = &[
 
 /// What shows the sample: dropped messages, a worldbook, macros, joined messages.
 const SAMPLE: &[&str] = &[
-    "crates/ctx-cli/templates/agent.yaml",
+    "crates/ctx-project/templates/agent.yaml",
     "--session",
-    "crates/ctx-cli/templates/conversation.json",
+    "crates/ctx-project/templates/conversation.json",
     "--profile",
-    "crates/ctx-cli/templates/profile.yaml",
+    "crates/ctx-project/templates/profile.yaml",
     "--worldbook",
     "xtask/page/garden.json",
     "--model",

@@ -7,6 +7,7 @@ mod import;
 mod macros;
 mod schema;
 mod session;
+mod studio;
 mod trust;
 mod turn;
 mod worldbook;
@@ -33,6 +34,7 @@ pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
     SessionFileArguments, StepArguments,
 };
+pub(crate) use studio::StudioArguments;
 pub(crate) use trust::TrustArguments;
 pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments};
 pub(crate) use worldbook::{
@@ -84,7 +86,7 @@ impl From<LanguageName> for Language {
 /// The verbs by what they are for.
 const VERBS: [(&str, &[&str]); 5] = [
     ("Look", &["assemble", "explain", "diff", "check", "count", "worldbook"]),
-    ("Change", &["init", "compress", "trust"]),
+    ("Change", &["studio", "init", "compress", "trust"]),
     ("Converse", &["chat", "session"]),
     ("Convert", &["import", "export", "migrate"]),
     ("Develop", &["test", "anchors", "processors", "macros", "schema", "completions"]),
@@ -130,6 +132,7 @@ pub(crate) enum Command {
     Migrate(MigrateArguments),
     Init(InitArguments),
     Trust(TrustArguments),
+    Studio(StudioArguments),
     Schema(SchemaArguments),
     Completions(CompletionsArguments),
 }

@@ -18,6 +18,7 @@ pub(crate) mod migrate;
 pub(crate) mod processors;
 pub(crate) mod schema;
 pub(crate) mod session;
+pub(crate) mod studio;
 pub(crate) mod test;
 pub(crate) mod trust;
 pub(crate) mod worldbook;

@@ -7,7 +7,7 @@ use ctx_types::{Argument, Divider, Phrase, phrase};
 use serde_json::{Value, json};
 
 /// The texts in the order of their codes, a file for each range.
-const TEXTS: [&str; 13] = [
+const TEXTS: [&str; 14] = [
     include_str!("explanations/100_content.md"),
     include_str!("explanations/200_anchors.md"),
     include_str!("explanations/300_macros.md"),
@@ -21,6 +21,7 @@ const TEXTS: [&str; 13] = [
     include_str!("explanations/850_chat.md"),
     include_str!("explanations/900_command.md"),
     include_str!("explanations/950_worldbook.md"),
+    include_str!("explanations/1000_studio.md"),
 ];
 
 /// What stands below an example that no command shows.

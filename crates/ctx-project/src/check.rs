@@ -55,10 +55,15 @@ pub struct Checked {
 impl Checker {
     /// Reads the worldbooks that are at hand; what is odd about them is not told, unless they are checked too.
     pub fn new(worldbooks: &[PathBuf]) -> Result<Self> {
+        Self::on(Engine::new(), worldbooks)
+    }
+
+    /// As [`new`](Self::new), on an engine with parts of one's own.
+    pub fn on(engine: Engine, worldbooks: &[PathBuf]) -> Result<Self> {
         let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
         let (books, _) = Books::read(&files, &mut Sources::default())?;
         let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
-        Ok(Self { engine: Engine::new(), with, books })
+        Ok(Self { engine, with, books })
     }
 
     /// Checks files and folders, one file after the other and each once; of a folder, files that are nothing of ours
@@ -78,30 +83,86 @@ impl Checker {
         }
     }
 
+    /// Checks bytes that a file may hold: what is under edit.
+    pub fn check_bytes(&self, path: &Path, bytes: &[u8]) -> Checked {
+        let name = files::name(path);
+        let mut sources = Sources::default();
+        let read = self.read(path, bytes, &mut sources).map_err(|error| match error {
+            Unread::Known(found) => *found,
+            Unread::Odd(ImportError::UnknownShape { found, .. }) => {
+                sources.explained(&name, &nothing_known(found))
+            }
+            Unread::Odd(error) => sources.explained(&name, &error),
+        });
+        Checked::of(name, read, sources)
+    }
+
+    /// Mends bytes that a file may hold: makes the edits of those findings that are wanted.
+    pub fn mend_bytes(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        is_wanted: &dyn Fn(&Diagnostic) -> bool,
+    ) -> Result<Mended, ImportError> {
+        let look = |bytes: &[u8]| {
+            let mut found = findings(bytes, path, self)?;
+            for finding in found.iter_mut().filter(|finding| !is_wanted(finding)) {
+                finding.fix = None;
+            }
+            Ok(found)
+        };
+        mend(bytes, &files::name(path), &look)
+    }
+
+    fn read(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        sources: &mut Sources,
+    ) -> Result<(Kind, Vec<Diagnostic>), Unread> {
+        if config::is_config(path) {
+            let found = config::check(bytes, path, &self.engine, sources).map_err(Unread::Known)?;
+            return Ok((Kind::Config, found));
+        }
+        sources.add(&files::name(path), bytes);
+        look(bytes, path, self).map_err(Unread::Odd)
+    }
+
     fn check_file(&self, path: &Path, is_of_folder: bool, fixes: &mut Option<Fixes>) -> Option<Checked> {
         let name = files::name(path);
         let mut sources = Sources::default();
         let read = match files::read(path) {
             Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name)),
-            Ok(bytes) if config::is_config(path) => {
-                let found = config::check(&bytes, path, &self.engine, &mut sources);
-                let found = found.map(|found| without_fixes(path, found, fixes));
-                found.map(|found| (Kind::Config, found)).map_err(|fault| *fault)
-            }
             Ok(mut bytes) => {
-                if let Some(fixes) = fixes {
+                if let Some(fixes) = fixes.as_mut().filter(|_| !config::is_config(path)) {
                     bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, path, self));
                 }
-                sources.add(&name, &bytes);
-                match look(&bytes, path, self) {
-                    Err(ImportError::UnknownShape { .. }) if is_of_folder => return None,
-                    Err(ImportError::UnknownShape { found, .. }) => {
+                match self.read(path, &bytes, &mut sources) {
+                    Ok((Kind::Config, found)) => Ok((Kind::Config, without_fixes(path, found, fixes))),
+                    Ok(read) => Ok(read),
+                    Err(Unread::Known(found)) => Err(*found),
+                    Err(Unread::Odd(ImportError::UnknownShape { .. })) if is_of_folder => return None,
+                    Err(Unread::Odd(ImportError::UnknownShape { found, .. })) => {
                         Err(sources.explained(&name, &nothing_known(found)))
                     }
-                    found => found.map_err(|error| sources.explained(&name, &error)),
+                    Err(Unread::Odd(error)) => Err(sources.explained(&name, &error)),
                 }
             }
         };
+        Some(Checked::of(name, read, sources))
+    }
+}
+
+/// Why a file is not read as what it is.
+enum Unread {
+    /// What is wrong with it.
+    Known(Box<Diagnostic>),
+    /// It is not of its form, or of none.
+    Odd(ImportError),
+}
+
+impl Checked {
+    fn of(name: String, read: Result<(Kind, Vec<Diagnostic>), Diagnostic>, sources: Sources) -> Self {
         let is_unreadable = read.is_err();
         let (kind, mut findings) = match read {
             Ok((kind, findings)) => (Some(kind), findings),
@@ -112,11 +173,9 @@ impl Checker {
             findings.clear();
         }
         let (findings, positions) = placed(findings, &sources);
-        Some(Checked { files: vec![name], kind, sources, is_unreadable, findings, positions })
+        Self { files: vec![name], kind, sources, is_unreadable, findings, positions }
     }
-}
 
-impl Checked {
     /// Files that belong together.
     pub fn of_files(files: Vec<String>, sources: Sources, findings: Vec<Diagnostic>) -> Self {
         let (findings, positions) = placed(findings, &sources);

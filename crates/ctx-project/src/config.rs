@@ -27,7 +27,7 @@ use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
 use crate::named::missing;
 use crate::options::{ConfigOptions, EndpointOptions, TurnOptions};
-use crate::secrets::covered;
+pub use crate::secrets::covered;
 use crate::sources::Sources;
 use crate::toml_document;
 use crate::turn::check_zone;
@@ -223,7 +223,22 @@ impl Config {
         if options.is_ignored {
             return Ok(Self::default());
         }
-        let nearest = nearest::folder(NAME);
+        Self::read_nearest(nearest::folder(NAME), options, sources)
+    }
+
+    /// As [`read`](Self::read), for another folder than the working folder, named without links.
+    pub fn read_for(folder: &Path, options: &ConfigOptions, sources: &mut Sources) -> Result<Self> {
+        if options.is_ignored {
+            return Ok(Self::default());
+        }
+        Self::read_nearest(nearest::folder_from(folder, NAME), options, sources)
+    }
+
+    fn read_nearest(
+        nearest: Option<PathBuf>,
+        options: &ConfigOptions,
+        sources: &mut Sources,
+    ) -> Result<Self> {
         let own = home::configuration().filter(|folder| folder.join(NAME).is_file());
         // Whoever works beside their own file has not found a stranger's.
         let is_same = |nearest: &PathBuf| own.as_ref().is_some_and(|own| nearest::is_same(own, nearest));
@@ -415,10 +430,16 @@ impl Config {
 
     /// Leaves out the conversation, for what has one of its own.
     #[must_use]
-    pub fn without_session(mut self) -> Self {
-        self.trusted = self.trusted.map(|trusted| Box::new(trusted.without_session()));
-        self.files.retain(|file| file.key != "session");
-        self.guard.retain(|pointer| pointer != "/session");
+    pub fn without_session(self) -> Self {
+        self.without("session")
+    }
+
+    /// Leaves out the file under a key, for whoever wants none.
+    #[must_use]
+    pub fn without(mut self, key: &str) -> Self {
+        self.trusted = self.trusted.map(|trusted| Box::new(trusted.without(key)));
+        self.files.retain(|file| file.key != key);
+        self.guard.retain(|pointer| pointer.strip_prefix('/') != Some(key));
         self
     }
 
@@ -505,6 +526,11 @@ pub fn is_there(folder: &Path) -> bool {
 /// Returns the folder beyond which a case names no files.
 pub fn project_of(case: &Path) -> Option<PathBuf> {
     nearest::project_of(case, NAME)
+}
+
+/// Reads the text of a file of defaults, whatever it sets; none if it is no TOML.
+pub fn value_of(text: &str) -> Option<Value> {
+    toml_document::read(text).ok()
 }
 
 /// Returns whether a path is that of a file of defaults.

@@ -2,19 +2,20 @@
 //!
 //! An edit names a value by its JSON pointer and replaces the bytes of that value, key or list item. All other bytes
 //! stay: comments, order, quotes, line ends. After each edit the text is read again and must hold exactly the value
-//! that was asked for; otherwise nothing changes.
+//! that was asked for; otherwise nothing changes. A text that cannot be read, while somebody types, is edited as a whole.
 
 mod edit;
 mod yaml;
 
 use std::ops::Range;
+use std::path::Path;
 
 use ctx_preset_import::{Document, ImportError, Limits, Syntax};
 use serde_json::Value;
 
 pub use edit::{Edit, EditError};
 
-use crate::files;
+use crate::{config, files, toml_document};
 use yaml::Quotes;
 
 /// How many steps of a draft can be taken back.
@@ -37,11 +38,25 @@ const MAX_STEPS: usize = 1_000;
 pub struct Draft {
     name: String,
     text: String,
-    value: Value,
-    syntax: Syntax,
+    content: Option<Content>,
     revision: u64,
     done: Vec<Splice>,
     undone: Vec<Splice>,
+}
+
+/// What a text holds.
+#[derive(Clone, Debug)]
+struct Content {
+    value: Value,
+    form: Form,
+}
+
+/// How a text is read, which decides how it is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Document(Syntax),
+    /// Edited as a whole only.
+    Toml,
 }
 
 impl Draft {
@@ -49,12 +64,18 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// The bytes are no document within the limits of imports.
+    /// The bytes are no text within the limits of imports.
     pub fn open(name: &str, bytes: &[u8]) -> Result<Self, ImportError> {
         let text = ctx_preset_import::decode(bytes, &Limits::default())?.into_owned();
-        let Document { value, syntax, .. } = read(name, &text)?;
+        let content = read(name, &text);
         let (done, undone) = (Vec::new(), Vec::new());
-        Ok(Self { name: name.to_owned(), text, value, syntax, revision: 0, done, undone })
+        Ok(Self { name: name.to_owned(), text, content, revision: 0, done, undone })
+    }
+
+    /// Begins with nothing.
+    pub fn empty(name: &str) -> Self {
+        let (done, undone) = (Vec::new(), Vec::new());
+        Self { name: name.to_owned(), text: String::new(), content: None, revision: 0, done, undone }
     }
 
     /// Returns the text as it would be saved.
@@ -62,14 +83,24 @@ impl Draft {
         &self.text
     }
 
-    /// Returns what the text holds.
-    pub const fn value(&self) -> &Value {
-        &self.value
+    /// Returns what the text holds; none where it cannot be read.
+    pub fn value(&self) -> Option<&Value> {
+        self.content.as_ref().map(|content| &content.value)
     }
 
     /// Returns how many times the text has changed; undo and redo count.
     pub const fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Returns whether there is an edit to take back.
+    pub const fn can_undo(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// Returns whether there is an edit to make again.
+    pub const fn can_redo(&self) -> bool {
+        !self.undone.is_empty()
     }
 
     /// Makes an edit; what was undone before can no longer be redone.
@@ -80,41 +111,57 @@ impl Draft {
     ///
     /// The pointer leads nowhere, or the edit would change more than it names. The draft is as it was.
     pub fn edit(&mut self, edit: &Edit) -> Result<(), EditError> {
-        let mut wanted = self.value.clone();
-        edit.apply(&mut wanted)?;
-        if wanted == self.value {
-            return Ok(());
+        self.edit_all(std::slice::from_ref(edit))
+    }
+
+    /// Makes edits one after the other, all of them or none, as one step.
+    ///
+    /// # Errors
+    ///
+    /// As [`edit`](Self::edit).
+    pub fn edit_all(&mut self, edits: &[Edit]) -> Result<(), EditError> {
+        let mut text = self.text.clone();
+        let mut content = self.content.clone().ok_or(EditError::Unreadable)?;
+        for edit in edits {
+            let mut wanted = content.value.clone();
+            edit.apply(&mut wanted)?;
+            if wanted != content.value {
+                text = edited(&self.name, (&text, content.form), edit, &wanted)?;
+                content.value = wanted;
+            }
         }
-        let text = self.edited(edit, &wanted)?;
-        let splice = Splice::between(&self.text, &text);
+        self.put(&text, Some(content));
+        Ok(())
+    }
+
+    /// Puts another text in the place of the whole, as one step; it need not be readable.
+    pub fn set_text(&mut self, text: &str) {
+        let content = read(&self.name, text);
+        self.put(text, content);
+    }
+
+    fn put(&mut self, text: &str, content: Option<Content>) {
+        if text == self.text {
+            return;
+        }
+        let splice = Splice::between(&self.text, text);
         self.undone.clear();
         self.done.push(splice.take_place_in(&mut self.text));
         if self.done.len() > MAX_STEPS {
             self.done.remove(0);
         }
-        self.value = wanted;
+        self.content = content;
         self.revision += 1;
-        Ok(())
     }
 
-    /// The text after an edit, which holds what is wanted.
-    fn edited(&self, edit: &Edit, wanted: &Value) -> Result<String, EditError> {
-        let holds = |text: &String| {
-            read(&self.name, text).is_ok_and(|out| out.value == *wanted && out.syntax == self.syntax)
-        };
-        let text = match self.syntax {
-            Syntax::Json => {
-                let bytes = files::edited(self.text.as_bytes(), wanted).ok();
-                bytes.and_then(|bytes| String::from_utf8(bytes).ok()).filter(holds)
-            }
-            // Most texts fit into the quotes of the one before; only for others is the text written again.
-            Syntax::Yaml => match yaml::edited(&self.text, edit, Quotes::Kept)? {
-                text if holds(&text) => Some(text),
-                _ => Some(yaml::edited(&self.text, edit, Quotes::Chosen)?).filter(holds),
-            },
-            _ => return Err(EditError::NoStructure),
-        };
-        text.ok_or(EditError::ChangesMore)
+    /// Makes one step of the latest two, as of letters of one word; without two, nothing changes.
+    pub fn join_steps(&mut self) {
+        let [.., _, _] = self.done.as_slice() else { return };
+        let mut before = self.text.clone();
+        for splice in self.done.split_off(self.done.len() - 2).into_iter().rev() {
+            splice.take_place_in(&mut before);
+        }
+        self.done.push(Splice::between(&self.text, &before));
     }
 
     /// Takes the latest edit back; returns whether there was one.
@@ -133,17 +180,40 @@ impl Draft {
 
     fn step(&mut self, splice: &Splice) -> Splice {
         let inverse = splice.clone().take_place_in(&mut self.text);
-        // The text was read before; that it can be read again is certain.
-        if let Ok(document) = read(&self.name, &self.text) {
-            self.value = document.value;
-        }
+        self.content = read(&self.name, &self.text);
         self.revision += 1;
         inverse
     }
 }
 
-fn read(name: &str, text: &str) -> Result<Document, ImportError> {
-    Document::read(text.as_bytes(), name, &Limits::default())
+/// The text after an edit, which holds what is wanted.
+fn edited(name: &str, (text, form): (&str, Form), edit: &Edit, wanted: &Value) -> Result<String, EditError> {
+    let holds = |text: &String| {
+        read(name, text).is_some_and(|content| content.value == *wanted && content.form == form)
+    };
+    let text = match form {
+        Form::Document(Syntax::Json) => {
+            let bytes = files::edited(text.as_bytes(), wanted).ok();
+            bytes.and_then(|bytes| String::from_utf8(bytes).ok()).filter(holds)
+        }
+        // Most texts fit into the quotes of the one before; only for others is the text written again.
+        Form::Document(Syntax::Yaml) => match yaml::edited(text, edit, Quotes::Kept)? {
+            text if holds(&text) => Some(text),
+            _ => Some(yaml::edited(text, edit, Quotes::Chosen)?).filter(holds),
+        },
+        Form::Document(_) | Form::Toml => return Err(EditError::NoStructure),
+    };
+    text.ok_or(EditError::ChangesMore)
+}
+
+/// Reads what a text holds, if it can be read.
+fn read(name: &str, text: &str) -> Option<Content> {
+    if config::is_config(Path::new(name)) {
+        let value = toml_document::read(text).ok()?;
+        return Some(Content { value, form: Form::Toml });
+    }
+    let Document { value, syntax, .. } = Document::read(text.as_bytes(), name, &Limits::default()).ok()?;
+    Some(Content { value, form: Form::Document(syntax) })
 }
 
 /// A range of bytes and what takes its place.

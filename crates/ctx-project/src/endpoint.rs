@@ -98,6 +98,17 @@ impl EndpointConfig {
         (config, [found, keys.finish()].concat())
     }
 
+    /// Names where requests go, for people: the address without what may be secret in it, else the dialect.
+    pub fn name(&self) -> Option<String> {
+        let Some(address) = &self.base_url else {
+            return self.dialect.map(|dialect| dialect.name().to_owned());
+        };
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        Some(if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") })
+    }
+
     /// Takes from another configuration what this one does not say: of one that goes to another address, in another
     /// dialect, with another key or other headers, no more than times.
     #[must_use]

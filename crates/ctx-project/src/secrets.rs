@@ -19,7 +19,7 @@ const PLAIN: [&str; 9] = [
 /// Puts stars in the place of texts that may be secret; every byte and every quote stays where it was.
 ///
 /// It goes line by line and not by the syntax, so that a line that is no TOML is covered too.
-pub(crate) fn covered(text: &str) -> String {
+pub fn covered(text: &str) -> String {
     let (mut table, mut covered) = (String::new(), String::with_capacity(text.len()));
     for line in text.split_inclusive('\n') {
         let begin = line.trim_start();

@@ -1,7 +1,8 @@
 //! The texts of the files of a run, and where in them findings are.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ctx_engine::ImportError;
@@ -19,6 +20,8 @@ const MAX_PLACED: usize = 100_000;
 #[derive(Debug, Default)]
 pub struct Sources {
     files: Vec<Source>,
+    /// What is read in the place of files.
+    drafts: BTreeMap<PathBuf, Arc<[u8]>>,
     /// What was read, so that nothing is written onto it.
     pub files_read: FilesRead,
     /// Reports that standard input is waited for.
@@ -84,9 +87,23 @@ impl Sources {
         if let Some(BeforeStdin(tell)) = self.before_stdin.as_ref().filter(|_| files::is_stdin(path)) {
             tell();
         }
+        let bytes = self.bytes(path)?;
+        self.add(name, &bytes);
+        Ok(bytes)
+    }
+
+    /// Reads these bytes wherever a file is read: it is under edit, and not saved.
+    pub fn put_draft(&mut self, path: PathBuf, bytes: Arc<[u8]>) {
+        self.drafts.insert(path, bytes);
+    }
+
+    /// Returns what a file holds, or its draft.
+    pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
+        if let Some(draft) = self.drafts.get(path) {
+            return Ok(draft.to_vec());
+        }
         let bytes = files::read(path)?;
         self.files_read.note(path);
-        self.add(name, &bytes);
         Ok(bytes)
     }
 

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use crate::error::{ProjectError, Result};
 use ctx_chat::assets::FolderAssets;
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Engine, MODEL_SETTINGS, Options, Ports, Request,
+    AssembleError, Compile, CompiledAgent, Context, Encoded, Engine, MODEL_SETTINGS, Options, Ports, Request,
     Template, USER_SETTINGS,
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{
-    Agent, AttachmentPorts, Diagnostic, Near, Session, Stopwatch, TurnInput, nearest, nearest_key, phrase,
+    Agent, AttachmentPorts, Content, Diagnostic, Near, PresetMessage, Role, Segment, Session, SourceKind,
+    Span, Stopwatch, Text, TurnInput, nearest, nearest_key, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -29,6 +30,24 @@ use crate::sources::Sources;
 /// What the request body names as its model where nothing else does.
 const UNNAMED_MODEL: &str = "unspecified";
 
+/// A conversation that was read before, with what was found in it. A clone shares the conversation, and what was counted
+/// of it.
+#[derive(Clone, Debug)]
+pub struct ReadSession {
+    /// The conversation.
+    pub session: Arc<Session>,
+    /// What was found in its file.
+    pub found: Vec<Diagnostic>,
+}
+
+impl ReadSession {
+    /// Reads a conversation.
+    pub fn read(file: &InputFile, sources: &mut Sources) -> Result<Self> {
+        let imported = inputs::conversation(file, sources)?;
+        Ok(Self { session: Arc::new(imported.value), found: imported.diagnostics })
+    }
+}
+
 /// The files of a turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnFiles {
@@ -36,6 +55,8 @@ pub struct TurnFiles {
     pub agent: Option<InputFile>,
     /// The conversation.
     pub session: Option<InputFile>,
+    /// The same, read before; its file is then only named.
+    pub read_session: Option<ReadSession>,
     /// The user profile.
     pub profile: Option<InputFile>,
     /// Worldbooks, which hold for this turn.
@@ -64,6 +85,7 @@ impl TurnFiles {
         Ok(Self {
             agent,
             session,
+            read_session: None,
             profile,
             worldbooks,
             worldbook_settings: None,
@@ -110,7 +132,7 @@ pub struct Turn {
     engine: Engine,
     with: Compile,
     compiled: CompiledAgent,
-    session: Session,
+    session: Arc<Session>,
     books: Books,
     assets: FolderAssets,
     tools: Vec<Value>,
@@ -167,19 +189,24 @@ impl Turn {
         self.worldbook_settings.as_deref()
     }
 
+    /// Returns the agent.
+    pub fn agent(&self) -> &Agent {
+        self.compiled.agent()
+    }
+
     /// Returns the name of the agent, if it has one.
     pub fn agent_name(&self) -> Option<&str> {
         self.compiled.agent().name.as_deref()
     }
 
     /// Returns the conversation.
-    pub const fn session(&self) -> &Session {
+    pub fn session(&self) -> &Session {
         &self.session
     }
 
     /// Returns the conversation, to be changed.
     pub fn session_mut(&mut self) -> &mut Session {
-        &mut self.session
+        Arc::make_mut(&mut self.session)
     }
 
     /// Reads the files of a turn and compiles its agent.
@@ -197,11 +224,12 @@ impl Turn {
         let mut found = Vec::new();
         let agent = files.agent.clone().map(|file| AgentFile::read(file, &engine, sources)).transpose()?;
         found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
-        let mut session = Session::new("session");
+        let mut session = Arc::new(Session::new("session"));
         if let Some(file) = &files.session {
-            let imported = inputs::conversation(file, sources)?;
-            session = imported.value;
-            found.extend(imported.diagnostics);
+            let read = files.read_session.clone();
+            let read = read.map_or_else(|| ReadSession::read(file, sources), Ok)?;
+            session = read.session;
+            found.extend(read.found);
         }
         if let Some(file) = &files.profile {
             let imported = inputs::profile(file, sources)?;
@@ -324,12 +352,24 @@ impl Turn {
 
     /// Writes the request body in the dialect of the turn, and what does not fit into it.
     pub fn body(&self, context: &Context, template: Option<&Template>) -> (Value, Vec<Diagnostic>) {
+        let (encoded, found) = self.encoded(context, template);
+        (encoded.to_value(), found)
+    }
+
+    /// As [`body`](Self::body), with the bytes that are sent.
+    pub fn body_bytes(&self, context: &Context, template: Option<&Template>) -> (Vec<u8>, Vec<Diagnostic>) {
+        let (encoded, found) = self.encoded(context, template);
+        (encoded.to_bytes(), found)
+    }
+
+    fn encoded(&self, context: &Context, template: Option<&Template>) -> (Encoded<'static>, Vec<Diagnostic>) {
         let model = self.compiled.model_name(&self.input).unwrap_or(UNNAMED_MODEL);
         let request = Request { model, tools: &self.tools, parameters: &Map::new() };
         let options = Options { template, ..context.options() };
-        let encoded = context.encode_with(&request, &options);
+        let mut encoded = context.encode_with(&request, &options).into_owned();
         let of_body = |found: Diagnostic| found.in_document("request body");
-        (encoded.to_value(), encoded.diagnostics.into_iter().map(of_body).collect())
+        let found = std::mem::take(&mut encoded.diagnostics).into_iter().map(of_body).collect();
+        (encoded, found)
     }
 
     /// Reports that nothing names the model of the request body, which no provider accepts.
@@ -341,6 +381,56 @@ impl Turn {
         let unnamed =
             Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help(phrase!("name one with `--model`"));
         Some(unnamed.in_document("request body"))
+    }
+}
+
+/// What a text becomes where an agent's entries stand.
+#[derive(Clone, Debug, Default)]
+pub struct Expansion {
+    /// The text.
+    pub text: String,
+    /// What wrote which bytes of it.
+    pub segments: Vec<Segment>,
+    /// What was found in the text that was given, at its bytes.
+    pub found: Vec<Diagnostic>,
+}
+
+impl Turn {
+    /// Expands a text as an entry of the agent's preset, below all others. Whatever it changes is forgotten.
+    pub fn expand(self, text: &str) -> Result<Expansion, AssembleError> {
+        let mut agent = self.compiled.agent().clone();
+        let index = agent.preset_messages.len();
+        agent.preset_messages.push(PresetMessage {
+            role: Some(Role::System),
+            content: Some(Content::Text(Text::from(text))),
+            ..PresetMessage::default()
+        });
+        let compiled = self.engine.compile(&agent, &self.with);
+        let context =
+            pollster::block_on(compiled.assemble_with(&self.session, &self.input, Ports::default()))?;
+        let own = format!("/presetMessages/{index}/content");
+        let found = compiled.diagnostics().iter().chain(&context.report.diagnostics);
+        let mut expansion = Expansion::default();
+        for found in found.filter(|found| found.location.pointer.as_deref() == Some(own.as_str())) {
+            if !expansion.found.contains(found) {
+                expansion.found.push(found.clone());
+            }
+        }
+        for message in &context.messages {
+            let text = message.text();
+            for segment in message.segments().iter() {
+                let root = segment.via.last().unwrap_or(&segment.source);
+                let piece = text.get(segment.span.start..segment.span.end);
+                let is_own = root.kind == SourceKind::Preset && root.index() == Some(index);
+                if let Some(piece) = piece.filter(|_| is_own) {
+                    let start = expansion.text.len();
+                    expansion.text.push_str(piece);
+                    let span = Span::new(start, expansion.text.len());
+                    expansion.segments.push(Segment { span, ..segment.clone() });
+                }
+            }
+        }
+        Ok(expansion)
     }
 }
 

@@ -9,6 +9,7 @@ const LAYERS: &[(u8, &[&str])] = &[
     (4, &["ctx-engine"]),
     (5, &["ctx-chat", "ctx-documents"]),
     (6, &["ctx-project", "ctx-workbench"]),
+    (7, &["ctx-studio"]),
     (8, &["ctx-cli"]),
 ];
 

@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use crate::args::{AgentExportArguments, ExportForm};
 use crate::exit::Exit;
 use crate::lang::Told;
-use crate::schemas;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::books::Books;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing};
 use ctx_project::inputs::AgentFile;
+use ctx_project::schemas;
 
 /// Writes the agent.
 pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Result<Exit> {

@@ -1,8 +1,5 @@
 //! `ctx import`: files of other applications as an agent.
 
-mod names;
-mod outputs;
-mod rules;
 mod screen;
 
 use ctx_language::Language;
@@ -20,8 +17,8 @@ use crate::lang::{self, Told};
 use crate::show::{self, Bar};
 use ctx_project::Sources;
 use ctx_project::files;
+use ctx_project::imported::{self, AGENT, Output};
 use ctx_project::inputs;
-use outputs::{AGENT, Output};
 
 /// Imports files, all at once.
 pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Result<Exit> {
@@ -34,16 +31,16 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     let mut options = ImportOptions::default();
     options.format = arguments.format.as_deref().and_then(Format::parse);
     let mut made = import(&given, &options);
-    outputs::report_lost_digits(&mut made, &given);
-    rules::report_broken(&mut made);
+    imported::report_lost_digits(&mut made, &given);
+    imported::report_broken_rules(&mut made);
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
     if !arguments.json {
         packed(&made.report).for_each(|name| sources.hide(name));
         show::findings(language, &sources, &findings);
     }
-    let mut written = outputs::of(&made, &given, out);
+    let mut written = imported::of(&made, &given, out);
     if let (Some(path), Some(out)) = (&arguments.report_file, &arguments.out) {
-        outputs::refuse_twice(path, &written, out)?;
+        imported::refuse_twice(path, &written, out)?;
     }
     let refusal = Refusal::of(&made.report, &findings, &written, arguments);
     let left = if arguments.out.is_none() { written.len() } else { 0 };
@@ -53,7 +50,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     if let Some(path) = &arguments.report_file {
         written.push((path.clone(), files::pretty_json(&made.report).into()));
     }
-    outputs::write(arguments.out.as_deref(), &written, &sources)?;
+    imported::write(arguments.out.as_deref(), &written, &sources)?;
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
         true => show::json(&Answer { report: &made.report, written: &names })?,

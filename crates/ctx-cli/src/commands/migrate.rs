@@ -14,12 +14,12 @@ use serde_json::json;
 use crate::args::MigrateArguments;
 use crate::exit::Exit;
 use crate::lang::{self, Told};
-use crate::schemas;
 use crate::show::{self, Bar};
 use ctx_project::Sources;
 use ctx_project::codes;
 use ctx_project::files::{self, Existing, FilesRead, Once};
 use ctx_project::inputs;
+use ctx_project::schemas;
 
 /// A file that changes.
 struct Migrated {

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use crate::args::SchemaArguments;
 use crate::exit::Exit;
 use crate::lang;
-use crate::schemas::{self, FileSchema};
 use crate::show;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing, FilesRead};
+use ctx_project::schemas::{self, FileSchema};
 
 /// Lists schemas, prints one, or writes them to a folder.
 pub(crate) fn run(language: Language, arguments: &SchemaArguments) -> Result<Exit> {

@@ -1,7 +1,8 @@
 //! The life of one message, for people.
 
-use ctx_engine::inspect::{CacheStanding, CostPart, Event, EventKind, Life, Piece, SentMessage, Step};
+use ctx_engine::inspect::{CacheStanding, CostPart, Event, Life, Piece, SentMessage, Step};
 use ctx_language::Language;
+use ctx_project::life;
 use ctx_types::{Argument, Decision, Divider, Phrase, Source, count_of, phrase};
 
 use crate::lang;
@@ -16,9 +17,6 @@ const MAX_LINES: usize = 100;
 
 /// How many pieces of a text are shown before the rest is counted.
 const MAX_PIECES: usize = 500;
-
-/// How many sources of a joined message are named.
-const MAX_NAMED: usize = 8;
 
 /// Writes what is sent of a message and where each byte came from, what each stage did to it, and where it stands to
 /// the cache. Colours are in it where standard output wants them.
@@ -54,14 +52,6 @@ fn named(source: &str, life: &Life) -> String {
     }
 }
 
-/// Adds how something was placed.
-fn placed(what: Phrase, placement: Option<&Phrase>) -> Phrase {
-    match placement {
-        Some(placement) => phrase!("{what}, {placement}", what, placement),
-        None => what,
-    }
-}
-
 /// One message: what it is and costs, its text, and its pieces.
 fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
     let SentMessage { number, role, source, tokens, .. } = message;
@@ -72,7 +62,7 @@ fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
             phrase!("message {number}, {role}: {source}, with {subject}", number, role, source, subject)
         }
     };
-    let head = placed(head, message.placement.as_ref());
+    let head = life::placed(head, message.placement.as_ref());
     let parts = Argument::list(message.cost.iter().map(cost_part), Divider::Comma);
     let cost = phrase!("{tokens}: {parts}", tokens = count_of!(*tokens, "token"), parts);
     let cost = match message.own_tokens {
@@ -151,45 +141,7 @@ fn step(language: Language, step: &Step) -> String {
 
 /// Writes in one phrase what a stage did.
 pub(crate) fn what(language: Language, event: &Event) -> String {
-    let to = event.to.map_or_else(|| phrase!(""), |number| phrase!("message {number}", number));
-    let from = numbers(&event.from);
-    let told = match event.kind {
-        EventKind::Made if event.source.kind.is_history() => phrase!("loaded as {to}", to),
-        EventKind::Made => phrase!("made as {to}", to),
-        EventKind::HandedOver => phrase!("handed over to be placed"),
-        EventKind::Placed => phrase!("placed as {to}", to),
-        EventKind::Joined => {
-            let names = some_of(event.joined.iter().map(ToString::to_string));
-            phrase!("joined {from} to {to}: {names}", from, to, names)
-        }
-        EventKind::Changed => {
-            let changes = Argument::list(&event.changes, Divider::Comma);
-            let told = phrase!("changed {changes}: {to}", changes, to);
-            if event.is_moved { phrase!("{told}, moved from {from}", told, from) } else { told }
-        }
-        EventKind::Moved => phrase!("moved from {from} to {to}", from, to),
-        EventKind::Gone => phrase!("left out {from}", from),
-    };
-    let is_placed = match event.kind {
-        EventKind::Made => !event.source.kind.is_history(),
-        kind => matches!(kind, EventKind::HandedOver | EventKind::Placed),
-    };
-    let place = event.placement.as_ref().filter(|_| is_placed);
-    lang::say(language, &placed(told, place))
-}
-
-fn numbers(numbers: &[usize]) -> Phrase {
-    match numbers {
-        [number] => phrase!("message {number}", number),
-        several => phrase!("messages {numbers}", numbers = some_of(several.iter().map(ToString::to_string))),
-    }
-}
-
-/// Lists the first names, and how many others there are.
-fn some_of(names: impl ExactSizeIterator<Item = String>) -> Argument {
-    let more = names.len().checked_sub(MAX_NAMED).filter(|more| *more > 0);
-    let shown = names.take(MAX_NAMED).map(Phrase::verbatim);
-    Argument::list(shown.chain(more.map(|more| phrase!("{more} more", more))), Divider::Comma)
+    lang::say(language, &life::event(event))
 }
 
 /// The text that a stage made, or how it changed it.

@@ -32,6 +32,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       worldbook    Show which worldbook entries a conversation activates
 
     Change:
+      studio       Edit and look at a folder on a local web page
       init         Create a small project to begin with
       compress     Shorten conversations: fit a budget, or summarize
       trust        Trust the `ctx.toml` of a folder

@@ -34,6 +34,7 @@ fn the_help_of_the_command_is_chinese() {
       worldbook    显示对话激活了世界书的哪些条目
 
     修改：
+      studio       在本机网页上编辑和查看文件夹
       init         创建一个入门小项目
       compress     缩短对话：放进预算，或写摘要
       trust        信任某个文件夹的 `ctx.toml`

@@ -55,6 +55,7 @@ mod schemas;
 mod server;
 mod session;
 mod stores;
+mod studio;
 mod suggestions;
 #[cfg(unix)]
 mod summarizers;

@@ -47,7 +47,7 @@ fn files_and_folders_are_there_for_the_commands_below_them() {
         0,
     );
     check(
-        "~~~text a\nb\n~~~\n<!-- folder: crates/ctx-cli/templates -->\n~~~console\n$ ls\nagent.yaml  case.yaml  conversation.json  ctx.toml  expected.txt  profile.yaml\n~~~\n",
+        "~~~text a\nb\n~~~\n<!-- folder: crates/ctx-project/templates -->\n~~~console\n$ ls\nagent.yaml  case.yaml  conversation.json  ctx.toml  expected.txt  profile.yaml\n~~~\n",
         0,
     );
     check("~~~console\n$ echo Hello | ctx count --model gpt-5\nabout 0 tokens\n~~~\n", 1);

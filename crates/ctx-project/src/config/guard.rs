@@ -41,8 +41,7 @@ impl ConfigDocument {
 pub fn found_in(folder: &Path, sources: &mut Sources) -> Result<ConfigDocument> {
     let path = folder.join(NAME);
     let name = files::name(&path);
-    let bytes = files::read(&path)?;
-    sources.files_read.note(&path);
+    let bytes = sources.bytes(&path)?;
     if let Some(fault) = too_large(&bytes, &name) {
         return Err(ProjectError::Unusable(fault));
     }

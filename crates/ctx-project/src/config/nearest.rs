@@ -13,8 +13,17 @@ const MAX_PARENTS: usize = 64;
 /// [`MAX_PARENTS`] folders above: what lies beyond belongs to somebody else.
 pub(super) fn folder(name: &str) -> Option<PathBuf> {
     let working = std::env::current_dir().ok()?;
-    let levels = within_project(&working).position(|folder| folder.join(name).is_file())?;
-    Some(std::iter::repeat_n("..", levels).collect())
+    Some(std::iter::repeat_n("..", levels(&working, name)?).collect())
+}
+
+/// As [`folder`], for another folder than the working folder, named without links.
+pub(super) fn folder_from(start: &Path, name: &str) -> Option<PathBuf> {
+    within_project(start).nth(levels(start, name)?).map(Path::to_owned)
+}
+
+/// Counts how many folders above a folder the nearest one is that holds a file of a name.
+fn levels(start: &Path, name: &str) -> Option<usize> {
+    within_project(start).position(|folder| folder.join(name).is_file())
 }
 
 /// Returns the folder beyond which a case names no files, without links: the root of its repository, else the nearest

@@ -55,6 +55,8 @@ pub enum EditError {
     ChangesMore,
     /// The file is neither JSON nor YAML.
     NoStructure,
+    /// The text cannot be read as it is now.
+    Unreadable,
 }
 
 impl EditError {
@@ -65,6 +67,7 @@ impl EditError {
             Self::Taken => phrase!("there is a key of this name"),
             Self::ChangesMore => phrase!("the edit would change more of the file than it names"),
             Self::NoStructure => phrase!("the file is neither JSON nor YAML"),
+            Self::Unreadable => phrase!("the text cannot be read as it is now; correct it first"),
         }
     }
 }

@@ -215,19 +215,19 @@ proptest! {
         let mut draft = Draft::open(name, file.as_bytes()).unwrap();
         let mut steps = 0;
         for wish in wishes {
-            let length = draft.value()["presetMessages"].as_array().map_or(0, Vec::len);
+            let length = draft.value().unwrap()["presetMessages"].as_array().map_or(0, Vec::len);
             if length == 0 {
                 break;
             }
             let edit = wish.edit(length);
-            let mut wanted = draft.value().clone();
+            let mut wanted = draft.value().unwrap().clone();
             if edit.apply(&mut wanted).is_err() {
                 continue;
             }
             let before = (draft.text().to_owned(), draft.revision());
             let may_lose = name.ends_with("json") || matches!(edit, Edit::Remove { .. });
             prop_assert_eq!(draft.edit(&edit), Ok(()), "{:?}\n{}", edit, before.0);
-            prop_assert_eq!(draft.value(), &wanted);
+            prop_assert_eq!(draft.value(), Some(&wanted));
             let comments = |text: &str| ["# head", "# note", "# more", "# tail"].map(|one| text.matches(one).count()).iter().sum::<usize>();
             prop_assert!(may_lose || comments(draft.text()) >= comments(&before.0), "{:?}\n{}\n{}", edit, before.0, draft.text());
             steps += usize::from(draft.revision() > before.1);
@@ -240,4 +240,48 @@ proptest! {
         while draft.redo() {}
         prop_assert_eq!(draft.text(), &last);
     }
+}
+
+#[test]
+fn edits_that_belong_together_are_one_step_or_none() {
+    let mut draft = Draft::open("agent.yaml", AGENT.as_bytes()).unwrap();
+    let name = set("/name", json!("Ada"));
+    let nowhere = Edit::Remove { pointer: "/nothing".to_owned() };
+    assert_eq!(draft.edit_all(&[name.clone(), nowhere]), Err(EditError::NotFound));
+    assert_eq!((draft.text(), draft.revision()), (AGENT, 0));
+    draft.edit_all(&[name, set("/other/0", json!("z"))]).unwrap();
+    assert_eq!(draft.revision(), 1);
+    assert!(draft.undo() && !draft.can_undo() && draft.can_redo());
+    assert_eq!(draft.text(), AGENT);
+}
+
+#[test]
+fn a_text_that_cannot_be_read_is_edited_as_a_whole() {
+    let mut draft = Draft::open("agent.yaml", b"name: [Ada\n").unwrap();
+    assert_eq!(draft.value(), None);
+    assert_eq!(draft.edit(&set("/name", json!("Eve"))), Err(EditError::Unreadable));
+    draft.set_text("name: Ada\n");
+    assert_eq!(draft.value(), Some(&json!({ "name": "Ada" })));
+    assert!(draft.undo());
+    assert_eq!((draft.text(), draft.value()), ("name: [Ada\n", None));
+}
+
+#[test]
+fn defaults_are_read_as_toml() {
+    let draft = Draft::open("ctx.toml", b"model = \"gpt-5\"\n").unwrap();
+    assert_eq!(draft.value(), Some(&json!({ "model": "gpt-5" })));
+}
+
+#[test]
+fn steps_that_are_joined_are_taken_back_at_once() {
+    let mut draft = Draft::open("agent.yaml", AGENT.as_bytes()).unwrap();
+    draft.join_steps();
+    for name in ["A", "Ad", "Ada"] {
+        draft.edit(&set("/name", json!(name))).unwrap();
+        draft.join_steps();
+    }
+    assert!(draft.undo() && !draft.can_undo());
+    assert_eq!(draft.text(), AGENT);
+    assert!(draft.redo());
+    assert_eq!(draft.text(), AGENT.replace("name: Robin", "name: Ada"));
 }

@@ -1,18 +1,15 @@
-//! The schemas of all files and reports of the command, and the line by which a file of YAML says which it follows.
+//! The schemas of all files and reports, and the line by which a file of YAML says which it follows.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-pub(crate) use ctx_engine::schema::FileSchema;
+pub use ctx_engine::schema::FileSchema;
 use ctx_engine::schema::{FILE_SCHEMAS, file_schema};
 use ctx_engine::{Engine, Limits};
 
-use ctx_types::phrase;
-
-use crate::lang::Told;
-use ctx_project::case::CaseFile;
-use ctx_project::config::ConfigFile;
-use ctx_project::files::{self, Existing, FilesRead};
+use crate::case::CaseFile;
+use crate::config::ConfigFile;
+use crate::error::{ProjectError, Result, unusable};
+use crate::files::{self, Existing, FilesRead};
 
 /// The folder beside agents in which their schemas are; it is hidden, so that verbs pass it over.
 const FOLDER: &str = ".ctx";
@@ -38,50 +35,50 @@ const OWN: [FileSchema; 2] = [
 const REPORTS: [&str; 3] = ["report", "life", "import-report"];
 
 /// Returns the schemas, in the order in which they are listed.
-pub(crate) fn all() -> Vec<FileSchema> {
+pub fn all() -> Vec<FileSchema> {
     let (files, reports): (Vec<FileSchema>, Vec<FileSchema>) =
         FILE_SCHEMAS.into_iter().partition(|schema| !REPORTS.contains(&schema.name));
     [files, OWN.to_vec(), reports].concat()
 }
 
 /// Returns the schema of a name.
-pub(crate) fn named(name: &str) -> Option<FileSchema> {
+pub fn named(name: &str) -> Option<FileSchema> {
     all().into_iter().find(|schema| schema.name == name)
 }
 
 /// Returns the name of the file that holds a schema.
-pub(crate) fn file_name(schema: &FileSchema) -> String {
+pub fn file_name(schema: &FileSchema) -> String {
     format!("{}.schema.json", schema.name)
 }
 
 /// Writes a schema as people read it, with a line break at its end.
-pub(crate) fn text(schema: &FileSchema, engine: &Engine) -> String {
+pub fn text(schema: &FileSchema, engine: &Engine) -> String {
     format!("{:#}\n", (schema.write)(engine))
 }
 
 /// Returns the files with schemas of these names that stand beside other files, and what they hold.
-pub(crate) fn beside(names: &[&str]) -> Vec<(PathBuf, String)> {
+pub fn beside(names: &[&str]) -> Vec<(PathBuf, String)> {
     let engine = Engine::new();
     let schemas = names.iter().filter_map(|name| named(name));
     schemas.map(|schema| (Path::new(FOLDER).join(file_name(&schema)), text(&schema, &engine))).collect()
 }
 
 /// Returns where schemas stand below a folder; a link could lead elsewhere and is refused.
-pub(crate) fn folder_beside(folder: &Path) -> Result<PathBuf> {
+pub fn folder_beside(folder: &Path) -> Result<PathBuf> {
     let hidden = folder.join(FOLDER);
     match hidden.is_symlink() {
-        true => Err(below_link(&hidden).into()),
+        true => Err(below_link(&hidden)),
         false => Ok(hidden),
     }
 }
 
 /// The error of a folder through which files could be written elsewhere.
-pub(crate) fn below_link(folder: &Path) -> Told {
-    Told(phrase!("cannot write below `{folder}`: it is a link", folder = files::name(folder)))
+pub fn below_link(folder: &Path) -> ProjectError {
+    unusable!("cannot write below `{folder}`: it is a link", folder = files::name(folder))
 }
 
 /// Writes the schemas of these names below a folder, and returns where they are.
-pub(crate) fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>> {
+pub fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>> {
     files::make_folder(&folder_beside(folder)?)?;
     let texts = beside(names);
     let written: Vec<(PathBuf, &[u8])> =
@@ -91,23 +88,23 @@ pub(crate) fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>
 }
 
 /// Puts the line above a file of YAML that names the schema beside it.
-pub(crate) fn with_line(name: &str, text: &str) -> String {
+pub fn with_line(name: &str, text: &str) -> String {
     put_above(&format!("{LINE} $schema={FOLDER}/{name}.schema.json"), text)
 }
 
 /// The same in TOML, as the extension Even Better TOML knows it.
-pub(crate) fn with_line_of_toml(name: &str, text: &str) -> String {
+pub fn with_line_of_toml(name: &str, text: &str) -> String {
     format!("#:schema {FOLDER}/{name}.schema.json\n{text}")
 }
 
 /// The same where the schema is beside a path; otherwise the text stays as it is.
-pub(crate) fn with_line_beside(path: &Path, name: &str, text: &str) -> String {
+pub fn with_line_beside(path: &Path, name: &str, text: &str) -> String {
     let schema = path.parent().unwrap_or(Path::new("")).join(FOLDER).join(format!("{name}.schema.json"));
     if schema.is_file() { with_line(name, text) } else { text.to_owned() }
 }
 
 /// Puts the line that a file had among the comments at its beginning above what is written instead of it.
-pub(crate) fn with_line_of(before: &[u8], text: &str) -> String {
+pub fn with_line_of(before: &[u8], text: &str) -> String {
     let before = String::from_utf8_lossy(before);
     let is_head = |line: &&str| line.is_empty() || line.starts_with(['#', '\u{feff}']);
     let mut head = before.lines().map(str::trim).take_while(is_head);
@@ -118,7 +115,7 @@ pub(crate) fn with_line_of(before: &[u8], text: &str) -> String {
 }
 
 /// Returns whether a comment is the line that names the schema of its file.
-pub(crate) fn is_line(comment: &str) -> bool {
+pub fn is_line(comment: &str) -> bool {
     comment.starts_with(LINE)
 }
 

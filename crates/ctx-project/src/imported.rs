@@ -1,30 +1,33 @@
 //! The files that an import writes: all of them or none, and nothing elsewhere.
 
+mod names;
+mod rules;
+
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_preset_import::{Import, SourceFile, write_document};
 use ctx_types::{Persist, phrase};
 
-use super::names::Names;
-use crate::lang::Told;
+use crate::Sources;
+use crate::digits;
+use crate::error::{ProjectError, Result, unusable};
+use crate::files::{self, Existing};
 use crate::schemas;
-use ctx_project::Sources;
-use ctx_project::digits;
-use ctx_project::error::ProjectError;
-use ctx_project::files::{self, Existing};
+use names::Names;
+
+pub use rules::report_broken as report_broken_rules;
 
 /// The name of the agent's file.
-pub(super) const AGENT: &str = "agent.yaml";
+pub const AGENT: &str = "agent.yaml";
 
 /// A file that is written.
-pub(super) type Output<'a> = (PathBuf, Cow<'a, [u8]>);
+pub type Output<'a> = (PathBuf, Cow<'a, [u8]>);
 
 /// Refuses a report onto a file that the import itself makes, or onto an agent that another one made or will make.
-pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result<(), ProjectError> {
+pub fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result<(), ProjectError> {
     let is_same = |path: &Path| std::path::absolute(path).ok() == std::path::absolute(report).ok();
     let what = match () {
         () if written.iter().any(|(path, _)| is_same(path)) => "a file that the import makes",
@@ -36,7 +39,7 @@ pub(super) fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) ->
 }
 
 /// Writes all files or none, the agent last: where it is, all is there that it asks for.
-pub(super) fn write(out: Option<&Path>, written: &[Output<'_>], sources: &Sources) -> Result<()> {
+pub fn write(out: Option<&Path>, written: &[Output<'_>], sources: &Sources) -> Result<()> {
     let mut folders = Vec::new();
     let files: Vec<(PathBuf, &[u8])> =
         written.iter().rev().map(|(path, bytes)| (path.clone(), bytes.as_ref())).collect();
@@ -44,9 +47,8 @@ pub(super) fn write(out: Option<&Path>, written: &[Output<'_>], sources: &Source
         make_folders(out, written, &mut folders)
             .map(|()| below(out, written).iter().for_each(|folder| files::remove_leftovers(folder)))
     };
-    let done = out
-        .map_or(Ok(()), make)
-        .and_then(|()| Ok(files::write(&files, Existing::Replace, &sources.files_read)?));
+    let done =
+        out.map_or(Ok(()), make).and_then(|()| files::write(&files, Existing::Replace, &sources.files_read));
     if done.is_err() {
         // Only empty ones go, so that nothing of anybody is lost.
         folders.iter().rev().for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
@@ -61,7 +63,7 @@ fn below<'a>(out: &Path, written: &'a [Output<'_>]) -> BTreeSet<&'a Path> {
 }
 
 /// Returns the files that are written, below a folder; `given` are those of the import.
-pub(super) fn of<'a>(made: &'a Import, given: &[SourceFile<'a>], out: &Path) -> Vec<Output<'a>> {
+pub fn of<'a>(made: &'a Import, given: &[SourceFile<'a>], out: &Path) -> Vec<Output<'a>> {
     let mut names = Names::default();
     let mut written = Vec::new();
     let mut add = |path: PathBuf, bytes: Cow<'a, [u8]>| written.push((out.join(path), bytes));
@@ -96,7 +98,7 @@ pub(super) fn of<'a>(made: &'a Import, given: &[SourceFile<'a>], out: &Path) -> 
 }
 
 /// Reports the numbers that lose digits where they are written.
-pub(super) fn report_lost_digits(made: &mut Import, given: &[SourceFile<'_>]) {
+pub fn report_lost_digits(made: &mut Import, given: &[SourceFile<'_>]) {
     let agent = made.agent.iter().map(Persist::write);
     let books = made.worldbooks.iter().map(|book| json!(book.book));
     let chats = made.conversations.iter().map(|chat| json!(chat.session));
@@ -113,11 +115,9 @@ fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> 
     let mut make = |folder: &Path| {
         let failed = |error: std::io::Error| {
             let (folder, reason) = (files::name(folder), files::reason(&error));
-            Told(phrase!("cannot make the folder `{folder}`: {reason}", folder, reason))
+            unusable!("cannot make the folder `{folder}`: {reason}", folder, reason)
         };
-        std::fs::create_dir(folder)
-            .map_err(|error| anyhow::Error::new(failed(error)))
-            .map(|()| made.push(folder.to_owned()))
+        std::fs::create_dir(folder).map_err(failed).map(|()| made.push(folder.to_owned()))
     };
     if !written.iter().any(|(path, _)| path.starts_with(out)) {
         return Ok(());
@@ -131,7 +131,7 @@ fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> 
         for step in below.parent().into_iter().flat_map(Path::components) {
             folder.push(step);
             if folder.is_symlink() {
-                return Err(schemas::below_link(&folder).into());
+                return Err(schemas::below_link(&folder));
             }
             if !folder.is_dir() {
                 make(&folder)?;

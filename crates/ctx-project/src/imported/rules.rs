@@ -6,7 +6,7 @@ use ctx_processors::codes::RULE_PATTERN;
 use ctx_types::Diagnostic;
 
 /// Compiles the agent, and adds what is wrong with its rules to the report of the file that brought them.
-pub(super) fn report_broken(made: &mut Import) {
+pub fn report_broken(made: &mut Import) {
     let Some(agent) = &made.agent else { return };
     if agent.regex_config.is_none() {
         return;

@@ -1,0 +1,93 @@
+//! `ctx studio`: the web page of a folder.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::net::Ipv4Addr;
+
+use anyhow::{Context as _, Result};
+use ctx_engine::Engine;
+use ctx_language::Language;
+use ctx_studio::{Links, Studio, StudioError};
+use ctx_types::phrase;
+use tokio::net::TcpListener;
+
+use crate::args::StudioArguments;
+use crate::exit::Exit;
+use crate::lang::Told;
+use crate::show;
+
+/// The port where nobody names one: fixed, so that the browser keeps what belongs to the page.
+const PORT: u16 = 4179;
+
+/// How many ports are tried behind it.
+const TRIES: u16 = 20;
+
+/// Serves a folder until Ctrl-C.
+pub(crate) fn run(language: Language, arguments: &StudioArguments) -> Result<Exit> {
+    let mut studio = Studio::new(Engine::new())
+        .map_err(|error| told(&error))?
+        .project(&arguments.folder)
+        .language(language);
+    if let Some(store) = &arguments.store {
+        studio = studio.store(store);
+    }
+    if arguments.read_only {
+        studio = studio.read_only();
+    }
+    studio.check().map_err(|error| told(&error))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.context(Told(phrase!("cannot start")))?;
+    let served = runtime.block_on(serve(language, studio, arguments));
+    // A thread that still reads standard input must not hold the end up.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(language: Language, studio: Studio, arguments: &StudioArguments) -> Result<Exit> {
+    let listener = listen(arguments.port).await?;
+    let port = listener.local_addr().context(Told(phrase!("the listener has no address")))?.port();
+    if port != PORT && arguments.port.is_none() {
+        show::note(language, &phrase!("port {taken} is taken; the page is on {port}", taken = PORT, port));
+    }
+    let links = studio.links();
+    let link = links.new_link(port).map_err(|error| told(&error))?;
+    show::result(&format!("{link}\n"))?;
+    if !arguments.no_open && open::that_detached(&link).is_err() {
+        show::note(language, &phrase!("no browser can be opened; open the link by hand"));
+    }
+    if std::io::stdin().is_terminal() {
+        std::thread::spawn(move || more_links(&links, port));
+    }
+    let stop = async { tokio::signal::ctrl_c().await.unwrap_or_default() };
+    studio.serve_until(listener, stop).await.map_err(|error| told(&error))?;
+    Ok(Exit::Success)
+}
+
+/// Prints a new link for each Enter: an earlier one has no effect any more.
+fn more_links(links: &Links, port: u16) {
+    for line in std::io::stdin().lock().lines() {
+        let link = line.ok().and_then(|_| links.new_link(port).ok());
+        let Some(link) = link else { return };
+        if show::result(&format!("{link}\n")).is_err() {
+            return;
+        }
+    }
+}
+
+/// Listens on the port that was named, or else on the first of ours that is free.
+async fn listen(named: Option<u16>) -> Result<TcpListener> {
+    let ports = named.map_or(PORT..=PORT + TRIES, |port| port..=port);
+    let mut taken = None;
+    for port in ports {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) => taken = Some((port, error)),
+        }
+    }
+    let (port, reason) =
+        taken.map(|(port, error)| (port, ctx_project::files::reason(&error))).unwrap_or_default();
+    Err(Told(phrase!("cannot listen on port {port}: {reason}", port, reason)).into())
+}
+
+fn told(error: &StudioError) -> anyhow::Error {
+    Told(error.phrase()).into()
+}

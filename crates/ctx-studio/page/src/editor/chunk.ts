@@ -1,0 +1,156 @@
+// The text editor, in a file of its own that is loaded when the first text is opened. It knows nothing of the page.
+import { autocompletion, closeCompletion, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { Compartment, EditorState, Prec, Transaction } from "@codemirror/state";
+import { EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
+import { complete, type Macro } from "./completion";
+import { explanation, marks, newMarks, type Mark } from "./marks";
+import { macroTokens } from "./macros";
+
+export type { Mark };
+
+export interface EditorOptions {
+  parent: HTMLElement;
+  text: string;
+  label: string;
+  hint: string;
+  nonce: string;
+  isReadOnly: boolean;
+  hasLineNumbers: boolean;
+  isFocused: boolean;
+  macros: () => readonly Macro[];
+  onChange: (text: string) => void;
+  /** Escape, when nothing in the editor takes it: the keyboard's way out. */
+  onLeave: () => void;
+  phrases: Record<string, string>;
+}
+export interface Editor {
+  /** A text from outside. While a person types or composes, it waits until the editor is left. */
+  setText(text: string): void;
+  setMarks(marks: Mark[]): void;
+  setReadOnly(isReadOnly: boolean): void;
+  select(from: number, to: number): void;
+  focus(): void;
+  destroy(): void;
+}
+
+const theme = EditorView.theme({
+  "&": { fontSize: "inherit", backgroundColor: "transparent" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
+  ".cm-content": { caretColor: "var(--ink)", padding: ".45rem 0" },
+  ".cm-line": { padding: "0 .6rem" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": { backgroundColor: "transparent", color: "var(--soft)", border: "none" },
+  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { backgroundColor: "var(--select)" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--card)",
+    color: "var(--ink)",
+    border: "1px solid var(--line)",
+    borderRadius: "6px",
+    boxShadow: "var(--shadow)",
+  },
+  ".cm-tooltip-autocomplete > ul > li": { padding: "3px 8px", minHeight: "24px" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-completionDetail": { fontStyle: "normal", color: "inherit", opacity: "1", marginLeft: "1em" },
+  ".cm-completionInfo": { padding: "4px 10px", maxWidth: "22rem" },
+  ".cm-placeholder": { color: "var(--soft)" },
+});
+
+export function openEditor(options: EditorOptions): Editor {
+  const editable = new Compartment();
+  const access = (isReadOnly: boolean) => [EditorState.readOnly.of(isReadOnly), EditorView.editable.of(!isReadOnly)];
+  let waiting: string | undefined;
+  const view: EditorView = new EditorView({
+    parent: options.parent,
+    state: EditorState.create({
+      doc: options.text,
+      extensions: [
+        EditorView.cspNonce.of(options.nonce),
+        EditorState.phrases.of(options.phrases),
+        history(),
+        options.hasLineNumbers ? lineNumbers() : [],
+        autocompletion({ override: [complete(options.macros)], icons: false, activateOnTyping: true }),
+        Prec.high(keymap.of(completionKeymap)),
+        // Tab leaves the editor, as in every other field; so the keyboard is never caught.
+        keymap.of([
+          ...defaultKeymap.filter(({ key }) => key !== "Alt-ArrowUp" && key !== "Alt-ArrowDown"),
+          ...historyKeymap,
+          {
+            key: "Escape",
+            run: (target) => {
+              if (!closeCompletion(target)) options.onLeave();
+              return true;
+            },
+          },
+        ]),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
+        placeholder(options.hint),
+        editable.of(access(options.isReadOnly)),
+        marks,
+        macroTokens,
+        explanation,
+        theme,
+        EditorView.updateListener.of((update) => {
+          const isTyped =
+            update.docChanged && update.transactions.some((one) => one.annotation(Transaction.remote) !== true);
+          if (isTyped) {
+            waiting = undefined;
+            options.onChange(update.state.doc.toString());
+          }
+        }),
+        EditorView.domEventHandlers({
+          blur: () => {
+            settle();
+          },
+        }),
+      ],
+    }),
+  });
+
+  function replace(text: string): void {
+    const before = view.state.doc.toString();
+    if (before === text) return;
+    // Only what differs is changed, so that the cursor stays where it is.
+    let start = 0;
+    while (start < before.length && start < text.length && before[start] === text[start]) start++;
+    let end = 0;
+    while (end < before.length - start && end < text.length - start && before.at(-1 - end) === text.at(-1 - end)) end++;
+    view.dispatch({
+      changes: { from: start, to: before.length - end, insert: text.slice(start, text.length - end) },
+      annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(false)],
+    });
+  }
+
+  function settle(): void {
+    if (waiting === undefined) return;
+    const text = waiting;
+    waiting = undefined;
+    // After the event: changing a document inside of a handler is not allowed.
+    queueMicrotask(() => replace(text));
+  }
+
+  if (options.isFocused) {
+    view.focus();
+    view.dispatch({ selection: { anchor: view.state.doc.length } });
+  }
+  return {
+    setText(text) {
+      if (view.hasFocus) waiting = text === view.state.doc.toString() ? undefined : text;
+      else replace(text);
+    },
+    setMarks: (next) => view.dispatch({ effects: newMarks.of(next) }),
+    setReadOnly: (isReadOnly) => view.dispatch({ effects: editable.reconfigure(access(isReadOnly)) }),
+    select(from, to) {
+      const length = view.state.doc.length;
+      view.dispatch({
+        selection: { anchor: Math.min(from, length), head: Math.min(to, length) },
+        scrollIntoView: true,
+      });
+      view.focus();
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+}

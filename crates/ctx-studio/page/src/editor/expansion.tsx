@@ -1,0 +1,53 @@
+// What a text becomes: the engine expands it while it is typed.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Expanded } from "../api";
+import { call } from "../transport";
+import { currentId } from "../project";
+import { inputs, turn } from "../turn";
+import { lang, t } from "../language";
+import { Pieces } from "../ui/pieces";
+
+const PAUSE = 120;
+
+export function useExpansion(text: string): Expanded | undefined {
+  const [expanded, setExpanded] = useState<Expanded | undefined>(undefined);
+  const asked = useRef(0);
+  const { conversation, profile } = inputs.value;
+  const agent = currentId.value;
+  const settings = turn.value;
+  useEffect(() => {
+    const mine = ++asked.current;
+    const timer = setTimeout(
+      () => {
+        call<Expanded>("POST", "expand", { body: { text, agent, conversation, profile, turn: settings } }).then(
+          (answer) => {
+            if (mine === asked.current) setExpanded(answer);
+          },
+          () => {
+            if (mine === asked.current) setExpanded(undefined);
+          },
+        );
+      },
+      expanded ? PAUSE : 0,
+    );
+    return () => clearTimeout(timer);
+  }, [text, agent, conversation, profile, settings, lang.value]);
+  return expanded;
+}
+
+export function Expansion({ expanded }: { expanded: Expanded | undefined }) {
+  if (!expanded) return null;
+  const isBlank = expanded.text.trim() === "";
+  return (
+    <div class="expansion" role="group" aria-label={t().expansion}>
+      <p class="caption">{t().expansion}</p>
+      {isBlank ? (
+        <p class="soft">{t().rendersNothing}</p>
+      ) : (
+        <Pieces
+          pieces={expanded.pieces.length > 0 ? expanded.pieces : [{ text: expanded.text, source: "preset", name: "" }]}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+// Shows the editor in the page. Until its file is loaded, and if it cannot be, the text stands in a plain field.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Editor, EditorOptions, Mark } from "./chunk";
+import { registry } from "../project";
+import { t } from "../language";
+
+let loading: Promise<(options: EditorOptions) => Editor> | undefined;
+
+function load(): Promise<(options: EditorOptions) => Editor> {
+  // The name is kept from the bundler: the chunk lies beside the page.
+  const name = "./editor.js";
+  loading ??= import(/* @vite-ignore */ name).then((chunk: typeof import("./chunk")) => chunk.openEditor);
+  loading.catch(() => (loading = undefined));
+  return loading;
+}
+
+export function TextEditor({
+  text,
+  label,
+  hint,
+  marks,
+  isReadOnly,
+  onChange,
+  hasLineNumbers,
+  isFocused,
+  select,
+  onLeave,
+  testId,
+}: {
+  text: string;
+  label: string;
+  hint: string;
+  marks: Mark[];
+  isReadOnly: boolean;
+  onChange: (text: string) => void;
+  hasLineNumbers?: boolean;
+  isFocused?: boolean;
+  /** Selects a range when it changes. */
+  select?: { from: number; to: number };
+  onLeave?: () => void;
+  testId?: string;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<Editor | undefined>(undefined);
+  const [isFailed, fail] = useState(false);
+  // The editor lives longer than one rendering, so it asks for the newest functions.
+  const now = useRef({ onChange, onLeave, text });
+  now.current = { onChange, onLeave, text };
+
+  useEffect(() => {
+    let made: Editor | undefined;
+    let isGone = false;
+    load().then(
+      (openEditor) => {
+        if (isGone || !place.current) return;
+        made = openEditor({
+          parent: place.current,
+          text: now.current.text,
+          label,
+          hint,
+          nonce: document.querySelector<HTMLLinkElement>("#style")?.nonce ?? "",
+          isReadOnly,
+          hasLineNumbers: hasLineNumbers === true,
+          isFocused: isFocused === true,
+          macros: () => registry.peek().macros,
+          onChange: (next) => now.current.onChange(next),
+          onLeave: () => now.current.onLeave?.(),
+          phrases: t().editorPhrases,
+        });
+        setEditor(made);
+      },
+      () => fail(true),
+    );
+    return () => {
+      isGone = true;
+      made?.destroy();
+    };
+  }, []);
+
+  useEffect(() => editor?.setText(text), [editor, text]);
+  useEffect(() => editor?.setMarks(marks), [editor, marks]);
+  useEffect(() => editor?.setReadOnly(isReadOnly), [editor, isReadOnly]);
+  useEffect(() => {
+    if (select) editor?.select(select.from, select.to);
+  }, [editor, select]);
+
+  return (
+    <div class={`text-editor ${isReadOnly ? "read-only" : ""}`} data-test={testId}>
+      <div ref={place} />
+      {!editor && (
+        <textarea
+          aria-label={label}
+          value={text}
+          placeholder={hint}
+          readOnly={isReadOnly || !isFailed}
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </div>
+  );
+}

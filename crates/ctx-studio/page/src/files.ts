@@ -1,0 +1,304 @@
+// The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
+import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import type { Edit, Edited, FileView } from "./api";
+import { apply, overlaps } from "./pointer";
+import { access, call, CallError, thisWindow } from "./transport";
+import { forget, remember, type Kept } from "./unsent";
+import { toast } from "./announce";
+import { lang, t } from "./language";
+
+/** A short pause joins the keystrokes of one moment; longer ones would be felt. */
+const PAUSE = 30;
+const RETRY = 1500;
+
+export interface Batch {
+  id: string;
+  edits?: Edit[];
+  text?: string;
+}
+export interface Conflict {
+  kind: "edit" | "save";
+  mine: Batch[];
+  theirs: FileView;
+}
+
+export class OpenFile {
+  /** The draft as the server last told it. */
+  readonly server: Signal<FileView | undefined> = signal(undefined);
+  readonly pending: Signal<Batch[]> = signal([]);
+  readonly conflict: Signal<Conflict | undefined> = signal(undefined);
+  readonly failure: Signal<CallError | undefined> = signal(undefined);
+  /** The value with the edits that are still on their way. */
+  readonly value: ReadonlySignal<unknown> = computed(() =>
+    this.pending.value.reduce((value, batch) => apply(value, batch.edits ?? []), this.server.value?.value),
+  );
+  /** The same for the text; structured edits show in it once the server has made them. */
+  readonly text = computed(
+    () => this.pending.value.findLast((batch) => batch.text !== undefined)?.text ?? this.server.value?.text ?? "",
+  );
+  readonly isDirty = computed(() => this.pending.value.length > 0 || this.server.value?.isDirty === true);
+  readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
+
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sending: Promise<void> | undefined;
+  /** Undo, redo and fix one after the other: each counts from what the one before has left. */
+  #steps: Promise<void> = Promise.resolve();
+
+  constructor(readonly id: string) {}
+
+  async load(isForced = false): Promise<void> {
+    try {
+      this.#take(await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`), isForced);
+      this.failure.value = undefined;
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      this.failure.value = error;
+    }
+  }
+
+  /** Changes the draft: at once in this page, and soon on the server. */
+  edit(...edits: Edit[]): void {
+    if (this.isReadOnly.value) return;
+    const waiting = this.pending.value;
+    const last = waiting.at(-1);
+    const [only] = edits;
+    const isNext =
+      last &&
+      edits.length === 1 &&
+      only?.op === "set" &&
+      last.edits?.length === 1 &&
+      last.edits[0]?.op === "set" &&
+      last.edits[0].pointer === only.pointer &&
+      !this.#isInFlight(last);
+    if (isNext) this.#put([...waiting.slice(0, -1), { id: last.id, edits }]);
+    else this.#put([...waiting, { id: randomId(), edits }]);
+    this.#schedule(PAUSE);
+  }
+
+  /** Replaces the whole text of the draft. */
+  editText(text: string): void {
+    if (this.isReadOnly.value) return;
+    const waiting = this.pending.value;
+    const last = waiting.at(-1);
+    const isNext = last?.text !== undefined && !this.#isInFlight(last);
+    this.#put(isNext ? [...waiting.slice(0, -1), { id: last.id, text }] : [...waiting, { id: randomId(), text }]);
+    this.#schedule(PAUSE * 5);
+  }
+
+  undo(): Promise<void> {
+    return this.#step("undo");
+  }
+  redo(): Promise<void> {
+    return this.#step("redo");
+  }
+  discard(): Promise<void> {
+    return this.#step("discard");
+  }
+  fix(index: number): Promise<void> {
+    return this.#step("fix", { index });
+  }
+
+  async save(isOverwriting = false): Promise<boolean> {
+    await this.#steps;
+    if (!(await this.flush())) return false;
+    const view = this.server.value;
+    if (!view) return false;
+    try {
+      const body = isOverwriting ? { overwrite: true } : {};
+      this.#take(await call<Edited>("POST", this.#path("save"), { body, ifMatch: view.hash }));
+      this.conflict.value = undefined;
+      return true;
+    } catch (error) {
+      this.#fail(error, "save", []);
+      return false;
+    }
+  }
+
+  /** Waits until the server has all edits; false if it does not take them now. */
+  async flush(): Promise<boolean> {
+    while (this.pending.value.length > 0) {
+      if (this.conflict.value) return false;
+      clearTimeout(this.#timer);
+      const before = this.pending.value.length;
+      await this.#send();
+      if (this.pending.value.length >= before) return false;
+    }
+    return true;
+  }
+
+  async keepMine(): Promise<void> {
+    const conflict = this.conflict.value;
+    if (!conflict) return;
+    this.conflict.value = undefined;
+    if (conflict.kind === "save") {
+      this.server.value = { ...conflict.theirs, ...this.#draftOf(conflict) };
+      await this.save(true);
+    } else {
+      this.#take(conflict.theirs, true);
+      // A new id, as the old one was refused.
+      this.#put(this.pending.value.map((batch) => ({ ...batch, id: randomId() })));
+      await this.flush();
+    }
+  }
+
+  async takeTheirs(): Promise<void> {
+    const conflict = this.conflict.value;
+    if (!conflict) return;
+    this.conflict.value = undefined;
+    this.#put([]);
+    if (conflict.kind === "save") await this.discard();
+    else this.#take(conflict.theirs, true);
+    await this.load();
+  }
+
+  /** Edits of an earlier life of this window, which the server may not have. */
+  restore(batches: Batch[]): void {
+    this.#put([...batches, ...this.pending.value]);
+    this.#schedule(0);
+  }
+
+  /** An answer that is older than what is known is thrown away, unless a server began anew. */
+  #take(view: FileView, isForced = false): void {
+    const known = this.server.value;
+    if (!isForced && known && view.revision < known.revision && view.hash === known.hash) return;
+    this.server.value = view;
+  }
+
+  /** After a refused save: the draft is ours, the file's hash is theirs. */
+  #draftOf(conflict: Conflict): Partial<FileView> {
+    const mine = this.server.value;
+    if (!mine) return {};
+    return { text: mine.text, value: mine.value, revision: mine.revision, isDirty: true, hash: conflict.theirs.hash };
+  }
+
+  #step(verb: "undo" | "redo" | "discard" | "fix", more: object = {}): Promise<void> {
+    this.#steps = this.#steps.then(() => this.#takeStep(verb, more));
+    return this.#steps;
+  }
+
+  async #takeStep(verb: string, more: object): Promise<void> {
+    if (!(await this.flush())) return;
+    try {
+      const body = { base: this.server.value?.revision ?? 0, ...more };
+      this.#take(await call<Edited>("POST", this.#path(verb), { body }));
+    } catch (error) {
+      this.#fail(error, "edit", []);
+    }
+  }
+
+  #path(verb: string): string {
+    return `files/${encodeURIComponent(this.id)}/${verb}`;
+  }
+
+  #isInFlight(batch: Batch): boolean {
+    return this.#sending !== undefined && this.pending.value[0] === batch;
+  }
+
+  #put(batches: Batch[]): void {
+    this.pending.value = batches;
+    if (batches.length > 0) remember(this.id, batches);
+    else forget(this.id);
+  }
+
+  /** A server that began anew counts revisions anew. */
+  async reopen(): Promise<void> {
+    await this.load(true);
+    await this.flush();
+  }
+
+  #schedule(pause: number): void {
+    clearTimeout(this.#timer);
+    if (access.value === "closed") return;
+    this.#timer = setTimeout(() => void this.flush(), pause);
+  }
+
+  #send(): Promise<void> {
+    this.#sending ??= this.#sendFirst().finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  async #sendFirst(): Promise<void> {
+    const [batch] = this.pending.value;
+    const view = this.server.value;
+    if (!batch || !view) return;
+    try {
+      const body = { base: view.revision, ...batch };
+      const answer = await call<Edited>("POST", this.#path("edits"), { body });
+      // Both together: the page never shows the edit twice or not at all.
+      const rest = this.pending.value.slice(1);
+      this.#take(answer);
+      this.#put(rest);
+    } catch (error) {
+      this.#fail(error, "edit", this.pending.value);
+    }
+  }
+
+  #fail(error: unknown, kind: Conflict["kind"], mine: Batch[]): void {
+    if (!(error instanceof CallError)) throw error;
+    if (error.isConflict && error.failure.theirs) {
+      this.conflict.value = { kind, mine, theirs: error.failure.theirs };
+    } else if (error.isOffline) {
+      if (mine.length > 0) this.#schedule(RETRY);
+      else toast(t().offline, "error");
+    } else {
+      // The server will never take it, so it does not stay in the way of the next ones.
+      if (mine.length > 0) this.#put(mine.slice(1));
+      toast(error.message || t().failed, "error", error.failure.help);
+      void this.load();
+    }
+  }
+}
+
+const open = new Map<string, OpenFile>();
+
+/** The file with this id; it is loaded when it is asked for the first time. */
+export function file(id: string): OpenFile {
+  let found = open.get(id);
+  if (!found) {
+    found = new OpenFile(id);
+    open.set(id, found);
+    const kept: Kept | undefined = unsent.get(id);
+    unsent.delete(id);
+    const opened = found;
+    void opened.load().then(() => kept && opened.restore(kept.batches));
+  }
+  return found;
+}
+
+/** Findings are texts: in another language they are asked for again. */
+export function followLanguage(): void {
+  let before = lang.value;
+  effect(() => {
+    if (lang.value === before) return;
+    before = lang.value;
+    for (const one of open.values()) void one.load();
+  });
+}
+
+export function openFiles(): IterableIterator<OpenFile> {
+  return open.values();
+}
+
+const unsent = new Map<string, Kept>();
+
+/** Takes over edits that were not sent before the page was closed, and sends them. */
+export function resume(kept: Kept[]): void {
+  for (const one of kept) {
+    unsent.set(one.file, one);
+    file(one.file);
+  }
+}
+
+/** Whether edits of this window at `pointer` are still on their way. */
+export function isPendingAt(opened: OpenFile, pointer: string): boolean {
+  return opened.pending.value.some((batch) => batch.edits?.some((edit) => overlaps(edit.pointer, pointer)));
+}
+
+export function randomId(): string {
+  return crypto.randomUUID();
+}
+
+addEventListener("beforeunload", (event) => {
+  // Drafts are safe on the server; only what it has not got is worth a question.
+  if ([...open.values()].some((one) => one.pending.value.length > 0) && thisWindow()) event.preventDefault();
+});

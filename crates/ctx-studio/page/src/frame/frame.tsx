@@ -1,0 +1,111 @@
+// What stands around every page: the file, the turn, the pages, the preview.
+import { access, isOutdated, isReachable } from "../transport";
+import { announcement, closeToast, toasts } from "../announce";
+import { current, projectFailure, projectInfo } from "../project";
+import { route } from "../route";
+import { t } from "../language";
+import { Button, IconButton } from "../ui/button";
+import { Icon } from "../ui/icon";
+import { Header } from "./header";
+import { Navigation } from "./navigation";
+import { TurnBar } from "./turn-bar";
+import { Closed } from "./closed";
+import { ConflictBar } from "./conflict";
+import { Shortcuts } from "./shortcuts";
+import { PresetPage } from "../preset/preset-page";
+import { Inspector } from "../inspector/inspector";
+import { ComparePage } from "../compare/compare-page";
+import { ImportPage } from "../import/import-page";
+import { DropZone } from "../import/drop";
+import { StartPage } from "../start/start-page";
+
+export function Frame() {
+  if (access.value === "closed") return <Closed />;
+  const { page } = route.value;
+  const isStart = page === "start";
+  return (
+    <>
+      <a
+        class="skip"
+        href="#page"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById("page")?.focus();
+        }}
+      >
+        {t().skip}
+      </a>
+      <Header />
+      {!isStart && <TurnBar />}
+      <Bars />
+      <div class={`body on-${page}`}>
+        {!isStart && <Navigation />}
+        <main id="page" tabIndex={-1} class={page === "preview" ? "beside" : ""}>
+          {page === "preview" && <Inspector isAlone />}
+          {page === "preset" && <PresetPage />}
+          {page === "compare" && <ComparePage />}
+          {page === "import" && <ImportPage />}
+          {isStart && <StartPage />}
+        </main>
+        {!isStart && page !== "preview" && (
+          <aside class="beside" aria-label={t().preview}>
+            <Inspector />
+          </aside>
+        )}
+      </div>
+      <DropZone />
+      <Shortcuts />
+      <Toasts />
+      <div class="hidden" role="status" aria-live="polite" data-test="announcement">
+        {announcement.value}
+      </div>
+    </>
+  );
+}
+
+/** What must be known before anything else is done. */
+function Bars() {
+  return (
+    <>
+      {isOutdated.value && (
+        <p class="bar-note warning" role="alert">
+          <Icon name="refresh-cw" />
+          {t().outdated}
+          <Button onClick={() => location.reload()}>{t().reload}</Button>
+        </p>
+      )}
+      {!isReachable.value && (
+        <p class="bar-note warning" role="alert">
+          <Icon name="triangle-alert" />
+          {t().unreachable}
+        </p>
+      )}
+      {projectFailure.value && (
+        <p class="bar-note error" role="alert">
+          <Icon name="circle-alert" />
+          {projectFailure.value.message || t().failed}
+          <Button onClick={() => location.reload()}>{t().tryAgain}</Button>
+        </p>
+      )}
+      {projectInfo.value?.isCut && <p class="bar-note">{t().tooManyFiles(projectInfo.value.files.length)}</p>}
+      {current.value && <ConflictBar file={current.value} />}
+    </>
+  );
+}
+
+function Toasts() {
+  return (
+    <section class="toasts" aria-label={t().notices}>
+      {toasts.value.map((toast) => (
+        <div key={toast.id} class={`toast ${toast.kind}`} role={toast.kind === "error" ? "alert" : "status"}>
+          <Icon name={toast.kind === "error" ? "circle-alert" : "info"} />
+          <span>
+            {toast.text}
+            {toast.help && <small>{toast.help}</small>}
+          </span>
+          <IconButton label={t().close} icon="x" onClick={() => closeToast(toast.id)} />
+        </div>
+      ))}
+    </section>
+  );
+}

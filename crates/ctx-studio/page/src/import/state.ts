@@ -1,0 +1,84 @@
+// The files that were dropped, and the report of what would become of them.
+import { signal } from "@preact/signals";
+import type { ImportReport, ImportWritten } from "../api";
+import { call, CallError } from "../transport";
+import { announce, toast } from "../announce";
+import { go } from "../route";
+import { t } from "../language";
+import { loadProject, projectInfo } from "../project";
+import { randomId } from "../files";
+
+export const report = signal<ImportReport | undefined>(undefined);
+export const failed = signal<{ name: string; message: string; help?: string }[]>([]);
+export const sending = signal<{ done: number; all: number } | undefined>(undefined);
+export const folder = signal("");
+
+let batch: string | undefined;
+/** As `ctx import` takes them; a larger file is refused by the server too. */
+const TIMEOUT = 120_000;
+
+export async function add(files: readonly File[]): Promise<void> {
+  if (files.length === 0 || projectInfo.value?.isReadOnly) return;
+  go("import");
+  batch ??= randomId();
+  sending.value = { done: 0, all: files.length };
+  for (const [index, file] of files.entries()) {
+    try {
+      const path = `import?name=${encodeURIComponent(file.name)}&batch=${encodeURIComponent(batch)}`;
+      const answer = await call<ImportReport>("POST", path, { bytes: file, timeout: TIMEOUT });
+      if (!report.value) folder.value = answer.folder;
+      report.value = answer;
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      failed.value = [
+        ...failed.value,
+        { name: file.name, message: error.message || t().offline, help: error.failure.help },
+      ];
+    }
+    sending.value = { done: index + 1, all: files.length };
+  }
+  sending.value = undefined;
+  announce(t().read(files.length));
+  requestAnimationFrame(() => document.getElementById("import-title")?.focus());
+}
+
+export async function write(isOverwriting: boolean): Promise<void> {
+  if (!batch || !report.value) return;
+  try {
+    const body = { batch, folder: folder.value, ...(isOverwriting ? { overwrite: true } : {}) };
+    const written = await call<ImportWritten>("POST", "import/write", { body, timeout: TIMEOUT });
+    clear();
+    await opened(written);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    toast(error.message || t().offline, "error", error.failure.help);
+  }
+}
+
+/** After files were written: they are listed, and the agent among them opens. */
+export async function opened(written: ImportWritten): Promise<void> {
+  toast(t().written(written.written.length));
+  await loadProject();
+  const files = projectInfo.value?.files ?? [];
+  const agent =
+    files.find(({ id, path }) => id === written.agent || path === written.agent) ??
+    files.find(({ path, kind }) => written.written.includes(path) && (kind === "agent" || kind === "preset"));
+  go("preset", agent?.id);
+}
+
+export async function discard(): Promise<void> {
+  const id = batch;
+  clear();
+  if (!id) return;
+  try {
+    await call("POST", "import/discard", { body: { batch: id } });
+  } catch {
+    // The server forgets it by itself.
+  }
+}
+
+function clear(): void {
+  batch = undefined;
+  report.value = undefined;
+  failed.value = [];
+}

@@ -1,0 +1,49 @@
+// Starts the page: the token, the folder, the preview, the notices.
+import { render } from "preact";
+import { access, enter } from "./transport";
+import { identify, leftBehind } from "./unsent";
+import { followLanguage, openFiles, resume } from "./files";
+import { followRegistry, loadProject } from "./project";
+import { followPreview } from "./preview";
+import { listen, outside } from "./notices";
+import { followTitle } from "./title";
+import { Frame } from "./frame/frame";
+
+async function start(): Promise<void> {
+  await identify();
+  try {
+    await enter();
+  } catch {
+    // Not reachable: the frame says so, and offers to try again.
+    access.value = "closed";
+  }
+  const root = document.getElementById("app");
+  if (root) render(<Frame />, root);
+  if (access.value !== "open") {
+    // Another window may open a new link: this one begins with its token then.
+    return void access.subscribe((now) => now === "open" && location.reload());
+  }
+  resume(await leftBehind());
+  await loadProject();
+  followTitle();
+  followLanguage();
+  followAccess();
+  followRegistry();
+  followPreview();
+  listen();
+}
+
+/** When a server that began anew is open again, it gets what it has missed, and all is read again. */
+function followAccess(): void {
+  let before = access.value;
+  access.subscribe((now) => {
+    const isBack = before === "closed" && now === "open";
+    before = now;
+    if (!isBack) return;
+    void loadProject();
+    for (const file of openFiles()) void file.reopen();
+    outside.value++;
+  });
+}
+
+void start();

@@ -1,0 +1,63 @@
+// One WebSocket for the notices of other windows and programs.
+import { effect, signal } from "@preact/signals";
+import type { Notice } from "./api";
+import { access, socketProtocols, thisWindow } from "./transport";
+import { openFiles } from "./files";
+import { loadProject } from "./project";
+
+/** Counts up when a file changed that this window did not change: what is computed from it is stale. */
+export const outside = signal(0);
+
+let socket: WebSocket | undefined;
+let last: { run: string; seq: number } | undefined;
+let wait = 500;
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+export function listen(): void {
+  effect(() => {
+    if (access.value === "open") connect();
+  });
+  // A sleeping tab loses its socket without hearing of it.
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible" && access.value === "open" && socket?.readyState !== WebSocket.OPEN)
+      connect();
+  });
+}
+
+function connect(): void {
+  clearTimeout(retry);
+  if (socket && socket.readyState <= WebSocket.OPEN) return;
+  const since = last ? `?since=${last.seq}&run=${encodeURIComponent(last.run)}` : "";
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const opened = new WebSocket(`${scheme}://${location.host}/api/events${since}`, socketProtocols());
+  socket = opened;
+  opened.onopen = () => (wait = 500);
+  opened.onmessage = (event) => {
+    if (typeof event.data === "string") hear(JSON.parse(event.data) as Notice);
+  };
+  opened.onclose = () => {
+    if (socket === opened) socket = undefined;
+    if (access.value !== "open") return;
+    retry = setTimeout(connect, wait);
+    wait = Math.min(wait * 2, 15_000);
+  };
+}
+
+function hear(notice: Notice): void {
+  last = { run: notice.run, seq: notice.seq };
+  if (notice.by && notice.by === thisWindow()) return;
+  if (notice.type === "resync") {
+    void loadProject();
+    for (const file of openFiles()) void file.load();
+  } else if (notice.type === "project") {
+    void loadProject();
+  } else {
+    for (const file of openFiles()) {
+      const isNews =
+        file.id === notice.id && (notice.type === "file" || notice.revision !== file.server.value?.revision);
+      if (isNews) void file.load();
+    }
+    if (notice.type === "file") void loadProject();
+  }
+  outside.value++;
+}

@@ -1,0 +1,129 @@
+// The commands of the list: each edits the file, says what it did, and leaves the focus where it belongs.
+import type { AnchorInfo } from "../api";
+import { announce } from "../announce";
+import { t } from "../language";
+import {
+  copyOf,
+  groupEdits,
+  insertEdits,
+  moveEdits,
+  newAnchor,
+  newGroupEdits,
+  newMessage,
+  removeEdits,
+  switchEdits,
+  type Preset,
+} from "./actions";
+import { anchorType, titleOf, type Entry } from "./entries";
+import { expanded, focusEntry, fresh, open, preset, selected } from "./state";
+
+export function labelOf(entry: Entry): string {
+  return titleOf(entry) || anchorType(entry) || t().entryNumber(entry.index + 1);
+}
+
+/** Moves entries before the place `to` of the list as it is. Between two of one group, they join it. */
+export function move(of: Preset, chosen: readonly Entry[], to: number): void {
+  const edits = moveEdits(of, chosen, to);
+  const [first] = chosen;
+  if (edits.length === 0 || !first) return;
+  of.file.edit(...edits);
+  const now = preset.value;
+  if (!now) return;
+  const keys = new Set(chosen.map(({ key }) => key));
+  const moved = now.entries.filter(({ key }) => keys.has(key));
+  const start = moved[0]?.index ?? 0;
+  const before = now.entries[start - 1]?.value["groupId"];
+  const after = now.entries[start + moved.length]?.value["groupId"];
+  const isInside = before === after && typeof before === "string" && now.groups.some(({ id }) => id === before);
+  const joins = isInside ? groupEdits(moved, before) : [];
+  if (joins.length > 0) now.file.edit(...joins);
+  const place = t().moved(
+    chosen.length === 1 ? labelOf(first) : t().entries(chosen.length),
+    start + 1,
+    now.entries.length,
+  );
+  announce(joins.length > 0 ? `${place} ${t().joined(String(before))}` : place);
+}
+
+/** One step up or down, with the keyboard. */
+export function step(of: Preset, entry: Entry, by: -1 | 1, part: string): void {
+  const chosen = selected.value.has(entry.key) ? of.entries.filter(({ key }) => selected.value.has(key)) : [entry];
+  const edge =
+    by < 0 ? Math.min(...chosen.map(({ index }) => index)) - 1 : Math.max(...chosen.map(({ index }) => index)) + 2;
+  if (edge < 0 || edge > of.entries.length) return announce(t().atTheEdge);
+  move(of, chosen, edge);
+  focusEntry(entry.key, part);
+}
+
+function insert(of: Preset, value: Record<string, unknown>, after: Entry | undefined): void {
+  of.file.edit(...insertEdits(of, value, after));
+  const index = after ? after.index + 1 : of.entries.length;
+  const added = preset.value?.entries[index];
+  if (!added) return;
+  fresh.value = added.key;
+  open(added.key, true);
+  announce(t().added(labelOf(added)));
+  // A message's editor takes the focus by itself.
+  if (anchorType(added) !== undefined) focusEntry(added.key);
+}
+
+export function addMessage(of: Preset, after?: Entry): void {
+  const group = typeof after?.value["groupId"] === "string" ? after.value["groupId"] : undefined;
+  insert(of, newMessage(group), after);
+}
+
+export function addAnchor(of: Preset, anchor: AnchorInfo, after?: Entry, id?: string): void {
+  insert(of, newAnchor(anchor, id), after);
+}
+
+export function duplicate(of: Preset, chosen: readonly Entry[]): void {
+  const last = chosen.at(-1);
+  if (!last) return;
+  const copies = chosen.map((entry) => copyOf(entry, of.entries, t().copySuffix));
+  of.file.edit(
+    ...copies.map((value, offset) => ({
+      op: "insert" as const,
+      pointer: `${of.list}/${last.index + 1 + offset}`,
+      value,
+    })),
+  );
+  announce(t().duplicated(copies.length));
+  const added = preset.value?.entries[last.index + 1];
+  if (added) focusEntry(added.key);
+}
+
+export function remove(of: Preset, chosen: readonly Entry[]): void {
+  const first = Math.min(...chosen.map(({ index }) => index));
+  of.file.edit(...removeEdits(chosen));
+  const gone = new Set(chosen.map(({ key }) => key));
+  selected.value = new Set([...selected.value].filter((key) => !gone.has(key)));
+  expanded.value = new Set([...expanded.value].filter((key) => !gone.has(key)));
+  announce(t().deleted(chosen.length));
+  const next = preset.value?.entries[first] ?? preset.value?.entries.at(-1);
+  if (next) focusEntry(next.key);
+}
+
+export function switchAll(of: Preset, chosen: readonly Entry[], isTo: boolean): void {
+  const edits = chosen.flatMap((entry) => switchEdits(of, entry, isTo));
+  if (edits.length > 0) of.file.edit(...edits);
+  announce(isTo ? t().switchedOn(chosen.length) : t().switchedOff(chosen.length));
+}
+
+export function putIntoGroup(of: Preset, chosen: readonly Entry[], group: string | undefined): void {
+  const edits = groupEdits(chosen, group);
+  if (edits.length > 0) of.file.edit(...edits);
+}
+
+/** Makes a group of entries and brings them together, after the first of them. */
+export function makeGroup(of: Preset, chosen: readonly Entry[], name: string): void {
+  const { id, edits } = newGroupEdits(of, name);
+  of.file.edit(...edits, ...groupEdits(chosen, id));
+  const now = preset.value;
+  const [first, ...rest] = chosen;
+  if (!now || !first || rest.length === 0) return;
+  const keys = new Set(rest.map(({ key }) => key));
+  const home = now.entries.find(({ key }) => key === first.key);
+  const others = now.entries.filter(({ key }) => keys.has(key));
+  const moves = home ? moveEdits(now, others, home.index + 1) : [];
+  if (moves.length > 0) now.file.edit(...moves);
+}

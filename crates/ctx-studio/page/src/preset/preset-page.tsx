@@ -1,0 +1,123 @@
+// One list of entries in the order of the file, the same entries at their places, or the file's text.
+import { current, currentId } from "../project";
+import { preview } from "../preview";
+import { figure, t } from "../language";
+import { Button } from "../ui/button";
+import { Icon } from "../ui/icon";
+import { EntryList } from "./entry-list";
+import { PlacedView } from "./placed-view";
+import { Selection } from "./selection";
+import { TextView } from "./text-view";
+import { Toolbar } from "./toolbar";
+import { expanded, preset, view } from "./state";
+import type { Preset } from "./actions";
+import type { OpenFile } from "../files";
+
+export function PresetPage() {
+  const file = current.value;
+  if (!file) return currentId.value ? null : <p class="empty">{t().noAgents}</p>;
+  const failure = file.failure.value;
+  if (failure && !file.server.value) {
+    return (
+      <div class="empty">
+        <p>
+          <Icon name="circle-alert" />
+          {failure.message || t().offline}
+        </p>
+        {failure.failure.help && <p class="soft">{failure.failure.help}</p>}
+        <Button onClick={() => void file.load()}>{t().tryAgain}</Button>
+      </div>
+    );
+  }
+  if (!file.server.value)
+    return (
+      <p class="empty soft" aria-busy="true">
+        {t().loading}
+      </p>
+    );
+  const of = preset.value;
+  const isUnreadable = file.value.value === undefined;
+  // The text stays the same element when it breaks and when it is mended: somebody is typing in it.
+  const shown = isUnreadable ? "text" : view.value;
+  return (
+    <section class="preset-page" aria-labelledby="preset-title">
+      <h1 id="preset-title" class="hidden">
+        {t().pageNames.preset}: {file.server.value.path}
+      </h1>
+      <Toolbar file={file} of={of} />
+      {isUnreadable && <Unreadable file={file} />}
+      {shown === "text" && <TextView key={file.id} file={file} />}
+      {shown !== "text" && !of && <NoList file={file} />}
+      {shown === "placed" && of && <PlacedView of={of} />}
+      {shown === "list" && of && <EntryList of={of} />}
+      {shown === "list" && of && <Selection of={of} />}
+      {shown !== "text" && of && <Total of={of} />}
+    </section>
+  );
+}
+
+/** A file that cannot be parsed: what is wrong, above its text. */
+function Unreadable({ file }: { file: OpenFile }) {
+  const first = file.server.value?.findings.find(({ severity }) => severity === "error");
+  return (
+    <p class="bar-note error" role="alert">
+      <Icon name="circle-alert" />
+      <span>
+        {t().unreadable}{" "}
+        {first && (
+          <b>
+            {first.line !== undefined && `${first.line}:${first.column ?? 1} `}
+            {first.message}
+          </b>
+        )}
+      </span>
+    </p>
+  );
+}
+
+function NoList({ file }: { file: OpenFile }) {
+  const isObject = typeof file.value.value === "object" && file.value.value !== null;
+  return (
+    <div class="empty">
+      <p>{t().noEntries}</p>
+      {isObject && !file.isReadOnly.value && (
+        <Button
+          kind="main"
+          icon="plus"
+          onClick={() =>
+            file.edit({
+              op: "set",
+              pointer: "/presetMessages",
+              value: [{ role: "system", content: "" }, { type: "chat_history" }],
+            })
+          }
+        >
+          {t().beginPreset}
+        </Button>
+      )}
+      <Button icon="code" onClick={() => (view.value = "text")}>
+        {t().views.text}
+      </Button>
+    </div>
+  );
+}
+
+function Total({ of }: { of: Preset }) {
+  const shown = preview.value;
+  if (!shown) return null;
+  const areOpen = view.value === "list" && of.entries.some(({ key }) => expanded.value.has(key));
+  const own = Object.values(shown.entryTokens).reduce((sum, tokens) => sum + tokens, 0);
+  const all = shown.usage.tokens;
+  return (
+    <div class="total">
+      <span data-test="total">
+        {all === undefined ? t().totalOfEntries(figure(own)) : t().totalOf(figure(own), figure(all))}
+      </span>
+      {areOpen && (
+        <Button kind="quiet" onClick={() => (expanded.value = new Set())}>
+          {t().closeAll}
+        </Button>
+      )}
+    </div>
+  );
+}

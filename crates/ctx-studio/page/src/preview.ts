@@ -1,0 +1,160 @@
+// The preview: what the model would receive for the drafts and the turn of now.
+import { computed, effect, signal } from "@preact/signals";
+import type { Body, Finding, Life, Preview, PreviewRequest, Row, RowText, RowTexts, Splice } from "./api";
+import { call, CallError, thisWindow } from "./transport";
+import { current, currentId, projectInfo } from "./project";
+import { inputs, turn } from "./turn";
+import { outside } from "./notices";
+import { lang, t } from "./language";
+
+export type Shown = Omit<Preview, "rows"> & { rows: Row[] };
+/** What a preview can be asked for instead of what stands on the page. */
+export type Instead = Partial<Pick<PreviewRequest, "agent" | "saved">> & { turn?: PreviewRequest["turn"] };
+
+export const preview = signal<Shown | undefined>(undefined);
+export const previewFailure = signal<CallError | undefined>(undefined);
+/** A newer preview is on its way. */
+export const isWorking = signal(false);
+/** Ids of processors that are switched for the preview only. */
+export const switches = signal<{ enable: string[]; disable: string[] }>({ enable: [], disable: [] });
+
+let isRunning = false;
+let isStale = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+const PAUSE = 30;
+
+export function request(instead: Instead = {}): PreviewRequest {
+  return {
+    window: thisWindow(),
+    agent: currentId.value,
+    ...inputs.value,
+    turn: turn.value,
+    ...switches.value,
+    ...instead,
+  };
+}
+
+/** Makes the preview anew whenever something that it is made of changes. */
+export function followPreview(): void {
+  const stamp = computed(() =>
+    [
+      JSON.stringify(request()),
+      current.value?.server.value?.revision,
+      current.value?.server.value?.hash,
+      outside.value,
+      lang.value,
+      projectInfo.value !== undefined,
+    ].join(),
+  );
+  effect(() => {
+    void stamp.value;
+    if (!projectInfo.peek()) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void refresh(), PAUSE);
+  });
+}
+
+/** One at a time: a newer request would end the older one, and a browser tells each such end on its console. */
+export async function refresh(): Promise<void> {
+  const agent = current.peek()?.server.peek();
+  if (agent && agent.value === undefined) {
+    // The server would say the same.
+    const wrong = agent.findings.find(({ severity }) => severity === "error");
+    previewFailure.value = new CallError(422, { code: wrong?.code ?? "", message: wrong?.message ?? t().unreadable });
+    return;
+  }
+  isWorking.value = true;
+  isStale = isRunning;
+  if (isRunning) return;
+  isRunning = true;
+  try {
+    const have = preview.peek()?.id;
+    let answer = await call<Preview>("POST", "preview", { body: { ...request(), have } });
+    let rows = joined(answer, preview.peek());
+    if (!rows) {
+      answer = await call<Preview>("POST", "preview", { body: request() });
+      rows = joined(answer, undefined) ?? [];
+    }
+    preview.value = { ...answer, rows };
+    previewFailure.value = undefined;
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    // Another request of this window was newer.
+    if (error.failure.code !== "CTX1012") previewFailure.value = error;
+  } finally {
+    isRunning = false;
+    if (isStale) void refresh();
+    else isWorking.value = false;
+  }
+}
+
+/** A preview that stays: its id can be compared with later ones. */
+export async function pinned(instead: Instead = {}): Promise<Shown> {
+  const answer = await call<Preview>("POST", "preview", { body: { ...request(instead), pin: true } });
+  return { ...answer, rows: joined(answer, undefined) ?? [] };
+}
+
+function joined(answer: Preview, before: Shown | undefined): Row[] | undefined {
+  if (Array.isArray(answer.rows)) return answer.rows;
+  const rows = before ? spliced(before.rows, answer.rows.splices) : [];
+  return rows.length === answer.rows.total ? rows : undefined;
+}
+
+/** Rows after splices. Their places shift, so they are counted anew; a row that stays the same stays the same object. */
+export function spliced(rows: readonly Row[], splices: readonly Splice[]): Row[] {
+  const next = [...rows];
+  for (const { at, remove, insert } of splices) next.splice(at, remove, ...insert);
+  let sent = 0;
+  return next.map((row, place) => {
+    const n = row.dropped === undefined ? sent++ : undefined;
+    return row.n === n && row.row === place ? row : { ...row, n, row: place };
+  });
+}
+
+// --- What is asked for as it comes into view ----------------------------------------------------------------------
+
+const texts = new Map<string, Promise<RowText>>();
+
+/** The pieces of a row. Equal keys have equal texts, so what was read once is not asked for again. */
+export function textOf(id: string, row: Row): Promise<RowText> {
+  const known = texts.get(row.key);
+  if (known) return known;
+  const asked = call<RowTexts>("GET", `previews/${id}/rows?from=${row.row}&to=${row.row + 1}`).then(
+    ({ rows }) => rows[0] ?? { row: row.row, pieces: [] },
+  );
+  if (texts.size > 500) texts.clear();
+  texts.set(row.key, asked);
+  asked.catch(() => texts.delete(row.key));
+  return asked;
+}
+
+export function lifeOf(id: string, row: Row): Promise<Life> {
+  return call<Life>("GET", `previews/${id}/life?row=${row.row}`);
+}
+
+export function bodyOf(id: string, dialect: string): Promise<Body> {
+  return call<Body>("GET", `previews/${id}/body?dialect=${encodeURIComponent(dialect)}`);
+}
+
+/** Why an entry is not sent, by its pointer. */
+export const droppedBy = computed(() => {
+  const reasons = new Map<string, string>();
+  for (const row of preview.value?.rows ?? []) {
+    if (row.dropped !== undefined && row.pointer !== undefined) reasons.set(row.pointer, row.dropped);
+  }
+  return reasons;
+});
+
+/** The findings of the folder, of the file and of the preview, each once. */
+export const allFindings = computed<Finding[]>(() => {
+  const seen = new Set<string>();
+  const all = [
+    ...(projectInfo.value?.findings ?? []),
+    ...(current.value?.server.value?.findings ?? []),
+    ...(preview.value?.findings ?? []),
+  ];
+  return all.filter((one) => {
+    const key = `${one.code} ${one.pointer ?? ""} ${one.message}`;
+    return !seen.has(key) && seen.add(key);
+  });
+});

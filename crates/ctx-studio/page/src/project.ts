@@ -1,0 +1,65 @@
+// The folder: its files, the registry, and which file this window edits.
+import { computed, effect, signal } from "@preact/signals";
+import type { Project, ProjectFile, Registry } from "./api";
+import { call, CallError } from "./transport";
+import { file, type OpenFile } from "./files";
+import { go, route } from "./route";
+import { suggestLang, lang } from "./language";
+import { chooseInputs } from "./turn";
+
+export const projectInfo = signal<Project | undefined>(undefined);
+export const projectFailure = signal<CallError | undefined>(undefined);
+export const registry = signal<Registry>({ anchors: [], macros: [], processors: [], models: [], dialects: [] });
+
+/** The agents and presets, which the page Preset can show. */
+export const agents = computed<ProjectFile[]>(() =>
+  (projectInfo.value?.files ?? []).filter((one) => one.kind === "agent" || one.kind === "preset"),
+);
+
+/** The file in the address, or the first agent. */
+export const currentId = computed<string | undefined>(() => {
+  const files = projectInfo.value?.files ?? [];
+  return files.find((one) => one.id === route.value.file)?.id ?? defaults().agent ?? agents.value[0]?.id;
+});
+export const current = computed<OpenFile | undefined>(() => (currentId.value ? file(currentId.value) : undefined));
+
+export function filesOf(...kinds: ProjectFile["kind"][]): ProjectFile[] {
+  return (projectInfo.value?.files ?? []).filter((one) => kinds.includes(one.kind));
+}
+
+/** What `ctx.toml` names. */
+export function defaults(): Project["defaults"] {
+  return projectInfo.value?.defaults ?? { worldbooks: [] };
+}
+
+export async function loadProject(): Promise<void> {
+  try {
+    const loaded = await call<Project>("GET", "project");
+    suggestLang(loaded.lang);
+    projectInfo.value = loaded;
+    projectFailure.value = undefined;
+    chooseInputs(loaded, defaults());
+    const isEmpty = agents.value.length === 0;
+    if (isEmpty && route.value.page === "preset" && !route.value.file) go("start", undefined, true);
+    else if (!isEmpty && route.value.page === "start") go("preset", undefined, true);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    projectFailure.value = error;
+  }
+}
+
+/** The registry depends on the agent, and its texts on the language. */
+export function followRegistry(): void {
+  effect(() => {
+    const id = currentId.value;
+    void lang.value;
+    if (!projectInfo.value) return;
+    const query = id ? `?agent=${encodeURIComponent(id)}` : "";
+    call<Registry>("GET", `registry${query}`).then(
+      (loaded) => (registry.value = loaded),
+      () => {
+        // The page works without help for macros; a lost server is told elsewhere.
+      },
+    );
+  });
+}

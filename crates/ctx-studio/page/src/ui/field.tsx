@@ -1,0 +1,156 @@
+// Fields that keep what is being typed: a value from outside waits until the field is left.
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface FieldProps {
+  label: string;
+  value: string;
+  onInput: (next: string) => void;
+  /** Called when the field is left or Enter is pressed, if it should not be told of every letter. */
+  isLazy?: boolean;
+  placeholder?: string;
+  type?: "text" | "datetime-local";
+  isInvalid?: boolean;
+  help?: string;
+  list?: string;
+  isDisabled?: boolean;
+  size?: "short" | "normal" | "wide";
+  isLabelHidden?: boolean;
+  inputMode?: "numeric" | "text";
+  testId?: string;
+  step?: string;
+  isAutofocused?: boolean;
+}
+
+let lastId = 0;
+export function useId(): string {
+  return useState(() => `f${++lastId}`)[0];
+}
+
+export function Field(props: FieldProps) {
+  const { label, value, onInput, isLazy, size = "normal", help } = props;
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  const isFocused = useRef(false);
+  const isComposing = useRef(false);
+  useEffect(() => {
+    if (!isFocused.current) setText(value);
+  }, [value]);
+  const tell = (next: string) => next !== value && onInput(next);
+  return (
+    <label class={`field ${size}`} for={id}>
+      <span class={props.isLabelHidden ? "hidden" : "label"}>{label}</span>
+      <input
+        ref={input}
+        id={id}
+        type={props.type ?? "text"}
+        value={text}
+        placeholder={props.placeholder}
+        disabled={props.isDisabled}
+        aria-invalid={props.isInvalid ? "true" : undefined}
+        aria-describedby={help ? `${id}-help` : undefined}
+        list={props.list}
+        inputMode={props.inputMode}
+        autoComplete="off"
+        spellcheck={false}
+        step={props.step}
+        data-test={props.testId}
+        data-autofocus={props.isAutofocused}
+        onFocus={() => (isFocused.current = true)}
+        onBlur={() => {
+          isFocused.current = false;
+          if (isLazy) tell(text);
+          else if (text !== value) setText(value);
+        }}
+        onCompositionStart={() => (isComposing.current = true)}
+        onCompositionEnd={(event) => {
+          isComposing.current = false;
+          if (!isLazy) tell(event.currentTarget.value);
+        }}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          if (!isLazy && !isComposing.current) tell(event.currentTarget.value);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && isLazy && !event.isComposing) tell(text);
+        }}
+      />
+      {help && (
+        <small id={`${id}-help`} class={props.isInvalid ? "wrong" : "soft"}>
+          {help}
+        </small>
+      )}
+    </label>
+  );
+}
+
+export interface Option {
+  value: string;
+  label: string;
+}
+
+export function Select({
+  label,
+  value,
+  options,
+  onChange,
+  isLabelHidden,
+  isDisabled,
+  testId,
+  size = "normal",
+}: {
+  label: string;
+  value: string;
+  options: Option[];
+  onChange: (next: string) => void;
+  isLabelHidden?: boolean;
+  isDisabled?: boolean;
+  testId?: string;
+  size?: string;
+}) {
+  const id = useId();
+  // A value that no option has must not look like the first option.
+  const all = options.some((option) => option.value === value) ? options : [{ value, label: value || "–" }, ...options];
+  return (
+    <label class={`field ${size}`} for={id}>
+      <span class={isLabelHidden ? "hidden" : "label"}>{label}</span>
+      <select
+        id={id}
+        value={value}
+        disabled={isDisabled}
+        data-test={testId}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
+        {all.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Check({
+  label,
+  isChecked,
+  onChange,
+  isDisabled,
+}: {
+  label: string;
+  isChecked: boolean;
+  onChange: (next: boolean) => void;
+  isDisabled?: boolean;
+}) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <span>{label}</span>
+    </label>
+  );
+}

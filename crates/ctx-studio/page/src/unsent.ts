@@ -1,0 +1,71 @@
+// Edits that the server has not acknowledged, kept in `localStorage` so that a crash or a reload loses none.
+import type { Batch } from "./files";
+import { project, setWindowId } from "./transport";
+
+export interface Kept {
+  file: string;
+  batches: Batch[];
+}
+
+const WINDOW = "ctx-studio/window";
+let own = "";
+
+const prefix = () => `ctx-studio/${project}/unsent/`;
+
+export function remember(file: string, batches: Batch[]): void {
+  try {
+    localStorage.setItem(`${prefix()}${own}/${file}`, JSON.stringify(batches));
+  } catch {
+    // A full storage is no reason to refuse typing: the edit is on its way to the server anyway.
+  }
+}
+
+export function forget(file: string): void {
+  localStorage.removeItem(`${prefix()}${own}/${file}`);
+}
+
+/** Gives this window its id. A copied tab has the id of its origin, which still holds the lock: it gets a new one. */
+export async function identify(): Promise<void> {
+  const before = sessionStorage.getItem(WINDOW);
+  own = before && (await hold(before)) ? before : await fresh();
+  sessionStorage.setItem(WINDOW, own);
+  setWindowId(own);
+}
+
+/** What this window, and windows that are gone, left behind. */
+export async function leftBehind(): Promise<Kept[]> {
+  const state = await navigator.locks.query();
+  const alive = new Set((state.held ?? []).map((lock) => lock.name));
+  const found: Kept[] = [];
+  for (const key of Object.keys(localStorage).filter((key) => key.startsWith(prefix()))) {
+    const [window = "", ...rest] = key.slice(prefix().length).split("/");
+    const file = rest.join("/");
+    if (window !== own && alive.has(lockName(window))) continue;
+    try {
+      const batches = JSON.parse(localStorage.getItem(key) ?? "[]") as Batch[];
+      if (Array.isArray(batches) && batches.length > 0) found.push({ file, batches });
+    } catch {
+      // Not ours.
+    }
+    localStorage.removeItem(key);
+  }
+  return found;
+}
+
+const lockName = (window: string) => `ctx-studio-window-${window}`;
+
+async function fresh(): Promise<string> {
+  const id = crypto.randomUUID().slice(0, 8);
+  await hold(id);
+  return id;
+}
+
+/** Holds the lock of a window id until the window closes; false if another window has it. */
+function hold(id: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    void navigator.locks.request(lockName(id), { ifAvailable: true }, (lock) => {
+      resolve(lock !== null);
+      return lock ? new Promise<void>(() => {}) : undefined;
+    });
+  });
+}

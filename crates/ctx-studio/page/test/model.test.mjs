@@ -1,0 +1,115 @@
+// What the page computes by itself: `npm test`. Everything else is tested in a browser, in `xtask/page/studio`.
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { build } from "esbuild";
+
+const out = mkdtempSync(join(tmpdir(), "model-"));
+const entryPoints = ["pointer", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
+  join(import.meta.dirname, `../src/${name}.ts`),
+);
+await build({
+  entryPoints,
+  bundle: true,
+  format: "esm",
+  platform: "neutral",
+  outdir: out,
+  outExtension: { ".js": ".mjs" },
+  logLevel: "error",
+});
+const { apply, get } = await import(join(out, "pointer.mjs"));
+const { Keys, listPointer } = await import(join(out, "preset/entries.mjs"));
+const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(
+  join(out, "preset/placement.mjs")
+);
+const { moveEdits, removeEdits, copyOf } = await import(join(out, "preset/actions.mjs"));
+
+// A small generator with a seed, so that a failure can be repeated.
+function random(seed) {
+  let state = seed;
+  return (below) => (state = (state * 1103515245 + 12345) % 2147483648) % below;
+}
+
+const presetOf = (list) => ({ list: "/presetMessages", groups: [], entries: new Keys().of(list, "/presetMessages") });
+
+test("moving entries gives the order that was asked for, in any list", () => {
+  const next = random(7);
+  for (let round = 0; round < 2000; round++) {
+    const list = Array.from({ length: 1 + next(9) }, (_, id) => ({ id: `e${id}` }));
+    const preset = presetOf(list);
+    const chosen = preset.entries.filter(() => next(3) === 0);
+    const to = next(list.length + 1);
+    const edited = get(apply({ presetMessages: list }, moveEdits(preset, chosen, to)), "/presetMessages");
+    const keys = new Set(chosen.map(({ index }) => index));
+    const before = list.slice(0, to).filter((_, index) => !keys.has(index));
+    const after = list.slice(to).filter((_, index) => !keys.has(index + to));
+    assert.deepEqual(edited, [...before, ...chosen.map(({ value }) => value), ...after], `round ${round}`);
+  }
+});
+
+test("entries keep their keys wherever they go", () => {
+  const keys = new Keys();
+  const [a, b, c] = [{ id: "a", content: "x" }, { content: "y" }, { content: "y" }];
+  const first = keys.of([a, b, c], "");
+  assert.equal(new Set(first.map(({ key }) => key)).size, 3);
+  const second = keys.of([structuredClone(c), structuredClone(a), structuredClone(b)], "");
+  assert.equal(second[1].key, first[0].key);
+  const third = keys.of([second[0].value, { id: "a", content: "changed" }, second[2].value], "");
+  assert.equal(third[1].key, first[0].key, "an entry that is edited stays itself");
+  assert.equal(third[0], second[0], "what did not change is the same object");
+  assert.equal(keys.of([third[0].value, third[1].value, third[2].value, { content: "new" }], "").length, 4);
+});
+
+test("a placement that is written is read again, and the order stays", () => {
+  const places = [
+    { kind: "order" },
+    { kind: "depth", points: "3" },
+    { kind: "depth", points: "3, 10~5" },
+    { kind: "index", index: -2 },
+    { kind: "anchor", target: "lore", side: "before" },
+  ];
+  const starts = [
+    {},
+    { order: 5 },
+    { insertionPoint: 1, order: 5 },
+    { injectionStrategy: { type: "depth", depth: 2, order: 5, lane: 1 } },
+    { anchorTarget: "x", anchorPoint: "before", order: 5 },
+  ];
+  for (const start of starts) {
+    for (const place of places) {
+      const entry = { key: "k", index: 0, pointer: "/0", value: start };
+      const [value] = apply([start], placementEdits(entry, place));
+      const read = { ...entry, value };
+      assert.deepEqual(placementOf(read), place, JSON.stringify([start, place, value]));
+      assert.equal(orderOf(read), orderOf(entry), JSON.stringify([start, place, value]));
+      const [ordered] = apply([value], orderEdits(read, 42));
+      assert.equal(orderOf({ ...entry, value: ordered }), 42);
+    }
+  }
+});
+
+test("points of a depth", () => {
+  for (const points of ["0", "3", "3, 10~5", " 1,2 "]) assert.equal(wrongPoint(points), undefined, points);
+  for (const points of ["", "x", "3,", "3~0", "-1", "10~"]) assert.notEqual(wrongPoint(points), undefined, points);
+});
+
+test("removing, copying, and where lists stand", () => {
+  const preset = presetOf([{ id: "a" }, { id: "a-2" }, { id: "b" }]);
+  assert.deepEqual(
+    get(
+      apply(
+        { presetMessages: preset.entries.map(({ value }) => value) },
+        removeEdits([preset.entries[0], preset.entries[2]]),
+      ),
+      "/presetMessages",
+    ),
+    [{ id: "a-2" }],
+  );
+  assert.equal(copyOf(preset.entries[0], preset.entries, "").id, "a-3");
+  assert.equal(listPointer([]), "");
+  assert.equal(listPointer({ messages: [] }), "/messages");
+  assert.equal(listPointer({ agents: [{ presetMessages: [] }] }), "/agents/0/presetMessages");
+  assert.equal(listPointer({}), undefined);
+});

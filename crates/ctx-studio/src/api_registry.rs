@@ -1,0 +1,60 @@
+//! The JSON of what agents may use.
+
+use ctx_types::ConfigField;
+use serde::Serialize;
+
+/// GET `registry`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Registry {
+    pub(crate) anchors: Vec<AnchorInfo>,
+    pub(crate) macros: Vec<MacroInfo>,
+    pub(crate) processors: Vec<ProcessorInfo>,
+    pub(crate) models: Vec<String>,
+    pub(crate) dialects: Vec<&'static str>,
+}
+
+/// A place in a preset.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct AnchorInfo {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) kind: AnchorKind,
+    pub(crate) role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) template: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+}
+
+/// Whether a place has a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AnchorKind {
+    Template,
+    Placeholder,
+}
+
+/// A macro.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct MacroInfo {
+    pub(crate) name: String,
+    pub(crate) syntax: String,
+    pub(crate) description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) example: Option<String>,
+    pub(crate) aliases: Vec<String>,
+}
+
+/// A processor.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProcessorInfo {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) priority: i64,
+    pub(crate) is_core: bool,
+    pub(crate) is_on: bool,
+    pub(crate) fields: Vec<ConfigField>,
+}

@@ -1,0 +1,447 @@
+//! The files that are looked at and edited, shared by all windows.
+//!
+//! One lock guards all drafts; it is held for edits, and not while files are checked or read for the listing.
+
+mod carry;
+mod known;
+mod open_file;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use ctx_language::Language;
+use ctx_project::check::Checker;
+use ctx_project::drafts::Edit;
+use ctx_project::files;
+use ctx_types::phrase;
+
+use crate::access::lock;
+use crate::api::{Finding, NoticeKind};
+use crate::api_files::{self, FileKind, FileView, ProjectFile};
+use crate::call::Refusal;
+use crate::codes;
+use crate::folder::{Folder, Stamp, hash, id_of, kind_of};
+use crate::journal::KeptDraft;
+use crate::notices::Notices;
+use known::{KnownFile, State};
+use open_file::{Found, Halt, OpenFile};
+
+/// How many edits one request has.
+const MAX_EDITS: usize = 1_000;
+
+/// The files under edit.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) folder: Folder,
+    is_read_only: bool,
+    checker: Checker,
+    notices: Arc<Notices>,
+    state: Mutex<State>,
+    /// Held by whoever lists the files.
+    listing: Mutex<()>,
+    changed: tokio::sync::Notify,
+}
+
+/// A file under its full path, with what it holds as it is edited.
+pub(crate) struct Overlay {
+    pub(crate) path: std::path::PathBuf,
+    pub(crate) bytes: Arc<[u8]>,
+}
+
+/// Who changes a file, and how they are answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct By<'a> {
+    pub(crate) window: Option<&'a str>,
+    pub(crate) language: Language,
+}
+
+/// A draft that was taken back, made again, or given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DraftStep {
+    Undo,
+    Redo,
+    Discard,
+}
+
+impl Desk {
+    pub(crate) fn new(folder: Folder, is_read_only: bool, checker: Checker, notices: Arc<Notices>) -> Self {
+        let (state, listing) = (Mutex::default(), Mutex::new(()));
+        Self { folder, is_read_only, checker, notices, state, listing, changed: tokio::sync::Notify::new() }
+    }
+
+    /// Takes drafts that were kept, of files that are there or were.
+    pub(crate) fn restore(&self, kept: Vec<KeptDraft>) {
+        self.look();
+        let mut state = lock(&self.state);
+        for KeptDraft { path, hash: base_hash, text } in kept {
+            let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
+            let base: Option<Arc<[u8]>> = self.folder.read(&path).ok().flatten().map(Arc::from);
+            let file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
+            known.revision += 1;
+            known.open = Some(file).filter(OpenFile::is_dirty);
+        }
+        let is_there = |file: &KnownFile| file.open.is_some() || file.stamp != Stamp::default();
+        state.files.retain(|_, file| is_there(file));
+    }
+
+    /// Waits until a draft has changed.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Returns the drafts that differ from their files.
+    pub(crate) fn unsaved(&self) -> Vec<KeptDraft> {
+        let state = lock(&self.state);
+        let unsaved = state.files.values().filter_map(|file| {
+            let open = file.open.as_ref()?;
+            let (path, hash) = (file.path.clone(), open.base_hash.clone());
+            Some(KeptDraft { path, hash, text: open.unsaved()?.to_owned() })
+        });
+        unsaved.collect()
+    }
+
+    /// Looks at the folder again, and tells what has changed by other programs.
+    pub(crate) fn look(&self) {
+        let _listing = lock(&self.listing);
+        let (found, is_cut) = self.folder.list();
+        let known: BTreeMap<String, Stamp> = {
+            let state = lock(&self.state);
+            state.files.iter().map(|(id, file)| (id.clone(), file.stamp)).collect()
+        };
+        let mut read = Vec::new();
+        for file in found {
+            let id = id_of(&file.path);
+            let is_same = known.get(&id) == Some(&file.stamp);
+            let bytes = if is_same { None } else { self.folder.read(&file.path).ok().flatten() };
+            let told = bytes.map(|bytes| {
+                let bytes: Arc<[u8]> = bytes.into();
+                (kind_of(&file.path, &bytes), hash(&bytes), bytes)
+            });
+            read.push((id, file, told));
+        }
+        let mut state = lock(&self.state);
+        let is_new = state.take(read, is_cut, &self.notices);
+        drop(state);
+        if is_new {
+            self.notices.tell(NoticeKind::Project, None, None, None);
+        }
+    }
+
+    /// Lists the files.
+    pub(crate) fn list(&self) -> (Vec<ProjectFile>, bool) {
+        let state = lock(&self.state);
+        let file = |(id, file): (&String, &KnownFile)| ProjectFile {
+            id: id.clone(),
+            path: file.path.clone(),
+            kind: file.kind,
+            bytes: file.stamp.bytes,
+            is_dirty: file.open.as_ref().is_some_and(OpenFile::is_dirty),
+            is_read_only: self.is_read_only || file.is_read_only || is_too_large(file.stamp.bytes),
+        };
+        let mut files: Vec<ProjectFile> = state.files.iter().map(file).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        (files, state.is_cut)
+    }
+
+    /// Returns the path of a file below the folder.
+    pub(crate) fn path(&self, id: &str) -> Result<String, Refusal> {
+        let state = lock(&self.state);
+        state
+            .files
+            .get(id)
+            .map(|file| file.path.clone())
+            .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))
+    }
+
+    /// Returns the id of a file that is listed, by its path below the folder.
+    pub(crate) fn id(&self, path: &str) -> Option<String> {
+        let id = id_of(path);
+        lock(&self.state).files.contains_key(&id).then_some(id)
+    }
+
+    /// Returns what a file holds as it is edited.
+    pub(crate) fn bytes(&self, id: &str) -> Result<Arc<[u8]>, Refusal> {
+        let mut state = lock(&self.state);
+        let known =
+            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        known.opened(&self.folder)?;
+        Ok(known.open.as_ref().map_or_else(|| Arc::from([]), OpenFile::bytes))
+    }
+
+    /// Returns what is under edit and not saved.
+    pub(crate) fn overlays(&self) -> Vec<Overlay> {
+        let state = lock(&self.state);
+        let edited = state.files.values().filter_map(|file| {
+            let open = file.open.as_ref().filter(|open| open.is_dirty())?;
+            Some(Overlay { path: self.folder.full(&file.path), bytes: open.bytes() })
+        });
+        edited.collect()
+    }
+
+    /// Shows a file as it is edited.
+    pub(crate) fn view(&self, id: &str, language: Language) -> Result<FileView, Refusal> {
+        let (mut view, bytes, found) = {
+            let mut state = lock(&self.state);
+            let known = state
+                .files
+                .get_mut(id)
+                .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+            known.opened(&self.folder)?;
+            let found = known.open.as_ref().and_then(|open| open.found.clone());
+            let found = found.filter(|(revision, _)| *revision == known.revision).map(|(_, found)| found);
+            let bytes = known.open.as_ref().map_or_else(|| Arc::from([]), OpenFile::bytes);
+            let view = known.view(id, self.is_read_only);
+            state.close_clean(id);
+            (view, bytes, found)
+        };
+        let full = self.folder.full(&view.path);
+        let found = found.unwrap_or_else(|| {
+            let checked = self.checker.check_bytes(&full, &bytes);
+            let all: Vec<_> = checked.findings.iter().collect();
+            let marks = checked.sources.marks(&all);
+            let found = Found { marks, positions: checked.positions, diagnostics: checked.findings };
+            let found = Arc::new(found);
+            if let Some(known) =
+                lock(&self.state).files.get_mut(id).filter(|known| known.revision == view.revision)
+                && let Some(open) = &mut known.open
+            {
+                open.found = Some((view.revision, found.clone()));
+            }
+            found
+        });
+        view.findings = said(&view, &files::name(&full), &found, language);
+        Ok(view)
+    }
+
+    /// Makes edits, or puts another text in place of the whole.
+    pub(crate) fn edit(&self, id: &str, asked: api_files::Edits, by: By<'_>) -> Result<FileView, Refusal> {
+        let api_files::Edits { base, id: edit_id, edits, text } = asked;
+        let is_long = edit_id.len() > 100 || edits.as_ref().is_some_and(|edits| edits.len() > MAX_EDITS);
+        if edit_id.is_empty() || is_long || edits.is_some() == text.is_some() {
+            let message = phrase!("an edit has an id of up to 100 characters, and either `edits` or `text`");
+            return Err(Refusal::malformed(message));
+        }
+        let edits = edits.unwrap_or_default().into_iter().map(edit_of).collect::<Result<Vec<_>, _>>()?;
+        self.change(id, by, |open, revision| {
+            if open.is_known(&edit_id) {
+                return Ok(false);
+            }
+            match text {
+                Some(text) => open.set_text(revision, base, &text)?,
+                None => open.edit((revision, base), edits, by.window)?,
+            }
+            open.remember(edit_id);
+            Ok(true)
+        })
+    }
+
+    /// Takes the latest edit back, makes it again, or takes what the file holds.
+    pub(crate) fn step(
+        &self,
+        id: &str,
+        (step, base): (DraftStep, Option<u64>),
+        by: By<'_>,
+    ) -> Result<FileView, Refusal> {
+        let path = self.path(id)?;
+        let disk = match step {
+            DraftStep::Discard => Some(
+                self.folder
+                    .read(&path)?
+                    .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?,
+            ),
+            DraftStep::Undo | DraftStep::Redo => None,
+        };
+        self.change(id, by, |open, revision| {
+            if base.is_some_and(|base| base != revision) {
+                return Err(Halt::Stale);
+            }
+            Ok(match (step, disk) {
+                (DraftStep::Undo, _) => open.undo(revision),
+                (DraftStep::Redo, _) => open.redo(revision),
+                (DraftStep::Discard, disk) => {
+                    open.discard(&path, disk.unwrap_or_default().into(), revision);
+                    true
+                }
+            })
+        })
+    }
+
+    /// Makes the edit of a finding.
+    pub(crate) fn fix(&self, id: &str, asked: &api_files::Fix, by: By<'_>) -> Result<FileView, Refusal> {
+        let before = self.view(id, by.language)?;
+        if before.revision != asked.base {
+            return Err(stale(before));
+        }
+        let (bytes, found) = {
+            let state = lock(&self.state);
+            let open = state.files.get(id).and_then(|file| file.open.as_ref());
+            let found = open.and_then(|open| open.found.clone()).map(|(_, found)| found);
+            (open.map_or_else(|| Arc::from([]), OpenFile::bytes), found.unwrap_or_default())
+        };
+        let wanted = found
+            .diagnostics
+            .get(asked.index)
+            .ok_or_else(|| Refusal::not_found(phrase!("there is no such finding")))?;
+        let full = self.folder.full(&before.path);
+        let mended = self.checker.mend_bytes(&full, &bytes, &|found| found == wanted);
+        let mended = mended.map_err(|error| Refusal::unusable(error.phrase()))?;
+        let Some(bytes) = mended.bytes else {
+            let reason =
+                mended.declined.into_iter().find(|(found, _)| found == wanted).map(|(_, reason)| reason);
+            let reason = reason.unwrap_or_else(|| phrase!("the finding knows no edit that is certain"));
+            return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
+        };
+        let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
+        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text).map(|()| true))
+    }
+
+    /// Writes a draft, if the file still has the hash that the page saw.
+    pub(crate) fn save(
+        &self,
+        id: &str,
+        tag: &str,
+        is_overwriting: bool,
+        by: By<'_>,
+    ) -> Result<FileView, Refusal> {
+        self.view(id, by.language)?;
+        let mut state = lock(&self.state);
+        let known =
+            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        self.refuse_read_only(known)?;
+        let Some(open) = &mut known.open else {
+            return Err(Refusal::not_found(phrase!("there is no such draft")));
+        };
+        open.refuse_unreadable_config()?;
+        let bytes = open.bytes();
+        let disk = self.folder.read(&known.path)?;
+        let disk_hash = disk.as_deref().map(hash);
+        let is_expected = match is_overwriting {
+            true => disk_hash.as_deref().is_none_or(|hash| hash == tag),
+            false => disk_hash.as_deref() == Some(tag) && tag == open.base_hash,
+        };
+        let is_written = disk.as_deref() == Some(&bytes);
+        if !is_expected && !is_written {
+            let theirs = disk.map(|disk| known.disk_view(id, disk.into()));
+            let message = match &theirs {
+                Some(_) => phrase!(
+                    "`{path}` was changed by another program; nothing is written",
+                    path = known.path.clone()
+                ),
+                None => phrase!("`{path}` is gone; nothing is written", path = known.path.clone()),
+            };
+            let refusal = Refusal::new(409, codes::STALE_FILE, message);
+            return Err(match theirs {
+                Some(theirs) => refusal.with_theirs(theirs),
+                None => refusal,
+            });
+        }
+        if !is_written {
+            self.folder.write(&known.path, &bytes)?;
+        }
+        known.hash = hash(&bytes);
+        known.stamp = self.folder.stamp(&known.path).unwrap_or_default();
+        open.saved(&known.path, bytes);
+        let revision = known.revision;
+        drop(state);
+        self.changed.notify_one();
+        self.notices.tell(NoticeKind::File, Some(id), Some(revision), by.window);
+        self.view(id, by.language)
+    }
+
+    fn refuse_read_only(&self, file: &KnownFile) -> Result<(), Refusal> {
+        let refuse = |message| Err(Refusal::new(403, codes::READ_ONLY, message));
+        match &file.open {
+            _ if self.is_read_only => {
+                refuse(phrase!("this run shows files and changes none (`--read-only`)"))
+            }
+            _ if file.is_read_only => {
+                refuse(phrase!("`{path}` may not be written", path = file.path.clone()))
+            }
+            Some(open) if open.is_closed => {
+                let path = file.path.clone();
+                refuse(phrase!(
+                    "`{path}` is too large, is no UTF-8, or holds secrets: it is only shown",
+                    path
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Changes a draft, and tells the other windows.
+    fn change(
+        &self,
+        id: &str,
+        by: By<'_>,
+        change: impl FnOnce(&mut OpenFile, u64) -> Result<bool, Halt>,
+    ) -> Result<FileView, Refusal> {
+        let mut state = lock(&self.state);
+        let known =
+            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        known.opened(&self.folder)?;
+        self.refuse_read_only(known)?;
+        let revision = known.revision;
+        let Some(open) = &mut known.open else {
+            return Err(Refusal::not_found(phrase!("there is no such draft")));
+        };
+        let changed = change(open, revision);
+        if matches!(changed, Ok(true)) {
+            known.revision += 1;
+        }
+        let revision = known.revision;
+        drop(state);
+        match changed {
+            Ok(true) => {
+                self.changed.notify_one();
+                self.notices.tell(NoticeKind::Draft, Some(id), Some(revision), by.window);
+            }
+            Ok(false) => (),
+            Err(Halt::Refused(refusal)) => return Err(refusal),
+            Err(Halt::Stale) => return Err(stale(self.view(id, by.language)?)),
+        }
+        self.view(id, by.language)
+    }
+}
+
+/// Says the findings about a file, without those about other files.
+fn said(view: &FileView, name: &str, found: &Found, language: Language) -> Vec<Finding> {
+    let all = found.diagnostics.iter().zip(&found.marks).zip(&found.positions).enumerate();
+    let of_file = all.filter(|(_, ((found, _), _))| {
+        found.location.document.as_deref().is_none_or(|document| document == name)
+    });
+    let said = of_file.map(|(index, ((diagnostic, mark), position))| {
+        let position = position.as_ref().map(|position| (position.line, position.column));
+        let mut finding = Finding::of(language, diagnostic, index).at(mark.as_ref(), position);
+        finding.file = Some(view.path.clone());
+        finding.fixable &= !view.is_read_only && view.kind != FileKind::Config;
+        finding
+    });
+    said.collect()
+}
+
+const fn is_too_large(bytes: u64) -> bool {
+    bytes > open_file::MAX_EDITED as u64
+}
+
+fn stale(theirs: FileView) -> Refusal {
+    let message = phrase!("the same place was changed meanwhile; nothing is changed");
+    Refusal::new(409, codes::STALE_EDIT, message).with_theirs(theirs)
+}
+
+/// Reads an edit of the page; a list is named by the pointer of its item, and where it goes by an index or a pointer.
+fn edit_of(edit: api_files::Edit) -> Result<Edit, Refusal> {
+    Ok(match edit {
+        api_files::Edit::Set { pointer, value } => Edit::Set { pointer, value },
+        api_files::Edit::Remove { pointer } => Edit::Remove { pointer },
+        api_files::Edit::Insert { pointer, value } => Edit::Insert { pointer, value },
+        api_files::Edit::Rename { pointer, name } => Edit::Rename { pointer, key: name },
+        api_files::Edit::Move { pointer, to } => {
+            let (list, _) = pointer.rsplit_once('/').unwrap_or_default();
+            let index = to.strip_prefix(list).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&to);
+            let to = index.parse().map_err(|_| {
+                Refusal::malformed(phrase!("`to` is neither an index nor a pointer into the same list"))
+            })?;
+            Edit::Move { pointer, to }
+        }
+    })
+}

@@ -1,0 +1,160 @@
+//! The files of the folder as they were last seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ctx_types::phrase;
+
+use super::open_file::OpenFile;
+use crate::api::NoticeKind;
+use crate::api_files::{FileKind, FileView};
+use crate::call::Refusal;
+use crate::folder::{Folder, FoundFile, Stamp, hash, kind_of};
+use crate::notices::Notices;
+
+/// How many drafts that equal their files are kept.
+const MAX_CLEAN: usize = 64;
+
+/// What a file is, the hash of what it holds, and that.
+pub(super) type ReadFile = (FileKind, String, Arc<[u8]>);
+
+/// All files, by their ids.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) files: BTreeMap<String, KnownFile>,
+    pub(super) is_cut: bool,
+}
+
+/// A file of the folder, and its draft if somebody looks at it.
+#[derive(Debug)]
+pub(super) struct KnownFile {
+    pub(super) path: String,
+    pub(super) stamp: Stamp,
+    pub(super) kind: FileKind,
+    /// The hash of what it holds.
+    pub(super) hash: String,
+    pub(super) is_read_only: bool,
+    pub(super) revision: u64,
+    pub(super) open: Option<OpenFile>,
+}
+
+impl State {
+    /// Takes a new listing; returns whether there are other files than before.
+    pub(super) fn take(
+        &mut self,
+        read: Vec<(String, FoundFile, Option<ReadFile>)>,
+        is_cut: bool,
+        notices: &Notices,
+    ) -> bool {
+        let listed: BTreeSet<String> = read.iter().map(|(id, ..)| id.clone()).collect();
+        let before = self.files.len();
+        self.files.retain(|id, file| {
+            let is_dirty = file.open.as_ref().is_some_and(OpenFile::is_dirty);
+            listed.contains(id) || is_dirty
+        });
+        let mut is_new = self.files.len() != before || self.is_cut != is_cut;
+        self.is_cut = is_cut;
+        for (id, found, told) in read {
+            let known = self.files.entry(id.clone()).or_insert_with(|| {
+                is_new = true;
+                KnownFile::gone(&found.path)
+            });
+            known.is_read_only = found.is_read_only;
+            known.stamp = found.stamp;
+            let Some((kind, hash, bytes)) = told else { continue };
+            let is_changed = hash != known.hash && !known.hash.is_empty();
+            is_new |= kind != known.kind;
+            known.kind = kind;
+            known.hash = hash;
+            if !is_changed {
+                continue;
+            }
+            // A draft that is not saved stays what it is; saving it will tell.
+            let is_dirty = known.open.as_ref().is_some_and(OpenFile::is_dirty);
+            if !is_dirty {
+                known.open = known.open.as_ref().map(|_| OpenFile::open(&known.path, kind, bytes));
+                known.revision += 1;
+            }
+            notices.tell(NoticeKind::File, Some(&id), Some(known.revision), None);
+        }
+        is_new
+    }
+
+    /// Closes files that nobody has edited, where many are open.
+    pub(super) fn close_clean(&mut self, but: &str) {
+        let is_clean = |file: &KnownFile| file.open.as_ref().is_some_and(|open| !open.is_dirty());
+        let clean: Vec<String> = self
+            .files
+            .iter()
+            .filter(|(id, file)| *id != but && is_clean(file))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in clean.iter().take(clean.len().saturating_sub(MAX_CLEAN)) {
+            if let Some(file) = self.files.get_mut(id) {
+                file.open = None;
+            }
+        }
+    }
+}
+
+impl KnownFile {
+    /// A file that was not seen yet, or is no longer there.
+    pub(super) fn gone(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            stamp: Stamp::default(),
+            kind: kind_of(path, b""),
+            hash: String::new(),
+            is_read_only: false,
+            revision: 0,
+            open: None,
+        }
+    }
+
+    /// Reads the file, unless it is open.
+    pub(super) fn opened(&mut self, folder: &Folder) -> Result<(), Refusal> {
+        if self.open.is_none() {
+            let bytes = folder
+                .read(&self.path)?
+                .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+            self.hash = hash(&bytes);
+            self.open = Some(OpenFile::open(&self.path, self.kind, bytes.into()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn view(&self, id: &str, is_read_only: bool) -> FileView {
+        let open = self.open.as_ref();
+        FileView {
+            id: id.to_owned(),
+            path: self.path.clone(),
+            kind: self.kind,
+            hash: open.map(|open| open.base_hash.clone()).unwrap_or_default(),
+            revision: self.revision,
+            is_dirty: open.is_some_and(OpenFile::is_dirty),
+            can_undo: open.is_some_and(OpenFile::can_undo),
+            can_redo: open.is_some_and(OpenFile::can_redo),
+            text: open.map(OpenFile::text).unwrap_or_default(),
+            value: open.and_then(OpenFile::value),
+            findings: Vec::new(),
+            is_read_only: is_read_only || self.is_read_only || open.is_none_or(|open| open.is_closed),
+            is_cut: open.is_some_and(|open| open.is_cut),
+        }
+    }
+
+    /// Shows what the file itself holds.
+    pub(super) fn disk_view(&self, id: &str, bytes: Arc<[u8]>) -> FileView {
+        let (path, stamp, hash) = (self.path.clone(), self.stamp, self.hash.clone());
+        let open = Some(OpenFile::open(&path, self.kind, bytes));
+        let file = Self {
+            path,
+            stamp,
+            hash,
+            kind: self.kind,
+            is_read_only: self.is_read_only,
+            revision: self.revision,
+            open,
+        };
+        file.view(id, false)
+    }
+}

@@ -1,0 +1,355 @@
+//! A file that somebody looks at: its draft, what it was read from, and the edits that older ones are carried over.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ctx_project::config;
+use ctx_project::drafts::{Draft, Edit};
+use ctx_project::sources::{Mark, Position};
+use ctx_types::{Diagnostic, phrase};
+use serde_json::Value;
+
+use super::carry::carried;
+use crate::api_files::FileKind;
+use crate::call::Refusal;
+use crate::codes;
+use crate::folder::hash;
+
+/// The largest file that is edited.
+pub(super) const MAX_EDITED: usize = 2 << 20;
+
+/// How much of a larger one is shown.
+const MAX_SHOWN: usize = 64 << 10;
+
+/// How many edits older ones are carried over.
+const MAX_LOGGED: usize = 500;
+
+/// How many ids of edits are remembered.
+const MAX_IDS: usize = 1_000;
+
+/// The mark with which some programs begin a text of UTF-8.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The tables and keys of `ctx.toml` that the page never sets: where requests go, what may be run, where things are kept.
+const FORBIDDEN: [&str; 4] = ["endpoint", "transcription", "tools", "store"];
+
+/// A file and its draft.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    draft: Draft,
+    /// What the draft is made from; none where only its hash is known.
+    base: Option<Arc<[u8]>>,
+    pub(super) base_hash: String,
+    kind: FileKind,
+    has_mark: bool,
+    /// Why it is not edited, beside what holds for the whole folder.
+    pub(super) is_closed: bool,
+    pub(super) is_cut: bool,
+    log: VecDeque<(u64, Logged)>,
+    ids: VecDeque<String>,
+    /// Who set which value last, and when: letters of one word are one step.
+    typed: Option<Typed>,
+    /// What was found at a revision.
+    pub(super) found: Option<(u64, Arc<Found>)>,
+}
+
+/// What was found in a text, with the places.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) marks: Vec<Option<Mark>>,
+    pub(super) positions: Vec<Option<Position>>,
+}
+
+/// A value that somebody is writing.
+#[derive(Debug)]
+struct Typed {
+    window: Option<String>,
+    pointer: String,
+    at: Instant,
+}
+
+/// How soon another letter has to follow to belong to the same step.
+const PAUSE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+enum Logged {
+    Edits(Vec<Edit>),
+    Whole,
+}
+
+/// Why an edit is not made.
+#[derive(Debug)]
+pub(super) enum Halt {
+    Refused(Refusal),
+    /// Somebody else has changed the same place; they are told what is there.
+    Stale,
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl OpenFile {
+    /// Opens the bytes of a file.
+    pub(super) fn open(path: &str, kind: FileKind, bytes: Arc<[u8]>) -> Self {
+        let base_hash = hash(&bytes);
+        let has_mark = bytes.starts_with(MARK);
+        let is_cut = bytes.len() > MAX_EDITED;
+        let shown = if is_cut { start(&bytes) } else { &bytes };
+        let text = String::from_utf8_lossy(shown.strip_prefix(MARK).unwrap_or(shown));
+        let is_text = !is_cut && text.len() + if has_mark { MARK.len() } else { 0 } == bytes.len();
+        let (draft, is_read) = match Draft::open(path, shown) {
+            Ok(draft) => (draft, is_text),
+            Err(_) => (opened_as_text(path, &text), false),
+        };
+        let mut file = Self {
+            draft,
+            base: Some(bytes),
+            base_hash,
+            kind,
+            has_mark,
+            is_closed: !is_read,
+            is_cut,
+            log: VecDeque::new(),
+            ids: VecDeque::new(),
+            typed: None,
+            found: None,
+        };
+        if kind == FileKind::Config {
+            let covered = config::covered(file.draft.text());
+            file.is_closed |= covered != file.draft.text();
+        }
+        file
+    }
+
+    /// Opens a draft that was kept, of a file that has this hash if nobody changed it.
+    pub(super) fn restored(
+        path: &str,
+        kind: FileKind,
+        (base, base_hash): (Option<Arc<[u8]>>, String),
+        text: &str,
+    ) -> Self {
+        let current = base.clone().filter(|base| hash(base) == base_hash);
+        let mut file = Self::open(path, kind, current.clone().unwrap_or_else(|| Arc::from(text.as_bytes())));
+        file.base = current;
+        file.base_hash = base_hash;
+        file.has_mark = base.is_some_and(|base| base.starts_with(MARK));
+        file.draft.set_text(text);
+        file
+    }
+
+    /// Returns the text as it is shown.
+    pub(super) fn text(&self) -> String {
+        match self.kind {
+            FileKind::Config => config::covered(self.draft.text()),
+            _ => self.draft.text().to_owned(),
+        }
+    }
+
+    /// Returns what the text holds, where it is edited by its values.
+    pub(super) fn value(&self) -> Option<Value> {
+        let value = self.draft.value().filter(|_| !self.is_cut)?;
+        let mut value = value.clone();
+        if let (FileKind::Config, Some(table)) = (self.kind, value.as_object_mut()) {
+            table.retain(|key, _| !FORBIDDEN.contains(&key.as_str()));
+        }
+        Some(value)
+    }
+
+    /// Returns the bytes that would be saved.
+    pub(super) fn bytes(&self) -> Arc<[u8]> {
+        match &self.base {
+            Some(base) if self.is_closed => base.clone(),
+            _ if self.has_mark => [MARK, self.draft.text().as_bytes()].concat().into(),
+            _ => self.draft.text().as_bytes().into(),
+        }
+    }
+
+    pub(super) fn is_dirty(&self) -> bool {
+        let (text, base) = (self.draft.text().as_bytes(), self.base.as_deref());
+        let is_same = |base: &[u8]| match self.has_mark {
+            true => base.strip_prefix(MARK) == Some(text),
+            false => base == text,
+        };
+        !self.is_closed && !base.is_some_and(is_same)
+    }
+
+    pub(super) const fn can_undo(&self) -> bool {
+        self.draft.can_undo()
+    }
+
+    pub(super) const fn can_redo(&self) -> bool {
+        self.draft.can_redo()
+    }
+
+    /// Returns the text as it is kept where it is not saved.
+    pub(super) fn unsaved(&self) -> Option<&str> {
+        self.is_dirty().then(|| self.draft.text())
+    }
+
+    /// Returns whether an edit was made before; remembers it if not.
+    pub(super) fn is_known(&self, id: &str) -> bool {
+        self.ids.iter().any(|known| known == id)
+    }
+
+    pub(super) fn remember(&mut self, id: String) {
+        if self.ids.len() >= MAX_IDS {
+            self.ids.pop_front();
+        }
+        self.ids.push_back(id);
+    }
+
+    /// Makes edits of values that were meant for an older revision.
+    pub(super) fn edit(
+        &mut self,
+        (revision, base): (u64, u64),
+        mut edits: Vec<Edit>,
+        window: Option<&str>,
+    ) -> Result<(), Halt> {
+        for done in self.since(revision, base)? {
+            let Logged::Edits(done) = done else { return Err(Halt::Stale) };
+            for done in done {
+                edits =
+                    edits.iter().map(|edit| carried(edit, done)).collect::<Option<_>>().ok_or(Halt::Stale)?;
+            }
+        }
+        self.draft.edit_all(&edits).map_err(|error| {
+            let help = phrase!("edit the text instead");
+            Refusal::new(422, codes::REFUSED_EDIT, error.phrase()).with_help(help)
+        })?;
+        self.join_letters(&edits, window);
+        self.note(revision + 1, Logged::Edits(edits));
+        Ok(())
+    }
+
+    fn join_letters(&mut self, edits: &[Edit], window: Option<&str>) {
+        let [Edit::Set { pointer, value: Value::String(_) }] = edits else {
+            self.typed = None;
+            return;
+        };
+        let (pointer, window) = (pointer.clone(), window.map(str::to_owned));
+        let now = Typed { window, pointer, at: Instant::now() };
+        let is_going_on = |last: &Typed| {
+            last.window == now.window && last.pointer == now.pointer && now.at.duration_since(last.at) < PAUSE
+        };
+        if self.typed.as_ref().is_some_and(is_going_on) {
+            self.draft.join_steps();
+        }
+        self.typed = Some(now);
+    }
+
+    /// Puts another text in place of the whole, if nobody has changed it meanwhile.
+    pub(super) fn set_text(&mut self, revision: u64, base: u64, text: &str) -> Result<(), Halt> {
+        if base != revision {
+            return Err(Halt::Stale);
+        }
+        if text.len() > MAX_EDITED {
+            let message = phrase!("the text is larger than {limit} MiB", limit = MAX_EDITED >> 20);
+            return Err(Refusal::new(413, codes::TOO_LARGE, message).into());
+        }
+        self.refuse_forbidden(text)?;
+        self.draft.set_text(text);
+        self.typed = None;
+        self.note(revision + 1, Logged::Whole);
+        Ok(())
+    }
+
+    pub(super) fn undo(&mut self, revision: u64) -> bool {
+        self.typed = None;
+        self.draft.undo() && self.note(revision + 1, Logged::Whole)
+    }
+
+    pub(super) fn redo(&mut self, revision: u64) -> bool {
+        self.typed = None;
+        self.draft.redo() && self.note(revision + 1, Logged::Whole)
+    }
+
+    /// Takes what the file holds now, which can be taken back.
+    pub(super) fn discard(&mut self, path: &str, bytes: Arc<[u8]>, revision: u64) {
+        let disk = Self::open(path, self.kind, bytes);
+        self.draft.set_text(disk.draft.text());
+        self.note(revision + 1, Logged::Whole);
+        self.saved_as(disk);
+    }
+
+    /// Notes that the file holds these bytes now.
+    pub(super) fn saved(&mut self, path: &str, bytes: Arc<[u8]>) {
+        self.saved_as(Self::open(path, self.kind, bytes));
+    }
+
+    fn saved_as(&mut self, disk: Self) {
+        self.base = disk.base;
+        self.base_hash = disk.base_hash;
+        self.has_mark = disk.has_mark;
+        self.is_closed = disk.is_closed;
+        self.is_cut = disk.is_cut;
+    }
+
+    /// Refuses a text that would change what the page may not set.
+    pub(super) fn refuse_forbidden(&self, text: &str) -> Result<(), Refusal> {
+        if self.kind != FileKind::Config {
+            return Ok(());
+        }
+        let saved = self.base.as_deref().unwrap_or_default();
+        let saved = String::from_utf8_lossy(saved.strip_prefix(MARK).unwrap_or(saved));
+        let Some(new) = config::value_of(text) else {
+            // Nothing comes of a text that cannot be read; it is looked at again before it is saved.
+            return Ok(());
+        };
+        let old = config::value_of(&saved).unwrap_or_default();
+        let changed = FORBIDDEN.iter().find(|key| old.get(**key) != new.get(**key));
+        changed.map_or(Ok(()), |key| {
+            let message = phrase!("the page may not set `{key}` of `ctx.toml`", key = *key);
+            let help = phrase!("edit the file with an editor, and trust it with `ctx trust`");
+            Err(Refusal::new(403, codes::FORBIDDEN_KEY, message).with_help(help))
+        })
+    }
+
+    /// Refuses to save what cannot be read as `ctx.toml`, since nobody could say what it sets.
+    pub(super) fn refuse_unreadable_config(&self) -> Result<(), Refusal> {
+        let is_readable = self.kind != FileKind::Config || config::value_of(self.draft.text()).is_some();
+        match is_readable {
+            true => self.refuse_forbidden(self.draft.text()),
+            false => Err(Refusal::unusable(phrase!("`ctx.toml` is no TOML; correct it before it is saved"))),
+        }
+    }
+
+    /// Returns the edits since a revision, oldest first.
+    fn since(&self, revision: u64, base: u64) -> Result<Vec<&Logged>, Halt> {
+        let missed: Vec<&Logged> =
+            self.log.iter().filter(|(after, _)| *after > base).map(|(_, logged)| logged).collect();
+        let is_whole = base <= revision && missed.len() as u64 == revision - base;
+        is_whole.then_some(missed).ok_or(Halt::Stale)
+    }
+
+    fn note(&mut self, revision: u64, logged: Logged) -> bool {
+        if self.log.len() >= MAX_LOGGED {
+            self.log.pop_front();
+        }
+        self.log.push_back((revision, logged));
+        true
+    }
+}
+
+/// The beginning of a file that is too large to be shown.
+fn start(bytes: &[u8]) -> &[u8] {
+    let mut end = MAX_SHOWN.min(bytes.len());
+    while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        end -= 1;
+    }
+    bytes.get(..end).unwrap_or_default()
+}
+
+/// A draft of bytes that are no text: with U+FFFD for what cannot be shown.
+fn opened_as_text(path: &str, text: &str) -> Draft {
+    let mut draft = Draft::empty(path);
+    draft.set_text(&text.replace('\0', "\u{fffd}"));
+    draft
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! Drafts of files of all kinds.
+
+use std::sync::Arc;
+
+use ctx_project::drafts::Edit;
+use serde_json::json;
+
+use super::{Halt, OpenFile};
+use crate::api_files::FileKind;
+
+fn open(path: &str, kind: FileKind, bytes: &[u8]) -> OpenFile {
+    OpenFile::open(path, kind, Arc::from(bytes))
+}
+
+fn set(pointer: &str, value: &str) -> Edit {
+    Edit::Set { pointer: pointer.to_owned(), value: json!(value) }
+}
+
+#[test]
+fn a_mark_at_the_beginning_stays() {
+    let mut file = open("a.yaml", FileKind::Agent, b"\xEF\xBB\xBFname: Ada\n");
+    assert_eq!((file.text().as_str(), file.is_dirty()), ("name: Ada\n", false));
+    file.edit((0, 0), vec![set("/name", "Eve")], None).unwrap();
+    assert!(file.is_dirty());
+    assert_eq!(&*file.bytes(), b"\xEF\xBB\xBFname: Eve\n");
+    assert!(file.undo(1));
+    assert!(!file.is_dirty());
+}
+
+#[test]
+fn what_is_no_text_is_shown_and_not_edited() {
+    for bytes in [&b"name: \xFF\n"[..], b"\xFF\xFEn\0a\0", b"name: \0\n"] {
+        let file = open("a.yaml", FileKind::Agent, bytes);
+        assert!(file.is_closed && !file.is_dirty());
+        assert_eq!(&*file.bytes(), bytes);
+    }
+}
+
+#[test]
+fn a_large_file_is_shown_in_part() {
+    let bytes = format!("\"{}\"", "é".repeat(2 << 20));
+    let file = open("a.json", FileKind::Other, bytes.as_bytes());
+    assert!(file.is_cut && file.is_closed && file.value().is_none());
+    assert!(file.text().len() <= 64 << 10);
+    assert_eq!(file.bytes().len(), bytes.len());
+}
+
+#[test]
+fn letters_that_follow_soon_are_one_step_of_their_window() {
+    let mut file = open("a.yaml", FileKind::Agent, b"name: Ada\nother: x\n");
+    for (revision, name) in ["A", "Al", "Ali"].into_iter().enumerate() {
+        file.edit((revision as u64, revision as u64), vec![set("/name", name)], Some("w1")).unwrap();
+    }
+    file.edit((3, 3), vec![set("/name", "Alice")], Some("w2")).unwrap();
+    assert!(file.undo(4));
+    assert_eq!(file.text(), "name: Ali\nother: x\n");
+    assert!(file.undo(5));
+    assert_eq!(file.text(), "name: Ada\nother: x\n");
+}
+
+#[test]
+fn older_edits_are_carried_over_or_stale() {
+    let mut file = open("a.yaml", FileKind::Agent, b"list: [a, b]\nname: Ada\n");
+    file.edit((0, 0), vec![set("/name", "Eve")], None).unwrap();
+    file.edit((1, 0), vec![set("/list/1", "c")], None).unwrap();
+    assert_eq!(file.text(), "list: [a, c]\nname: Eve\n");
+    assert!(matches!(file.edit((2, 0), vec![set("/name", "Zoe")], None), Err(Halt::Stale)));
+    assert!(matches!(file.edit((2, 9), vec![set("/name", "Zoe")], None), Err(Halt::Stale)));
+    assert!(matches!(file.set_text(2, 1, "name: Zoe\n"), Err(Halt::Stale)));
+}
+
+#[test]
+fn what_the_page_may_not_set_is_refused() {
+    let config = "model = \"gpt-5\"\nstore = \"a.db\"\n[endpoint]\nbase-url = \"https://a.example\"\n";
+    let mut file = open("ctx.toml", FileKind::Config, config.as_bytes());
+    assert!(!file.is_closed);
+    assert_eq!(file.value(), Some(json!({ "model": "gpt-5" })));
+    for (old, new) in [
+        ("a.db", "b.db"),
+        ("a.example", "b.example"),
+        ("[endpoint]", "[tools]\nfolder = \"/\"\n[endpoint]"),
+        ("[endpoint]", "[transcription]\nkey-env = \"A\"\n[endpoint]"),
+    ] {
+        assert!(file.set_text(0, 0, &config.replace(old, new)).is_err(), "{new}");
+    }
+    file.set_text(0, 0, &config.replace("gpt-5", "gpt-4o")).unwrap();
+    file.set_text(1, 1, "[").unwrap();
+    assert!(file.refuse_unreadable_config().is_err());
+    file.set_text(2, 2, "model = \"x\"\n").unwrap_err();
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let config = "[endpoint]\nheaders = { x-key = \"canary\" }\n";
+    let file = open("ctx.toml", FileKind::Config, config.as_bytes());
+    assert!(file.is_closed && !file.text().contains("canary"));
+    assert_eq!(&*file.bytes(), config.as_bytes());
+}

@@ -1,0 +1,261 @@
+//! The folder that is served: which files it has, and reading and writing them without ever leaving it.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use ctx_engine::{Format, Limits};
+use ctx_preset_import::detect;
+use ctx_project::files::{self, Existing, FilesRead};
+use ctx_project::folder::{self as listing, FolderEntry};
+use ctx_types::phrase;
+use sha2::{Digest as _, Sha256};
+
+use crate::api_files::FileKind;
+use crate::call::Refusal;
+use crate::codes;
+use crate::studio::StudioError;
+
+/// How many files are listed.
+pub(crate) const MAX_FILES: usize = 5_000;
+
+/// The largest file that is read.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The largest file of which is found out what it is.
+const MAX_TOLD: u64 = 32 << 20;
+
+/// A folder, and the right to its files alone.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    /// Its path, without links.
+    pub(crate) path: PathBuf,
+    dir: Dir,
+}
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundFile {
+    /// The path below the folder, with `/`.
+    pub(crate) path: String,
+    pub(crate) stamp: Stamp,
+    pub(crate) is_read_only: bool,
+}
+
+/// What tells cheaply that a file may have changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) bytes: u64,
+    modified: Option<std::time::SystemTime>,
+}
+
+impl Folder {
+    /// Opens a folder.
+    pub(crate) fn open(path: &Path) -> Result<Self, StudioError> {
+        let failed = |error: std::io::Error| {
+            let (folder, reason) = (files::name(path), files::reason(&error));
+            StudioError::Folder(phrase!("cannot open the folder `{folder}`: {reason}", folder, reason))
+        };
+        let path = path.canonicalize().map_err(failed)?;
+        let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(failed)?;
+        Ok(Self { path, dir })
+    }
+
+    /// Returns the name that people know.
+    pub(crate) fn name(&self) -> String {
+        self.path
+            .file_name()
+            .map_or_else(|| files::name(&self.path), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Returns the full path of a file of the listing.
+    pub(crate) fn full(&self, path: &str) -> PathBuf {
+        self.path.join(path)
+    }
+
+    /// Lists the files, by path; and whether there are more than are listed. Links are no files.
+    pub(crate) fn list(&self) -> (Vec<FoundFile>, bool) {
+        let mut found = Vec::new();
+        for entry in listing::files(&self.path) {
+            let FolderEntry::File(full) = entry else { continue };
+            let Ok(below) = full.strip_prefix(&self.path) else { continue };
+            // A name that is no text cannot be told to the page.
+            let Some(path) = below.to_str().map(|path| path.replace(std::path::MAIN_SEPARATOR, "/")) else {
+                continue;
+            };
+            if found.len() >= MAX_FILES {
+                return (found, true);
+            }
+            let Ok(metadata) = full.symlink_metadata() else { continue };
+            let is_read_only = metadata.permissions().readonly();
+            found.push(FoundFile {
+                path,
+                stamp: Stamp::of(metadata.len(), metadata.modified().ok()),
+                is_read_only,
+            });
+        }
+        (found, false)
+    }
+
+    /// Reads a file; none if it is gone.
+    pub(crate) fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let failed = |error: &std::io::Error| {
+            let reason = files::reason(error);
+            Refusal::unusable(phrase!("cannot read `{path}`: {reason}", path, reason))
+        };
+        match self.dir.symlink_metadata(path) {
+            Ok(metadata) if metadata.is_file() => (),
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(&error)),
+        }
+        let mut bytes = Vec::new();
+        let file = self.dir.open(path).map_err(|error| failed(&error))?;
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            let message = phrase!("`{path}` is larger than {limit} MiB", path, limit = MAX_BYTES >> 20);
+            return Err(Refusal::new(413, codes::TOO_LARGE, message));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Writes a file of the listing, which must still be a file of this folder.
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        let is_link = self.dir.symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+        let is_moved = !parent.as_os_str().is_empty()
+            && !self.dir.canonicalize(parent).is_ok_and(|canonical| canonical == parent);
+        if is_link || is_moved {
+            let message = phrase!("`{path}` leads out of the folder, or is a link", path);
+            return Err(Refusal::new(403, codes::READ_ONLY, message));
+        }
+        files::write(&[(self.full(path), bytes)], Existing::Replace, &FilesRead::default())?;
+        Ok(())
+    }
+
+    /// Returns what tells that a file may have changed.
+    pub(crate) fn stamp(&self, path: &str) -> Option<Stamp> {
+        let metadata = self.full(path).symlink_metadata().ok()?;
+        metadata.is_file().then(|| Stamp::of(metadata.len(), metadata.modified().ok()))
+    }
+}
+
+impl Stamp {
+    fn of(bytes: u64, modified: Option<std::time::SystemTime>) -> Self {
+        Self { bytes, modified }
+    }
+}
+
+/// Returns the id under which a file is asked for: nothing that a path could be made of.
+pub(crate) fn id_of(path: &str) -> String {
+    hash(path.as_bytes()).chars().take(20).collect()
+}
+
+/// Writes the hash of bytes in hexadecimal digits.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        // Writing into a text cannot fail.
+        write!(text, "{byte:02x}").unwrap_or_default();
+    }
+    text
+}
+
+/// Finds out what a file is.
+pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
+    if ctx_project::config::is_config(Path::new(path)) {
+        return FileKind::Config;
+    }
+    if bytes.len() as u64 > MAX_TOLD || ctx_project::case::is_case(Path::new(path)) {
+        return FileKind::Other;
+    }
+    match detect(bytes, path, &Limits::default()) {
+        Ok(Some(Format::PresetList | Format::PresetFile)) => FileKind::Preset,
+        Ok(Some(Format::Agent)) => FileKind::Agent,
+        Ok(Some(Format::Profile)) => FileKind::Profile,
+        Ok(Some(format)) if format.is_worldbook() => FileKind::Worldbook,
+        Ok(Some(format)) if format.is_conversation() => FileKind::Conversation,
+        Ok(Some(format)) if is_agent(format) => FileKind::Agent,
+        Ok(Some(_) | None) => match is_settings(path, bytes) {
+            true => FileKind::Settings,
+            false => FileKind::Other,
+        },
+        Err(_) => FileKind::Other,
+    }
+}
+
+/// Returns whether a file of another application is read as an agent.
+const fn is_agent(format: Format) -> bool {
+    matches!(
+        format,
+        Format::AgentExport
+            | Format::CardV1
+            | Format::CardV2
+            | Format::CardV3
+            | Format::Pygmalion
+            | Format::ChatPreset
+            | Format::PromptExport
+    )
+}
+
+/// Returns whether a file sets processors, as the settings of a model do.
+fn is_settings(path: &str, bytes: &[u8]) -> bool {
+    let read = ctx_preset_import::Document::read(bytes, path, &Limits::default());
+    read.is_ok_and(|document| document.value.get("processors").is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_listed_without_links_and_read_only_inside() {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("secret.json"), "{}").unwrap();
+        let inside = tempfile::tempdir().unwrap();
+        std::fs::create_dir(inside.path().join("books")).unwrap();
+        std::fs::write(inside.path().join("agent.yaml"), "name: Ada\npresetMessages: []\n").unwrap();
+        std::fs::write(inside.path().join("books/a.json"), r#"{"entries": {}}"#).unwrap();
+        std::fs::write(inside.path().join("notes.md"), "no").unwrap();
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outside.path().join("secret.json"), inside.path().join("link.json"))
+                .unwrap();
+            std::os::unix::fs::symlink(outside.path(), inside.path().join("away")).unwrap();
+        }
+        let folder = Folder::open(inside.path()).unwrap();
+        let (found, is_cut) = folder.list();
+        let paths: Vec<&str> = found.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!((paths.as_slice(), is_cut), (["agent.yaml", "books/a.json"].as_slice(), false));
+        let odd = [
+            "../secret.json",
+            "away/secret.json",
+            "link.json",
+            "/etc/passwd",
+            "books/../../secret.json",
+            "..",
+            "",
+            "books",
+            "missing.json",
+        ];
+        for path in odd {
+            assert!(!matches!(folder.read(path), Ok(Some(_))), "{path}");
+        }
+        for path in ["away/secret.json", "link.json", "../new.json", "books/../../new.json"] {
+            assert!(folder.write(path, b"x").is_err(), "{path}");
+        }
+        assert_eq!(std::fs::read(outside.path().join("secret.json")).unwrap(), b"{}");
+        folder.write("books/a.json", b"{\"entries\": {} }").unwrap();
+    }
+
+    #[test]
+    fn a_file_is_what_it_holds() {
+        assert_eq!(kind_of("ctx.toml", b""), FileKind::Config);
+        assert_eq!(kind_of("a.yaml", b"name: Ada\npresetMessages: []\n"), FileKind::Agent);
+        assert_eq!(kind_of("b.json", br#"{"processors": []}"#), FileKind::Settings);
+        assert_eq!(kind_of("c.json", br#"[{"role": "user", "content": "Hi"}]"#), FileKind::Conversation);
+        assert_eq!(kind_of("d.json", b"{"), FileKind::Other);
+    }
+}

@@ -1,0 +1,6 @@
+//! What the routes do.
+
+pub(crate) mod about;
+pub(crate) mod context;
+pub(crate) mod edit;
+pub(crate) mod imports;

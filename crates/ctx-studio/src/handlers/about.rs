@@ -1,0 +1,139 @@
+//! The login, the folder, and what the engine has.
+
+use std::path::PathBuf;
+
+use ctx_language::Language;
+use ctx_macros::{Definition, Dialect as MacroDialect};
+use ctx_project::endpoint::EndpointConfig;
+use ctx_project::files;
+use ctx_project::inputs::AgentFile;
+use ctx_project::{Config, Sources, TurnOptions};
+use ctx_types::{Diagnostic, phrase};
+use ctx_wire::Dialect;
+
+use crate::api::{Finding, LoggedIn, Login};
+use crate::api_files::{Defaults, Project};
+use crate::api_registry::{AnchorInfo, AnchorKind, MacroInfo, ProcessorInfo, Registry};
+use crate::call::{Call, Refusal, Reply};
+use crate::codes;
+use crate::server::Server;
+
+/// Gives the token for the code of a link.
+pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let Login { code } = call.json()?;
+    let token = server.access.log_in(&code).ok_or_else(|| {
+        let message = phrase!("the link was used before, is older than five minutes, or is of another run");
+        let help = phrase!("open the link that the terminal shows; Enter there shows a new one");
+        Refusal::new(401, codes::BAD_LINK, message).with_help(help)
+    })?;
+    Reply::json(&LoggedIn {
+        token,
+        run: server.notices.run().to_owned(),
+        build: server.build.clone(),
+        project: crate::folder::id_of(&files::name(&server.desk.folder.path)),
+    })
+}
+
+/// Lists the folder.
+pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    server.desk.look();
+    let mut found = server.found.clone();
+    let config = server.config(&mut Sources::default()).unwrap_or_else(|error| {
+        found.push(Diagnostic::warning(codes::UNUSABLE, error.phrase()));
+        Config::default()
+    });
+    found.extend(config.found.iter().cloned());
+    let (listed, is_cut) = server.desk.list();
+    let endpoint = config.endpoint(&ctx_project::EndpointOptions::default()).ok();
+    Reply::json(&Project {
+        name: server.desk.folder.name(),
+        files: listed,
+        is_cut,
+        is_read_only: server.is_read_only,
+        model: config.model.clone().or_else(|| config.endpoint_model().cloned()),
+        endpoint: endpoint.and_then(EndpointConfig::name),
+        lang: match call.language {
+            Language::Zh => "zh",
+            _ => "en",
+        },
+        defaults: defaults(server, &config),
+        findings: server.below(Finding::all(call.language, &found)),
+    })
+}
+
+/// Finds the files that a turn has where nobody names others.
+fn defaults(server: &Server, config: &Config) -> Defaults {
+    let mut named = TurnOptions::default();
+    if config.complete(&mut named, &Sources::default()).is_err() {
+        return Defaults::default();
+    }
+    let id = |path: &PathBuf| server.id(path);
+    Defaults {
+        agent: named.agent.as_ref().and_then(id),
+        conversation: named.session.as_ref().and_then(id),
+        profile: named.profile.as_ref().and_then(id),
+        worldbooks: named.worldbooks.iter().filter_map(id).collect(),
+    }
+}
+
+/// Lists what agents may use.
+pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let language = call.language;
+    let engine = &server.engine;
+    let dialect = match call.query.get("agent").map(String::as_str) {
+        Some(id) if !id.is_empty() => dialect_of(server, id)?,
+        _ => MacroDialect::default(),
+    };
+    let word = |text: &str| language.word(text).into_owned();
+    let anchors = engine.anchors.definitions().iter().map(|anchor| AnchorInfo {
+        id: anchor.id.to_string(),
+        name: word(&anchor.name),
+        description: word(&anchor.description),
+        kind: if anchor.has_template { AnchorKind::Template } else { AnchorKind::Placeholder },
+        role: "system",
+        template: anchor.default_template.as_ref().map(ToString::to_string).filter(|_| anchor.has_template),
+        hint: (!anchor.has_template).then(|| word(&anchor.description)),
+    });
+    let macros = engine.macros.iter().filter(|known| known.dialects.contains(dialect));
+    let mut processors: Vec<ProcessorInfo> = engine
+        .processors()
+        .descriptors()
+        .map(|own| ProcessorInfo {
+            id: own.id.to_string(),
+            name: word(&own.name),
+            description: word(&own.description),
+            priority: own.priority,
+            is_core: own.is_core,
+            is_on: own.default_enabled,
+            fields: own.config_fields.clone(),
+        })
+        .collect();
+    processors.sort_by_key(|processor| processor.priority);
+    Reply::json(&Registry {
+        anchors: anchors.collect(),
+        macros: macros.map(|known| macro_info(language, known)).collect(),
+        processors,
+        models: engine.models.names().into_iter().map(str::to_owned).collect(),
+        dialects: Dialect::ALL.map(Dialect::name).to_vec(),
+    })
+}
+
+fn macro_info(language: Language, known: &Definition) -> MacroInfo {
+    MacroInfo {
+        name: known.name.to_string(),
+        syntax: format!("{{{{{}}}}}", known.name),
+        description: language.word(&known.description).into_owned(),
+        example: Some(known.example.clone()).filter(|example| !example.is_empty()),
+        aliases: known.aliases.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Finds out in which dialect an agent's macros are written.
+fn dialect_of(server: &Server, id: &str) -> Result<MacroDialect, Refusal> {
+    let path = server.desk.path(id)?;
+    let bytes = server.desk.bytes(id)?;
+    // An agent that cannot be read has the macros that all have.
+    let file = AgentFile::parse(&bytes, &path, &server.engine).ok();
+    let name = file.and_then(|file| file.agent.dialect.map(|name| name.to_string()));
+    Ok(name.and_then(|name| MacroDialect::from_name(&name)).unwrap_or_default())
+}

@@ -1,0 +1,152 @@
+//! Unsaved drafts, kept beside the store of conversations, so that nothing is lost with the process.
+//!
+//! One file for each folder, readable by its user alone, written whole within a moment of each edit. A second server on
+//! the same folder keeps its own.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use ctx_project::files;
+use ctx_types::{Phrase, phrase};
+use serde::{Deserialize, Serialize};
+
+use crate::folder::hash;
+
+/// How many servers on one folder keep a journal.
+const MAX_SERVERS: usize = 8;
+
+/// The largest journal that is read.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// An unsaved draft.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptDraft {
+    pub(crate) path: String,
+    /// The hash of the file that it was made from.
+    pub(crate) hash: String,
+    pub(crate) text: String,
+}
+
+/// What a journal holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    folder: String,
+    drafts: Vec<KeptDraft>,
+}
+
+/// The journal of a folder.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    folder: String,
+    /// Says to other servers that this journal is in use.
+    _lock: File,
+}
+
+impl Journal {
+    /// Opens the journal of a folder that is served, and returns what it holds.
+    pub(crate) fn open(place: &Path, served: &Path) -> Result<(Self, Vec<KeptDraft>), Phrase> {
+        let failed = |error: std::io::Error| {
+            let (folder, reason) = (files::name(place), files::reason(&error));
+            phrase!("unsaved edits cannot be kept in `{folder}`: {reason}", folder, reason)
+        };
+        std::fs::create_dir_all(place).map_err(failed)?;
+        let folder = files::name(served);
+        let name: String = hash(folder.as_bytes()).chars().take(32).collect();
+        for number in 1..=MAX_SERVERS {
+            let lock = private(&place.join(format!("{name}-{number}.lock")), false).map_err(failed)?;
+            if lock.try_lock().is_err() {
+                continue;
+            }
+            let path = place.join(format!("{name}-{number}.json"));
+            let kept = read(&path, &folder);
+            return Ok((Self { path, folder, _lock: lock }, kept));
+        }
+        Err(phrase!(
+            "unsaved edits are not kept: {limit} other servers have this folder open",
+            limit = MAX_SERVERS
+        ))
+    }
+
+    /// Writes all unsaved drafts; without any, the journal goes.
+    pub(crate) fn write(&self, drafts: Vec<KeptDraft>) -> std::io::Result<()> {
+        if drafts.is_empty() {
+            return match std::fs::remove_file(&self.path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            };
+        }
+        let kept = Kept { folder: self.folder.clone(), drafts };
+        let new = self.path.with_extension("new");
+        let mut file = private(&new, true)?;
+        file.write_all(&serde_json::to_vec(&kept)?)?;
+        file.sync_data()?;
+        std::fs::rename(&new, &self.path)
+    }
+}
+
+/// Reads what was kept of a folder; what cannot be read is none of ours.
+fn read(path: &Path, folder: &str) -> Vec<KeptDraft> {
+    if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES) {
+        return Vec::new();
+    }
+    let kept = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+    kept.filter(|kept| kept.folder == folder).map(|kept| kept.drafts).unwrap_or_default()
+}
+
+/// Opens a file that its user alone may read.
+fn private(path: &Path, is_emptied: bool) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(is_emptied);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(text: &str) -> KeptDraft {
+        KeptDraft { path: "agent.yaml".to_owned(), hash: "h".to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_is_unsaved_comes_back_and_is_private() {
+        let place = tempfile::tempdir().unwrap();
+        let served = Path::new("/garden");
+        let (journal, kept) = Journal::open(place.path(), served).unwrap();
+        assert_eq!(kept, []);
+        journal.write(vec![draft("name: Ada\n")]).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(&journal.path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        drop(journal);
+        let (journal, kept) = Journal::open(place.path(), served).unwrap();
+        assert_eq!(kept, [draft("name: Ada\n")]);
+        journal.write(Vec::new()).unwrap();
+        drop(journal);
+        assert_eq!(Journal::open(place.path(), served).unwrap().1, []);
+    }
+
+    #[test]
+    fn two_servers_keep_two_journals_and_a_broken_one_is_empty() {
+        let place = tempfile::tempdir().unwrap();
+        let served = Path::new("/garden");
+        let (first, _) = Journal::open(place.path(), served).unwrap();
+        first.write(vec![draft("one")]).unwrap();
+        let (second, kept) = Journal::open(place.path(), served).unwrap();
+        assert_eq!(kept, []);
+        assert_ne!(first.path, second.path);
+        std::fs::write(&first.path, "{").unwrap();
+        drop(first);
+        assert_eq!(Journal::open(place.path(), served).unwrap().1, []);
+    }
+}

@@ -1,0 +1,44 @@
+//! A local web page on which agents are edited, and on which one sees what a model would be sent, and why.
+//!
+//! Layer 7: a server for one folder on the loopback address, and the page that it serves. It speaks to the files through
+//! `ctx-project` and knows no rule about contexts. Whoever has anchors, macros or processors of his own gives their
+//! engine, and finds them on the page.
+//!
+//! ```no_run
+//! use ctx_engine::Engine;
+//! use ctx_studio::Studio;
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! let studio = Studio::new(Engine::new())?.project("garden");
+//! println!("{}", studio.links().new_link(listener.local_addr()?.port())?);
+//! studio.serve(listener).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod access;
+mod api;
+mod api_files;
+mod api_imports;
+mod api_preview;
+mod api_registry;
+mod call;
+pub mod codes;
+mod desk;
+mod folder;
+mod guard;
+mod handlers;
+mod imports;
+mod journal;
+mod notices;
+mod page;
+mod preview;
+mod routes;
+mod serve;
+mod server;
+mod socket;
+mod studio;
+
+pub use routes::{RouteInfo, routes};
+pub use studio::{Links, Studio, StudioError};

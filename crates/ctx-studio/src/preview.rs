@@ -1,0 +1,348 @@
+//! Previews: contexts of drafts, made by the same code as `ctx assemble`, and kept for what is asked about them.
+
+mod compare;
+mod conversations;
+mod figures;
+mod rows;
+mod texts;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use ctx_engine::{AssembleError, Context, Switches};
+use ctx_language::Language;
+use ctx_project::inputs::InputFile;
+use ctx_project::turn::TurnFiles;
+use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
+use ctx_types::phrase;
+
+pub(crate) use compare::compared;
+pub(crate) use conversations::Conversations;
+pub(crate) use texts::{body, life, pieces, rows};
+
+use crate::access::{lock, random};
+use crate::api::Finding;
+use crate::api_preview::{Preview, PreviewRequest, Row, Rows, TurnSettings, UsageView};
+use crate::call::Refusal;
+use crate::codes;
+use crate::server::Server;
+
+/// How many windows have previews.
+const MAX_WINDOWS: usize = 32;
+
+/// How many previews of a window are kept, beside those that are pinned.
+const MAX_KEPT: usize = 8;
+
+/// How many of a window are pinned.
+const MAX_PINNED: usize = 4;
+
+/// How many findings are told.
+const MAX_FINDINGS: usize = 500;
+
+/// The previews of all windows.
+#[derive(Debug, Default)]
+pub(crate) struct Previews(Mutex<BTreeMap<String, Arc<Window>>>);
+
+/// The previews of one window.
+#[derive(Debug)]
+struct Window {
+    /// The number of the latest request.
+    latest: AtomicU64,
+    /// Held by the one that is made.
+    running: Mutex<()>,
+    kept: Mutex<VecDeque<Arc<KeptPreview>>>,
+    used: Mutex<Instant>,
+}
+
+/// A preview, about which more can be asked.
+#[derive(Debug)]
+pub(crate) struct KeptPreview {
+    id: String,
+    is_pinned: bool,
+    turn: Mutex<Turn>,
+    context: Option<Context>,
+    rows: Vec<KeptRow>,
+    pointers: BTreeMap<usize, String>,
+}
+
+/// A row, and what it shows.
+#[derive(Debug)]
+struct KeptRow {
+    row: Row,
+    shows: Shown,
+}
+
+/// What a row shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// The message with this number.
+    Message(usize),
+    /// What the decision at this place of the report left out.
+    LeftOut(usize),
+}
+
+impl Previews {
+    fn window(&self, name: &str) -> Arc<Window> {
+        let mut windows = lock(&self.0);
+        if !windows.contains_key(name) && windows.len() >= MAX_WINDOWS {
+            let idle =
+                windows.iter().min_by_key(|(_, window)| *lock(&window.used)).map(|(name, _)| name.clone());
+            idle.map(|name| windows.remove(&name));
+        }
+        let window = windows.entry(name.to_owned()).or_insert_with(|| Arc::new(Window::new())).clone();
+        *lock(&window.used) = Instant::now();
+        window
+    }
+
+    /// Returns a preview that is kept.
+    pub(crate) fn get(&self, id: &str) -> Result<Arc<KeptPreview>, Refusal> {
+        let windows = lock(&self.0);
+        let find = |window: &Arc<Window>| lock(&window.kept).iter().find(|kept| kept.id == id).cloned();
+        windows
+            .values()
+            .find_map(find)
+            .ok_or_else(|| Refusal::not_found(phrase!("there is no such preview; ask for a new one")))
+    }
+}
+
+impl Window {
+    fn new() -> Self {
+        Self {
+            latest: AtomicU64::new(0),
+            running: Mutex::new(()),
+            kept: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+        }
+    }
+
+    fn keep(&self, preview: Arc<KeptPreview>) {
+        let mut kept = lock(&self.kept);
+        kept.push_back(preview);
+        for (is_pinned, limit) in [(true, MAX_PINNED), (false, MAX_KEPT)] {
+            let own = kept.iter().filter(|kept| kept.is_pinned == is_pinned).count();
+            if own > limit
+                && let Some(at) = kept.iter().position(|kept| kept.is_pinned == is_pinned)
+            {
+                kept.remove(at);
+            }
+        }
+    }
+}
+
+/// Makes the context of a turn, unless a newer one is asked for.
+pub(crate) fn preview(
+    server: &Server,
+    asked: &PreviewRequest,
+    language: Language,
+) -> Result<Preview, Refusal> {
+    if asked.window.is_empty() || asked.window.len() > 100 {
+        return Err(Refusal::malformed(phrase!("a window has a name of up to 100 characters")));
+    }
+    let window = server.previews.window(&asked.window);
+    let number = window.latest.fetch_add(1, Ordering::SeqCst) + 1;
+    let refuse_older = || match window.latest.load(Ordering::SeqCst) == number || asked.pin {
+        true => Ok(()),
+        false => Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview was asked for"))),
+    };
+    let _running = lock(&window.running);
+    refuse_older()?;
+    let mut sources = Sources::default();
+    let turn = turn(server, asked, &mut sources)?;
+    let assembled = turn.assemble(false);
+    refuse_older()?;
+    let id = random::<9>()
+        .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("the system gives no random bytes")))?;
+    let (context, infeasible) = match assembled {
+        Ok(context) => (Some(context), None),
+        Err(AssembleError::Infeasible(error)) => (None, Some(figures::infeasible(language, &error))),
+        Err(AssembleError::Budget(error)) => (None, Some(figures::no_budget(language, &error))),
+        Err(error) => return Err(error.into()),
+    };
+    let (kept, answer) = match context {
+        None => {
+            let found = turn.settings().1;
+            let preview = Preview {
+                id: id.clone(),
+                usage: UsageView::default(),
+                stable: None,
+                decisions: Vec::new(),
+                stages: Vec::new(),
+                findings: said(server, language, &sources, &found),
+                rows: Rows::All(Vec::new()),
+                entry_tokens: BTreeMap::new(),
+                infeasible,
+            };
+            let kept = KeptPreview {
+                id,
+                is_pinned: asked.pin,
+                turn: Mutex::new(turn),
+                context: None,
+                rows: Vec::new(),
+                pointers: BTreeMap::new(),
+            };
+            (kept, preview)
+        }
+        Some(context) => {
+            let pointers = rows::pointers(&turn, &context);
+            let shares = context.token_shares();
+            let rows = rows::list(language, &turn, &context, &pointers);
+            let preview = Preview {
+                id: id.clone(),
+                usage: figures::usage(&context, &shares),
+                stable: figures::stable(language, &context),
+                decisions: figures::decisions(language, &context, &rows),
+                stages: figures::stages(language, server, &context),
+                findings: said(server, language, &sources, &context.report.diagnostics),
+                rows: answered(server, asked, &rows),
+                entry_tokens: figures::entries(&context, &shares, &pointers),
+                infeasible: None,
+            };
+            let context = Some(context);
+            (
+                KeptPreview { id, is_pinned: asked.pin, turn: Mutex::new(turn), context, rows, pointers },
+                preview,
+            )
+        }
+    };
+    window.keep(Arc::new(kept));
+    Ok(answer)
+}
+
+/// Reads the files of a turn as they are edited, and compiles its agent.
+fn turn(server: &Server, asked: &PreviewRequest, sources: &mut Sources) -> Result<Turn, Refusal> {
+    let mut options = options(&asked.turn)?;
+    options.worldbooks = asked.worldbooks.iter().map(|id| full(server, id)).collect::<Result<_, _>>()?;
+    options.switches = Switches { enable: asked.enable.clone(), disable: asked.disable.clone() };
+    let named = Named {
+        agent: asked.agent.as_deref(),
+        conversation: asked.conversation.as_deref(),
+        profile: asked.profile.as_deref(),
+        is_saved: asked.saved,
+    };
+    open_turn(server, options, named, sources)
+}
+
+/// The files of a turn by their ids: an empty id means none, and without an id that of `ctx.toml` is meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named<'a> {
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) conversation: Option<&'a str>,
+    pub(crate) profile: Option<&'a str>,
+    /// Whether files count and not their drafts.
+    pub(crate) is_saved: bool,
+}
+
+/// Opens a turn of files of the folder.
+pub(crate) fn open_turn(
+    server: &Server,
+    mut options: TurnOptions,
+    named: Named<'_>,
+    sources: &mut Sources,
+) -> Result<Turn, Refusal> {
+    if !named.is_saved {
+        for overlay in server.desk.overlays() {
+            sources.put_draft(overlay.path, overlay.bytes);
+        }
+    }
+    let mut config = server.config(sources)?;
+    let mut file = |key: &str, id: Option<&str>| match id {
+        None => Ok(None),
+        Some("") => {
+            config = std::mem::take(&mut config).without(key);
+            Ok(None)
+        }
+        Some(id) => full(server, id).map(Some),
+    };
+    options.agent = file("agent", named.agent)?;
+    options.session = file("session", named.conversation)?;
+    options.profile = file("profile", named.profile)?;
+    // Read before the turn is, which takes what was read.
+    let session = options.session.as_ref().map(InputFile::from).map(|file| named_below(server, file));
+    let read = session.and_then(|file| server.conversations.read(&file, sources));
+    let name = |files: &mut TurnFiles| {
+        files.read_session = read;
+        let named = [&mut files.agent, &mut files.session, &mut files.profile, &mut files.models];
+        for file in named.into_iter().flatten().chain(&mut files.worldbooks) {
+            *file = named_below(server, file.clone());
+        }
+    };
+    Ok(Turn::open_on(server.engine.clone(), &options, config, name, sources)?.0)
+}
+
+/// Names a file as it is seen from the folder.
+fn named_below(server: &Server, mut file: InputFile) -> InputFile {
+    if let Some(below) = server.below_name(&file.name) {
+        file.name = below;
+    }
+    file
+}
+
+/// Returns the full path of a file of the listing.
+pub(crate) fn full(server: &Server, id: &str) -> Result<PathBuf, Refusal> {
+    Ok(server.desk.folder.full(&server.desk.path(id)?))
+}
+
+/// Makes options of what the page says about the moment.
+pub(crate) fn options(turn: &TurnSettings) -> Result<TurnOptions, Refusal> {
+    let kind = turn.generation().ok_or_else(|| {
+        let kind = turn.kind.clone().unwrap_or_default();
+        Refusal::malformed(phrase!("there is no kind of generation `{kind}`", kind))
+    })?;
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    Ok(TurnOptions {
+        input: given(&turn.input),
+        at: given(&turn.at),
+        tz: given(&turn.tz),
+        seed: turn.seed.unwrap_or_default(),
+        model: given(&turn.model),
+        context_tokens: turn.context_tokens,
+        reserve: turn.reserve,
+        kind,
+        config: ConfigOptions::default(),
+        ..TurnOptions::default()
+    })
+}
+
+/// Says findings, with their places in the texts that were read.
+pub(crate) fn said(
+    server: &Server,
+    language: Language,
+    sources: &Sources,
+    found: &[ctx_types::Diagnostic],
+) -> Vec<Finding> {
+    let found: Vec<&ctx_types::Diagnostic> = found.iter().take(MAX_FINDINGS).collect();
+    let marks = sources.marks(&found);
+    let findings = found.iter().zip(&marks).enumerate().map(|(index, (found, mark))| {
+        let position = mark.as_ref().map(|mark| (mark.line, mark.column));
+        let mut finding = Finding::of(language, found, index).at(mark.as_ref(), position);
+        // A preview mends nothing; the file itself does.
+        finding.fixable = false;
+        finding
+    });
+    server.below(findings.collect())
+}
+
+/// Answers with all rows, or with what has changed since the preview that the page has.
+fn answered(server: &Server, asked: &PreviewRequest, rows: &[KeptRow]) -> Rows {
+    let before = asked.have.as_deref().and_then(|id| server.previews.get(id).ok());
+    match before {
+        Some(before) => Rows::Splices { splices: rows::splices(&before.rows, rows), total: rows.len() },
+        None => Rows::All(rows.iter().map(|kept| kept.row.clone()).collect()),
+    }
+}
+
+impl KeptPreview {
+    /// Returns the context, which is not there where nothing fits the budget.
+    fn context(&self) -> Result<&Context, Refusal> {
+        self.context
+            .as_ref()
+            .ok_or_else(|| Refusal::unusable(phrase!("there is no context: nothing fits the budget")))
+    }
+
+    fn row(&self, number: usize) -> Result<&KeptRow, Refusal> {
+        self.rows.get(number).ok_or_else(|| Refusal::not_found(phrase!("there is no such row")))
+    }
+}

@@ -1,0 +1,296 @@
+//! The listener, the connections, and the way of a request to its handler.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequestParts as _, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, Response, header};
+use axum::middleware::{self, Next};
+use axum::routing::{MethodFilter, on};
+use ctx_language::Language;
+use ctx_types::phrase;
+use futures_util::StreamExt as _;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+
+use crate::call::{Call, Refusal, Reply};
+use crate::guard::{self, only};
+use crate::routes::{Answer, Area, BodyKind, ROUTES, Route, Verb};
+use crate::server::Server;
+use crate::{codes, socket};
+
+/// How much JSON a request carries.
+pub(crate) const MAX_JSON: usize = 2 << 20;
+
+/// How much of it one carries that has no token yet.
+const MAX_LOGIN: usize = 1 << 10;
+
+/// How large a file is that is imported.
+pub(crate) const MAX_IMPORT: usize = 64 << 20;
+
+/// How large the head of a request is.
+const MAX_HEAD: usize = 16 << 10;
+
+/// How long a request may take.
+const TIME: Duration = Duration::from_secs(30);
+
+/// How long the head of a request may take to come.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// How often the folder is looked at.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// How long edits are gathered before they are written down.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// How long it waits where no connection can be taken.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How many connections there are at once.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Takes connections until the end; then what is unsaved is written down.
+pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl Future<Output = ()> + Send) {
+    let router = router(&server);
+    let keeping = tokio::spawn(keep(server.clone()));
+    let looking = tokio::spawn(look(server.clone()));
+    let connections = Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
+    let mut end = std::pin::pin!(end);
+    loop {
+        tokio::select! {
+            () = &mut end => break,
+            taken = listener.accept() => match (taken, connections.clone().try_acquire_owned()) {
+                (Ok((stream, _)), Ok(permit)) => {
+                    let connection = connection(stream, router.clone());
+                    tokio::spawn(async move {
+                        connection.await;
+                        drop(permit);
+                    });
+                }
+                // Too many connections, here or in the system: those that are there end sooner or later.
+                _ => sleep(PAUSE).await,
+            },
+        }
+    }
+    keeping.abort();
+    looking.abort();
+    drop(tokio::task::spawn_blocking(move || server.keep()).await);
+}
+
+async fn connection(stream: TcpStream, router: Router) {
+    let service = TowerToHyperService::new(router);
+    let served = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    // A connection that breaks concerns nobody else.
+    drop(served.await);
+}
+
+/// Writes unsaved edits down, shortly after each.
+async fn keep(server: Arc<Server>) {
+    loop {
+        server.desk.changed().await;
+        sleep(GATHER).await;
+        let server = server.clone();
+        drop(tokio::task::spawn_blocking(move || server.keep()).await);
+    }
+}
+
+/// Looks for what other programs change.
+async fn look(server: Arc<Server>) {
+    loop {
+        sleep(LOOK).await;
+        let server = server.clone();
+        drop(tokio::task::spawn_blocking(move || server.desk.look()).await);
+    }
+}
+
+/// Makes the router of the table; before every route, and where there is none, stands the same guard.
+pub(crate) fn router(server: &Arc<Server>) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let filter = match route.method {
+            Verb::Get => MethodFilter::GET,
+            Verb::Post => MethodFilter::POST,
+        };
+        let server = server.clone();
+        let handler = move |request: Request| answered(server.clone(), route, request);
+        router = router.route(route.path, on(filter, handler));
+    }
+    let of_nothing = {
+        let server = server.clone();
+        move |request: Request| {
+            let language = language(&server, request.headers());
+            async move { Refusal::not_found(phrase!("there is no such page")).into_response(language) }
+        }
+    };
+    let server = server.clone();
+    router.fallback(of_nothing).layer(middleware::from_fn(move |request: Request, next: Next| {
+        guarded(server.clone(), request, next)
+    }))
+}
+
+/// Asks for whom a request is and from where it comes, and protects the answer.
+async fn guarded(server: Arc<Server>, request: Request, next: Next) -> Response<Body> {
+    let is_api = request.uri().path().starts_with("/api");
+    let language = language(&server, request.headers());
+    let mut response = match server.names.check(request.headers(), is_api) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(language),
+    };
+    guard::protect(response.headers_mut(), &server.build);
+    response
+}
+
+async fn answered(
+    server: Arc<Server>,
+    route: &'static Route,
+    request: Request,
+) -> Result<Response<Body>, Infallible> {
+    let language = language(&server, request.headers());
+    let answered = match route.answer {
+        Answer::Socket => socket::open(server, request).await,
+        Answer::File(body, content_type) => {
+            Ok(Reply { body: body.to_vec(), content_type, headers: Vec::new() }.into_response())
+        }
+        Answer::Call(answer) => match timeout(TIME, called(server, route, answer, request)).await {
+            Ok(reply) => reply.map(Reply::into_response),
+            Err(_) => Err(Refusal::new(
+                503,
+                codes::TOO_LONG,
+                phrase!("the request took longer than {limit} seconds", limit = TIME.as_secs()),
+            )),
+        },
+    };
+    Ok(answered.unwrap_or_else(|refusal| refusal.into_response(language)))
+}
+
+async fn called(
+    server: Arc<Server>,
+    route: &'static Route,
+    answer: fn(&Server, &Call) -> Result<Reply, Refusal>,
+    request: Request,
+) -> Result<Reply, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    if route.area == Area::Api {
+        admit(&server, &parts.headers)?;
+    }
+    refuse_content_type(route.body, &parts.headers)?;
+    let busy = || {
+        let message = phrase!("too many requests at once");
+        Refusal::new(503, codes::BUSY, message)
+    };
+    let permit = server.requests.clone().acquire_owned().await.map_err(|_| busy())?;
+    let limit = match (route.body, route.area) {
+        (BodyKind::Nothing, _) => 0,
+        (BodyKind::Json, Area::Login) => MAX_LOGIN,
+        (BodyKind::Json, _) => MAX_JSON,
+        (BodyKind::Bytes, _) => MAX_IMPORT,
+    };
+    let body = whole(body, limit).await?;
+    let call = call(&server, &mut parts, body).await?;
+    let done = tokio::task::spawn_blocking(move || {
+        let reply = answer(&server, &call);
+        drop(permit);
+        reply
+    });
+    done.await.unwrap_or_else(|_| {
+        Err(Refusal::new(
+            500,
+            codes::UNUSABLE,
+            phrase!("the request met a fault of this program; please report it"),
+        ))
+    })
+}
+
+/// Refuses who has no token of this run.
+pub(crate) fn admit(server: &Server, headers: &HeaderMap) -> Result<(), Refusal> {
+    let given = only(headers, &header::AUTHORIZATION).ok().flatten();
+    let is_admitted = given
+        .and_then(|given| given.strip_prefix("Bearer "))
+        .is_some_and(|token| server.access.admits(token));
+    match is_admitted {
+        true => Ok(()),
+        false => Err(no_token()),
+    }
+}
+
+pub(crate) fn no_token() -> Refusal {
+    let message = phrase!("the request has no token of this run");
+    let help = phrase!("open the link that the terminal shows; Enter there shows a new one");
+    Refusal::new(401, codes::NO_TOKEN, message).with_help(help)
+}
+
+/// A form of another page cannot send these types without being asked first.
+fn refuse_content_type(body: BodyKind, headers: &HeaderMap) -> Result<(), Refusal> {
+    let expected = match body {
+        BodyKind::Nothing => return Ok(()),
+        BodyKind::Json => "application/json",
+        BodyKind::Bytes => "application/octet-stream",
+    };
+    let given = only(headers, &header::CONTENT_TYPE).ok().flatten();
+    let given = given.map(|given| given.split(';').next().unwrap_or_default().trim());
+    if given.is_some_and(|given| given.eq_ignore_ascii_case(expected)) {
+        return Ok(());
+    }
+    let message = phrase!("the body must be `{expected}`", expected);
+    Err(Refusal::new(415, codes::CONTENT_TYPE, message))
+}
+
+/// Reads a body up to its limit.
+async fn whole(body: Body, limit: usize) -> Result<Bytes, Refusal> {
+    let mut read = Vec::new();
+    let mut pieces = body.into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
+        if read.len() + piece.len() > limit {
+            let message = phrase!("the body is larger than {limit} bytes", limit);
+            return Err(Refusal::new(413, codes::TOO_LARGE, message));
+        }
+        read.extend_from_slice(&piece);
+    }
+    Ok(read.into())
+}
+
+async fn call(server: &Server, parts: &mut Parts, body: Bytes) -> Result<Call, Refusal> {
+    let path = RawPathParams::from_request_parts(parts, &()).await;
+    let path = path.map_err(|_| Refusal::malformed(phrase!("the address cannot be read")))?;
+    let path: BTreeMap<String, String> =
+        path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Ok(Call {
+        language: language(server, &parts.headers),
+        window: window(&parts.headers),
+        path,
+        query: query(parts.uri.query()),
+        headers: std::mem::take(&mut parts.headers),
+        body,
+    })
+}
+
+/// Reads what stands behind the `?`; of several values of one name the last counts.
+pub(crate) fn query(text: Option<&str>) -> BTreeMap<String, String> {
+    form_urlencoded::parse(text.unwrap_or_default().as_bytes()).into_owned().collect()
+}
+
+/// Returns the name that a window gave itself.
+fn window(headers: &HeaderMap) -> Option<String> {
+    let name = only(headers, &HeaderName::from_static("x-ctx-window")).ok().flatten()?;
+    (!name.is_empty() && name.len() <= 100).then(|| name.to_owned())
+}
+
+/// Returns the language that a window asks for.
+fn language(server: &Server, headers: &HeaderMap) -> Language {
+    let asked = only(headers, &header::ACCEPT_LANGUAGE).ok().flatten();
+    let first = asked.and_then(|asked| asked.split([',', ';']).next());
+    first.and_then(Language::of_name).unwrap_or(server.language)
+}

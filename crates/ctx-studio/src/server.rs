@@ -1,0 +1,144 @@
+//! What all requests of one run share.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ctx_engine::Engine;
+use ctx_language::Language;
+use ctx_project::check::Checker;
+use ctx_project::{Config, ConfigOptions, Sources, store};
+use ctx_types::Diagnostic;
+use tokio::sync::Semaphore;
+
+use crate::access::{Access, random};
+use crate::api::Finding;
+use crate::codes;
+use crate::desk::Desk;
+use crate::folder::Folder;
+use crate::guard::Names;
+use crate::imports::Imports;
+use crate::journal::Journal;
+use crate::notices::Notices;
+use crate::page;
+use crate::preview::{Conversations, Previews};
+use crate::studio::{Studio, StudioError};
+
+/// How many requests are answered at once; others wait.
+const MAX_REQUESTS: usize = 16;
+
+/// How many windows listen.
+const MAX_WINDOWS: usize = 32;
+
+/// One run: its folder, its secrets, and what windows have asked for.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) engine: Engine,
+    pub(crate) names: Names,
+    pub(crate) access: Arc<Access>,
+    pub(crate) notices: Arc<Notices>,
+    pub(crate) desk: Desk,
+    pub(crate) previews: Previews,
+    pub(crate) conversations: Conversations,
+    pub(crate) imports: Imports,
+    pub(crate) journal: Option<Journal>,
+    /// What is odd about the folder as a whole.
+    pub(crate) found: Vec<Diagnostic>,
+    pub(crate) build: String,
+    pub(crate) language: Language,
+    pub(crate) is_read_only: bool,
+    pub(crate) requests: Arc<Semaphore>,
+    pub(crate) windows: Arc<Semaphore>,
+}
+
+impl Server {
+    /// Opens the folder, and takes up the edits that were not saved.
+    pub(crate) fn open(studio: Studio, port: u16) -> Result<Self, StudioError> {
+        let folder = Folder::open(&studio.folder)?;
+        let run = random::<12>().map_err(|error| {
+            let error = error.to_string();
+            StudioError::Random(ctx_types::phrase!("the system gives no random bytes: {error}", error))
+        })?;
+        let notices = Arc::new(Notices::new(run));
+        let checker =
+            Checker::on(studio.engine.clone(), &[]).map_err(|error| StudioError::Folder(error.phrase()))?;
+        let mut found = Vec::new();
+        let (journal, kept) = match studio.is_read_only {
+            true => (None, Vec::new()),
+            false => match open_journal(&studio, &folder) {
+                Ok((journal, kept)) => (Some(journal), kept),
+                Err(why) => {
+                    found.push(Diagnostic::warning(codes::NO_JOURNAL, why));
+                    (None, Vec::new())
+                }
+            },
+        };
+        let desk = Desk::new(folder, studio.is_read_only, checker, notices.clone());
+        desk.restore(kept);
+        Ok(Self {
+            engine: studio.engine,
+            names: Names::of_port(port),
+            access: studio.access,
+            notices,
+            desk,
+            previews: Previews::default(),
+            conversations: Conversations::default(),
+            imports: Imports::default(),
+            journal,
+            found,
+            build: page::build(),
+            language: studio.language,
+            is_read_only: studio.is_read_only,
+            requests: Arc::new(Semaphore::new(MAX_REQUESTS)),
+            windows: Arc::new(Semaphore::new(MAX_WINDOWS)),
+        })
+    }
+
+    /// Reads the defaults that hold in the folder.
+    pub(crate) fn config(&self, sources: &mut Sources) -> ctx_project::error::Result<Config> {
+        Config::read_for(&self.desk.folder.path, &ConfigOptions::default(), sources)
+    }
+
+    /// Returns the id of a file of the folder, whatever names it.
+    pub(crate) fn id(&self, path: &Path) -> Option<String> {
+        let path = std::path::absolute(path).ok()?;
+        let below = path.strip_prefix(&self.desk.folder.path).ok()?;
+        self.desk.id(&below.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"))
+    }
+
+    /// Returns the path of a file below the folder, by the name that results give it.
+    pub(crate) fn below_name(&self, name: &str) -> Option<String> {
+        let below = Path::new(name).strip_prefix(&self.desk.folder.path).ok()?;
+        Some(below.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"))
+    }
+
+    /// Names files as they are seen from the folder.
+    pub(crate) fn below(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
+        for file in findings.iter_mut().filter_map(|finding| finding.file.as_mut()) {
+            if let Some(below) = self.below_name(file) {
+                *file = below;
+            }
+        }
+        findings
+    }
+
+    /// Writes down what is not saved.
+    pub(crate) fn keep(&self) {
+        let Some(journal) = &self.journal else { return };
+        // What cannot be kept now is tried again with the next edit; the drafts themselves are still here.
+        journal.write(self.desk.unsaved()).unwrap_or_default();
+    }
+}
+
+/// Opens the journal beside the store.
+fn open_journal(
+    studio: &Studio,
+    folder: &Folder,
+) -> Result<(Journal, Vec<crate::journal::KeptDraft>), ctx_types::Phrase> {
+    let config = Config::read_for(&folder.path, &ConfigOptions::default(), &mut Sources::default());
+    let config = config.unwrap_or_default();
+    let store =
+        store::path(studio.store.as_deref(), &config).or_else(|_| store::path(None, &Config::default()));
+    let store = store.map_err(|error| error.phrase())?;
+    let place = store.parent().unwrap_or(std::path::Path::new("")).join("studio");
+    Journal::open(&place, &folder.path)
+}

@@ -1,0 +1,108 @@
+//! The socket of a window, over which it hears what has changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts as _, Request};
+use axum::http::{Response, header};
+use ctx_types::phrase;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout;
+
+use crate::api::Notice;
+use crate::call::Refusal;
+use crate::codes;
+use crate::guard::only;
+use crate::serve::{no_token, query};
+use crate::server::Server;
+
+/// The name of what is spoken; behind it the window names its token.
+const PROTOCOL: &str = "ctx";
+
+/// How long a window is quiet before it is asked whether it is there.
+const QUIET: Duration = Duration::from_secs(20);
+
+/// How long a window may take to read a notice.
+const SEND_TIME: Duration = Duration::from_secs(10);
+
+/// How much a window may say; it has nothing to say.
+const MAX_MESSAGE: usize = 1 << 10;
+
+/// Opens the socket of a window. Browsers send no token with it, so `Origin` must be there, and the token is named as a
+/// second protocol.
+pub(crate) async fn open(server: Arc<Server>, request: Request) -> Result<Response<Body>, Refusal> {
+    let (mut parts, _) = request.into_parts();
+    let origin = only(&parts.headers, &header::ORIGIN).ok().flatten();
+    if !origin.is_some_and(|origin| server.names.is_own(origin)) {
+        let message = phrase!("the request comes from another page");
+        return Err(Refusal::new(403, codes::FOREIGN_ORIGIN, message));
+    }
+    let protocols = only(&parts.headers, &header::SEC_WEBSOCKET_PROTOCOL).ok().flatten().unwrap_or_default();
+    let mut protocols = protocols.split(',').map(str::trim);
+    let is_admitted = protocols.next() == Some(PROTOCOL)
+        && protocols.next().is_some_and(|token| server.access.admits(token))
+        && protocols.next().is_none();
+    if !is_admitted {
+        return Err(no_token());
+    }
+    let asked = query(parts.uri.query());
+    let since = asked.get("since").and_then(|since| since.parse().ok());
+    let run = asked.get("run").cloned();
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await;
+    let upgrade = upgrade.map_err(|_| Refusal::malformed(phrase!("this address is for a socket")))?;
+    let permit = server.windows.clone().try_acquire_owned().map_err(|_| {
+        let message = phrase!("too many windows are open; close some");
+        Refusal::new(503, codes::BUSY, message)
+    })?;
+    let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE);
+    Ok(upgrade.on_upgrade(move |socket| async move {
+        let (missed, receiver) = server.notices.listen(run.as_deref(), since);
+        tell(socket, &server, missed, receiver).await;
+        drop(permit);
+    }))
+}
+
+/// Tells a window until it goes.
+async fn tell(mut socket: WebSocket, server: &Server, missed: Vec<Notice>, mut receiver: Receiver<Notice>) {
+    for notice in &missed {
+        if !sent(&mut socket, notice).await {
+            return;
+        }
+    }
+    let mut is_asked = false;
+    loop {
+        let is_there = tokio::select! {
+            told = receiver.recv() => match told {
+                Ok(notice) => sent(&mut socket, &notice).await,
+                Err(RecvError::Lagged(_)) => sent(&mut socket, &server.notices.all_again()).await,
+                Err(RecvError::Closed) => false,
+            },
+            said = timeout(QUIET, socket.recv()) => match said {
+                Ok(said) => {
+                    is_asked = false;
+                    matches!(said, Some(Ok(message)) if !matches!(message, Message::Close(_)))
+                }
+                Err(_) if is_asked => false,
+                Err(_) => {
+                    is_asked = true;
+                    put(&mut socket, Message::Ping(Vec::new().into())).await
+                }
+            },
+        };
+        if !is_there {
+            return;
+        }
+    }
+}
+
+async fn sent(socket: &mut WebSocket, notice: &Notice) -> bool {
+    let text = serde_json::to_string(notice).unwrap_or_default();
+    put(socket, Message::Text(text.into())).await
+}
+
+async fn put(socket: &mut WebSocket, message: Message) -> bool {
+    matches!(timeout(SEND_TIME, socket.send(message)).await, Ok(Ok(())))
+}

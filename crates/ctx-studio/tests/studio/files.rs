@@ -1,0 +1,201 @@
+//! Files: edited, taken back, saved, and changed by others meanwhile.
+
+use serde_json::json;
+
+use crate::client::{AGENT, folder, project, start};
+
+#[test]
+fn an_edit_changes_its_bytes_and_undo_brings_back_the_first_ones() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let before = server.view(&id);
+    assert_eq!((before["text"].as_str(), &before["isDirty"]), (Some(AGENT), &json!(false)));
+    assert_eq!(before["value"]["presetMessages"][0]["id"], "who");
+    let edits = json!([
+        { "op": "set", "pointer": "/presetMessages/0/content", "value": "Be {{char}}." },
+        { "op": "move", "pointer": "/presetMessages/2", "to": "0" },
+    ]);
+    let after = server.edit(&id, &edits).good();
+    let expected = AGENT.replace("You are", "Be");
+    let (head, tail) = expected.split_once("  - id: off").unwrap();
+    let expected = head.replacen("  # who she is", &format!("  - id: off{tail}  # who she is"), 1);
+    assert_eq!(after["text"].as_str().unwrap(), expected);
+    assert_eq!((&after["isDirty"], &after["canUndo"]), (&json!(true), &json!(true)));
+    // One request is one step.
+    let undone = server.ask("POST", &format!("/api/files/{id}/undo"), &json!({})).good();
+    assert_eq!(
+        (undone["text"].as_str(), &undone["isDirty"], &undone["canUndo"]),
+        (Some(AGENT), &json!(false), &json!(false))
+    );
+    let redone = server.ask("POST", &format!("/api/files/{id}/redo"), &json!({})).good();
+    assert_eq!(redone["text"].as_str().unwrap(), expected);
+    assert_eq!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap(), AGENT);
+    let hash = redone["hash"].as_str().unwrap();
+    let saved = server.save(&id, hash, &json!({})).good();
+    assert_eq!((&saved["isDirty"], &saved["canUndo"]), (&json!(false), &json!(true)));
+    assert_eq!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap(), expected);
+    // Saved again, the same bytes are no change of anybody.
+    server.save(&id, saved["hash"].as_str().unwrap(), &json!({})).good();
+}
+
+#[test]
+fn an_edit_that_is_sent_twice_counts_once() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let insert = json!({ "op": "insert", "pointer": "/presetMessages/-", "value": { "id": "new" } });
+    let body = json!({ "base": 0, "id": "same", "edits": [insert] });
+    let path = format!("/api/files/{id}/edits");
+    let first = server.ask("POST", &path, &body).good();
+    let second = server.ask("POST", &path, &body).good();
+    assert_eq!(
+        (first["revision"].clone(), first["text"].clone()),
+        (second["revision"].clone(), second["text"].clone())
+    );
+}
+
+#[test]
+fn edits_of_two_windows_meet() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let path = format!("/api/files/{id}/edits");
+    let set = |pointer: &str, value: &str| json!({ "op": "set", "pointer": pointer, "value": value });
+    server.ask("POST", &path, &json!({ "base": 0, "id": "a", "edits": [set("/name", "Eve")] })).good();
+    // Of another value: both stay.
+    let other = json!({ "base": 0, "id": "b", "edits": [set("/presetMessages/0/role", "user")] });
+    let both = server.ask("POST", &path, &other).good();
+    assert_eq!(
+        (&both["value"]["name"], &both["value"]["presetMessages"][0]["role"]),
+        (&json!("Eve"), &json!("user"))
+    );
+    // Of the same: they are told.
+    let same = json!({ "base": 0, "id": "c", "edits": [set("/name", "Zoe")] });
+    let stale = server.ask("POST", &path, &same);
+    assert_eq!(stale.json()["theirs"]["value"]["name"], "Eve");
+    assert_eq!(stale.refused(409), "CTX1008");
+    let stale = server.ask("POST", &format!("/api/files/{id}/undo"), &json!({ "base": 0 }));
+    assert_eq!(stale.refused(409), "CTX1008");
+}
+
+#[test]
+fn what_another_program_saved_is_not_overwritten() {
+    let place = folder();
+    let server = start(&place);
+    let file = project(&place).join("agent.yaml");
+    let id = server.id("agent.yaml");
+    let mine = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
+    std::fs::write(&file, "name: Theirs\n").unwrap();
+    server.get("/api/project").good();
+    let still = server.view(&id);
+    assert_eq!(
+        (&still["revision"], &still["hash"], &still["text"]),
+        (&mine["revision"], &mine["hash"], &mine["text"])
+    );
+    let hash = mine["hash"].as_str().unwrap();
+    let refused = server.save(&id, hash, &json!({}));
+    let theirs = refused.json()["theirs"].clone();
+    assert_eq!(theirs["text"], "name: Theirs\n");
+    assert_eq!(refused.refused(409), "CTX1009");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "name: Theirs\n");
+    assert_eq!(server.view(&id)["value"]["name"], "Mine");
+    // Only who has seen theirs overwrites it.
+    assert_eq!(server.save(&id, hash, &json!({ "overwrite": true })).refused(409), "CTX1009");
+    let saved = server.save(&id, theirs["hash"].as_str().unwrap(), &json!({ "overwrite": true })).good();
+    assert_eq!(saved["isDirty"], false);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), AGENT.replace("name: Robin", "name: Mine"));
+    // Or takes it.
+    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Again" }])).good();
+    std::fs::write(&file, "name: Theirs\n").unwrap();
+    let taken = server.ask("POST", &format!("/api/files/{id}/discard"), &json!({})).good();
+    assert_eq!((&taken["text"], &taken["isDirty"]), (&json!("name: Theirs\n"), &json!(false)));
+}
+
+#[test]
+fn a_file_that_nobody_edits_is_read_anew() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    server.view(&id);
+    std::fs::write(project(&place).join("agent.yaml"), "name: Outside\npresetMessages: []\n").unwrap();
+    server.get("/api/project").good();
+    assert_eq!(server.view(&id)["value"]["name"], "Outside");
+    std::fs::write(project(&place).join("new.yaml"), "name: New\npresetMessages: []\n").unwrap();
+    server.id("new.yaml");
+}
+
+#[test]
+fn a_text_that_cannot_be_read_is_shown_with_its_place() {
+    let place = folder();
+    std::fs::write(project(&place).join("agent.yaml"), "name: Ada\nlist: [é, b\nmore: 1\n").unwrap();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let view = server.view(&id);
+    assert!(view.get("value").is_none(), "{view}");
+    let finding = &view["findings"][0];
+    assert_eq!(finding["severity"], "error");
+    assert!(finding["line"].as_u64().is_some_and(|line| line >= 2), "{finding}");
+    assert!(finding["span"]["from"].is_u64(), "{finding}");
+    let edit = json!([{ "op": "set", "pointer": "/name", "value": "Eve" }]);
+    assert_eq!(server.edit(&id, &edit).refused(422), "CTX1013");
+    let body = json!({ "base": 0, "id": "t", "text": "name: Ada\nlist: [é, b]\nmore: 1\n" });
+    let mended = server.ask("POST", &format!("/api/files/{id}/edits"), &body).good();
+    assert_eq!(mended["value"]["list"][0], "é");
+    let undone = server.ask("POST", &format!("/api/files/{id}/undo"), &json!({})).good();
+    assert!(undone.get("value").is_none());
+}
+
+#[test]
+fn a_finding_with_a_certain_edit_is_mended() {
+    let place = folder();
+    let text = AGENT.replace("role: system\n    content: You", "rolle: system\n    content: You");
+    std::fs::write(project(&place).join("agent.yaml"), &text).unwrap();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let view = server.view(&id);
+    let finding = view["findings"].as_array().unwrap().iter().find(|finding| finding["fixable"] == true);
+    let index = finding.unwrap_or_else(|| panic!("{}", view["findings"]))["index"].clone();
+    let path = format!("/api/files/{id}/fix");
+    assert_eq!(server.ask("POST", &path, &json!({ "base": 7, "index": index })).refused(409), "CTX1008");
+    let fixed = server.ask("POST", &path, &json!({ "base": 0, "index": index })).good();
+    assert_eq!(fixed["text"].as_str().unwrap(), AGENT);
+    assert_eq!(server.ask("POST", &path, &json!({ "base": 1, "index": 99 })).refused(404), "CTX1007");
+}
+
+#[test]
+fn odd_edits_are_refused_and_nothing_breaks() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let path = format!("/api/files/{id}/edits");
+    let odd = [
+        json!({ "base": 0, "id": "", "edits": [] }),
+        json!({ "base": 0, "id": "a" }),
+        json!({ "base": 0, "id": "a", "edits": [], "text": "" }),
+        json!({ "base": -1, "id": "a", "edits": [] }),
+        json!({ "base": 0, "id": "a", "edits": [{ "op": "burn", "pointer": "" }] }),
+        json!({ "base": 0, "id": "a", "edits": [{ "op": "move", "pointer": "/presetMessages/0", "to": "/other/1" }] }),
+        json!([]),
+    ];
+    for body in odd {
+        assert_eq!(server.ask("POST", &path, &body).refused(400), "CTX1000", "{body}");
+    }
+    let impossible = [
+        json!([{ "op": "remove", "pointer": "/nothing" }]),
+        json!([{ "op": "remove", "pointer": "" }]),
+        json!([{ "op": "insert", "pointer": "/presetMessages/99", "value": 1 }]),
+        json!([{ "op": "move", "pointer": "/presetMessages/0", "to": "99" }]),
+        json!([{ "op": "rename", "pointer": "/name", "name": "presetMessages" }]),
+        json!([{ "op": "set", "pointer": "/name", "value": "x" }, { "op": "remove", "pointer": "/nothing" }]),
+    ];
+    for edits in impossible {
+        let answer = server.edit(&id, &edits);
+        assert_eq!(answer.status, 422, "{edits} {}", String::from_utf8_lossy(&answer.body));
+    }
+    assert_eq!(server.view(&id)["text"].as_str().unwrap(), AGENT);
+    let answer = server.ask("POST", &path, &json!({ "base": 99, "id": "a", "edits": [] }));
+    assert_eq!(answer.refused(409), "CTX1008");
+    let answer = server.ask("POST", &format!("/api/files/{id}/save"), &json!({}));
+    assert_eq!(answer.refused(400), "CTX1000");
+}

@@ -1,0 +1,11 @@
+//! The server over its own socket: who may ask, files, previews, imports, and what survives.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not as expected")]
+
+mod client;
+mod files;
+mod imports;
+mod previews;
+mod security;
+mod sockets;
+mod survival;

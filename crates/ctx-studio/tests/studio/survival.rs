@@ -1,0 +1,94 @@
+//! What survives the end of a server, and two servers on one folder.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::client::{AGENT, folder, project, start, start_with};
+
+#[test]
+fn edits_that_were_not_saved_come_back() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let edited = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    drop(server);
+    assert_eq!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap(), AGENT);
+    let server = start(&place);
+    let back = server.view(&id);
+    assert_eq!(
+        (&back["text"], &back["isDirty"], &back["hash"]),
+        (&edited["text"], &json!(true), &edited["hash"])
+    );
+    server.save(&id, back["hash"].as_str().unwrap(), &json!({})).good();
+    drop(server);
+    let server = start(&place);
+    assert_eq!(server.view(&id)["isDirty"], false);
+}
+
+#[test]
+fn edits_are_written_down_at_once_and_for_their_user_alone() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::thread::sleep(Duration::from_millis(500));
+    let kept = std::fs::read_dir(place.path().join("store/studio")).unwrap().flatten();
+    let kept: Vec<_> =
+        kept.filter(|entry| entry.path().extension().is_some_and(|end| end == "json")).collect();
+    assert_eq!(kept.len(), 1);
+    assert!(std::fs::read_to_string(kept[0].path()).unwrap().contains("Eve"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(kept[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn what_was_changed_while_nobody_served_is_not_overwritten() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    drop(server);
+    std::fs::write(project(&place).join("agent.yaml"), "name: Theirs\n").unwrap();
+    let server = start(&place);
+    let back = server.view(&id);
+    assert_eq!((&back["value"]["name"], &back["isDirty"]), (&json!("Eve"), &json!(true)));
+    let refused = server.save(&id, back["hash"].as_str().unwrap(), &json!({}));
+    assert_eq!(refused.json()["theirs"]["value"]["name"], "Theirs");
+    assert_eq!(refused.refused(409), "CTX1009");
+}
+
+#[test]
+fn a_draft_of_a_file_that_is_gone_is_not_lost() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let edited = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::fs::remove_file(project(&place).join("agent.yaml")).unwrap();
+    server.get("/api/project").good();
+    let hash = edited["hash"].as_str().unwrap();
+    assert_eq!(server.view(&id)["isDirty"], true);
+    assert_eq!(server.save(&id, hash, &json!({})).refused(409), "CTX1009");
+    server.save(&id, hash, &json!({ "overwrite": true })).good();
+    assert!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap().contains("Eve"));
+}
+
+#[test]
+fn two_servers_on_one_folder_do_not_overwrite_each_other() {
+    let place = folder();
+    let store = place.path().join("store/a.db");
+    let first = start_with(&project(&place), &store, |studio| studio);
+    let second = start_with(&project(&place), &store, |studio| studio);
+    assert_ne!(first.token, second.token);
+    let id = first.id("agent.yaml");
+    let one = first.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "One" }])).good();
+    let two = second.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Two" }])).good();
+    first.save(&id, one["hash"].as_str().unwrap(), &json!({})).good();
+    assert_eq!(second.save(&id, two["hash"].as_str().unwrap(), &json!({})).refused(409), "CTX1009");
+    drop(second);
+    drop(first);
+    assert!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap().contains("name: One"));
+}

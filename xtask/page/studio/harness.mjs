@@ -1,0 +1,161 @@
+// Starts `ctx studio` on a folder and opens its page in a browser, and notes everything that a silent page never does.
+// The program is named by the environment variable CTX, the browser by CHROMIUM.
+import { spawn, execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+export const CTX = process.env.CTX ?? join(import.meta.dirname, "../../../target/debug/ctx");
+// A bundle that is newer than the one in the program, while the page is made.
+const DIST = process.env.STUDIO_DIST;
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export function ctx(folder, ...args) {
+  return execFileSync(CTX, args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28 });
+}
+
+/** A new folder with the sample, or an empty one. */
+export function folder(isEmpty = false) {
+  const path = join(mkdtempSync(join(tmpdir(), "studio-")), "demo");
+  if (isEmpty) cpSync(mkdtempSync(join(tmpdir(), "empty-")), path, { recursive: true });
+  else execFileSync(CTX, ["init", path]);
+  return path;
+}
+
+/** Every file of a folder with its text. */
+export function files(path, below = "") {
+  const all = {};
+  for (const name of readdirSync(join(path, below)).sort()) {
+    const inner = join(below, name);
+    if (statSync(join(path, inner)).isDirectory()) Object.assign(all, files(path, inner));
+    else all[inner] = readFileSync(join(path, inner), "utf8");
+  }
+  return all;
+}
+
+async function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A running server: `link` opens it once. */
+export async function serve(path, port = undefined) {
+  port ??= await freePort();
+  const child = spawn(CTX, ["studio", path, "--no-open", "--port", String(port)], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let said = "";
+  const link = await new Promise((resolve, reject) => {
+    const hear = (bytes) => {
+      said += bytes;
+      const found = /http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]+/.exec(said)?.[0];
+      if (found) resolve(found);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.once("exit", (code) => reject(new Error(`ctx studio ended with ${code}: ${said}`)));
+    setTimeout(() => reject(new Error(`ctx studio names no link: ${said}`)), 15_000).unref();
+  });
+  return {
+    path,
+    link,
+    stop: () =>
+      new Promise((resolve) => {
+        child.once("exit", resolve);
+        child.kill("SIGTERM");
+      }),
+  };
+}
+
+let browser;
+export async function close() {
+  await browser?.close();
+  browser = undefined;
+}
+
+/** A window on a server. `problems` gets what the page must not do. */
+export async function open(
+  server,
+  { lang = "en", theme = "light", width = 1280, height = 900, ignoresPolicy = false } = {},
+) {
+  browser ??= await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    bypassCSP: ignoresPolicy,
+  });
+  const page = await context.newPage();
+  const problems = [];
+  const origin = new URL(server.link).origin;
+  page.on("console", (line) => problems.push(`console: ${line.text()}`));
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    problems.push("dialog");
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && !url.origin.startsWith("ws://") && url.protocol !== "blob:")
+      problems.push(`request: ${url.href}`);
+  });
+  if (DIST)
+    await context.route(/\/(studio\.js|editor\.js|studio\.css|icons\.svg)$/, (route) =>
+      route.fulfill({ path: join(DIST, new URL(route.request().url()).pathname) }),
+    );
+  await page.exposeFunction("noteViolation", (text) => problems.push(`violation: ${text}`));
+  await context.addInitScript(
+    ({ lang, theme }) => {
+      localStorage.setItem("ctx-studio/lang", lang);
+      localStorage.setItem("ctx-studio/theme", theme);
+      document.addEventListener("securitypolicyviolation", (event) =>
+        window.noteViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`),
+      );
+    },
+    { lang, theme },
+  );
+  await page.goto(server.link);
+  await page.locator(".row, .start-page, .empty, .findings").first().waitFor();
+  return { page, problems, context };
+}
+
+export const entry = (page, id) => page.locator(`.entry[data-id="${id}"]`);
+export const order = (page) => page.locator(".entry").evaluateAll((rows) => rows.map((row) => row.dataset.id));
+
+/** Opens an entry and waits for its editor. */
+export async function openEntry(page, id) {
+  const row = entry(page, id);
+  if ((await row.locator("[data-part=main]").getAttribute("aria-expanded")) !== "true")
+    await row.locator("[data-part=main]").click();
+  return row;
+}
+
+/** Waits until nothing is on its way to the server, and the preview is that of now. */
+export async function settled(page) {
+  await page.waitForTimeout(120);
+  await page.waitForFunction(() => document.querySelector(".inspector")?.getAttribute("aria-busy") === "false");
+}
+
+/** Saves, and waits until the page says that all is saved. */
+export async function save(page) {
+  await page.keyboard.press("Control+s");
+  await page.locator("[data-test=dirty]:not(.on)").waitFor();
+}

@@ -1,0 +1,157 @@
+// Two windows, lost connections, files that change outside: no edit is lost, and none overwrites another silently.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { close, entry, folder, open, openEntry, serve, settled } from "./harness.mjs";
+
+after(close);
+
+async function studio(t, isStopped = false) {
+  const path = folder();
+  const server = await serve(path);
+  if (!isStopped) t.after(() => server.stop());
+  const opened = await open(server);
+  t.after(() => opened.context.close());
+  const another = async () => {
+    const page = await opened.context.newPage();
+    await page.goto(new URL(server.link).origin);
+    await page.locator(".entry").first().waitFor();
+    return page;
+  };
+  return { path, server, ...opened, another };
+}
+
+async function type(page, id, text) {
+  const row = await openEntry(page, id);
+  await row.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type(text);
+}
+
+test("an edit of the one window is seen in the other, and a change from outside too", async (t) => {
+  const { path, page, problems, another } = await studio(t);
+  const second = await another();
+  await entry(page, "season").locator("[role=switch]").click();
+  await second.locator(".entry[data-id=season].off").waitFor();
+  await entry(second, "reminder").locator("[role=switch]").click();
+  await page.locator(".entry[data-id=reminder].off").waitFor();
+  writeFileSync(join(path, "profile.yaml"), "name: Maria\ncontent: has a cat.\n");
+  await page.locator("#inspector-body").click();
+  await page.locator("[data-test=body]").filter({ hasText: "Maria" }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+for (const [button, kept, lost] of [
+  ["keep-mine", "Mine.", "Theirs."],
+  ["take-theirs", "Theirs.", "Mine."],
+]) {
+  test(`two who write the same text see both: ${button}`, async (t) => {
+    const { page, another } = await studio(t);
+    const second = await another();
+    let release;
+    const held = new Promise((resolve) => {
+      release = resolve;
+    });
+    await second.route("**/edits", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await type(second, "reminder", "Mine.");
+    await second.waitForTimeout(100);
+    await type(page, "reminder", "Theirs.");
+    await settled(page);
+    release();
+    const conflict = second.locator("[data-test=conflict]");
+    await conflict.waitFor();
+    const texts = await conflict.locator("pre").allTextContents();
+    assert.ok(
+      texts.some((text) => text.includes("Theirs.")) && texts.some((text) => text.startsWith("M")),
+      texts.join(" | "),
+    );
+    await conflict.locator(`[data-test=${button}]`).click();
+    await conflict.waitFor({ state: "detached" });
+    for (const window of [page, second]) {
+      // The editor that is being used keeps its text until it is left.
+      await window.locator(".brand").focus();
+      await entry(window, "reminder").locator(".cm-content").filter({ hasText: kept }).waitFor();
+      assert.equal(await entry(window, "reminder").locator(".cm-content").filter({ hasText: lost }).count(), 0);
+    }
+  });
+}
+
+test("edits wait while the server is away, and outlive the window", async (t) => {
+  const { page, context, server } = await studio(t);
+  await page.route("**/edits", (route) => route.abort());
+  await entry(page, "season").locator("[role=switch]").click();
+  await page.locator(".entry[data-id=season].off").waitFor();
+  await page.locator(".bar-note").waitFor();
+  await page.close();
+  const next = await context.newPage();
+  await next.goto(new URL(server.link).origin);
+  await next.locator(".entry[data-id=season].off").waitFor();
+  await next.locator("[data-test=dirty].on").waitFor();
+  await next.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+});
+
+test("a window goes on with a server that began anew, and sends it what it missed", async (t) => {
+  const { path, page, context, server } = await studio(t, true);
+  const origin = new URL(server.link);
+  await entry(page, "season").locator("[role=switch]").click();
+  await settled(page);
+  await page.waitForTimeout(500);
+  await server.stop();
+  await entry(page, "reminder").locator("[role=switch]").click();
+  await page.locator(".bar-note").waitFor();
+  const again = await serve(path, origin.port);
+  t.after(() => again.stop());
+  // The token of before has no effect any more; whoever opens the new link gives this browser another.
+  await page.locator(".closed").waitFor();
+  const second = await context.newPage();
+  await second.goto(again.link);
+  await second.locator(".entry[data-id=season].off").waitFor();
+  await second.locator(".entry[data-id=reminder].off").waitFor();
+  await page.locator(".entry[data-id=reminder].off").waitFor();
+  await page.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+  await entry(second, "identity").locator("[role=switch]").click();
+  await page.locator(".entry[data-id=identity].off").waitFor();
+});
+
+test("a file that was changed outside is not overwritten", async (t) => {
+  const { path, page } = await studio(t);
+  await entry(page, "season").locator("[role=switch]").click();
+  await settled(page);
+  const other = readFileSync(join(path, "agent.yaml"), "utf8").replace("patient gardener.", "hasty gardener.");
+  writeFileSync(join(path, "agent.yaml"), other);
+  await page.keyboard.press("Control+s");
+  await page.waitForTimeout(2500);
+  const text = readFileSync(join(path, "agent.yaml"), "utf8");
+  // Edits of other places are carried over; otherwise both are shown. What was written outside is never lost.
+  if (await page.locator("[data-test=conflict]").count()) assert.equal(text, other);
+  else assert.match(text, /hasty gardener/);
+});
+
+test("a text that is being composed is not touched", async (t) => {
+  const { page, another, context } = await studio(t);
+  const second = await another();
+  const row = await openEntry(page, "reminder");
+  await row.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  const client = await context.newCDPSession(page);
+  await client.send("Input.imeSetComposition", { selectionStart: 2, selectionEnd: 2, text: "ni" });
+  await type(second, "identity", "Changed elsewhere.");
+  await settled(second);
+  await page.waitForTimeout(600);
+  await client.send("Input.imeSetComposition", { selectionStart: 3, selectionEnd: 3, text: "nih" });
+  await client.send("Input.insertText", { text: "你好" });
+  await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Answer in two sentences.你好" }).waitFor();
+  await entry(page, "identity").locator(".head").filter({ hasText: "Changed elsewhere." }).waitFor();
+});
+
+test("a link counts once", async (t) => {
+  const { server, context, page } = await studio(t);
+  const stranger = await (await context.browser().newContext()).newPage();
+  await stranger.goto(server.link);
+  await stranger.locator(".closed").waitFor();
+  assert.equal(await page.locator(".entry").count(), 5);
+});
