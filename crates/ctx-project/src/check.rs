@@ -138,6 +138,8 @@ impl Checker {
                     bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, path, self));
                 }
                 match self.read(path, &bytes, &mut sources) {
+                    // A folder holds files of others: what they are is asked only where something is wrong with them.
+                    Ok((kind, found)) if is_of_folder && is_only_a_guess(&found) => Ok((kind, Vec::new())),
                     Ok((Kind::Config, found)) => Ok((Kind::Config, without_fixes(path, found, fixes))),
                     Ok(read) => Ok(read),
                     Err(Unread::Known(found)) => Err(*found),
@@ -153,6 +155,11 @@ impl Checker {
     }
 }
 
+/// Returns whether nothing was found but that it was guessed what a file is.
+fn is_only_a_guess(found: &[Diagnostic]) -> bool {
+    found.iter().all(|finding| finding.code == GUESSED_FORMAT)
+}
+
 /// Why a file is not read as what it is.
 enum Unread {
     /// What is wrong with it.
@@ -164,14 +171,10 @@ enum Unread {
 impl Checked {
     fn of(name: String, read: Result<(Kind, Vec<Diagnostic>), Diagnostic>, sources: Sources) -> Self {
         let is_unreadable = read.is_err();
-        let (kind, mut findings) = match read {
+        let (kind, findings) = match read {
             Ok((kind, findings)) => (Some(kind), findings),
             Err(error) => (None, vec![error]),
         };
-        // A folder holds files of others: what they are is asked only where something seems wrong with them.
-        if is_of_folder && findings.iter().all(|finding| finding.code == GUESSED_FORMAT) {
-            findings.clear();
-        }
         let (findings, positions) = placed(findings, &sources);
         Self { files: vec![name], kind, sources, is_unreadable, findings, positions }
     }
