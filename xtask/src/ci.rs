@@ -7,8 +7,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    api, book, conformance, diagnostics, layers, macros, package, page, schema, sdk, servers, texts, tidy,
-    workspace,
+    api, book, conformance, diagnostics, layers, macros, package, page, schema, sdk, servers, studio, texts,
+    tidy, workspace,
 };
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -108,6 +108,16 @@ const STEPS: &[Step] = &[
     Step {
         title: "page --if-possible",
         work: Work::Verb { run: page::run, arguments: &["--if-possible"] },
+        is_slow: true,
+    },
+    Step {
+        title: "studio --check --if-possible",
+        work: Work::Verb { run: studio::run, arguments: &["--check", "--if-possible"] },
+        is_slow: true,
+    },
+    Step {
+        title: "studio --if-possible",
+        work: Work::Verb { run: studio::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },

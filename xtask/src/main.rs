@@ -26,6 +26,7 @@ mod readmes;
 mod schema;
 mod sdk;
 mod servers;
+mod studio;
 mod suite;
 mod texts;
 mod tidy;
@@ -118,6 +119,11 @@ const VERBS: &[Verb] = &[
         name: "page",
         run: page::run,
         help: "[--if-possible | --picture FILE]  the page of `ctx explain --html`, opened in a browser (Node.js, Chromium)",
+    },
+    Verb {
+        name: "studio",
+        run: studio::run,
+        help: "[--check] [--if-possible]  the page of `ctx studio`, opened in a browser; or its bundle, built anew (Node.js, Chromium)",
     },
     Verb {
         name: "kills",

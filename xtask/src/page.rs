@@ -13,7 +13,7 @@ use crate::packages::{loud, npm};
 use crate::workspace;
 
 /// What npm installs, and the script that drives the browser.
-const FILES: &[(&str, &str)] = &[
+pub(crate) const FILES: &[(&str, &str)] = &[
     ("package.json", include_str!("../page/package.json")),
     ("package-lock.json", include_str!("../page/package-lock.json")),
     ("check.mjs", include_str!("../page/check.mjs")),
@@ -71,20 +71,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Err(error) => return Err(error),
     };
     let pages = [write(&folder, "sample.html", SAMPLE)?, write(&folder, "hostile.html", HOSTILE)?];
-    let problems = problems(&folder, browser, picture, &pages)?;
+    let problems = problems(&folder, &browser, picture, &pages)?;
     ensure!(problems.is_empty(), "the page is not as it should be:\n{}", problems.join("\n"));
     println!("page: {} pages, in light and dark, wide and narrow, have no problem", pages.len());
     Ok(())
 }
 
-fn prepare() -> Result<(PathBuf, &'static str)> {
+fn prepare() -> Result<(PathBuf, PathBuf)> {
+    let browser = browser()?;
+    Ok((npm("page", FILES, "axe-core")?, browser))
+}
+
+/// Finds a browser.
+pub(crate) fn browser() -> Result<PathBuf> {
     let answers = |name: &&&str| {
         let found = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         found.is_ok_and(|status| status.success())
     };
     let browser = BROWSERS.iter().find(answers);
-    let browser = browser.with_context(|| format!("there is none of {}", BROWSERS.join(", ")))?;
-    Ok((npm("page", FILES, "axe-core")?, browser))
+    which(browser.with_context(|| format!("there is none of {}", BROWSERS.join(", ")))?)
 }
 
 /// Writes the page of a context, and returns its path.
@@ -98,11 +103,10 @@ fn write(folder: &Path, name: &str, arguments: &[&str]) -> Result<PathBuf> {
 }
 
 /// Opens the pages and returns what is wrong with them, a line each.
-fn problems(folder: &Path, browser: &str, picture: Option<&str>, pages: &[PathBuf]) -> Result<Vec<String>> {
+fn problems(folder: &Path, browser: &Path, picture: Option<&str>, pages: &[PathBuf]) -> Result<Vec<String>> {
     let picture = picture.map_or_else(|| PathBuf::from("-"), |file| workspace::root().join(file));
-    let program = which(browser)?;
     let mut command = Command::new("node");
-    command.arg("check.mjs").arg(program).arg(picture).args(pages);
+    command.arg("check.mjs").arg(browser).arg(picture).args(pages);
     let output = command.current_dir(folder).output().context("cannot start Node.js")?;
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "the browser could not be driven: {errors}");

@@ -171,7 +171,7 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
     if bytes.len() as u64 > MAX_TOLD || ctx_project::case::is_case(Path::new(path)) {
         return FileKind::Other;
     }
-    match detect(bytes, path, &Limits::default()) {
+    match detect(bytes, path, &Limits::default()).map(|found| found.map(|found| found.format)) {
         Ok(Some(Format::PresetList | Format::PresetFile)) => FileKind::Preset,
         Ok(Some(Format::Agent)) => FileKind::Agent,
         Ok(Some(Format::Profile)) => FileKind::Profile,
