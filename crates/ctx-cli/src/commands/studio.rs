@@ -57,7 +57,12 @@ async fn serve(language: Language, studio: Studio, arguments: &StudioArguments) 
     if std::io::stdin().is_terminal() {
         std::thread::spawn(move || more_links(&links, port));
     }
-    let stop = async { tokio::signal::ctrl_c().await.unwrap_or_default() };
+    let stop = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Nobody can be heard; the page is served until the process ends.
+            std::future::pending::<()>().await;
+        }
+    };
     studio.serve_until(listener, stop).await.map_err(|error| told(&error))?;
     Ok(Exit::Success)
 }
