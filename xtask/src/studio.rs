@@ -85,7 +85,7 @@ fn open(folder: &Path, browser: &Path) -> Result<()> {
     let text = String::from_utf8_lossy(&output.stdout);
     let figure = |name: &str| {
         let line = text.lines().rev().find_map(|line| line.trim_start_matches("ℹ ").strip_prefix(name));
-        line.map(str::trim).unwrap_or("0").to_owned()
+        line.map_or("0", str::trim).to_owned()
     };
     let (passed, failed) = (figure("pass "), figure("fail "));
     if !output.status.success() {

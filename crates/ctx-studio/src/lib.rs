@@ -1,8 +1,8 @@
 //! A local web page on which agents are edited, and on which one sees what a model would be sent, and why.
 //!
 //! Layer 7: a server for one folder on the loopback address, and the page that it serves. It speaks to the files through
-//! `ctx-project` and knows no rule about contexts. Whoever has anchors, macros or processors of his own gives their
-//! engine, and finds them on the page.
+//! `ctx-project` and knows no rule about contexts. A program with anchors, macros or processors of its own passes its
+//! engine, and its users find them on the page.
 //!
 //! ```no_run
 //! use ctx_engine::Engine;

@@ -1,0 +1,11 @@
+// Takes pictures of the page for the documentation: node studio/picture.mjs FILE [light|dark] [en|zh] [WIDTH]
+import { close, folder, open, serve } from "./harness.mjs";
+
+const [file, theme = "light", lang = "en", width = "1280"] = process.argv.slice(2);
+const server = await serve(folder());
+const { page } = await open(server, { theme, lang, width: Number(width), height: 760 });
+await page.locator(".row").nth(3).waitFor({ state: "attached" });
+await page.waitForTimeout(800);
+await page.screenshot({ path: file });
+await close();
+await server.stop();
