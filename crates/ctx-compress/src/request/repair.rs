@@ -198,7 +198,6 @@ impl<'a> Pairing<'a> {
             match message.role {
                 Role::Tool => {}
                 Role::Assistant => self.write_group(index, message, messages, &mut result),
-                _ if message.tool_calls.is_empty() => result.push(message.clone()),
                 _ => result.push(message.clone().with(|message| message.tool_calls = Vec::new())),
             }
         }
