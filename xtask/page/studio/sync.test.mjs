@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { close, entry, folder, open, openEntry, serve, settled } from "./harness.mjs";
+import { close, entry, folder, open, openEntry, save, serve, settled } from "./harness.mjs";
 
 after(close);
 
@@ -129,6 +129,51 @@ test("a file that was changed outside is not overwritten", async (t) => {
   // Edits of other places are carried over; otherwise both are shown. What was written outside is never lost.
   if (await page.locator("[data-test=conflict]").count()) assert.equal(text, other);
   else assert.match(text, /hasty gardener/);
+});
+
+test("a file with line ends of two characters keeps them", async (t) => {
+  const path = folder();
+  const place = join(path, "agent.yaml");
+  const text = readFileSync(place, "utf8").replaceAll("\n", "\r\n");
+  writeFileSync(place, text);
+  const server = await serve(path);
+  t.after(() => server.stop());
+  const { page, problems, context } = await open(server);
+  t.after(() => context.close());
+  await page.locator("[data-test=view-text]").click();
+  await page.locator("[data-test=file-text] .cm-content").click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("# x");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("End");
+  await page.keyboard.type(" # y");
+  await settled(page);
+  await save(page);
+  const [first, ...rest] = text.split("\r\n");
+  const expected = ["# x", first, `${rest[0]} # y`, ...rest.slice(1)].join("\r\n");
+  assert.equal(readFileSync(place, "utf8"), expected);
+  assert.deepEqual(problems, []);
+});
+
+test("what the server refuses is kept until somebody gives it up", async (t) => {
+  const { page } = await studio(t);
+  const refuse = (route) =>
+    route.fulfill({ status: 500, contentType: "application/json", body: '{"code":"X","message":"No room."}' });
+  await page.route("**/edits", refuse);
+  await type(page, "reminder", "Mine.");
+  const conflict = page.locator("[data-test=conflict]");
+  await conflict.filter({ hasText: "No room." }).filter({ hasText: "Mine." }).filter({ hasText: ", text" }).waitFor();
+  await page.unroute("**/edits", refuse);
+  await conflict.locator("[data-test=send-again]").click();
+  await conflict.waitFor({ state: "detached" });
+  await page.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+  await page.route("**/edits", refuse);
+  await type(page, "reminder", "Lost.");
+  await conflict.locator("[data-test=drop-mine]").click();
+  await conflict.waitFor({ state: "detached" });
+  await page.locator(".brand").focus();
+  await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Mine." }).waitFor();
 });
 
 test("a text that is being composed is not touched", async (t) => {

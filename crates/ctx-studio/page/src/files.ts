@@ -1,7 +1,7 @@
 // The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Edit, Edited, FileView } from "./api";
-import { apply, overlaps } from "./pointer";
+import { apply, overlaps, reachSame } from "./pointer";
 import { access, call, CallError, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { toast } from "./announce";
@@ -10,17 +10,27 @@ import { lang, t } from "./language";
 /** A short pause joins the keystrokes of one moment; longer ones would be felt. */
 const PAUSE = 30;
 const RETRY = 1500;
+/** The server takes no more at once. */
+const MOST_EDITS = 1000;
 
 export interface Batch {
   id: string;
   edits?: Edit[];
   text?: string;
 }
-export interface Conflict {
-  kind: "edit" | "save";
-  mine: Batch[];
-  theirs: FileView;
-}
+export type Conflict =
+  | {
+      kind: "edit" | "save";
+      mine: Batch[];
+      theirs: FileView;
+      /** The value that the edits were made for. */
+      before: unknown;
+    }
+  /** The server does not take what was typed, and nobody else has changed it. */
+  | { kind: "refused"; mine: Batch[]; failure: CallError };
+
+/** Files with edits that the server refused: they are shown wherever the page is. */
+export const refusals = signal<readonly OpenFile[]>([]);
 
 export class OpenFile {
   /** The draft as the server last told it. */
@@ -37,6 +47,14 @@ export class OpenFile {
     () => this.pending.value.findLast((batch) => batch.text !== undefined)?.text ?? this.server.value?.text ?? "",
   );
   readonly isDirty = computed(() => this.pending.value.length > 0 || this.server.value?.isDirty === true);
+  /** Whether the edits of this window would change what they were made for: another may have moved it. */
+  readonly canKeepMine = computed(() => {
+    const conflict = this.conflict.value;
+    if (!conflict || conflict.kind === "refused") return false;
+    const edits = this.pending.value.flatMap((batch) => batch.edits ?? []);
+    if (conflict.kind === "save" || edits.length === 0) return true;
+    return reachSame(conflict.before, conflict.theirs.value, edits);
+  });
   readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
 
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -44,7 +62,13 @@ export class OpenFile {
   /** Undo, redo and fix one after the other: each counts from what the one before has left. */
   #steps: Promise<void> = Promise.resolve();
 
-  constructor(readonly id: string) {}
+  constructor(readonly id: string) {
+    effect(() => {
+      const isRefused = this.conflict.value?.kind === "refused";
+      const others = refusals.peek().filter((one) => one !== this);
+      if (isRefused || others.length < refusals.peek().length) refusals.value = isRefused ? [...others, this] : others;
+    });
+  }
 
   async load(isForced = false): Promise<void> {
     try {
@@ -109,7 +133,7 @@ export class OpenFile {
       this.conflict.value = undefined;
       return true;
     } catch (error) {
-      this.#fail(error, "save", []);
+      this.#fail(error, "save", [], view);
       return false;
     }
   }
@@ -128,7 +152,7 @@ export class OpenFile {
 
   async keepMine(): Promise<void> {
     const conflict = this.conflict.value;
-    if (!conflict) return;
+    if (!conflict || conflict.kind === "refused" || !this.canKeepMine.value) return;
     this.conflict.value = undefined;
     if (conflict.kind === "save") {
       this.server.value = { ...conflict.theirs, ...this.#draftOf(conflict) };
@@ -143,12 +167,27 @@ export class OpenFile {
 
   async takeTheirs(): Promise<void> {
     const conflict = this.conflict.value;
-    if (!conflict) return;
+    if (!conflict || conflict.kind === "refused") return;
     this.conflict.value = undefined;
     this.#put([]);
     if (conflict.kind === "save") await this.discard();
     else this.#take(conflict.theirs, true);
     await this.load();
+  }
+
+  /** Gives up what the server refused, with all that was typed after it. */
+  async dropMine(): Promise<void> {
+    if (this.conflict.value?.kind !== "refused") return;
+    this.conflict.value = undefined;
+    this.#put([]);
+    await this.load();
+  }
+
+  /** Sends once more what the server refused: a full disk may have room again. */
+  async sendAgain(): Promise<void> {
+    if (this.conflict.value?.kind !== "refused") return;
+    this.conflict.value = undefined;
+    await this.flush();
   }
 
   /** Edits of an earlier life of this window, which the server may not have. */
@@ -165,7 +204,7 @@ export class OpenFile {
   }
 
   /** After a refused save: the draft is ours, the file's hash is theirs. */
-  #draftOf(conflict: Conflict): Partial<FileView> {
+  #draftOf(conflict: { theirs: FileView }): Partial<FileView> {
     const mine = this.server.value;
     if (!mine) return {};
     return { text: mine.text, value: mine.value, revision: mine.revision, isDirty: true, hash: conflict.theirs.hash };
@@ -182,7 +221,7 @@ export class OpenFile {
       const body = { base: this.server.value?.revision ?? 0, ...more };
       this.#take(await call<Edited>("POST", this.#path(verb), { body }));
     } catch (error) {
-      this.#fail(error, "edit", []);
+      this.#fail(error, "edit", [], this.server.value);
     }
   }
 
@@ -195,14 +234,16 @@ export class OpenFile {
   }
 
   #put(batches: Batch[]): void {
-    this.pending.value = batches;
-    if (batches.length > 0) remember(this.id, batches);
+    const all = batches.flatMap(inParts);
+    this.pending.value = all;
+    if (all.length > 0) remember(this.id, all);
     else forget(this.id);
   }
 
   /** A server that began anew counts revisions anew. */
   async reopen(): Promise<void> {
     await this.load(true);
+    await this.sendAgain();
     await this.flush();
   }
 
@@ -229,17 +270,21 @@ export class OpenFile {
       this.#take(answer);
       this.#put(rest);
     } catch (error) {
-      this.#fail(error, "edit", this.pending.value);
+      this.#fail(error, "edit", this.pending.value, view);
     }
   }
 
-  #fail(error: unknown, kind: Conflict["kind"], mine: Batch[]): void {
+  #fail(error: unknown, kind: "edit" | "save", mine: Batch[], asked: FileView | undefined): void {
     if (!(error instanceof CallError)) throw error;
+    const isWrong = (error.status === 400 || error.status === 422) && mine[0]?.edits !== undefined;
     if (error.isConflict && error.failure.theirs) {
-      this.conflict.value = { kind, mine, theirs: error.failure.theirs };
+      this.conflict.value = { kind, mine, theirs: error.failure.theirs, before: asked?.value };
     } else if (error.isOffline) {
       if (mine.length > 0) this.#schedule(RETRY);
       else toast(t().offline, "error");
+    } else if (mine.length > 0 && !isWrong) {
+      // What was typed is lost only if somebody says so.
+      this.conflict.value = { kind: "refused", mine, failure: error };
     } else {
       // The server will never take it, so it does not stay in the way of the next ones.
       if (mine.length > 0) this.#put(mine.slice(1));
@@ -247,6 +292,16 @@ export class OpenFile {
       void this.load();
     }
   }
+}
+
+/** A batch as the server takes it: in several if it is long. One that is short stays the same object. */
+function inParts(batch: Batch): Batch[] {
+  const { edits } = batch;
+  if (!edits || edits.length <= MOST_EDITS) return [batch];
+  const parts: Batch[] = [];
+  for (let from = 0; from < edits.length; from += MOST_EDITS)
+    parts.push({ id: from === 0 ? batch.id : randomId(), edits: edits.slice(from, from + MOST_EDITS) });
+  return parts;
 }
 
 const open = new Map<string, OpenFile>();

@@ -92,6 +92,42 @@ function renamed(value: unknown, path: string[], name: string): unknown {
   });
 }
 
+/** Whether edits that were made for one value reach the same items of lists in another, and not their neighbours. */
+export function reachSame(before: unknown, after: unknown, edits: readonly Edit[]): boolean {
+  return edits.every((edit) => {
+    // An insertion names a place between items.
+    const path = edit.op === "insert" ? tokens(edit.pointer).slice(0, -1) : tokens(edit.pointer);
+    const isSame = isSamePlace(before, after, path);
+    before = applyOne(before, edit);
+    after = applyOne(after, edit);
+    return isSame;
+  });
+}
+
+function isSamePlace(before: unknown, after: unknown, path: readonly string[]): boolean {
+  for (const token of path) {
+    if (Array.isArray(before) !== Array.isArray(after)) return false;
+    if (Array.isArray(before) && Array.isArray(after) && !isSameItem(before, after, Number(token))) return false;
+    before = get(before, join("", token));
+    after = get(after, join("", token));
+  }
+  return true;
+}
+
+/** An id that is there once names an item; others are the same if nothing else in their lists differs. */
+function isSameItem(before: readonly unknown[], after: readonly unknown[], index: number): boolean {
+  const id = idOf(before[index]);
+  if (id !== idOf(after[index])) return false;
+  const isUnique = (list: readonly unknown[]) => list.filter((item) => idOf(item) === id).length === 1;
+  if (id !== undefined && isUnique(before) && isUnique(after)) return true;
+  const text = (list: readonly unknown[]) => JSON.stringify(list.filter((_, place) => place !== index));
+  return index < after.length && before.length === after.length && text(before) === text(after);
+}
+
+function idOf(value: unknown): string | undefined {
+  return isObject(value) && typeof value["id"] === "string" ? value["id"] : undefined;
+}
+
 /** Whether an edit at one place may change what stands at the other. */
 export function overlaps(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);

@@ -18,6 +18,8 @@ export const isWorking = signal(false);
 /** Ids of processors that are switched for the preview only. */
 export const switches = signal<{ enable: string[]; disable: string[] }>({ enable: [], disable: [] });
 
+/** What the preview on the page was made with: with another conversation, most of it is new anyway. */
+let madeWith = "";
 let isRunning = false;
 let isStale = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,13 +70,16 @@ export async function refresh(): Promise<void> {
   if (isRunning) return;
   isRunning = true;
   try {
-    const have = preview.peek()?.id;
-    let answer = await call<Preview>("POST", "preview", { body: { ...request(), have } });
+    const asked = request();
+    const made = JSON.stringify([asked.conversation, asked.turn.model, lang.peek()]);
+    const have = made === madeWith ? preview.peek()?.id : undefined;
+    let answer = await call<Preview>("POST", "preview", { body: { ...asked, have } });
     let rows = joined(answer, preview.peek());
     if (!rows) {
-      answer = await call<Preview>("POST", "preview", { body: request() });
+      answer = await call<Preview>("POST", "preview", { body: asked });
       rows = joined(answer, undefined) ?? [];
     }
+    madeWith = made;
     preview.value = { ...answer, rows };
     previewFailure.value = undefined;
   } catch (error) {

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
-const entryPoints = ["pointer", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
+const entryPoints = ["pointer", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -19,11 +19,12 @@ await build({
   outExtension: { ".js": ".mjs" },
   logLevel: "error",
 });
-const { apply, get } = await import(join(out, "pointer.mjs"));
+const { apply, get, reachSame } = await import(join(out, "pointer.mjs"));
 const { Keys, listPointer } = await import(join(out, "preset/entries.mjs"));
 const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(
   join(out, "preset/placement.mjs")
 );
+const { LineEnds, difference, shownText, typedInto } = await import(join(out, "editor/line-ends.mjs"));
 const { moveEdits, removeEdits, copyOf } = await import(join(out, "preset/actions.mjs"));
 
 // A small generator with a seed, so that a failure can be repeated.
@@ -47,6 +48,53 @@ test("moving entries gives the order that was asked for, in any list", () => {
     const after = list.slice(to).filter((_, index) => !keys.has(index + to));
     assert.deepEqual(edited, [...before, ...chosen.map(({ value }) => value), ...after], `round ${round}`);
   }
+});
+
+test("line ends stay as they are, whatever is typed", () => {
+  const next = random(3);
+  const pieces = ["a", "b", "\n", "\r\n", "\r", "🌱"];
+  for (let round = 0; round < 3000; round++) {
+    const text = Array.from({ length: next(12) }, () => pieces[next(pieces.length)]).join("");
+    const ends = new LineEnds(text);
+    const shown = shownText(text);
+    for (let place = 0; place <= shown.length; place++) {
+      assert.equal(ends.toShown(ends.toText(place)), place);
+      assert.equal(shownText(text.slice(0, ends.toText(place))), shown.slice(0, place));
+    }
+    ends.change([]);
+    assert.equal(ends.text, text);
+    const from = next(shown.length + 1);
+    const to = from + next(shown.length - from + 1);
+    const typed = shown.slice(0, from) + "x\ny" + shown.slice(to);
+    ends.change([{ from, to, insert: "x\ny" }]);
+    assert.equal(shownText(ends.text), typed, JSON.stringify([text, from, to]));
+    assert.equal(shownText(typedInto(text, typed)), typed);
+  }
+  const ends = new LineEnds("a\r\nb\nc\r\n");
+  ends.change([
+    { from: 1, to: 1, insert: "1\n2" },
+    { from: 4, to: 4, insert: "!" },
+  ]);
+  assert.equal(ends.text, "a1\r\n2\r\nb\n!c\r\n");
+  assert.equal(typedInto("a\r\nb\r\n", "a\nxb\n"), "a\r\nxb\r\n");
+  assert.deepEqual(difference("same", "same"), { from: 4, to: 4, insert: "" });
+});
+
+test("edits reach the entry that they were made for, or none", () => {
+  const list = (...entries) => ({ presetMessages: entries });
+  const [a, b, c] = [{ id: "a", content: "1" }, { id: "b", content: "2" }, { content: "3" }];
+  const set = (index) => [{ op: "set", pointer: `/presetMessages/${index}/content`, value: "mine" }];
+  const before = list(a, b, c);
+  assert.ok(reachSame(before, list(a, { ...b, content: "theirs" }, c), set(1)));
+  assert.ok(reachSame(before, list(a, b, { content: "theirs" }), set(2)));
+  assert.ok(!reachSame(before, list(b, a, c), set(1)), "moved");
+  assert.ok(!reachSame(before, list(a, c), set(1)), "removed");
+  assert.ok(!reachSame(before, list(a, b), set(2)), "removed at the end");
+  assert.ok(!reachSame(before, list(a, { id: "n", content: "2" }, c), set(1)), "another in its place");
+  assert.ok(!reachSame(before, list(b, a, { content: "4" }), set(2)), "nobody knows");
+  assert.ok(!reachSame(before, undefined, set(1)));
+  const edits = [{ op: "remove", pointer: "/presetMessages/0" }, ...set(0)];
+  assert.ok(reachSame(before, list(a, { ...b, content: "theirs" }, c), edits));
 });
 
 test("entries keep their keys wherever they go", () => {

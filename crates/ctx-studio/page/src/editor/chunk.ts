@@ -4,6 +4,7 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { Compartment, EditorState, Prec, Transaction } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { complete, type Macro } from "./completion";
+import { difference, LineEnds, shownText, type Change } from "./line-ends";
 import { explanation, marks, newMarks, type Mark } from "./marks";
 import { macroTokens } from "./macros";
 
@@ -61,11 +62,15 @@ export function openEditor(options: EditorOptions): Editor {
   const editable = new Compartment();
   const access = (isReadOnly: boolean) => [EditorState.readOnly.of(isReadOnly), EditorView.editable.of(!isReadOnly)];
   let waiting: string | undefined;
+  const ends = new LineEnds(options.text);
   const view: EditorView = new EditorView({
     parent: options.parent,
     state: EditorState.create({
-      doc: options.text,
+      doc: shownText(options.text),
       extensions: [
+        // A `\r` alone ends no line: places count as the server counts them.
+        EditorState.lineSeparator.of("\n"),
+        EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
         EditorView.cspNonce.of(options.nonce),
         EditorState.phrases.of(options.phrases),
         history(),
@@ -97,7 +102,14 @@ export function openEditor(options: EditorOptions): Editor {
             update.docChanged && update.transactions.some((one) => one.annotation(Transaction.remote) !== true);
           if (isTyped) {
             waiting = undefined;
-            options.onChange(update.state.doc.toString());
+            const changes: Change[] = [];
+            update.changes.iterChanges((from, to, _from, _to, inserted) =>
+              changes.push({ from, to, insert: inserted.toString() }),
+            );
+            ends.change(changes);
+            options.onChange(ends.text);
+            // A `\r` that now stands before the end of a line is part of it.
+            if (shownText(ends.text).length !== update.state.doc.length) queueMicrotask(() => replace(ends.text));
           }
         }),
         EditorView.domEventHandlers({
@@ -110,15 +122,11 @@ export function openEditor(options: EditorOptions): Editor {
   });
 
   function replace(text: string): void {
-    const before = view.state.doc.toString();
-    if (before === text) return;
-    // Only what differs is changed, so that the cursor stays where it is.
-    let start = 0;
-    while (start < before.length && start < text.length && before[start] === text[start]) start++;
-    let end = 0;
-    while (end < before.length - start && end < text.length - start && before.at(-1 - end) === text.at(-1 - end)) end++;
+    const [before, after] = [view.state.doc.toString(), shownText(text)];
+    ends.text = text;
+    if (before === after) return;
     view.dispatch({
-      changes: { from: start, to: before.length - end, insert: text.slice(start, text.length - end) },
+      changes: difference(before, after),
       annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(false)],
     });
   }
@@ -137,15 +145,18 @@ export function openEditor(options: EditorOptions): Editor {
   }
   return {
     setText(text) {
-      if (view.hasFocus) waiting = text === view.state.doc.toString() ? undefined : text;
+      if (view.hasFocus) waiting = text === ends.text ? undefined : text;
       else replace(text);
     },
-    setMarks: (next) => view.dispatch({ effects: newMarks.of(next) }),
+    setMarks: (next) => {
+      const shown = next.map((mark) => ({ ...mark, from: ends.toShown(mark.from), to: ends.toShown(mark.to) }));
+      view.dispatch({ effects: newMarks.of(shown) });
+    },
     setReadOnly: (isReadOnly) => view.dispatch({ effects: editable.reconfigure(access(isReadOnly)) }),
     select(from, to) {
       const length = view.state.doc.length;
       view.dispatch({
-        selection: { anchor: Math.min(from, length), head: Math.min(to, length) },
+        selection: { anchor: Math.min(ends.toShown(from), length), head: Math.min(ends.toShown(to), length) },
         scrollIntoView: true,
       });
       view.focus();

@@ -1,6 +1,7 @@
 // Shows the editor in the page. Until its file is loaded, and if it cannot be, the text stands in a plain field.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Editor, EditorOptions, Mark } from "./chunk";
+import { typedInto } from "./line-ends";
 import { registry } from "../project";
 import { t } from "../language";
 
@@ -93,7 +94,7 @@ export function TextEditor({
           value={text}
           placeholder={hint}
           readOnly={isReadOnly || !isFailed}
-          onInput={(event) => onChange(event.currentTarget.value)}
+          onInput={(event) => onChange(typedInto(text, event.currentTarget.value))}
         />
       )}
     </div>

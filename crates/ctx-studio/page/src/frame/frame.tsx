@@ -1,6 +1,7 @@
 // What stands around every page: the file, the turn, the pages, the preview.
 import { access, isOutdated, isReachable } from "../transport";
 import { announcement, closeToast, toasts } from "../announce";
+import { refusals } from "../files";
 import { current, projectFailure, projectInfo } from "../project";
 import { route } from "../route";
 import { t } from "../language";
@@ -88,7 +89,12 @@ function Bars() {
         </p>
       )}
       {projectInfo.value?.isCut && <p class="bar-note">{t().tooManyFiles(projectInfo.value.files.length)}</p>}
-      {current.value && <ConflictBar file={current.value} />}
+      {current.value && <ConflictBar key={current.value.id} file={current.value} />}
+      {refusals.value
+        .filter((file) => file !== current.value)
+        .map((file) => (
+          <ConflictBar key={file.id} file={file} />
+        ))}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { bodyOf, type Shown } from "../preview";
 import { registry } from "../project";
 import { CallError } from "../transport";
 import { figure, t } from "../language";
-import { toast } from "../announce";
+import { copyText } from "../copy";
 import { Button } from "../ui/button";
 import { Select } from "../ui/field";
 import { FindingList } from "./finding-list";
@@ -40,15 +40,6 @@ export function BodyTab({ shown }: { shown: Shown }) {
       clearTimeout(timer);
     };
   }, [shown.id, dialect]);
-  const copy = async () => {
-    if (!body) return;
-    try {
-      await navigator.clipboard.writeText(body.text);
-      toast(t().copied);
-    } catch {
-      toast(t().notCopied, "error");
-    }
-  };
   return (
     <div class="body-tab">
       <div class="inspector-bar">
@@ -61,7 +52,7 @@ export function BodyTab({ shown }: { shown: Shown }) {
         />
         <span class="gap" />
         {body && <span class="soft">{t().characters(figure(body.text.length))}</span>}
-        <Button icon="copy" onClick={() => void copy()} isDisabled={!body}>
+        <Button icon="copy" onClick={() => void (body && copyText(body.text))} isDisabled={!body}>
           {t().copy}
         </Button>
       </div>
