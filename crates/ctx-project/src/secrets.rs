@@ -1,5 +1,12 @@
 //! What of `ctx.toml` is not shown: headers, and what somebody wrote beside them that may be a key.
 
+use serde_json::{Map, Value};
+
+use crate::toml_document;
+
+/// The settings of a line or a table.
+type Settings = Map<String, Value>;
+
 /// The tables that say where models are reached.
 const TABLES: [&str; 2] = ["endpoint", "transcription"];
 
@@ -18,35 +25,102 @@ const PLAIN: [&str; 9] = [
 
 /// Puts stars in the place of texts that may be secret; every byte and every quote stays where it was.
 ///
-/// It goes line by line and not by the syntax, so that a line that is no TOML is covered too.
+/// It goes line by line, so that a file that is no TOML is covered too: from the first line on of the tables that say
+/// where models are reached that is not a whole setting by itself (a list or text of several lines, a mistake), all is
+/// covered.
 pub fn covered(text: &str) -> String {
-    let (mut table, mut covered) = (String::new(), String::with_capacity(text.len()));
+    let (mut table, mut is_odd) = (String::new(), false);
+    let mut covered = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let begin = line.trim_start();
-        if let Some(header) = begin.strip_prefix('[') {
-            let name = header.trim_start_matches('[').split(']').next().unwrap_or_default();
-            table = name.replace(['"', '\'', ' '], "");
+        let begin = line.trim();
+        let setting = match toml_document::read(begin) {
+            Ok(Value::Object(setting)) => Some(setting),
+            _ => None,
+        };
+        is_odd |= setting.is_none() && hidden(&table, None, begin) == Hidden::All;
+        if is_odd {
+            covered.extend(line.chars().flat_map(starred));
+            continue;
         }
-        match line.split_once('=') {
-            Some((key, _)) if is_secret(&table, key.trim()) => {
-                covered.push_str(&line[..=key.len()]);
-                covered.push_str(&without_texts(&line[key.len() + 1..]));
+        if begin.starts_with('[') {
+            table = setting.as_ref().map_or_else(|| TABLES[0].to_owned(), header);
+            is_odd = setting.is_none();
+        }
+        match hidden(&table, setting.as_ref(), begin) {
+            Hidden::Nothing => covered.push_str(line),
+            Hidden::Texts => {
+                let (key, value) = line.split_at(line.find('=').map_or(0, |at| at + 1));
+                covered.push_str(key);
+                covered.push_str(&without_texts(value));
             }
-            _ => covered.push_str(line),
+            Hidden::All => covered.extend(line.chars().flat_map(starred)),
         }
     }
     covered
 }
 
-fn is_secret(table: &str, key: &str) -> bool {
-    let (table, key) = match table {
-        "" => key.split_once('.').unwrap_or((key, "")),
-        table => (table, key),
+/// What of a line is covered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hidden {
+    Nothing,
+    Texts,
+    All,
+}
+
+/// Returns the path of a header, with dots between its steps.
+fn header(table: &Settings) -> String {
+    let Some((name, below)) = table.iter().next() else { return String::new() };
+    let below = match below {
+        Value::Array(list) => list.first().and_then(Value::as_object),
+        value => value.as_object(),
     };
-    let table = table.trim();
-    let is_below =
-        TABLES.iter().any(|name| table.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
-    is_below || (TABLES.contains(&table) && !PLAIN.contains(&key.trim()))
+    match below.filter(|below| !below.is_empty()) {
+        Some(below) => format!("{name}.{}", header(below)),
+        None => name.clone(),
+    }
+}
+
+fn hidden(table: &str, setting: Option<&Settings>, line: &str) -> Hidden {
+    if line.starts_with('[') {
+        return Hidden::Nothing;
+    }
+    let first = table.split('.').next().unwrap_or_default();
+    let is_of_endpoint = TABLES.contains(&first);
+    let Some(setting) = setting else {
+        let key = line.split(['.', '=']).next().unwrap_or_default();
+        let key = key.trim_matches(['"', '\'', ' ', '\t']);
+        let is_meant = is_of_endpoint || (table.is_empty() && (TABLES.contains(&key) || key.contains('\\')));
+        return if is_meant { Hidden::All } else { Hidden::Nothing };
+    };
+    let is_secret = |settings: &Settings, is_below: bool| {
+        settings
+            .iter()
+            .any(|(key, value)| is_below || !PLAIN.contains(&key.as_str()) || leads_with_a_key(value))
+    };
+    let is_hidden = match is_of_endpoint {
+        true => is_secret(setting, first != table),
+        false => {
+            table.is_empty()
+                && setting.iter().any(|(name, below)| {
+                    let settings = below.as_object();
+                    TABLES.contains(&name.as_str())
+                        && settings.is_none_or(|settings| is_secret(settings, false))
+                })
+        }
+    };
+    if is_hidden { Hidden::Texts } else { Hidden::Nothing }
+}
+
+/// Returns whether an address holds a password or a key.
+fn leads_with_a_key(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.contains("://") && text.contains(['@', '?']))
+}
+
+/// Puts stars in the place of a character, as many as it has bytes; white space stays.
+fn starred(character: char) -> impl Iterator<Item = char> {
+    let (shown, count) =
+        if character.is_ascii_whitespace() { (character, 1) } else { ('*', character.len_utf8()) };
+    std::iter::repeat_n(shown, count)
 }
 
 /// Covers what stands in quotes, to the end of the line where a quote is not closed.
@@ -95,7 +169,32 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_closed_is_covered_to_its_end() {
-        check("[endpoint]\nkey = \"sk-1\nmodel = 'm'\n", "[endpoint]\nkey = \"****\nmodel = 'm'\n");
+        check("[endpoint]\nkey = \"sk-1\nmodel = 'm'\n", "[endpoint]\n*** * *****\n***** * ***\n");
+    }
+
+    #[test]
+    fn what_is_no_whole_setting_is_covered_to_the_end_of_each_line() {
+        check(
+            "[endpoint]\nheaders = [\n  \"a\",\n  [\"b\"],\n]\n",
+            "[endpoint]\n******* * *\n  ****\n  ******\n*\n",
+        );
+        check("[endpoint]\nkey = \"\"\"\nsk-1\"\"\"\n", "[endpoint]\n*** * ***\n*******\n");
+        check("[endpoint]\nkey = sk-1\n", "[endpoint]\n*** * ****\n");
+        check("[endpoint]\nkey \"sk-1\"\n", "[endpoint]\n*** ******\n");
+        check("endpoint.key = sk-1\n", "************ * ****\n");
+    }
+
+    #[test]
+    fn names_are_read_as_toml_reads_them() {
+        check("[\"end\\u0070oint\"]\nkey = 'a'\n", "[\"end\\u0070oint\"]\nkey = '*'\n");
+        check("endpoint = { model = 'm', key = 'a' }\n", "endpoint = { model = '*', key = '*' }\n");
+        check("[[endpoint.more]]\nname = 'a'\n", "[[endpoint.more]]\nname = '*'\n");
+    }
+
+    #[test]
+    fn an_address_with_a_password_or_a_key_is_covered() {
+        check("[endpoint]\nbase-url = 'http://a:b@h'\n", "[endpoint]\nbase-url = '************'\n");
+        check("[endpoint]\nbase-url = 'http://h/v1'\n", "[endpoint]\nbase-url = 'http://h/v1'\n");
     }
 
     #[test]

@@ -209,10 +209,17 @@ fn suggested(made: &Import) -> String {
 /// Returns a path below the folder that leads nowhere else.
 fn inside(folder: &Folder, below: &str) -> Result<PathBuf, Refusal> {
     let path = Path::new(below.trim());
-    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    // What is hidden, or belongs to other programs, is not listed either.
+    let is_listed = |name: &std::ffi::OsStr| {
+        name.to_str().is_some_and(|name| !name.starts_with('.') && name != "node_modules")
+    };
+    let is_plain = path.components().all(|part| match part {
+        Component::Normal(name) => is_listed(name),
+        part => matches!(part, Component::CurDir),
+    });
     let is_told = below.len() <= 255 && !below.chars().any(|c| c.is_control() || c == '\\');
     if !is_plain || !is_told || files::leads_out(path, &folder.path) {
-        let message = phrase!("the folder must be one below this one");
+        let message = phrase!("name a folder inside this project");
         return Err(Refusal::malformed(message));
     }
     Ok(path.to_owned())

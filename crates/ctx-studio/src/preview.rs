@@ -2,6 +2,7 @@
 
 mod compare;
 mod conversations;
+mod difference;
 mod figures;
 mod rows;
 mod texts;

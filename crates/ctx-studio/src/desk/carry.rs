@@ -1,6 +1,23 @@
 //! Carrying an edit over others that were made meanwhile: what touches other values stays, indexes of lists shift.
 
 use ctx_project::drafts::Edit;
+use serde_json::Value;
+
+/// Returns edits as later ones are carried over them: what took a field from an object, or gave it one, shifts no index
+/// and is as if the field had been set. `before` is the value that they changed.
+pub(super) fn logged(edits: &[Edit], before: Option<&Value>) -> Vec<Edit> {
+    let is_of_list = |pointer: &str| {
+        let around = pointer.rsplit_once('/').map(|(around, _)| around);
+        around.and_then(|around| before?.pointer(around)).is_none_or(Value::is_array)
+    };
+    let log = |edit: &Edit| match edit {
+        Edit::Remove { pointer } | Edit::Insert { pointer, .. } if !is_of_list(pointer) => {
+            Edit::Set { pointer: pointer.clone(), value: Value::Null }
+        }
+        edit => edit.clone(),
+    };
+    edits.iter().map(log).collect()
+}
 
 /// Returns an edit as it is meant after another one; none where both are about the same value.
 pub(super) fn carried(edit: &Edit, done: &Edit) -> Option<Edit> {
@@ -13,10 +30,12 @@ pub(super) fn carried(edit: &Edit, done: &Edit) -> Option<Edit> {
             Edit::Insert { pointer: shifted_gap(pointer, done)?, value: value.clone() }
         }
         Edit::Move { pointer, to } => {
-            let (list, _) = pointer.rsplit_once('/')?;
-            let to = shifted_gap(&format!("{list}/{to}"), done)?;
-            let to = to.rsplit_once('/')?.1.parse().ok()?;
-            Edit::Move { pointer: shifted(pointer)?, to }
+            let (list, from) = pointer.rsplit_once('/')?;
+            // `to` is where the item is in the end: behind those that it passes on its way down.
+            let passed = usize::from(from.parse::<usize>().ok()? < *to);
+            let gap = shifted_gap(&format!("{list}/{}", to.checked_add(passed)?), done)?;
+            let gap: usize = gap.rsplit_once('/')?.1.parse().ok()?;
+            Edit::Move { pointer: shifted(pointer)?, to: gap.checked_sub(passed)? }
         }
     })
 }
@@ -37,12 +56,12 @@ fn shifted(pointer: &str, done: &Edit) -> Option<String> {
     };
     let moved = match done {
         Edit::Insert { .. } if at == "-" => index,
-        Edit::Insert { .. } => index + usize::from(at.parse::<usize>().ok()? <= index),
+        Edit::Insert { .. } => index.checked_add(usize::from(at.parse::<usize>().ok()? <= index))?,
         Edit::Remove { .. } => {
             let at = at.parse::<usize>().ok()?;
             (at != index).then(|| index - usize::from(at < index))?
         }
-        Edit::Move { to, .. } => after_move(index, at.parse().ok()?, *to),
+        Edit::Move { to, .. } => after_move(index, at.parse().ok()?, *to)?,
         Edit::Set { .. } | Edit::Rename { .. } => index,
     };
     Some(format!("{list}/{moved}{rest}"))
@@ -63,20 +82,20 @@ fn shifted_gap(pointer: &str, done: &Edit) -> Option<String> {
         return Some(pointer.to_owned());
     };
     let moved = match done {
-        Edit::Insert { .. } => gap + usize::from(at < gap),
+        Edit::Insert { .. } => gap.checked_add(usize::from(at < gap))?,
         Edit::Remove { .. } => gap - usize::from(at < gap),
-        Edit::Move { to, .. } => after_move(gap, at, *to),
+        Edit::Move { to, .. } => after_move(gap, at, *to)?,
         Edit::Set { .. } | Edit::Rename { .. } => gap,
     };
     Some(format!("{own}/{moved}"))
 }
 
-const fn after_move(index: usize, from: usize, to: usize) -> usize {
+fn after_move(index: usize, from: usize, to: usize) -> Option<usize> {
     match index {
-        _ if index == from => to,
-        _ if from < index && index <= to => index - 1,
-        _ if to <= index && index < from => index + 1,
-        _ => index,
+        _ if index == from => Some(to),
+        _ if from < index && index <= to => Some(index - 1),
+        _ if to <= index && index < from => index.checked_add(1),
+        _ => Some(index),
     }
 }
 
@@ -159,5 +178,22 @@ mod tests {
         check(&insert("/a/-"), &remove("/a/2"), Some(insert("/a/-")));
         check(&insert("/b/1"), &remove("/a/2"), Some(insert("/b/1")));
         check(&moved("/a/3", 1), &insert("/a/0"), Some(moved("/a/4", 2)));
+        check(&moved("/a/0", 2), &insert("/a/2"), Some(moved("/a/0", 3)));
+    }
+
+    #[test]
+    fn fields_of_objects_shift_nothing_whatever_their_names() {
+        let before = json!({ "entries": { "0": 1, "1": 2 }, "list": [1, 2] });
+        let log = |edit: &Edit| logged(std::slice::from_ref(edit), Some(&before)).remove(0);
+        check(&set("/entries/1/content"), &log(&remove("/entries/0")), Some(set("/entries/1/content")));
+        check(&set("/entries/0/content"), &log(&remove("/entries/0")), None);
+        check(&set("/list/1"), &log(&remove("/list/0")), Some(set("/list/0")));
+    }
+
+    #[test]
+    fn indexes_beyond_all_lists_are_no_fault() {
+        let last = format!("/a/{}", usize::MAX);
+        check(&remove(&last), &insert("/a/0"), None);
+        check(&moved("/a/0", usize::MAX), &insert("/a/0"), None);
     }
 }

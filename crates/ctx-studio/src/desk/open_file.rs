@@ -10,7 +10,7 @@ use ctx_project::sources::{Mark, Position};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
-use super::carry::carried;
+use super::carry::{carried, logged};
 use crate::api_files::FileKind;
 use crate::call::Refusal;
 use crate::codes;
@@ -217,12 +217,13 @@ impl OpenFile {
                     edits.iter().map(|edit| carried(edit, done)).collect::<Option<_>>().ok_or(Halt::Stale)?;
             }
         }
+        let log = logged(&edits, self.draft.value());
         self.draft.edit_all(&edits).map_err(|error| {
             let help = phrase!("edit the text instead");
             Refusal::new(422, codes::REFUSED_EDIT, error.phrase()).with_help(help)
         })?;
         self.join_letters(&edits, window);
-        self.note(revision + 1, Logged::Edits(edits));
+        self.note(revision + 1, Logged::Edits(log));
         Ok(())
     }
 

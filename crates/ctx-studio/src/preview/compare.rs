@@ -1,8 +1,9 @@
 //! Two previews side by side: what they share, and which rows and words differ.
 
 use ctx_engine::inspect::{Comparison, DifferenceKind, SavedContext};
-use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices};
+use similar::DiffOp;
 
+use super::difference::operations;
 use super::{KeptPreview, KeptRow, Shown};
 use crate::api_preview::{ChangeKind, Compared, ComparedRow, DifferenceView, WordChange};
 use crate::call::Refusal;
@@ -40,7 +41,7 @@ fn rows(a: &KeptPreview, b: &KeptPreview) -> Vec<ComparedRow> {
     let keys = |rows: &[KeptRow]| rows.iter().map(|kept| kept.row.key.clone()).collect::<Vec<_>>();
     let mut room = MAX_BYTES;
     let mut compared = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &keys(&a.rows), &keys(&b.rows)) {
+    for op in operations(&keys(&a.rows), &keys(&b.rows)) {
         let (old, new) = (op.old_range(), op.new_range());
         let is_same = matches!(op, DiffOp::Equal { .. });
         for offset in 0..old.len().max(new.len()) {
@@ -77,17 +78,36 @@ fn words(old: Option<String>, new: Option<String>, room: &mut usize) -> Vec<Word
         return Vec::new();
     }
     *room -= size;
+    let (old, new) = (split(&old), split(&new));
     let mut changes: Vec<WordChange> = Vec::new();
-    for change in TextDiff::from_words(&old, &new).iter_all_changes() {
-        let kind = match change.tag() {
-            ChangeTag::Equal => ChangeKind::Same,
-            ChangeTag::Delete => ChangeKind::Removed,
-            ChangeTag::Insert => ChangeKind::Added,
-        };
-        match changes.last_mut().filter(|last| last.kind == kind) {
-            Some(last) => last.text.push_str(change.value()),
-            None => changes.push(WordChange { kind, text: change.value().to_owned() }),
+    let mut add = |kind: ChangeKind, words: &[&str]| match changes.last_mut().filter(|last| last.kind == kind)
+    {
+        Some(last) => last.text.push_str(&words.concat()),
+        None if words.is_empty() => {}
+        None => changes.push(WordChange { kind, text: words.concat() }),
+    };
+    for operation in operations(&old, &new) {
+        let before = old.get(operation.old_range()).unwrap_or_default();
+        let after = new.get(operation.new_range()).unwrap_or_default();
+        if let DiffOp::Equal { .. } = operation {
+            add(ChangeKind::Same, before);
+        } else {
+            add(ChangeKind::Removed, before);
+            add(ChangeKind::Added, after);
         }
     }
     changes
+}
+
+/// Splits a text into words and what stands between them.
+fn split(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_other = |c: char| c.is_whitespace() != first.is_whitespace();
+        let (part, behind) = rest.split_at(rest.find(is_other).unwrap_or(rest.len()));
+        parts.push(part);
+        rest = behind;
+    }
+    parts
 }

@@ -8,8 +8,9 @@ use ctx_language::Language;
 use ctx_project::Turn;
 use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Decision, Diagnostic, Message, Outcome, Placement, Segment, Source, SourceKind, phrase};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
+use super::difference::operations;
 use super::{KeptRow, Shown};
 use crate::api_preview::{Row, RowSplice};
 use crate::folder::hash;
@@ -235,7 +236,7 @@ pub(super) fn splices(old: &[KeptRow], new: &[KeptRow]) -> Vec<RowSplice> {
         let rows = new.get(start..start + len).unwrap_or_default();
         rows.iter().map(|kept| kept.row.clone()).collect::<Vec<_>>()
     };
-    let ops = capture_diff_slices(Algorithm::Myers, &keys(old), &keys(new));
+    let ops = operations(&keys(old), &keys(new));
     let splice = |op: &DiffOp| match *op {
         DiffOp::Equal { .. } => None,
         DiffOp::Delete { old_len, new_index, .. } => {

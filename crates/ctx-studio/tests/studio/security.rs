@@ -254,7 +254,7 @@ fn a_file_that_became_a_link_is_neither_read_nor_written() {
 #[test]
 fn what_the_page_may_not_set_is_refused_and_secrets_are_nowhere() {
     let place = folder();
-    let config = "model = \"gpt-4o\"\n[endpoint]\nbase-url = \"https://user:canary1@a.example/v1\"\n";
+    let config = "model = \"gpt-4o\"\n[endpoint]\nbase-url = \"https://a.example/v1\"\n";
     std::fs::write(project(&place).join("ctx.toml"), config).unwrap();
     let server = start(&place);
     let id = server.id("ctx.toml");
@@ -270,6 +270,24 @@ fn what_the_page_may_not_set_is_refused_and_secrets_are_nowhere() {
     assert!(!project.contains("canary"), "{project}");
     let op = json!([{ "op": "set", "pointer": "/model", "value": "x" }]);
     assert_eq!(server.edit(&id, &op).refused(422), "CTX1013");
+}
+
+#[test]
+fn a_file_with_a_secret_is_covered_and_read_only() {
+    for config in [
+        "[endpoint]\nbase-url = \"https://user:canary@a.example/v1\"\n",
+        "[endpoint]\nheaders = [\n  \"canary\",\n]\n",
+        "[\"end\\u0070oint\"]\nkey = \"canary\"\n",
+        "[endpoint]\nkey = canary\n",
+    ] {
+        let place = folder();
+        std::fs::write(project(&place).join("ctx.toml"), config).unwrap();
+        let server = start(&place);
+        let view = server.view(&server.id("ctx.toml"));
+        assert_eq!(view["isReadOnly"], true, "{config}");
+        assert!(!view.to_string().contains("canary"), "{view}");
+        assert!(!server.get("/api/project").good().to_string().contains("canary"), "{config}");
+    }
 }
 
 #[test]
