@@ -6,11 +6,13 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use ctx_project::files;
 use ctx_types::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 
+use crate::access::lock;
 use crate::folder::hash;
 
 /// How many servers on one folder keep a journal.
@@ -23,7 +25,7 @@ const MAX_BYTES: u64 = 256 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KeptDraft {
     pub(crate) path: String,
-    /// The hash of the file that it was made from.
+    /// The hash of the file that it was made from or last saved as.
     pub(crate) hash: String,
     pub(crate) text: String,
 }
@@ -40,6 +42,8 @@ struct Kept {
 pub(crate) struct Journal {
     path: PathBuf,
     folder: String,
+    /// Held by whoever writes.
+    writing: Mutex<()>,
     /// Says to other servers that this journal is in use.
     _lock: File,
 }
@@ -55,13 +59,13 @@ impl Journal {
         let folder = files::name(served);
         let name: String = hash(folder.as_bytes()).chars().take(32).collect();
         for number in 1..=MAX_SERVERS {
-            let lock = private(&place.join(format!("{name}-{number}.lock")), false).map_err(failed)?;
-            if lock.try_lock().is_err() {
+            let own = private(&place.join(format!("{name}-{number}.lock")), false).map_err(failed)?;
+            if own.try_lock().is_err() {
                 continue;
             }
             let path = place.join(format!("{name}-{number}.json"));
             let kept = read(&path, &folder);
-            return Ok((Self { path, folder, _lock: lock }, kept));
+            return Ok((Self { path, folder, writing: Mutex::new(()), _lock: own }, kept));
         }
         Err(phrase!(
             "unsaved edits are not kept: {limit} other servers have this folder open",
@@ -69,8 +73,14 @@ impl Journal {
         ))
     }
 
-    /// Writes all unsaved drafts; without any, the journal goes.
-    pub(crate) fn write(&self, drafts: Vec<KeptDraft>) -> std::io::Result<()> {
+    /// Asks for all unsaved drafts and writes them, one call after the other: none writes older drafts over newer ones.
+    pub(crate) fn keep(&self, drafts: impl FnOnce() -> Vec<KeptDraft>) -> std::io::Result<()> {
+        let _writing = lock(&self.writing);
+        self.write(drafts())
+    }
+
+    /// Writes drafts; without any, the journal goes.
+    fn write(&self, drafts: Vec<KeptDraft>) -> std::io::Result<()> {
         if drafts.is_empty() {
             return match std::fs::remove_file(&self.path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -148,5 +158,24 @@ mod tests {
         std::fs::write(&first.path, "{").unwrap();
         drop(first);
         assert_eq!(Journal::open(place.path(), served).unwrap().1, []);
+    }
+
+    #[test]
+    fn older_drafts_are_not_written_over_newer_ones() {
+        let place = tempfile::tempdir().unwrap();
+        let (journal, _) = Journal::open(place.path(), Path::new("/garden")).unwrap();
+        let (told, heard) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                journal.keep(|| {
+                    told.send(()).unwrap();
+                    std::thread::sleep(std::time::Duration::from_millis(200));
+                    vec![draft("old")]
+                })
+            });
+            heard.recv().unwrap();
+            journal.keep(|| vec![draft("new")]).unwrap();
+        });
+        assert_eq!(read(&journal.path, &journal.folder), [draft("new")]);
     }
 }

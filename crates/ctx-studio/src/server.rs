@@ -125,7 +125,7 @@ impl Server {
     pub(crate) fn keep(&self) {
         let Some(journal) = &self.journal else { return };
         // What cannot be kept now is tried again with the next edit; the drafts themselves are still here.
-        journal.write(self.desk.unsaved()).unwrap_or_default();
+        journal.keep(|| self.desk.unsaved()).unwrap_or_default();
     }
 }
 
