@@ -74,8 +74,12 @@ impl Desk {
         self.look();
         let mut state = lock(&self.state);
         for KeptDraft { path, hash: base_hash, text } in kept {
-            let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
             let base: Option<Arc<[u8]>> = self.folder.read(&path).ok().flatten().map(Arc::from);
+            // It was saved, and the process ended before that was written down.
+            if base.as_deref().is_some_and(|base| open_file::without_mark(base) == text.as_bytes()) {
+                continue;
+            }
+            let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
             let file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
             known.revision += 1;
             known.open = Some(file).filter(OpenFile::is_dirty);

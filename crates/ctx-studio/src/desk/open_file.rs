@@ -100,7 +100,7 @@ impl OpenFile {
         let has_mark = bytes.starts_with(MARK);
         let is_cut = bytes.len() > MAX_EDITED;
         let shown = if is_cut { start(&bytes) } else { &bytes };
-        let text = String::from_utf8_lossy(shown.strip_prefix(MARK).unwrap_or(shown));
+        let text = String::from_utf8_lossy(without_mark(shown));
         let is_text = !is_cut && text.len() + if has_mark { MARK.len() } else { 0 } == bytes.len();
         let (draft, is_read) = match Draft::open(path, shown) {
             Ok(draft) => (draft, is_text),
@@ -295,7 +295,7 @@ impl OpenFile {
             return Ok(());
         }
         let saved = self.base.as_deref().unwrap_or_default();
-        let saved = String::from_utf8_lossy(saved.strip_prefix(MARK).unwrap_or(saved));
+        let saved = String::from_utf8_lossy(without_mark(saved));
         let Some(new) = config::value_of(text) else {
             // Nothing comes of a text that cannot be read; it is looked at again before it is saved.
             return Ok(());
@@ -333,6 +333,11 @@ impl OpenFile {
         self.log.push_back((revision, logged));
         true
     }
+}
+
+/// The bytes of a text, without the mark at their beginning.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// The beginning of a file that is too large to be shown.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::{AGENT, folder, project, start, start_with};
+use crate::client::{AGENT, Running, folder, project, start, start_with};
 
 #[test]
 fn edits_that_were_not_saved_come_back() {
@@ -91,4 +91,44 @@ fn two_servers_on_one_folder_do_not_overwrite_each_other() {
     drop(second);
     drop(first);
     assert!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap().contains("name: One"));
+}
+
+/// Serves the folder with the journal that a server would leave if it were killed now.
+fn start_after_kill(place: &tempfile::TempDir) -> Running {
+    let left = place.path().join("left/studio");
+    std::fs::create_dir_all(&left).unwrap();
+    for entry in std::fs::read_dir(place.path().join("store/studio")).unwrap().flatten() {
+        std::fs::copy(entry.path(), left.join(entry.file_name())).unwrap();
+    }
+    start_with(&project(place), &place.path().join("left/a.db"), |studio| studio)
+}
+
+#[test]
+fn no_save_is_newer_than_what_is_kept() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let set = |name: &str| json!([{ "op": "set", "pointer": "/name", "value": name }]);
+    let one = server.edit(&id, &set("One")).good();
+    std::thread::sleep(Duration::from_millis(500));
+    let saved = server.save(&id, one["hash"].as_str().unwrap(), &json!({})).good();
+    server.edit(&id, &set("Two")).good();
+    server.save(&id, saved["hash"].as_str().unwrap(), &json!({})).good();
+    let next = start_after_kill(&place);
+    let back = next.view(&id);
+    assert_eq!((&back["value"]["name"], &back["isDirty"]), (&json!("Two"), &json!(false)));
+}
+
+#[test]
+fn a_kept_draft_that_its_file_holds_is_none() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let edited = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::thread::sleep(Duration::from_millis(500));
+    let text = format!("\u{feff}{}", edited["text"].as_str().unwrap());
+    std::fs::write(project(&place).join("agent.yaml"), text).unwrap();
+    let next = start_after_kill(&place);
+    let back = next.view(&id);
+    assert_eq!((&back["value"]["name"], &back["isDirty"]), (&json!("Eve"), &json!(false)));
 }
