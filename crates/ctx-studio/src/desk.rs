@@ -230,12 +230,12 @@ impl Desk {
             if open.is_known(&edit_id) {
                 return Ok(false);
             }
-            match text {
+            let is_changed = match text {
                 Some(text) => open.set_text(revision, base, &text)?,
                 None => open.edit((revision, base), edits, by.window)?,
-            }
+            };
             open.remember(edit_id);
-            Ok(true)
+            Ok(is_changed)
         })
     }
 
@@ -296,7 +296,7 @@ impl Desk {
             return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
         };
         let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
-        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text).map(|()| true))
+        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text))
     }
 
     /// Writes a draft, if the file still has the hash that the page saw.

@@ -203,13 +203,13 @@ impl OpenFile {
         self.ids.push_back(id);
     }
 
-    /// Makes edits of values that were meant for an older revision.
+    /// Makes edits of values that were meant for an older revision; returns whether they change anything.
     pub(super) fn edit(
         &mut self,
         (revision, base): (u64, u64),
         mut edits: Vec<Edit>,
         window: Option<&str>,
-    ) -> Result<(), Halt> {
+    ) -> Result<bool, Halt> {
         for done in self.since(revision, base)? {
             let Logged::Edits(done) = done else { return Err(Halt::Stale) };
             for done in done {
@@ -217,13 +217,16 @@ impl OpenFile {
                     edits.iter().map(|edit| carried(edit, done)).collect::<Option<_>>().ok_or(Halt::Stale)?;
             }
         }
+        let before = self.draft.revision();
         self.draft.edit_all(&edits).map_err(|error| {
             let help = phrase!("edit the text instead");
             Refusal::new(422, codes::REFUSED_EDIT, error.phrase()).with_help(help)
         })?;
+        if self.draft.revision() == before {
+            return Ok(false);
+        }
         self.join_letters(&edits, window);
-        self.note(revision + 1, Logged::Edits(edits));
-        Ok(())
+        Ok(self.note(revision + 1, Logged::Edits(edits)))
     }
 
     fn join_letters(&mut self, edits: &[Edit], window: Option<&str>) {
@@ -242,8 +245,8 @@ impl OpenFile {
         self.typed = Some(now);
     }
 
-    /// Puts another text in place of the whole, if nobody has changed it meanwhile.
-    pub(super) fn set_text(&mut self, revision: u64, base: u64, text: &str) -> Result<(), Halt> {
+    /// Puts another text in place of the whole, if nobody has changed it meanwhile; returns whether it is another.
+    pub(super) fn set_text(&mut self, revision: u64, base: u64, text: &str) -> Result<bool, Halt> {
         if base != revision {
             return Err(Halt::Stale);
         }
@@ -252,10 +255,13 @@ impl OpenFile {
             return Err(Refusal::new(413, codes::TOO_LARGE, message).into());
         }
         self.refuse_forbidden(text)?;
+        let before = self.draft.revision();
         self.draft.set_text(text);
+        if self.draft.revision() == before {
+            return Ok(false);
+        }
         self.typed = None;
-        self.note(revision + 1, Logged::Whole);
-        Ok(())
+        Ok(self.note(revision + 1, Logged::Whole))
     }
 
     pub(super) fn undo(&mut self, revision: u64) -> bool {
@@ -282,6 +288,7 @@ impl OpenFile {
     }
 
     fn saved_as(&mut self, disk: Self) {
+        self.typed = None;
         self.base = disk.base;
         self.base_hash = disk.base_hash;
         self.has_mark = disk.has_mark;
