@@ -73,14 +73,15 @@ impl Desk {
     pub(crate) fn restore(&self, kept: Vec<KeptDraft>) {
         self.look();
         let mut state = lock(&self.state);
-        for KeptDraft { path, hash: base_hash, text } in kept {
+        for KeptDraft { path, hash: base_hash, text, ids } in kept {
             let base: Option<Arc<[u8]>> = self.folder.read(&path).ok().flatten().map(Arc::from);
             // It was saved, and the process ended before that was written down.
             if base.as_deref().is_some_and(|base| open_file::without_mark(base) == text.as_bytes()) {
                 continue;
             }
             let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
-            let file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
+            let mut file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
+            ids.into_iter().for_each(|id| file.remember(id));
             known.revision += 1;
             known.open = Some(file).filter(OpenFile::is_dirty);
         }
@@ -99,7 +100,7 @@ impl Desk {
         let unsaved = state.files.values().filter_map(|file| {
             let open = file.open.as_ref()?;
             let (path, hash) = (file.path.clone(), open.base_hash.clone());
-            Some(KeptDraft { path, hash, text: open.unsaved()?.to_owned() })
+            Some(KeptDraft { path, hash, text: open.unsaved()?.to_owned(), ids: open.ids() })
         });
         unsaved.collect()
     }

@@ -28,6 +28,9 @@ pub(crate) struct KeptDraft {
     /// The hash of the file that it was made from or last saved as.
     pub(crate) hash: String,
     pub(crate) text: String,
+    /// The ids of its latest edits: one that is sent again is not made again.
+    #[serde(default)]
+    pub(crate) ids: Vec<String>,
 }
 
 /// What a journal holds.
@@ -122,7 +125,8 @@ mod tests {
     use super::*;
 
     fn draft(text: &str) -> KeptDraft {
-        KeptDraft { path: "agent.yaml".to_owned(), hash: "h".to_owned(), text: text.to_owned() }
+        let (path, hash) = ("agent.yaml".to_owned(), "h".to_owned());
+        KeptDraft { path, hash, text: text.to_owned(), ids: vec!["a".to_owned()] }
     }
 
     #[test]

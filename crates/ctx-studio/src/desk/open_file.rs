@@ -196,6 +196,11 @@ impl OpenFile {
         self.ids.iter().any(|known| known == id)
     }
 
+    /// Returns the ids of the latest edits, oldest first.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.ids.iter().cloned().collect()
+    }
+
     pub(super) fn remember(&mut self, id: String) {
         if self.ids.len() >= MAX_IDS {
             self.ids.pop_front();

@@ -132,3 +132,19 @@ fn a_kept_draft_that_its_file_holds_is_none() {
     let back = next.view(&id);
     assert_eq!((&back["value"]["name"], &back["isDirty"]), (&json!("Eve"), &json!(false)));
 }
+
+#[test]
+fn an_edit_that_is_sent_again_after_a_restart_counts_once() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let path = format!("/api/files/{id}/edits");
+    let insert = json!({ "op": "insert", "pointer": "/presetMessages/-", "value": { "id": "new" } });
+    server.ask("POST", &path, &json!({ "base": 0, "id": "a", "edits": [insert] })).good();
+    let last = json!({ "base": 1, "id": "b", "edits": [insert] });
+    let before = server.ask("POST", &path, &last).good();
+    drop(server);
+    let server = start(&place);
+    let again = server.ask("POST", &path, &last).good();
+    assert_eq!(again["text"], before["text"]);
+}
