@@ -1,7 +1,7 @@
 //! Unsaved drafts, kept beside the store of conversations, so that nothing is lost with the process.
 //!
 //! One file for each folder, readable by its user alone, written whole within a moment of each edit. A second server on
-//! the same folder keeps its own.
+//! the same folder keeps its own; what it leaves is taken up by the next one that starts.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -68,7 +68,11 @@ impl Journal {
             }
             let path = place.join(format!("{name}-{number}.json"));
             let kept = read(&path, &folder);
-            return Ok((Self { path, folder, writing: Mutex::new(()), _lock: own }, kept));
+            let journal = Self { path, folder, writing: Mutex::new(()), _lock: own };
+            let others = (1..=MAX_SERVERS).filter(|other| *other != number);
+            let others = others.map(|other| place.join(format!("{name}-{other}.json")));
+            let kept = journal.take_over(others, kept);
+            return Ok((journal, kept));
         }
         Err(phrase!(
             "unsaved edits are not kept: {limit} other servers have this folder open",
@@ -82,21 +86,56 @@ impl Journal {
         self.write(drafts())
     }
 
-    /// Writes drafts; without any, the journal goes.
-    fn write(&self, drafts: Vec<KeptDraft>) -> std::io::Result<()> {
-        if drafts.is_empty() {
-            return match std::fs::remove_file(&self.path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            };
+    /// Takes up what servers have left that no longer run. Of two drafts of one file the other one stays where it is.
+    fn take_over(&self, others: impl Iterator<Item = PathBuf>, mut kept: Vec<KeptDraft>) -> Vec<KeptDraft> {
+        let mut taken = Vec::new();
+        for path in others.filter(|path| path.exists()) {
+            let Ok(lock) = private(&path.with_extension("lock"), false) else { continue };
+            if lock.try_lock().is_err() {
+                continue;
+            }
+            let theirs = read(&path, &self.folder);
+            let count = theirs.len();
+            let mut rest = Vec::new();
+            for draft in theirs {
+                match kept.iter().find(|own| own.path == draft.path) {
+                    Some(own) if own.text == draft.text => (),
+                    Some(_) => rest.push(draft),
+                    None => kept.push(draft),
+                }
+            }
+            if rest.len() < count {
+                taken.push((lock, path, rest));
+            }
         }
-        let kept = Kept { folder: self.folder.clone(), drafts };
-        let new = self.path.with_extension("new");
-        let mut file = private(&new, true)?;
-        file.write_all(&serde_json::to_vec(&kept)?)?;
-        file.sync_data()?;
-        std::fs::rename(&new, &self.path)
+        // Only what is written here goes there; until then it is in both.
+        if !taken.is_empty() && self.write(kept.clone()).is_ok() {
+            for (_lock, path, rest) in taken {
+                write(&path, &self.folder, rest).unwrap_or_default();
+            }
+        }
+        kept
     }
+
+    fn write(&self, drafts: Vec<KeptDraft>) -> std::io::Result<()> {
+        write(&self.path, &self.folder, drafts)
+    }
+}
+
+/// Writes drafts; without any, the journal goes.
+fn write(path: &Path, folder: &str, drafts: Vec<KeptDraft>) -> std::io::Result<()> {
+    if drafts.is_empty() {
+        return match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+    }
+    let kept = Kept { folder: folder.to_owned(), drafts };
+    let new = path.with_extension("new");
+    let mut file = private(&new, true)?;
+    file.write_all(&serde_json::to_vec(&kept)?)?;
+    file.sync_data()?;
+    std::fs::rename(&new, path)
 }
 
 /// Reads what was kept of a folder; what cannot be read is none of ours.
@@ -181,5 +220,37 @@ mod tests {
             journal.keep(|| vec![draft("new")]).unwrap();
         });
         assert_eq!(read(&journal.path, &journal.folder), [draft("new")]);
+    }
+
+    #[test]
+    fn what_servers_left_that_no_longer_run_is_taken_up() {
+        let place = tempfile::tempdir().unwrap();
+        let served = Path::new("/garden");
+        let of = |path: &str, text: &str| KeptDraft { path: path.to_owned(), ..draft(text) };
+        let open = || Journal::open(place.path(), served).unwrap();
+        let ((first, _), (second, _), (third, _)) = (open(), open(), open());
+        first.write(vec![of("a", "1")]).unwrap();
+        second.write(vec![of("a", "2"), of("b", "2")]).unwrap();
+        third.write(vec![of("c", "3")]).unwrap();
+        let path = second.path.clone();
+        drop((first, second));
+        // The third still runs.
+        let (first, kept) = open();
+        assert_eq!(kept, [of("a", "1"), of("b", "2")]);
+        assert_eq!(read(&first.path, &first.folder), kept);
+        // Of two drafts of one file none is lost.
+        assert_eq!(read(&path, &first.folder), [of("a", "2")]);
+        first.write(Vec::new()).unwrap();
+        drop((first, third));
+        let (_first, kept) = open();
+        assert_eq!(kept, [of("a", "2"), of("c", "3")]);
+        let left = std::fs::read_dir(place.path()).unwrap().flatten();
+        assert_eq!(left.filter(|entry| entry.path().extension().is_some_and(|end| end == "json")).count(), 1);
+    }
+
+    #[test]
+    fn a_journal_without_ids_is_read() {
+        let kept: KeptDraft = serde_json::from_str(r#"{"path":"a","hash":"h","text":"t"}"#).unwrap();
+        assert!(kept.ids.is_empty());
     }
 }

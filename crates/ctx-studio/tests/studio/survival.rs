@@ -148,3 +148,18 @@ fn an_edit_that_is_sent_again_after_a_restart_counts_once() {
     let again = server.ask("POST", &path, &last).good();
     assert_eq!(again["text"], before["text"]);
 }
+
+#[test]
+fn drafts_of_a_second_server_come_back_to_the_next() {
+    let place = folder();
+    let (first, second) = (start(&place), start(&place));
+    let (agent, chat) = (first.id("agent.yaml"), first.id("chat.json"));
+    first.edit(&agent, &json!([{ "op": "set", "pointer": "/name", "value": "One" }])).good();
+    second.edit(&chat, &json!([{ "op": "set", "pointer": "/0/content", "value": "Two" }])).good();
+    drop((first, second));
+    for _ in 0..2 {
+        let next = start(&place);
+        assert_eq!(next.view(&agent)["value"]["name"], "One");
+        assert_eq!(next.view(&chat)["value"][0]["content"], "Two");
+    }
+}
