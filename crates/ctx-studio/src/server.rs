@@ -139,6 +139,7 @@ fn open_journal(
     let store =
         store::path(studio.store.as_deref(), &config).or_else(|_| store::path(None, &Config::default()));
     let store = store.map_err(|error| error.phrase())?;
-    let place = store.parent().unwrap_or(std::path::Path::new("")).join("studio");
+    // Hidden: where the store is in the folder that is served, what is kept is none of its files.
+    let place = store.parent().unwrap_or(std::path::Path::new("")).join(".studio");
     Journal::open(&place, &folder.path)
 }

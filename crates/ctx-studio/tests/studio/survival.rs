@@ -33,7 +33,7 @@ fn edits_are_written_down_at_once_and_for_their_user_alone() {
     let id = server.id("agent.yaml");
     server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
     std::thread::sleep(Duration::from_millis(500));
-    let kept = std::fs::read_dir(place.path().join("store/studio")).unwrap().flatten();
+    let kept = std::fs::read_dir(place.path().join("store/.studio")).unwrap().flatten();
     let kept: Vec<_> =
         kept.filter(|entry| entry.path().extension().is_some_and(|end| end == "json")).collect();
     assert_eq!(kept.len(), 1);
@@ -95,9 +95,9 @@ fn two_servers_on_one_folder_do_not_overwrite_each_other() {
 
 /// Serves the folder with the journal that a server would leave if it were killed now.
 fn start_after_kill(place: &tempfile::TempDir) -> Running {
-    let left = place.path().join("left/studio");
+    let left = place.path().join("left/.studio");
     std::fs::create_dir_all(&left).unwrap();
-    for entry in std::fs::read_dir(place.path().join("store/studio")).unwrap().flatten() {
+    for entry in std::fs::read_dir(place.path().join("store/.studio")).unwrap().flatten() {
         std::fs::copy(entry.path(), left.join(entry.file_name())).unwrap();
     }
     start_with(&project(place), &place.path().join("left/a.db"), |studio| studio)
@@ -162,4 +162,16 @@ fn drafts_of_a_second_server_come_back_to_the_next() {
         assert_eq!(next.view(&agent)["value"]["name"], "One");
         assert_eq!(next.view(&chat)["value"][0]["content"], "Two");
     }
+}
+
+#[test]
+fn what_is_kept_is_no_file_of_the_folder() {
+    let place = folder();
+    let server = start_with(&project(&place), &project(&place).join("a.db"), |studio| studio);
+    let id = server.id("agent.yaml");
+    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::thread::sleep(Duration::from_millis(500));
+    let files = server.get("/api/project").good()["files"].clone();
+    let paths: Vec<_> = files.as_array().unwrap().iter().map(|file| &file["path"]).collect();
+    assert_eq!(paths, ["agent.yaml", "chat.json", "ctx.toml"]);
 }
