@@ -249,11 +249,10 @@ impl Desk {
     ) -> Result<FileView, Refusal> {
         let path = self.path(id)?;
         let disk = match step {
-            DraftStep::Discard => Some(
-                self.folder
-                    .read(&path)?
-                    .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?,
-            ),
+            DraftStep::Discard => match self.folder.read(&path)? {
+                Some(disk) => Some(disk),
+                None => return self.close_gone(id, base, by),
+            },
             DraftStep::Undo | DraftStep::Redo => None,
         };
         self.change(id, by, |open, revision| {
@@ -269,6 +268,26 @@ impl Desk {
                 }
             })
         })
+    }
+
+    /// Gives up the draft of a file that is gone, and shows that there is nothing left.
+    fn close_gone(&self, id: &str, base: Option<u64>, by: By<'_>) -> Result<FileView, Refusal> {
+        let mut state = lock(&self.state);
+        let known =
+            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        self.refuse_read_only(known)?;
+        if base.is_some_and(|base| base != known.revision) {
+            drop(state);
+            return Err(stale(self.view(id, by.language)?));
+        }
+        known.open = None;
+        known.revision += 1;
+        let view = known.view(id, self.is_read_only);
+        drop(state);
+        self.changed.notify_one();
+        self.notices.tell(NoticeKind::Draft, Some(id), Some(view.revision), by.window);
+        self.look();
+        Ok(view)
     }
 
     /// Makes the edit of a finding.

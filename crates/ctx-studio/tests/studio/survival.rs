@@ -175,3 +175,21 @@ fn what_is_kept_is_no_file_of_the_folder() {
     let paths: Vec<_> = files.as_array().unwrap().iter().map(|file| &file["path"]).collect();
     assert_eq!(paths, ["agent.yaml", "chat.json", "ctx.toml"]);
 }
+
+#[test]
+fn a_draft_of_a_file_that_is_gone_can_be_given_up() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let edited = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::fs::remove_file(project(&place).join("agent.yaml")).unwrap();
+    let discard = format!("/api/files/{id}/discard");
+    assert_eq!(server.ask("POST", &discard, &json!({ "base": 0 })).refused(409), "CTX1008");
+    let closed = server.ask("POST", &discard, &json!({ "base": edited["revision"] })).good();
+    assert_eq!((&closed["isDirty"], &closed["text"]), (&json!(false), &json!("")));
+    let files = server.get("/api/project").good()["files"].clone();
+    assert!(files.as_array().unwrap().iter().all(|file| file["id"] != id.as_str()), "{files}");
+    assert_eq!(server.get(&format!("/api/files/{id}")).status, 404);
+    drop(server);
+    assert_eq!(start(&place).get(&format!("/api/files/{id}")).status, 404);
+}
