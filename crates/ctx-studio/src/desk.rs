@@ -73,10 +73,15 @@ impl Desk {
     pub(crate) fn restore(&self, kept: Vec<KeptDraft>) {
         self.look();
         let mut state = lock(&self.state);
-        for KeptDraft { path, hash: base_hash, text } in kept {
-            let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
+        for KeptDraft { path, hash: base_hash, text, ids } in kept {
             let base: Option<Arc<[u8]>> = self.folder.read(&path).ok().flatten().map(Arc::from);
-            let file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
+            // It was saved, and the process ended before that was written down.
+            if base.as_deref().is_some_and(|base| open_file::without_mark(base) == text.as_bytes()) {
+                continue;
+            }
+            let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
+            let mut file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
+            ids.into_iter().for_each(|id| file.remember(id));
             known.revision += 1;
             known.open = Some(file).filter(OpenFile::is_dirty);
         }
@@ -95,7 +100,7 @@ impl Desk {
         let unsaved = state.files.values().filter_map(|file| {
             let open = file.open.as_ref()?;
             let (path, hash) = (file.path.clone(), open.base_hash.clone());
-            Some(KeptDraft { path, hash, text: open.unsaved()?.to_owned() })
+            Some(KeptDraft { path, hash, text: open.unsaved()?.to_owned(), ids: open.ids() })
         });
         unsaved.collect()
     }
@@ -226,12 +231,12 @@ impl Desk {
             if open.is_known(&edit_id) {
                 return Ok(false);
             }
-            match text {
+            let is_changed = match text {
                 Some(text) => open.set_text(revision, base, &text)?,
                 None => open.edit((revision, base), edits, by.window)?,
-            }
+            };
             open.remember(edit_id);
-            Ok(true)
+            Ok(is_changed)
         })
     }
 
@@ -244,11 +249,10 @@ impl Desk {
     ) -> Result<FileView, Refusal> {
         let path = self.path(id)?;
         let disk = match step {
-            DraftStep::Discard => Some(
-                self.folder
-                    .read(&path)?
-                    .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?,
-            ),
+            DraftStep::Discard => match self.folder.read(&path)? {
+                Some(disk) => Some(disk),
+                None => return self.close_gone(id, base, by),
+            },
             DraftStep::Undo | DraftStep::Redo => None,
         };
         self.change(id, by, |open, revision| {
@@ -264,6 +268,26 @@ impl Desk {
                 }
             })
         })
+    }
+
+    /// Gives up the draft of a file that is gone, and shows that there is nothing left.
+    fn close_gone(&self, id: &str, base: Option<u64>, by: By<'_>) -> Result<FileView, Refusal> {
+        let mut state = lock(&self.state);
+        let known =
+            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        self.refuse_read_only(known)?;
+        if base.is_some_and(|base| base != known.revision) {
+            drop(state);
+            return Err(stale(self.view(id, by.language)?));
+        }
+        known.open = None;
+        known.revision += 1;
+        let view = known.view(id, self.is_read_only);
+        drop(state);
+        self.changed.notify_one();
+        self.notices.tell(NoticeKind::Draft, Some(id), Some(view.revision), by.window);
+        self.look();
+        Ok(view)
     }
 
     /// Makes the edit of a finding.
@@ -292,7 +316,7 @@ impl Desk {
             return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
         };
         let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
-        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text).map(|()| true))
+        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text))
     }
 
     /// Writes a draft, if the file still has the hash that the page saw.

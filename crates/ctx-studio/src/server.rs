@@ -125,7 +125,7 @@ impl Server {
     pub(crate) fn keep(&self) {
         let Some(journal) = &self.journal else { return };
         // What cannot be kept now is tried again with the next edit; the drafts themselves are still here.
-        journal.write(self.desk.unsaved()).unwrap_or_default();
+        journal.keep(|| self.desk.unsaved()).unwrap_or_default();
     }
 }
 
@@ -139,6 +139,7 @@ fn open_journal(
     let store =
         store::path(studio.store.as_deref(), &config).or_else(|_| store::path(None, &Config::default()));
     let store = store.map_err(|error| error.phrase())?;
-    let place = store.parent().unwrap_or(std::path::Path::new("")).join("studio");
+    // Hidden: where the store is in the folder that is served, what is kept is none of its files.
+    let place = store.parent().unwrap_or(std::path::Path::new("")).join(".studio");
     Journal::open(&place, &folder.path)
 }

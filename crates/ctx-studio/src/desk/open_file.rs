@@ -100,7 +100,7 @@ impl OpenFile {
         let has_mark = bytes.starts_with(MARK);
         let is_cut = bytes.len() > MAX_EDITED;
         let shown = if is_cut { start(&bytes) } else { &bytes };
-        let text = String::from_utf8_lossy(shown.strip_prefix(MARK).unwrap_or(shown));
+        let text = String::from_utf8_lossy(without_mark(shown));
         let is_text = !is_cut && text.len() + if has_mark { MARK.len() } else { 0 } == bytes.len();
         let (draft, is_read) = match Draft::open(path, shown) {
             Ok(draft) => (draft, is_text),
@@ -196,6 +196,11 @@ impl OpenFile {
         self.ids.iter().any(|known| known == id)
     }
 
+    /// Returns the ids of the latest edits, oldest first.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.ids.iter().cloned().collect()
+    }
+
     pub(super) fn remember(&mut self, id: String) {
         if self.ids.len() >= MAX_IDS {
             self.ids.pop_front();
@@ -203,13 +208,13 @@ impl OpenFile {
         self.ids.push_back(id);
     }
 
-    /// Makes edits of values that were meant for an older revision.
+    /// Makes edits of values that were meant for an older revision; returns whether they change anything.
     pub(super) fn edit(
         &mut self,
         (revision, base): (u64, u64),
         mut edits: Vec<Edit>,
         window: Option<&str>,
-    ) -> Result<(), Halt> {
+    ) -> Result<bool, Halt> {
         for done in self.since(revision, base)? {
             let Logged::Edits(done) = done else { return Err(Halt::Stale) };
             for done in done {
@@ -218,13 +223,16 @@ impl OpenFile {
             }
         }
         let log = logged(&edits, self.draft.value());
+        let before = self.draft.revision();
         self.draft.edit_all(&edits).map_err(|error| {
             let help = phrase!("edit the text instead");
             Refusal::new(422, codes::REFUSED_EDIT, error.phrase()).with_help(help)
         })?;
+        if self.draft.revision() == before {
+            return Ok(false);
+        }
         self.join_letters(&edits, window);
-        self.note(revision + 1, Logged::Edits(log));
-        Ok(())
+        Ok(self.note(revision + 1, Logged::Edits(log)))
     }
 
     fn join_letters(&mut self, edits: &[Edit], window: Option<&str>) {
@@ -243,8 +251,8 @@ impl OpenFile {
         self.typed = Some(now);
     }
 
-    /// Puts another text in place of the whole, if nobody has changed it meanwhile.
-    pub(super) fn set_text(&mut self, revision: u64, base: u64, text: &str) -> Result<(), Halt> {
+    /// Puts another text in place of the whole, if nobody has changed it meanwhile; returns whether it is another.
+    pub(super) fn set_text(&mut self, revision: u64, base: u64, text: &str) -> Result<bool, Halt> {
         if base != revision {
             return Err(Halt::Stale);
         }
@@ -253,10 +261,13 @@ impl OpenFile {
             return Err(Refusal::new(413, codes::TOO_LARGE, message).into());
         }
         self.refuse_forbidden(text)?;
+        let before = self.draft.revision();
         self.draft.set_text(text);
+        if self.draft.revision() == before {
+            return Ok(false);
+        }
         self.typed = None;
-        self.note(revision + 1, Logged::Whole);
-        Ok(())
+        Ok(self.note(revision + 1, Logged::Whole))
     }
 
     pub(super) fn undo(&mut self, revision: u64) -> bool {
@@ -283,6 +294,7 @@ impl OpenFile {
     }
 
     fn saved_as(&mut self, disk: Self) {
+        self.typed = None;
         self.base = disk.base;
         self.base_hash = disk.base_hash;
         self.has_mark = disk.has_mark;
@@ -296,7 +308,7 @@ impl OpenFile {
             return Ok(());
         }
         let saved = self.base.as_deref().unwrap_or_default();
-        let saved = String::from_utf8_lossy(saved.strip_prefix(MARK).unwrap_or(saved));
+        let saved = String::from_utf8_lossy(without_mark(saved));
         let Some(new) = config::value_of(text) else {
             // Nothing comes of a text that cannot be read; it is looked at again before it is saved.
             return Ok(());
@@ -334,6 +346,11 @@ impl OpenFile {
         self.log.push_back((revision, logged));
         true
     }
+}
+
+/// The bytes of a text, without the mark at their beginning.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// The beginning of a file that is too large to be shown.

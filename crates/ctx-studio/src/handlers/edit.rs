@@ -40,7 +40,13 @@ pub(crate) fn save(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let tag = tag.ok_or_else(|| {
         Refusal::malformed(phrase!("`If-Match` must name the version of the file that is saved, in quotes"))
     })?;
-    reply(server.desk.save(call.part("f"), tag, overwrite, by(call)))
+    // What is kept is never older than the file: it is written before, and again before the page hears of it.
+    server.keep();
+    let saved = server.desk.save(call.part("f"), tag, overwrite, by(call));
+    if saved.is_ok() {
+        server.keep();
+    }
+    reply(saved)
 }
 
 fn step(server: &Server, call: &Call, step: DraftStep) -> Result<Reply, Refusal> {

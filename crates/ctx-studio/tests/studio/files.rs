@@ -199,3 +199,13 @@ fn odd_edits_are_refused_and_nothing_breaks() {
     let answer = server.ask("POST", &format!("/api/files/{id}/save"), &json!({}));
     assert_eq!(answer.refused(400), "CTX1000");
 }
+
+#[test]
+fn an_edit_that_changes_nothing_is_no_revision() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let same = json!([{ "op": "set", "pointer": "/name", "value": "Robin" }]);
+    let view = server.edit(&id, &same).good();
+    assert_eq!((&view["revision"], &view["canUndo"]), (&json!(0), &json!(false)));
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::{AGENT, folder, project, start, start_with};
+use crate::client::{AGENT, Running, folder, project, start, start_with};
 
 #[test]
 fn edits_that_were_not_saved_come_back() {
@@ -33,7 +33,7 @@ fn edits_are_written_down_at_once_and_for_their_user_alone() {
     let id = server.id("agent.yaml");
     server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
     std::thread::sleep(Duration::from_millis(500));
-    let kept = std::fs::read_dir(place.path().join("store/studio")).unwrap().flatten();
+    let kept = std::fs::read_dir(place.path().join("store/.studio")).unwrap().flatten();
     let kept: Vec<_> =
         kept.filter(|entry| entry.path().extension().is_some_and(|end| end == "json")).collect();
     assert_eq!(kept.len(), 1);
@@ -91,4 +91,105 @@ fn two_servers_on_one_folder_do_not_overwrite_each_other() {
     drop(second);
     drop(first);
     assert!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap().contains("name: One"));
+}
+
+/// Serves the folder with the journal that a server would leave if it were killed now.
+fn start_after_kill(place: &tempfile::TempDir) -> Running {
+    let left = place.path().join("left/.studio");
+    std::fs::create_dir_all(&left).unwrap();
+    for entry in std::fs::read_dir(place.path().join("store/.studio")).unwrap().flatten() {
+        std::fs::copy(entry.path(), left.join(entry.file_name())).unwrap();
+    }
+    start_with(&project(place), &place.path().join("left/a.db"), |studio| studio)
+}
+
+#[test]
+fn no_save_is_newer_than_what_is_kept() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let set = |name: &str| json!([{ "op": "set", "pointer": "/name", "value": name }]);
+    let one = server.edit(&id, &set("One")).good();
+    std::thread::sleep(Duration::from_millis(500));
+    let saved = server.save(&id, one["hash"].as_str().unwrap(), &json!({})).good();
+    server.edit(&id, &set("Two")).good();
+    server.save(&id, saved["hash"].as_str().unwrap(), &json!({})).good();
+    let next = start_after_kill(&place);
+    let back = next.view(&id);
+    assert_eq!((&back["value"]["name"], &back["isDirty"]), (&json!("Two"), &json!(false)));
+}
+
+#[test]
+fn a_kept_draft_that_its_file_holds_is_none() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let edited = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::thread::sleep(Duration::from_millis(500));
+    let text = format!("\u{feff}{}", edited["text"].as_str().unwrap());
+    std::fs::write(project(&place).join("agent.yaml"), text).unwrap();
+    let next = start_after_kill(&place);
+    let back = next.view(&id);
+    assert_eq!((&back["value"]["name"], &back["isDirty"]), (&json!("Eve"), &json!(false)));
+}
+
+#[test]
+fn an_edit_that_is_sent_again_after_a_restart_counts_once() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let path = format!("/api/files/{id}/edits");
+    let insert = json!({ "op": "insert", "pointer": "/presetMessages/-", "value": { "id": "new" } });
+    server.ask("POST", &path, &json!({ "base": 0, "id": "a", "edits": [insert] })).good();
+    let last = json!({ "base": 1, "id": "b", "edits": [insert] });
+    let before = server.ask("POST", &path, &last).good();
+    drop(server);
+    let server = start(&place);
+    let again = server.ask("POST", &path, &last).good();
+    assert_eq!(again["text"], before["text"]);
+}
+
+#[test]
+fn drafts_of_a_second_server_come_back_to_the_next() {
+    let place = folder();
+    let (first, second) = (start(&place), start(&place));
+    let (agent, chat) = (first.id("agent.yaml"), first.id("chat.json"));
+    first.edit(&agent, &json!([{ "op": "set", "pointer": "/name", "value": "One" }])).good();
+    second.edit(&chat, &json!([{ "op": "set", "pointer": "/0/content", "value": "Two" }])).good();
+    drop((first, second));
+    for _ in 0..2 {
+        let next = start(&place);
+        assert_eq!(next.view(&agent)["value"]["name"], "One");
+        assert_eq!(next.view(&chat)["value"][0]["content"], "Two");
+    }
+}
+
+#[test]
+fn what_is_kept_is_no_file_of_the_folder() {
+    let place = folder();
+    let server = start_with(&project(&place), &project(&place).join("a.db"), |studio| studio);
+    let id = server.id("agent.yaml");
+    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::thread::sleep(Duration::from_millis(500));
+    let files = server.get("/api/project").good()["files"].clone();
+    let paths: Vec<_> = files.as_array().unwrap().iter().map(|file| &file["path"]).collect();
+    assert_eq!(paths, ["agent.yaml", "chat.json", "ctx.toml"]);
+}
+
+#[test]
+fn a_draft_of_a_file_that_is_gone_can_be_given_up() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let edited = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }])).good();
+    std::fs::remove_file(project(&place).join("agent.yaml")).unwrap();
+    let discard = format!("/api/files/{id}/discard");
+    assert_eq!(server.ask("POST", &discard, &json!({ "base": 0 })).refused(409), "CTX1008");
+    let closed = server.ask("POST", &discard, &json!({ "base": edited["revision"] })).good();
+    assert_eq!((&closed["isDirty"], &closed["text"]), (&json!(false), &json!("")));
+    let files = server.get("/api/project").good()["files"].clone();
+    assert!(files.as_array().unwrap().iter().all(|file| file["id"] != id.as_str()), "{files}");
+    assert_eq!(server.get(&format!("/api/files/{id}")).status, 404);
+    drop(server);
+    assert_eq!(start(&place).get(&format!("/api/files/{id}")).status, 404);
 }

@@ -96,3 +96,27 @@ fn secrets_are_not_shown() {
     assert!(file.is_closed && !file.text().contains("canary"));
     assert_eq!(&*file.bytes(), config.as_bytes());
 }
+
+#[test]
+fn an_edit_that_changes_nothing_is_no_step() {
+    let mut file = open("a.yaml", FileKind::Agent, b"name: Ada\nother: x\n");
+    file.edit((0, 0), vec![set("/other", "y")], Some("w1")).unwrap();
+    file.edit((1, 1), vec![set("/name", "A")], Some("w1")).unwrap();
+    file.edit((2, 2), vec![set("/name", "A")], Some("w1")).unwrap();
+    file.edit((2, 2), vec![set("/other", "y")], Some("w1")).unwrap();
+    file.edit((2, 2), vec![set("/name", "Al")], Some("w1")).unwrap();
+    file.set_text(3, 3, "name: Al\nother: y\n").unwrap();
+    assert!(file.undo(3));
+    assert_eq!(file.text(), "name: Ada\nother: y\n");
+}
+
+#[test]
+fn letters_after_a_save_are_another_step() {
+    let mut file = open("a.yaml", FileKind::Agent, b"name: Ada\n");
+    file.edit((0, 0), vec![set("/name", "A")], Some("w1")).unwrap();
+    let bytes = file.bytes();
+    file.saved("a.yaml", bytes);
+    file.edit((1, 1), vec![set("/name", "Al")], Some("w1")).unwrap();
+    assert!(file.undo(2));
+    assert_eq!((file.text().as_str(), file.is_dirty()), ("name: A\n", false));
+}
