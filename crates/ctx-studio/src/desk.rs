@@ -81,7 +81,9 @@ impl Desk {
             }
             let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
             let mut file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
-            ids.into_iter().for_each(|id| file.remember(id));
+            for id in ids {
+                file.remember(id);
+            }
             known.revision += 1;
             known.open = Some(file).filter(OpenFile::is_dirty);
         }
