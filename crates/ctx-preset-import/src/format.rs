@@ -250,7 +250,7 @@ pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Detect
 }
 
 /// Returns a warning that names the evidence by which a value is read as this format, where other files have that too.
-pub(crate) fn guess(value: &Value, name: &str, format: Format) -> Option<Diagnostic> {
+fn guess(value: &Value, name: &str, format: Format) -> Option<Diagnostic> {
     let what = evidence::weak_evidence(value, stem(name))?;
     let help = phrase!("if it is something else, ignore what is found in it");
     Some(guessed(format, what).with_help(help))

@@ -1,4 +1,4 @@
-//! What differs between two lists, at a bounded cost.
+//! What differs between two lists, without the cost of comparing long ones that have little in common.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -10,8 +10,8 @@ const FREE: usize = 1_000_000;
 
 /// Returns the edits that make the new list of the old one, in order.
 ///
-/// O((N + M) · D) for D differing items. Where the lists are long and have little in common, which would cost the most,
-/// all between what they share at their ends is replaced at once.
+/// O((N + M) · D) for D differing items. Where the lists are long and have little in common, all between what they share
+/// at their ends is replaced at once. Long lists of the same items in another order still cost the most.
 pub(super) fn operations<T: Eq + Hash + Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     let prefix = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old_rest, new_rest) = (&old[prefix..], &new[prefix..]);
