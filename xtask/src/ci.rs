@@ -26,10 +26,7 @@ struct Step {
 }
 
 enum Work {
-    Cargo {
-        arguments: &'static [&'static str],
-        environment: &'static [(&'static str, &'static str)],
-    },
+    Cargo(&'static [&'static str]),
     /// `cargo` with [`TEST`].
     Tests,
     Verb {
@@ -41,24 +38,13 @@ enum Work {
 const STEPS: &[Step] = &[
     Step {
         title: "cargo fmt --all --check",
-        work: Work::Cargo { arguments: &["fmt", "--all", "--check"], environment: &[] },
+        work: Work::Cargo(&["fmt", "--all", "--check"]),
         is_slow: false,
     },
     Step {
         title: "cargo clippy --workspace --all-targets -- -D warnings",
-        work: Work::Cargo {
-            arguments: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
-            environment: &[],
-        },
+        work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         is_slow: false,
-    },
-    Step {
-        title: "cargo doc --workspace --no-deps, warnings denied",
-        work: Work::Cargo {
-            arguments: &["doc", "--workspace", "--no-deps"],
-            environment: &[("RUSTDOCFLAGS", "-D warnings")],
-        },
-        is_slow: true,
     },
     Step { title: "layers", work: Work::Verb { run: layers::run, arguments: &[] }, is_slow: false },
     Step { title: "tidy", work: Work::Verb { run: tidy::run, arguments: &[] }, is_slow: false },
@@ -82,7 +68,11 @@ const STEPS: &[Step] = &[
         work: Work::Verb { run: texts::run, arguments: &["--check"] },
         is_slow: false,
     },
-    Step { title: "api --check", work: Work::Verb { run: api::run, arguments: &["--check"] }, is_slow: true },
+    Step {
+        title: "api --check, which documents all crates with warnings denied",
+        work: Work::Verb { run: api::run, arguments: &["--check"] },
+        is_slow: true,
+    },
     Step { title: "package", work: Work::Verb { run: package::run, arguments: &[] }, is_slow: true },
     Step {
         title: "book --if-possible",
@@ -145,10 +135,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 fn perform(work: &Work) -> Result<()> {
     match work {
-        Work::Cargo { arguments, environment } => {
-            let mut command = workspace::cargo(arguments);
-            command.envs(ENVIRONMENT.iter().copied()).envs(environment.iter().copied());
-            workspace::run(&mut command)
+        Work::Cargo(arguments) => {
+            workspace::run(workspace::cargo(arguments).envs(ENVIRONMENT.iter().copied()))
         }
         Work::Tests => totals::run(workspace::cargo(TEST).envs(ENVIRONMENT.iter().copied())),
         Work::Verb { run, arguments } => {

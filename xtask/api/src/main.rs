@@ -2,11 +2,13 @@
 //!
 //! A change of what others can call is then a change of a file that a reviewer sees. The items come from rustdoc's
 //! JSON, whose format is not stable: another version of Rust than the one it was made for is told and skipped.
+//! The same run denies what rustdoc warns of, in programs too: another one for that would repeat its work.
 #![expect(clippy::print_stdout, reason = "a terminal program talks to the terminal")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -14,10 +16,16 @@ use serde_json::Value;
 /// The format of rustdoc's JSON that this program reads; see `public-api` in the manifest of the workspace.
 const FORMAT: u64 = 57;
 
+/// Set where this program is called in place of rustdoc: the program that it stands for.
+const RUSTDOC: &str = "CTX_API_RUSTDOC";
+
 /// Where the lists are.
 const FOLDER: &str = "docs/api";
 
 fn main() -> Result<()> {
+    if let Some(rustdoc) = std::env::var_os(RUSTDOC) {
+        return call_rustdoc(&rustdoc);
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_check = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => false,
@@ -29,6 +37,7 @@ fn main() -> Result<()> {
     let target = PathBuf::from(metadata["target_directory"].as_str().context("no target folder")?);
     let libraries = libraries(&metadata);
     ensure!(!libraries.is_empty(), "no library crate is published");
+    document()?;
     let mut changed = Vec::new();
     let mut items = 0;
     for name in &libraries {
@@ -63,19 +72,6 @@ fn libraries(metadata: &Value) -> Vec<String> {
 
 /// Lists the public items of a crate, a line each; `None` where its JSON is of another format.
 fn list(name: &str, target: &Path) -> Result<Option<String>> {
-    // The JSON output is for developers of tools and is not stable; the variable admits it on a stable compiler.
-    output(&[
-        "rustdoc",
-        "--quiet",
-        "--package",
-        name,
-        "--lib",
-        "--",
-        "-Z",
-        "unstable-options",
-        "--output-format",
-        "json",
-    ])?;
     let path = target.join("doc").join(format!("{}.json", name.replace('-', "_")));
     let json: Value = serde_json::from_slice(&fs::read(&path)?)?;
     if json["format_version"].as_u64() != Some(FORMAT) {
@@ -90,12 +86,40 @@ fn list(name: &str, target: &Path) -> Result<Option<String>> {
     Ok(Some(items.join("\n") + "\n"))
 }
 
+/// Has rustdoc write the JSON of all crates.
+///
+/// That output is for developers of tools, and a stable compiler writes it only with `RUSTC_BOOTSTRAP`. Cargo itself
+/// must not see the variable: it would build all dependencies anew. So cargo calls this program in place of rustdoc.
+fn document() -> Result<()> {
+    let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
+    let flags = "-D warnings -Z unstable-options --output-format json";
+    let mut command = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
+    command.env("RUSTDOC", std::env::current_exe()?).env(RUSTDOC, rustdoc).env("RUSTDOCFLAGS", flags);
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+    ensure!(status.success(), "{command:?} ended with {status}");
+    Ok(())
+}
+
+/// Calls rustdoc with the arguments of this program, as if it were of a compiler of developers.
+fn call_rustdoc(rustdoc: &OsStr) -> Result<()> {
+    let mut command = Command::new(rustdoc);
+    command.args(std::env::args_os().skip(1)).env("RUSTC_BOOTSTRAP", "1");
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+    ensure!(status.success(), "rustdoc ended with {status}");
+    Ok(())
+}
+
 /// Runs cargo and returns what it prints.
 fn output(arguments: &[&str]) -> Result<Vec<u8>> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
-    command.args(arguments).env("RUSTC_BOOTSTRAP", "1").stderr(std::process::Stdio::inherit());
-    let done = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    let mut command = cargo(arguments);
+    let done =
+        command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start {command:?}"))?;
     ensure!(done.status.success(), "{command:?} ended with {}", done.status);
     Ok(done.stdout)
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
 }
