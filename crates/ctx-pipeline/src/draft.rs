@@ -25,7 +25,7 @@ pub struct Draft {
     effects: Arc<Vec<SessionOp>>,
     decisions: Arc<Vec<Decision>>,
     /// What a stage began from, if it put calls and results right first.
-    mended: Option<Arc<Vec<Message>>>,
+    repaired: Option<Arc<Vec<Message>>>,
 }
 
 impl Draft {
@@ -54,18 +54,18 @@ impl Draft {
         self.messages = Arc::new(messages);
     }
 
-    /// Sets messages whose calls and results were put right; for processors that mend what providers refuse.
+    /// Sets messages whose calls and results were put right; for processors that repair what providers refuse.
     ///
     /// The check that no stage separates a group takes these for what the stage began with: a second result that
     /// is left out on purpose is no loss. Everything that is left out or added here has to be reported.
-    pub fn mend_pairs(&mut self, messages: Vec<Message>) {
+    pub fn repair_pairs(&mut self, messages: Vec<Message>) {
         self.set_messages(messages);
-        self.mended = Some(self.messages.clone());
+        self.repaired = Some(self.messages.clone());
     }
 
     /// Takes what a stage began from, if it put calls and results right first.
-    pub(crate) fn take_mended(&mut self) -> Option<Arc<Vec<Message>>> {
-        self.mended.take()
+    pub(crate) fn take_repaired(&mut self) -> Option<Arc<Vec<Message>>> {
+        self.repaired.take()
     }
 
     /// Returns what waits to be placed by the assembler.

@@ -11,7 +11,7 @@ pub(crate) enum Groups {
     /// Every group is whole or gone.
     Intact,
     /// Foreign messages stood inside groups and were moved to just before them.
-    Mended(Vec<Decision>),
+    Repaired(Vec<Decision>),
     /// A member of a group is missing, doubled, or not with the others.
     Broken {
         /// The id of one such member.
@@ -23,7 +23,7 @@ pub(crate) enum Groups {
 ///
 /// Messages that are moved keep their order; none is lost. A result that answers a call without one joins its
 /// group. Drafts without groups of several messages are done at once. O(messages + members · log members).
-pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
+pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
     let groups: Vec<Range<usize>> = of_several(before).collect();
     if groups.is_empty() {
         return Groups::Intact;
@@ -43,7 +43,7 @@ pub(crate) fn mend(before: &[Message], after: &mut Vec<Message>) -> Groups {
     match foreign(&found, after) {
         Err(member) => Groups::Broken { member },
         Ok(moves) if moves.is_empty() => Groups::Intact,
-        Ok(moves) => Groups::Mended(move_out(after, &moves)),
+        Ok(moves) => Groups::Repaired(move_out(after, &moves)),
     }
 }
 

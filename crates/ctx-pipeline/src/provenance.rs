@@ -6,7 +6,7 @@ use ctx_types::{Message, Segment, Source, SourceKind, is_partition};
 /// own. Returns how many there were. O(segments).
 ///
 /// This happens to processors that set a text and know nothing of segments.
-pub(crate) fn mend(id: &str, messages: &mut [Message]) -> usize {
+pub(crate) fn repair(id: &str, messages: &mut [Message]) -> usize {
     let is_stale = |message: &&mut Message| {
         !message.written.is_empty() && !is_partition(&message.written, message.content.len())
     };

@@ -137,14 +137,14 @@ impl Stage {
     /// Moves foreign messages out of groups, and makes segments fit their texts; a group that is broken fails
     /// the processor.
     fn keep_whole(&self, saved: &Draft, draft: &mut Draft, log: &mut StageLog) -> Result<(), ProcessorError> {
-        let mended = draft.take_mended();
+        let repaired = draft.take_repaired();
         if draft.shares_messages_with(saved) {
             return Ok(());
         }
-        let before = mended.as_ref().map_or(saved.messages(), |mended| mended.as_slice());
+        let before = repaired.as_ref().map_or(saved.messages(), |repaired| repaired.as_slice());
         let mut messages = draft.take_messages();
-        let groups = guard::mend(before, &mut messages);
-        let stale = provenance::mend(&self.descriptor.id, &mut messages);
+        let groups = guard::repair(before, &mut messages);
+        let stale = provenance::repair(&self.descriptor.id, &mut messages);
         if stale > 0 {
             let messages = plural(stale, "message");
             log.insist(LogLine::warn(phrase!(
@@ -155,7 +155,7 @@ impl Stage {
         draft.set_messages(messages);
         match groups {
             Groups::Intact => Ok(()),
-            Groups::Mended(decisions) => {
+            Groups::Repaired(decisions) => {
                 draft.decide_all(decisions);
                 Ok(())
             }

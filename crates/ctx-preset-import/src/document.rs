@@ -5,15 +5,15 @@ mod guard;
 mod json;
 mod key;
 mod lines;
-mod mend;
 mod place;
+mod repair;
 mod text;
 mod write;
 mod yaml;
 
 use std::fmt;
 
-pub use mend::mended_json;
+pub use repair::repaired_json;
 pub use text::decode;
 pub use write::write_document;
 
@@ -111,7 +111,7 @@ impl Document {
         }
         let is_named_yaml = ends_with(name, &["yaml", "yml"]);
         // YAML would make a blank of the line break, and the author's text another one.
-        if !is_named_yaml && mend::breaks_a_text(text) {
+        if !is_named_yaml && repair::breaks_a_text(text) {
             return Err(error);
         }
         match yaml::read(text, limits) {

@@ -48,7 +48,7 @@ pub use agent::read_agent;
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
-pub use document::{BadLine, Document, Syntax, decode, mended_json, write_document};
+pub use document::{BadLine, Document, Syntax, decode, repaired_json, write_document};
 pub use error::ImportError;
 pub use format::{Detection, Format, detect};
 pub use formats::aio_hub::export_agent;

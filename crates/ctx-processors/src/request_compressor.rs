@@ -44,7 +44,7 @@ impl ContextProcessor for RequestCompressor {
             cx.log(phrase!("no budget: nothing is compressed"));
             return Ok(());
         };
-        mend_pairs(cx);
+        repair_pairs(cx);
         cx.checkpoint()?;
         let meter = Meter::lent(cx.inputs.model, cx.inputs.counter);
         let pipeline = CompressionPipeline::new(settings.config.clone()).with_meter(meter);
@@ -76,11 +76,11 @@ impl ContextProcessor for RequestCompressor {
 }
 
 /// Puts calls and results right that do not pair, and tells of it.
-fn mend_pairs(cx: &mut PipelineContext<'_>) {
+fn repair_pairs(cx: &mut PipelineContext<'_>) {
     let Some(repaired) = repair(cx.draft.messages()) else { return };
     let given = cx.draft.take_messages();
     tell_repairs(cx, &given, &repaired);
-    cx.draft.mend_pairs(repaired.messages);
+    cx.draft.repair_pairs(repaired.messages);
 }
 
 /// Returns messages as pinned if their nodes in the conversation's file are; the loader has seen which.

@@ -1,8 +1,8 @@
 //! What is wrong with files, whatever they are.
 
+mod fix;
 mod fixes;
 mod kind;
-mod mend;
 
 use std::path::{Path, PathBuf};
 
@@ -23,9 +23,9 @@ use crate::session_file::pointer_in;
 use crate::sources::{Position, Sources};
 use crate::{case, codes, config, edits, scan};
 
+pub use fix::{FixedDocument, Look, fix};
 pub use fixes::{FixedFile, Fixes};
 pub use kind::Kind;
-pub use mend::{Look, Mended, mend};
 
 /// What files are checked with.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Checker {
     }
 
     /// Checks files and folders, one file after the other and each once; of a folder, files that are nothing of ours
-    /// are passed over. With `fixes`, files are mended first.
+    /// are passed over. With `fixes`, files are fixed first.
     pub fn check(&self, paths: &[PathBuf], fixes: &mut Option<Fixes>, each: &mut dyn FnMut(Checked)) {
         let mut seen = Once::default();
         for path in paths {
@@ -97,13 +97,13 @@ impl Checker {
         Checked::of(name, read, sources)
     }
 
-    /// Mends bytes that a file may hold: makes the edits of those findings that are wanted.
-    pub fn mend_bytes(
+    /// Fixes bytes that a file may hold: makes the edits of those findings that are wanted.
+    pub fn fix_bytes(
         &self,
         path: &Path,
         bytes: &[u8],
         is_wanted: &dyn Fn(&Diagnostic) -> bool,
-    ) -> Result<Mended, ImportError> {
+    ) -> Result<FixedDocument, ImportError> {
         let look = |bytes: &[u8]| {
             let mut found = findings(bytes, path, self)?;
             for finding in found.iter_mut().filter(|finding| !is_wanted(finding)) {
@@ -111,7 +111,7 @@ impl Checker {
             }
             Ok(found)
         };
-        mend(bytes, &files::name(path), &look)
+        fix(bytes, &files::name(path), &look)
     }
 
     fn read(
@@ -135,7 +135,7 @@ impl Checker {
             Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name)),
             Ok(mut bytes) => {
                 if let Some(fixes) = fixes.as_mut().filter(|_| !config::is_config(path)) {
-                    bytes = fixes.mend(path, &name, bytes, &|bytes| findings(bytes, path, self));
+                    bytes = fixes.fix(path, &name, bytes, &|bytes| findings(bytes, path, self));
                 }
                 match self.read(path, &bytes, &mut sources) {
                     // A folder holds files of others: what they are is asked only where something is wrong with them.

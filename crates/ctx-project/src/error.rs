@@ -1,6 +1,6 @@
 //! Why something of a project cannot be done.
 
-use ctx_chat::ClientError;
+use ctx_chat::{ClientError, StoreError};
 use ctx_engine::AssembleError;
 use ctx_types::{Diagnostic, HistoryError, Phrase};
 
@@ -31,6 +31,9 @@ pub enum ProjectError {
     /// A step in a conversation cannot be taken, taken back or done again.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// The store of conversations did not do what it was asked for.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl ProjectError {
@@ -42,6 +45,7 @@ impl ProjectError {
             Self::Endpoint(error) => error.phrase(),
             Self::Assemble(error) => error.phrase(),
             Self::History(error) => error.phrase(),
+            Self::Store(error) => error.phrase(),
         }
     }
 }

@@ -25,6 +25,7 @@
 
 pub mod books;
 pub mod case;
+pub mod chat;
 pub mod check;
 pub mod codes;
 pub mod compress;
@@ -47,6 +48,7 @@ pub mod life;
 pub mod lines;
 pub mod locate;
 pub mod macro_env;
+pub mod migration;
 pub mod named;
 pub mod options;
 mod origin;
@@ -60,6 +62,7 @@ pub mod store;
 pub mod switches;
 mod toml_document;
 pub mod turn;
+pub mod worldbook_state;
 
 pub use config::Config;
 pub use documents::document_text;

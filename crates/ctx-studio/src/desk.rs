@@ -309,11 +309,11 @@ impl Desk {
             .get(asked.index)
             .ok_or_else(|| Refusal::not_found(phrase!("there is no such finding")))?;
         let full = self.folder.full(&before.path);
-        let mended = self.checker.mend_bytes(&full, &bytes, &|found| found == wanted);
-        let mended = mended.map_err(|error| Refusal::unusable(error.phrase()))?;
-        let Some(bytes) = mended.bytes else {
+        let document = self.checker.fix_bytes(&full, &bytes, &|found| found == wanted);
+        let document = document.map_err(|error| Refusal::unusable(error.phrase()))?;
+        let Some(bytes) = document.bytes else {
             let reason =
-                mended.declined.into_iter().find(|(found, _)| found == wanted).map(|(_, reason)| reason);
+                document.declined.into_iter().find(|(found, _)| found == wanted).map(|(_, reason)| reason);
             let reason = reason.unwrap_or_else(|| phrase!("the finding knows no edit that is certain"));
             return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
         };

@@ -319,7 +319,7 @@ pub(crate) fn said(
     let findings = found.iter().zip(&marks).enumerate().map(|(index, (found, mark))| {
         let position = mark.as_ref().map(|mark| (mark.line, mark.column));
         let mut finding = Finding::of(language, found, index).at(mark.as_ref(), position);
-        // A preview mends nothing; the file itself does.
+        // A preview fixes nothing; the file itself does.
         finding.fixable = false;
         finding
     });

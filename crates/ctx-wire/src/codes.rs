@@ -60,5 +60,5 @@ pub const EMPTY_CONTENT: Code = Code::new(532, "empty content");
 pub const DIALECT_LIMIT: Code = Code::new(533, "dialect limit");
 /// A tool definition cannot be used.
 pub const TOOL_DEFINITION: Code = Code::new(534, "tool definition");
-/// An answer of a model was odd and has been mended.
-pub const REPLY_MENDED: Code = Code::new(540, "answer mended");
+/// An answer of a model was odd and has been repaired.
+pub const REPLY_REPAIRED: Code = Code::new(540, "answer repaired");

@@ -26,7 +26,7 @@ pub struct Reply {
     pub finish: Finish,
     /// What the provider counted.
     pub usage: Option<ReplyUsage>,
-    /// What was odd and has been mended.
+    /// What was odd and has been repaired.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -47,7 +47,7 @@ impl Reply {
     }
 
     /// Gives every call an id of its own, and reports those that had none or one that was taken.
-    pub(crate) fn mend_ids(&mut self) {
+    pub(crate) fn repair_ids(&mut self) {
         let all: BTreeSet<Arc<str>> = self.tool_calls.iter().map(|call| call.id.clone()).collect();
         let (mut taken, mut next) = (BTreeSet::new(), 0);
         for (index, call) in self.tool_calls.iter_mut().enumerate() {
@@ -63,7 +63,7 @@ impl Reply {
             }
             next += 1;
             let text = phrase!("call {index} of the answer had no id and gets `{new}`", index, new);
-            self.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
+            self.diagnostics.push(Diagnostic::warning(codes::REPLY_REPAIRED, text));
             call.id = new.into();
         }
     }

@@ -407,7 +407,7 @@ impl Building {
         for call in self.calls {
             push_call(&mut reply, &call.id, &call.name, call.arguments);
         }
-        reply.mend_ids();
+        reply.repair_ids();
         reply
     }
 }
@@ -450,7 +450,7 @@ pub(crate) fn push_call(reply: &mut Reply, id: &str, name: &str, arguments: Stri
     let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
     if name.is_empty() {
         let text = phrase!("call {index} of the answer names no tool", index = reply.tool_calls.len());
-        reply.diagnostics.push(Diagnostic::warning(codes::REPLY_MENDED, text));
+        reply.diagnostics.push(Diagnostic::warning(codes::REPLY_REPAIRED, text));
     }
     reply.tool_calls.push(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() });
 }

@@ -1,4 +1,4 @@
-//! Somebody mends a program with an assistant that reads files and runs tests.
+//! Somebody repairs a program with an assistant that reads files and runs tests.
 
 use serde_json::json;
 

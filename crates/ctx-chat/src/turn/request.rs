@@ -31,13 +31,13 @@ impl RequestShape {
     /// `model` is asked unless the shape names one. What [`ctx_wire::lint`] finds in the body is among the findings.
     pub fn encode(&self, target: &Target<'_>, messages: &[Message], tools: &[ToolDefinition]) -> RequestBody {
         let Target { dialect, model, options } = *target;
-        let (messages, mended) = sendable(messages, tools);
+        let (messages, repaired) = sendable(messages, tools);
         let tools: Vec<Value> = tools.iter().map(tool_definition).collect();
         let parameters = self.parameters_for(dialect);
         let model = if self.model.is_empty() { model } else { &self.model };
         let request = Request { model, tools: &tools, parameters: &parameters };
         let mut encoded = dialect.encode_with(&messages, &request, &options);
-        encoded.diagnostics.extend(mended);
+        encoded.diagnostics.extend(repaired);
         RequestBody { bytes: encoded.to_bytes(), diagnostics: encoded.diagnostics }
     }
 
@@ -88,18 +88,18 @@ fn sendable<'a>(messages: &'a [Message], tools: &[ToolDefinition]) -> (Cow<'a, [
     for index in 0..messages.len() {
         let calls = messages[index].tool_calls.clone();
         for (position, call) in calls.iter().enumerate() {
-            let mut mended = call.clone();
-            let wrapped = wrap(&mut mended);
-            let renamed = rename(&mut mended, tools);
+            let mut repaired = call.clone();
+            let wrapped = wrap(&mut repaired);
+            let renamed = rename(&mut repaired, tools);
             let pointer = format!("/messages/{index}/tool_calls/{position}");
             found.extend(
                 [wrapped, renamed].into_iter().flatten().map(|finding| finding.at_pointer(&*pointer)),
             );
-            if mended != *call
+            if repaired != *call
                 && let Some(message) = messages.to_mut().get_mut(index)
                 && let Some(call) = message.tool_calls.get_mut(position)
             {
-                *call = mended;
+                *call = repaired;
             }
         }
     }

@@ -41,7 +41,7 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
     Ok(totals.exit(arguments.deny_warnings))
 }
 
-/// Writes what was mended, and then prints it beside what is left.
+/// Writes what was fixed, and then prints it beside what is left.
 fn report(language: Language, totals: &Totals, fixes: &Fixes, as_json: bool) -> Result<()> {
     fixes.write()?;
     if as_json {
@@ -123,7 +123,7 @@ impl Totals {
     }
 }
 
-/// Explains why findings that could be mended were not, on standard error.
+/// Explains why findings that could be fixed were not, on standard error.
 fn show_declined(language: Language, fixes: &Fixes) {
     for file in fixes.files() {
         for (finding, reason) in &file.declined {

@@ -2,7 +2,6 @@
 
 pub(super) mod check;
 mod scan;
-mod state;
 
 use anyhow::Result;
 use ctx_language::Language;

@@ -134,7 +134,7 @@ fn a_flat_is_renovated() {
 }
 
 #[test]
-fn a_program_is_mended() {
+fn a_program_is_repaired() {
     check(
         r#"
         u: The checkout job dies with OutOfMemory since release 2.14.0. Find out why. Do not change the database schema, and keep the public `CartService` interface as it is.

@@ -19,13 +19,13 @@ pub(super) fn read(
     let mut messages = Messages::new(format, file, place);
     let mut calls = Calls::default();
     for (index, item) in items {
-        messages.push(index, item, |message, reader| mend(message, index, &mut calls, reader));
+        messages.push(index, item, |message, reader| repair(message, index, &mut calls, reader));
     }
     messages
 }
 
 /// Brings a message into the form of a node; what is displaced is kept beside it.
-fn mend(
+fn repair(
     mut message: Map<String, Value>,
     index: usize,
     calls: &mut Calls,
@@ -38,8 +38,8 @@ fn mend(
     id(&mut message, &mut aside, reader);
     let role = role(&mut message, &mut aside, reader);
     match role {
-        Role::Assistant => tool_calls::mend_calls(&mut message, &mut aside, index, calls, reader),
-        Role::Tool => tool_calls::mend_result(&mut message, calls, reader),
+        Role::Assistant => tool_calls::repair_calls(&mut message, &mut aside, index, calls, reader),
+        Role::Tool => tool_calls::repair_result(&mut message, calls, reader),
         _ => {}
     }
     rename_text(&mut message, "createdAt", "timestamp");

@@ -46,18 +46,18 @@ impl Messages {
         self.header = Some(index);
     }
 
-    /// Adds a message; its `mend` brings the keys of a foreign object into ours.
+    /// Adds a message; its `repair` brings the keys of a foreign object into ours.
     ///
     /// What is no object becomes a malformed node, which is kept and takes no part.
     pub(super) fn push(
         &mut self,
         index: usize,
         item: Value,
-        mend: impl FnOnce(Map<String, Value>, &mut Reader) -> Map<String, Value>,
+        repair: impl FnOnce(Map<String, Value>, &mut Reader) -> Map<String, Value>,
     ) {
         let node = self.reader.at_index(index, |reader| {
             let item = match item {
-                Value::Object(map) => Value::Object(mend(map, reader)),
+                Value::Object(map) => Value::Object(repair(map, reader)),
                 other => other,
             };
             Node::read(item, reader)

@@ -28,7 +28,7 @@ pub(super) fn read(items: Vec<(usize, Value)>, file: Map<String, Value>, place: 
             }
             item => {
                 hidden.count(index, &item);
-                messages.push(index, item, mend);
+                messages.push(index, item, repair);
             }
         }
     }
@@ -61,7 +61,7 @@ pub(super) const FOREIGN_KEYS: [&str; 13] = [
 ];
 
 /// Brings a message into the form of a node; what is displaced is kept beside it.
-fn mend(mut message: Map<String, Value>, reader: &mut Reader) -> Map<String, Value> {
+fn repair(mut message: Map<String, Value>, reader: &mut Reader) -> Map<String, Value> {
     let mut aside = Map::new();
     for key in FOREIGN_KEYS {
         kept::displace(&mut message, key, &mut aside);

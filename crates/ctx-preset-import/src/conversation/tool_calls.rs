@@ -20,7 +20,7 @@ pub(super) struct Calls {
 }
 
 /// Turns the `tool_calls` of an assistant message, or its older `function_call`, into `toolCalls`.
-pub(super) fn mend_calls(
+pub(super) fn repair_calls(
     message: &mut Map<String, Value>,
     aside: &mut Map<String, Value>,
     index: usize,
@@ -102,7 +102,7 @@ fn take_calls(message: &mut Map<String, Value>, reader: &mut Reader) -> Option<(
 }
 
 /// Turns the `tool_call_id` of a result into `toolCallId`; without one it answers the call that waits.
-pub(super) fn mend_result(message: &mut Map<String, Value>, calls: &mut Calls, reader: &mut Reader) {
+pub(super) fn repair_result(message: &mut Map<String, Value>, calls: &mut Calls, reader: &mut Reader) {
     const OWN: &str = "toolCallId";
     if message.get(OWN).is_some_and(|own| !own.is_null()) {
         return;

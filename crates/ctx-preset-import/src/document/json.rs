@@ -4,8 +4,8 @@ use ctx_types::{Phrase, phrase};
 use serde_json::error::Category;
 
 use crate::document::build::Builder;
-use crate::document::mend::mend;
 use crate::document::place;
+use crate::document::repair::repair;
 use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::limits::{Limits, MAX_DEPTH};
@@ -16,12 +16,12 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
     let mut builder = Builder::new(limits.json_nodes, false);
     let first = parse(text, &mut builder, limits);
     let value = match first {
-        Err(ImportError::Json { .. }) => match mend(text) {
+        Err(ImportError::Json { .. }) => match repair(text) {
             None => first?,
-            Some(mended) => {
+            Some(repaired) => {
                 builder = Builder::new(limits.json_nodes, false);
-                mended.findings.into_iter().for_each(|finding| builder.note(finding));
-                parse(&mended.text, &mut builder, limits)?
+                repaired.findings.into_iter().for_each(|finding| builder.note(finding));
+                parse(&repaired.text, &mut builder, limits)?
             }
         },
         first => first?,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::codes;
 use crate::document::build::Builder;
 use crate::document::json::check_size;
-use crate::document::mend::mend;
+use crate::document::repair::repair;
 use crate::document::{BadLine, Document, Syntax, ends_with, place};
 use crate::error::ImportError;
 use crate::limits::Limits;
@@ -61,9 +61,9 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
         return None;
     }
     let read: Result<_, serde_json::Error> = parse(line, index, builder).or_else(|error| {
-        let mended = mend(line).ok_or(error)?;
-        let value = parse(&mended.text, index, builder)?;
-        mended.findings.into_iter().for_each(|finding| builder.note_line(index, finding));
+        let repaired = repair(line).ok_or(error)?;
+        let value = parse(&repaired.text, index, builder)?;
+        repaired.findings.into_iter().for_each(|finding| builder.note_line(index, finding));
         Ok(value)
     });
     let problem = match read {

@@ -1,40 +1,40 @@
-//! What JavaScript writes or reads as JSON and the parser does not, mended before a second try.
+//! What JavaScript writes or reads as JSON and the parser does not, repaired before a second try.
 
 use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
 
-/// A text that was mended, and what was changed.
-pub(super) struct Mended {
+/// A text that was repaired, and what was changed.
+pub(super) struct Repaired {
     pub(super) text: String,
     pub(super) findings: Vec<Diagnostic>,
 }
 
 /// Returns JSON that a parser takes, where only halves of surrogate pairs or numbers without end are in its way: as
 /// long as the text, with U+FFFD and null in their place.
-pub fn mended_json(text: &str) -> Option<String> {
-    mend(text).map(|mended| mended.text)
+pub fn repaired_json(text: &str) -> Option<String> {
+    repair(text).map(|repaired| repaired.text)
 }
 
 /// Replaces halves of surrogate pairs that stand alone, and numbers beyond what a number can hold.
 ///
 /// Nothing if there is none of them. What takes their place is as long as they are, so that all else stays where it is.
 /// The text need be no valid JSON. O(length).
-pub(super) fn mend(text: &str) -> Option<Mended> {
-    let mut mender = Mender { text, copied: 0, mended: String::new(), halves: 0, numbers: 0 };
+pub(super) fn repair(text: &str) -> Option<Repaired> {
+    let mut repairer = Repairer { text, copied: 0, repaired: String::new(), halves: 0, numbers: 0 };
     let mut scanner = Scanner::new(text);
     while let Some(token) = scanner.next() {
         match token {
             Token::Escape(at) => {
-                if mender.surrogates(at) == Surrogates::Pair {
+                if repairer.surrogates(at) == Surrogates::Pair {
                     scanner.at = at + 2 * UNIT;
                 }
             }
-            Token::Number(start, end) => mender.number(start, end),
+            Token::Number(start, end) => repairer.number(start, end),
             Token::LineBreak => {}
         }
     }
-    mender.finish()
+    repairer.finish()
 }
 
 /// Returns whether a line ends inside a text in double quotes, where JSON has none and YAML makes it a blank.
@@ -46,7 +46,7 @@ pub(super) fn breaks_a_text(text: &str) -> bool {
 /// The length of `\uXXXX`.
 const UNIT: usize = 6;
 
-/// Something in a document that may need mending, by its place.
+/// Something in a document that may need repairing, by its place.
 enum Token {
     /// A backslash inside a text.
     Escape(usize),
@@ -111,16 +111,16 @@ enum Surrogates {
     Other,
 }
 
-struct Mender<'a> {
+struct Repairer<'a> {
     text: &'a str,
     /// How far the text was copied.
     copied: usize,
-    mended: String,
+    repaired: String,
     halves: usize,
     numbers: usize,
 }
 
-impl Mender<'_> {
+impl Repairer<'_> {
     fn surrogates(&mut self, at: usize) -> Surrogates {
         match self.unit(at) {
             Some(0xD800..=0xDBFF) if matches!(self.unit(at + UNIT), Some(0xDC00..=0xDFFF)) => {
@@ -145,18 +145,18 @@ impl Mender<'_> {
     }
 
     fn replace(&mut self, start: usize, end: usize, with: &str) {
-        self.mended.push_str(self.text.get(self.copied..start).unwrap_or_default());
-        self.mended.push_str(with);
+        self.repaired.push_str(self.text.get(self.copied..start).unwrap_or_default());
+        self.repaired.push_str(with);
         self.copied = end;
     }
 
-    fn finish(mut self) -> Option<Mended> {
+    fn finish(mut self) -> Option<Repaired> {
         if self.copied == 0 {
             return None;
         }
-        self.mended.push_str(self.text.get(self.copied..).unwrap_or_default());
+        self.repaired.push_str(self.text.get(self.copied..).unwrap_or_default());
         let findings = [halves(self.halves), numbers(self.numbers)].into_iter().flatten().collect();
-        Some(Mended { text: self.mended, findings })
+        Some(Repaired { text: self.repaired, findings })
     }
 
     /// Reads the code unit of an escape `\uXXXX` at a place.

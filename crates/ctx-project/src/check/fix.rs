@@ -1,4 +1,4 @@
-//! Mending a document: the edits that its findings ask for, as far as nothing else changes with them.
+//! Fixing a document: the edits that its findings ask for, as far as nothing else changes with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +14,9 @@ use crate::locate::Places;
 /// Looks for what is wrong with the bytes of a file.
 pub type Look<'l> = &'l dyn Fn(&[u8]) -> Result<Vec<Diagnostic>, ImportError>;
 
-/// What came of mending a document.
+/// What came of fixing a document.
 #[derive(Debug, Default)]
-pub struct Mended {
+pub struct FixedDocument {
     /// The document as it is now; none if nothing changed.
     pub bytes: Option<Vec<u8>>,
     /// The findings whose edits were made, in the order of making.
@@ -33,8 +33,8 @@ const MAX_TRIES: usize = 200;
 /// An edit is made if the document then holds what it held, but for the edit; if its finding is gone; and if no
 /// other finding has come, but about what is read for the first time now. So what is edited twice is edited the
 /// first time.
-pub fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportError> {
-    let mut mended = Mended::default();
+pub fn fix(bytes: &[u8], name: &str, look: Look<'_>) -> Result<FixedDocument, ImportError> {
+    let mut document = FixedDocument::default();
     let mut declined = BTreeSet::new();
     let mut tries = 0;
     let mut now = bytes.to_vec();
@@ -47,29 +47,29 @@ pub fn mend(bytes: &[u8], name: &str, look: Look<'_>) -> Result<Mended, ImportEr
         let open: Vec<&Diagnostic> = found.iter().filter(is_open).collect();
         let Some(first) = open.first().copied() else {
             let guesses = found.iter().filter(|finding| is_guess(finding, name));
-            mended.declined.extend(guesses.map(|finding| (finding.clone(), GUESS.into())));
+            document.declined.extend(guesses.map(|finding| (finding.clone(), GUESS.into())));
             break;
         };
         if tries >= MAX_TRIES {
             let reason = "too many edits at once";
-            mended.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.into())));
+            document.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.into())));
             break;
         }
         let attempt = Attempt { bytes: &now, name, found: &found, look };
         let made = attempt.make_most(&open, &mut tries);
         match made {
             Ok((bytes, count)) => {
-                mended.fixed.extend(open.iter().take(count).map(|finding| (*finding).clone()));
+                document.fixed.extend(open.iter().take(count).map(|finding| (*finding).clone()));
                 now = bytes;
-                mended.bytes = Some(now.clone());
+                document.bytes = Some(now.clone());
             }
             Err(reason) => {
                 declined.insert(identity(first));
-                mended.declined.push((first.clone(), reason));
+                document.declined.push((first.clone(), reason));
             }
         }
     }
-    Ok(mended)
+    Ok(document)
 }
 
 /// Why a finding that asks whether something was meant is left.

@@ -1,16 +1,16 @@
-//! What mending changes in which files, and what was left as it is.
+//! What fixing changes in which files, and what was left as it is.
 
 use std::path::{Path, PathBuf};
 
 use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::{Value, json};
 
-use super::mend::{Look, mend};
+use super::fix::{Look, fix};
 use crate::edits;
 use crate::error::Result;
 use crate::files::{self, Existing, FilesRead};
 
-/// What is mended in the files of a run.
+/// What is fixed in the files of a run.
 #[derive(Debug)]
 pub struct Fixes {
     /// Whether the changes are shown only.
@@ -18,7 +18,7 @@ pub struct Fixes {
     files: Vec<FixedFile>,
 }
 
-/// A file in which something is mended, or would be if it could be done safely.
+/// A file in which something is fixed, or would be if it could be done safely.
 #[derive(Debug)]
 pub struct FixedFile {
     path: PathBuf,
@@ -40,28 +40,28 @@ impl Fixes {
         Self { is_dry, files: Vec::new() }
     }
 
-    /// Mends the bytes of a file; returns those that are in it from now on.
+    /// Fixes the bytes of a file; returns those that are in it from now on.
     ///
     /// A file that cannot be read at all stays as it is; whoever checks it says why.
-    pub fn mend(&mut self, path: &Path, name: &str, bytes: Vec<u8>, look: Look<'_>) -> Vec<u8> {
-        let Ok(mended) = mend(&bytes, name, look) else { return bytes };
-        if mended.bytes.is_none() && mended.declined.is_empty() {
+    pub fn fix(&mut self, path: &Path, name: &str, bytes: Vec<u8>, look: Look<'_>) -> Vec<u8> {
+        let Ok(document) = fix(&bytes, name, look) else { return bytes };
+        if document.bytes.is_none() && document.declined.is_empty() {
             return bytes;
         }
-        let stays = self.is_dry || mended.bytes.is_none();
-        let now = if stays { bytes.clone() } else { mended.bytes.clone().unwrap_or_default() };
+        let stays = self.is_dry || document.bytes.is_none();
+        let now = if stays { bytes.clone() } else { document.bytes.clone().unwrap_or_default() };
         self.files.push(FixedFile {
             path: path.to_owned(),
             name: name.to_owned(),
             before: bytes,
-            after: mended.bytes,
-            fixed: mended.fixed,
-            declined: mended.declined,
+            after: document.bytes,
+            fixed: document.fixed,
+            declined: document.declined,
         });
         now
     }
 
-    /// Records for the findings that could be mended that their file is never changed.
+    /// Records for the findings that could be fixed that their file is never changed.
     pub fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
         let reason = phrase!("`{name}` is never changed", name);
         let open = found.iter().filter(|finding| finding.fix.is_some());
@@ -90,7 +90,7 @@ impl Fixes {
         self.is_dry
     }
 
-    /// Returns the files in which something is mended, or would be if it could be done safely.
+    /// Returns the files in which something is fixed, or would be if it could be done safely.
     pub fn files(&self) -> &[FixedFile] {
         &self.files
     }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-use ctx_preset_import::mended_json;
+use ctx_preset_import::repaired_json;
 use serde::Serialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -63,7 +63,7 @@ impl<'b> Json<'b> {
         if let Ok(value) = serde_json::from_str(text) {
             return Some(Self { text, parsed: text.into(), value });
         }
-        let parsed = mended_json(text).filter(|mended| mended.len() == text.len())?;
+        let parsed = repaired_json(text).filter(|repaired| repaired.len() == text.len())?;
         let value = serde_json::from_str(&parsed).ok()?;
         Some(Self { text, parsed: parsed.into(), value })
     }

@@ -5,10 +5,10 @@ use std::ops::Range;
 use ctx_types::{Diagnostic, Span, count_of, phrase};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use ctx_project::codes;
-use ctx_project::digits;
-use ctx_project::locate::{properties_length, quoted_length};
-use ctx_project::schemas;
+use crate::codes;
+use crate::digits;
+use crate::locate::{properties_length, quoted_length};
+use crate::schemas;
 
 /// Describes how many comments a file of YAML loses, at the first of them; none if it has none but the line that names
 /// its schema, which is kept.

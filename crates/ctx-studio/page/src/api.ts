@@ -24,7 +24,7 @@ export interface Finding {
   /** 1-based, as `ctx check` prints them. */
   line?: number;
   column?: number;
-  /** There is an edit that mends it: POST `files/{f}/fix` with this finding's `index`. */
+  /** There is an edit that fixes it: POST `files/{f}/fix` with this finding's `index`. */
   fixable?: boolean;
   index: number;
 }

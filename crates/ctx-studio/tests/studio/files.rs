@@ -140,14 +140,14 @@ fn a_text_that_cannot_be_read_is_shown_with_its_place() {
     let edit = json!([{ "op": "set", "pointer": "/name", "value": "Eve" }]);
     assert_eq!(server.edit(&id, &edit).refused(422), "CTX1013");
     let body = json!({ "base": 0, "id": "t", "text": "name: Ada\nlist: [é, b]\nmore: 1\n" });
-    let mended = server.ask("POST", &format!("/api/files/{id}/edits"), &body).good();
-    assert_eq!(mended["value"]["list"][0], "é");
+    let document = server.ask("POST", &format!("/api/files/{id}/edits"), &body).good();
+    assert_eq!(fixed["value"]["list"][0], "é");
     let undone = server.ask("POST", &format!("/api/files/{id}/undo"), &json!({})).good();
     assert!(undone.get("value").is_none());
 }
 
 #[test]
-fn a_finding_with_a_certain_edit_is_mended() {
+fn a_finding_with_a_certain_edit_is_fixed() {
     let place = folder();
     let text = AGENT.replace("role: system\n    content: You", "rolle: system\n    content: You");
     std::fs::write(project(&place).join("agent.yaml"), &text).unwrap();

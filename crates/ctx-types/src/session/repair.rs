@@ -88,7 +88,7 @@ impl Repair<'_> {
                 let diagnostic = Diagnostic::error(codes::NODE_ID, message).with_fix(Fix::value(&*key));
                 self.report_as(diagnostic, index, "id");
             }
-            self.mend(index, |node| node.id = Some(key));
+            self.repair(index, |node| node.id = Some(key));
         }
     }
 
@@ -108,7 +108,7 @@ impl Repair<'_> {
             self.nodes.insert(id.clone(), root(&id), Filing::Unfiled, Position::First)
         });
         // Also without a change of links the file's own word for the root has to stay.
-        self.mend(self.root, |_| {});
+        self.repair(self.root, |_| {});
         let used = self.name(self.root);
         let fault = if let Some(id) = named {
             phrase!("the root `{id}` does not exist", id = excerpt(id))
@@ -129,7 +129,7 @@ impl Repair<'_> {
                 phrase!("the root has a parent, `{parent}`; it is ignored", parent = excerpt(&parent));
             let diagnostic = Diagnostic::error(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, self.root, "parentId");
-            self.mend(self.root, |node| node.parent_id = None);
+            self.repair(self.root, |node| node.parent_id = None);
         }
     }
 
@@ -189,7 +189,7 @@ impl Repair<'_> {
             fault
         );
         self.report(code, index, "parentId", message);
-        self.mend(index, |node| node.parent_id = Some(root_id));
+        self.repair(index, |node| node.parent_id = Some(root_id));
         self.set_parent(index, self.root);
         self.hung.insert(index);
     }
@@ -210,7 +210,7 @@ impl Repair<'_> {
                 self.report(codes::BROKEN_LINK, parent, "childrenIds", message);
             }
             let child = self.id(index);
-            self.mend(parent, |node| node.children_ids.push(child));
+            self.repair(parent, |node| node.children_ids.push(child));
         }
     }
 
@@ -231,7 +231,7 @@ impl Repair<'_> {
         }
         match sound.len() == named.len() {
             true => self.change(index, |node| node.children_ids = sound),
-            false => self.mend(index, |node| node.children_ids = sound),
+            false => self.repair(index, |node| node.children_ids = sound),
         }
     }
 
@@ -263,7 +263,7 @@ impl Repair<'_> {
             );
             let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, index, "lastSelectedChildId");
-            self.mend(index, |node| node.last_selected_child_id = None);
+            self.repair(index, |node| node.last_selected_child_id = None);
         }
     }
 
@@ -335,7 +335,7 @@ impl Repair<'_> {
     }
 
     /// Changes a node's links in memory only: it goes on to write those of its file.
-    fn mend(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
+    fn repair(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
         let Some(slot) = self.nodes.slot_mut(index) else { return };
         if slot.filing == Filing::AsIs {
             slot.filing = Filing::Repaired(Box::new(Links::of(&slot.node)));

@@ -46,6 +46,6 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
     reply.reasoning = reasoning(&thinking, artifacts);
     reply.usage = stream::usage(body.get("usage"), None);
     reply.finish = body.get("stop_reason").and_then(Value::as_str).map(stream::finish).unwrap_or_default();
-    reply.mend_ids();
+    reply.repair_ids();
     Ok(reply)
 }

@@ -39,7 +39,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
         push_call(&mut reply, id, name, stream::arguments(call).unwrap_or_default());
     }
-    reply.mend_ids();
+    reply.repair_ids();
     reply.finish = stream::finish(choice, !reply.tool_calls.is_empty()).unwrap_or_default();
     Ok(reply)
 }

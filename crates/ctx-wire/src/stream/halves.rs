@@ -65,7 +65,7 @@ impl Halves {
             "the answer has {characters}, which cannot be stored",
             characters = count_of!(lost, "unpaired surrogate")
         );
-        (lost > 0).then(|| Diagnostic::warning(codes::REPLY_MENDED, text))
+        (lost > 0).then(|| Diagnostic::warning(codes::REPLY_REPAIRED, text))
     }
 }
 

@@ -36,7 +36,7 @@ fn streamed(case: &Value) -> Reply {
 
 /// A reply in the shape of `expected`.
 fn outline(reply: &Reply) -> Value {
-    assert!(reply.diagnostics.is_empty(), "nothing had to be mended: {:?}", reply.diagnostics);
+    assert!(reply.diagnostics.is_empty(), "nothing had to be repaired: {:?}", reply.diagnostics);
     let arguments = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let calls = reply.tool_calls.iter().map(
         |call| json!({ "id": &*call.id, "name": &*call.name, "arguments": arguments(call.arguments.as_str()) }),

@@ -65,7 +65,7 @@ fn of_parallel_calls_only_those_without_a_result_get_one() {
 }
 
 #[test]
-fn an_interruption_in_the_middle_is_mended_in_its_place() {
+fn an_interruption_in_the_middle_is_repaired_in_its_place() {
     let interrupted = format!("tool(a): {INTERRUPTED}");
     let later = vec![user("Go"), calling(&["a"]), user("And?"), Node::new(Role::Assistant, "Hm.")];
     let expected = ["user: Go", "assistant:  [a echo]", &interrupted, "user: And?", "assistant: Hm."];
@@ -80,7 +80,7 @@ fn what_is_whole_stays_as_it_is() {
 }
 
 #[test]
-fn a_turn_that_was_dropped_midway_is_mended_by_the_next() {
+fn a_turn_that_was_dropped_midway_is_repaired_by_the_next() {
     let calls = Answer::calls(&[("a", "hang", "{}")]);
     let mut room = Room::new([calls, Answer::text("Fine.")]);
     let chat = Chat::new(&room.agent, &room.client);

@@ -13,12 +13,12 @@ pub(super) struct Greeting {
 
 /// Returns the greetings of the agent that say anything.
 pub(super) fn all(setup: &Setup) -> Vec<Greeting> {
-    let greetings = setup.agent.agent().greetings.iter();
+    let greetings = setup.chat.agent.agent().greetings.iter();
     let greetings = greetings.map(|greeting| {
         let text = greeting.content.as_ref().map(Content::text).unwrap_or_default();
         // Nothing was said yet that macros could speak of.
-        let turn = setup.request("").turn.with(|turn| turn.input = Some(text.as_ref().into()));
-        let prepared = setup.agent.prepare_input(&Session::new("greeting"), &turn);
+        let turn = setup.chat.request("").turn.with(|turn| turn.input = Some(text.as_ref().into()));
+        let prepared = setup.chat.agent.prepare_input(&Session::new("greeting"), &turn);
         let name = greeting.name.as_deref().map(str::to_owned);
         Greeting { name, text: prepared.text, role: greeting.role.unwrap_or(Role::Assistant) }
     });

@@ -42,12 +42,13 @@ pub(super) async fn turn(
     screen: &mut Screen<'_>,
 ) -> Result<TurnEnd> {
     let approval = asking.map(|asking| asking as &dyn Approval);
-    let (chat, cancel) = (setup.chat(approval), Cancel::default());
-    let log = setup.store.as_ref().zip(conversation.as_mut()).map(|((store, _), conversation)| ChatLog {
-        store,
-        conversation,
-        memory: Some(&setup.memory),
-    });
+    let (chat, cancel) = (setup.chat.for_turns(approval), Cancel::default());
+    let log = setup
+        .chat
+        .store
+        .as_ref()
+        .zip(conversation.as_mut())
+        .map(|((store, _), conversation)| ChatLog { store, conversation, memory: Some(&setup.chat.memory) });
     let mut watch = |event| screen.show(event);
     let result = stoppable(run_turn(&chat, log, request, &mut watch, &cancel), &cancel).await?;
     result.map_err(|error| {
@@ -85,7 +86,7 @@ pub(super) async fn preview(language: Language, setup: &Setup, text: &str) -> Re
     let conversation = setup.open().await?;
     let session = conversation.as_ref().map(Conversation::session);
     let request = setup.typed(text, conversation.as_ref());
-    match preview_turn(&setup.chat(None), session, None, request).await {
+    match preview_turn(&setup.chat.for_turns(None), session, None, request).await {
         Ok(preview) => {
             let mut screen = Screen::new(setup, false);
             preview.events.into_iter().for_each(|event| screen.show(event));

@@ -14,12 +14,13 @@ use crate::commands::chat::greeting;
 use crate::commands::chat::lines::Lines;
 use crate::commands::chat::once::{self, stored};
 use crate::commands::chat::screen::Screen;
-use crate::commands::chat::setup::{Setup, now};
+use crate::commands::chat::setup::Setup;
 use crate::commands::chat::slash::{self, HELP, Slash};
 use crate::commands::chat::tools::Asking;
 use crate::commands::chat::tree;
 use crate::exit::Exit;
 use crate::{lang, show};
+use ctx_project::chat::now;
 
 /// What is told where there is no conversation yet.
 fn nothing_said() -> Phrase {
@@ -77,7 +78,7 @@ impl Talk<'_> {
             return Ok(());
         };
         self.setup.begin(&mut self.conversation).await?;
-        if let (Some((store, _)), Some(conversation)) = (&self.setup.store, &mut self.conversation) {
+        if let (Some((store, _)), Some(conversation)) = (&self.setup.chat.store, &mut self.conversation) {
             show::result(&format!("{}\n", chosen.text()))?;
             stored(conversation.append(store, chosen.into_node(), Some(now()))).await?;
         }
@@ -107,7 +108,7 @@ impl Talk<'_> {
             let bar = show::usage_bar(usage.used_tokens, usage.total_budget);
             show::note(self.setup.language, &Phrase::verbatim(bar));
         }
-        self.setup.forget_data();
+        self.setup.chat.forget_data();
         Ok(())
     }
 
@@ -154,7 +155,7 @@ impl Talk<'_> {
     async fn undo(&mut self) -> Result<()> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
         let steps = tree::undo_steps(conversation.history());
-        let Some((store, _)) = &setup.store else { return Ok(()) };
+        let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         for _ in 0..steps {
             if !is_done(setup.language, stored(conversation.undo(store, Some(now()))).await)? {
                 break;
@@ -170,7 +171,7 @@ impl Talk<'_> {
     async fn redo(&mut self) -> Result<()> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
         let steps = tree::redo_steps(conversation.history());
-        let Some((store, _)) = &setup.store else { return Ok(()) };
+        let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         for _ in 0..steps {
             if !is_done(setup.language, stored(conversation.redo(store, Some(now()))).await)? {
                 break;
@@ -199,7 +200,7 @@ impl Talk<'_> {
     /// Goes to a message, so that what is said next follows it.
     async fn go_to(&mut self, id: NodeId) -> Result<()> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
-        let Some((store, _)) = &setup.store else { return Ok(()) };
+        let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         if id != *conversation.session().active_leaf_id() {
             let op = SessionOp::ActivateLeaf { id };
             stored(conversation.apply(store, tree::SWITCH, op, Some(now()))).await?;
@@ -260,7 +261,7 @@ impl Talk<'_> {
             return Ok(());
         };
         self.go_to(id).await?;
-        self.say(self.setup.request("")).await
+        self.say(self.setup.chat.request("")).await
     }
 
     async fn retry(&mut self) -> Result<()> {
@@ -274,7 +275,7 @@ impl Talk<'_> {
         if let Some(above) = tree::parent(session, session.active_leaf_id()) {
             self.go_to(above).await?;
         }
-        self.say(self.setup.request("")).await
+        self.say(self.setup.chat.request("")).await
     }
 
     /// Lets an answer go on; where something failed, says so in the user's name.
@@ -283,9 +284,9 @@ impl Talk<'_> {
             show::note(self.setup.language, &nothing_said());
             return Ok(());
         };
-        let mut request = self.setup.request("");
+        let mut request = self.setup.chat.request("");
         if tree::ends_in_error(session) {
-            request = self.setup.request("continue");
+            request = self.setup.chat.request("continue");
         } else if tree::ends_in_answer(session) {
             request.turn = request.turn.with(|turn| turn.kind = GenerationKind::Continue);
         }
@@ -294,10 +295,10 @@ impl Talk<'_> {
 
     async fn compress(&mut self) -> Result<()> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
-        let Some((store, _)) = &setup.store else { return Ok(()) };
-        let (chat, cancel) = (setup.chat(None), Cancel::default());
+        let Some((store, _)) = &setup.chat.store else { return Ok(()) };
+        let (chat, cancel) = (setup.chat.for_turns(None), Cancel::default());
         let log = ChatLog { store, conversation, memory: None };
-        let turn = setup.request("").turn;
+        let turn = setup.chat.request("").turn;
         let work = compress_conversation(&chat, log, &turn, &MaskSelection::All, &cancel);
         match once::stoppable(work, &cancel).await?? {
             Ok(notice) => show::note(self.setup.language, &notice.phrase()),
@@ -307,7 +308,7 @@ impl Talk<'_> {
     }
 
     fn tools(&self) -> Result<()> {
-        let tools = self.setup.tools();
+        let tools = self.setup.chat.tools();
         if tools.is_empty() {
             show::note(self.setup.language, &phrase!("there are no tools; `--tools-dir` gives some"));
         }
@@ -320,20 +321,20 @@ impl Talk<'_> {
 
     fn mode(&mut self, mode: Option<Mode>) {
         if let Some(mode) = mode {
-            self.setup.set_mode(mode);
+            self.setup.chat.set_mode(mode);
         }
         show::note(
             self.setup.language,
-            &phrase!("the mode is `{mode}`", mode = self.setup.mode().to_string()),
+            &phrase!("the mode is `{mode}`", mode = self.setup.chat.mode().to_string()),
         );
     }
 
     async fn context(&mut self) -> Result<()> {
         let empty = Session::new("none");
         let session = self.session().unwrap_or(&empty);
-        let turn = self.setup.request("").turn.with(|turn| turn.preview = true);
-        let ports = Ports::default().with(|ports| ports.memory = Some(&self.setup.memory));
-        match self.setup.agent.assemble_with(session, &turn, ports).await {
+        let turn = self.setup.chat.request("").turn.with(|turn| turn.preview = true);
+        let ports = Ports::default().with(|ports| ports.memory = Some(&self.setup.chat.memory));
+        match self.setup.chat.agent.assemble_with(session, &turn, ports).await {
             Ok(context) => show::result(&show::context(self.setup.language, &context, false)),
             Err(error) => {
                 show::note(self.setup.language, &error.phrase());

@@ -1,39 +1,15 @@
-//! The tools of a chat: whether there are any, which may be called, and who agrees to calls.
+//! Who agrees to calls of tools: the user at the terminal.
 
 use ctx_language::Language;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
 use async_trait::async_trait;
-use ctx_chat::{Approval, FolderTools, ToolPolicy, Verdict};
-use ctx_types::{ToolCall, phrase};
+use ctx_chat::{Approval, Verdict};
+use ctx_types::ToolCall;
 
-use crate::args::ChatArguments;
 use crate::commands::chat::lines::Lines;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show;
-use ctx_project::config::Config;
-use ctx_project::files;
-
-/// Opens the folder that the model may look into, if one is named on the command line or in `ctx.toml`.
-pub(super) fn open(arguments: &ChatArguments, config: &Config) -> Result<Option<FolderTools>> {
-    let (rules, folder) = config.tools(arguments.tools_dir.is_some())?;
-    let Some(path) = arguments.tools_dir.as_deref().or(folder) else {
-        return Ok(None);
-    };
-    let tools = FolderTools::open(path);
-    let tools = tools.map_err(|error| {
-        let (path, reason) = (files::name(path), files::reason(&error));
-        Told(phrase!("cannot open the folder `{path}`: {reason}", path, reason))
-    })?;
-    let asks = arguments.ask || rules.and_then(|rules| rules.get("ask")?.as_bool()) == Some(true);
-    Ok(Some(if asks { tools.asking() } else { tools }))
-}
-
-/// Returns which tools the user's own settings leave.
-pub(super) fn policy(arguments: &ChatArguments, config: &Config) -> Result<ToolPolicy> {
-    Ok(config.tools(arguments.tools_dir.is_some())?.0.map_or_else(ToolPolicy::default, ToolPolicy::read))
-}
 
 /// Asks the user at the terminal.
 pub(super) struct Asking {

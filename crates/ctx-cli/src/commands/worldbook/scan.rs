@@ -8,7 +8,6 @@ use ctx_types::{Diagnostic, Phrase, SessionOp, phrase};
 use ctx_worldbook::{Activation, Cause, Effect, KeyHit, KeyPlace, Member, Reason, Status, TimedState};
 use serde_json::{Value, json};
 
-use super::state::{self, StateFile};
 use crate::args::WorldbookScanArguments;
 use crate::exit::Exit;
 use crate::lang;
@@ -22,6 +21,7 @@ use ctx_project::inputs::InputFile;
 use ctx_project::scan::{self, ObservedScan, Probe};
 use ctx_project::sources::Position;
 use ctx_project::turn::{self, Turn};
+use ctx_project::worldbook_state::{self, StateFile};
 
 /// Scans a conversation.
 pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Result<Exit> {
@@ -29,13 +29,14 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let given = arguments.turn();
     let config = project::config(language, &given.config, &mut sources)?;
     let session = config.file("session", given.session.clone(), &sources)?;
-    let (to, state, odd) = StateFile::open(arguments, session.as_deref(), &mut sources)?;
+    let (to, state, odd) =
+        StateFile::open(arguments.state.as_deref(), session.as_deref(), arguments.write, &mut sources)?;
     let probe = Probe::default();
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
     let mut turn = project::turn_on(language, (probe.engine(), config), &given, change, &mut sources)?;
     if let Some(state) = &state {
-        state::begin_with(state, &mut turn)?;
+        worldbook_state::begin_with(state, &mut turn)?;
     }
     let (seen, found) = scan::look(&turn, &probe);
     let seen = seen.inspect_err(|_| show::findings(language, &sources, &found))?;

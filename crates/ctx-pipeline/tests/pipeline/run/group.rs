@@ -75,14 +75,14 @@ fn a_member_may_not_be_lost() {
 
 #[test]
 fn what_is_put_right_on_purpose_is_what_a_stage_began_with() {
-    let mend = Step::new("edit", |cx| {
-        cx.draft.mend_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
+    let repair = Step::new("edit", |cx| {
+        cx.draft.repair_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
         cx.draft.messages_mut().truncate(4);
         Ok(())
     });
-    check([mend], "u1 c1:x,y t1:x t2:y t3:y u2", &["u1 c1:x,y t1:x t2:y"]);
+    check([repair], "u1 c1:x,y t1:x t2:y t3:y u2", &["u1 c1:x,y t1:x t2:y"]);
     let breaks = Step::new("edit", |cx| {
-        cx.draft.mend_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
+        cx.draft.repair_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
         cx.draft.messages_mut().truncate(3);
         Ok(())
     });

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use super::super::{Checker, findings};
 use super::*;
 
-/// Mends a document as `ctx check --fix` does.
-fn mended(bytes: &[u8], name: &str) -> (Vec<u8>, Mended) {
+/// Fixes a document as `ctx check --fix` does.
+fn fixed(bytes: &[u8], name: &str) -> (Vec<u8>, FixedDocument) {
     let checker = Checker::new(&[]).unwrap();
-    let mended = mend(bytes, name, &|bytes| findings(bytes, Path::new(name), &checker)).unwrap();
-    (mended.bytes.clone().unwrap_or_else(|| bytes.to_vec()), mended)
+    let document = fix(bytes, name, &|bytes| findings(bytes, Path::new(name), &checker)).unwrap();
+    (document.bytes.clone().unwrap_or_else(|| bytes.to_vec()), document)
 }
 
 /// Checks what holds for each document, and that only lines with one of the words have changed.
@@ -19,17 +19,17 @@ fn mended(bytes: &[u8], name: &str) -> (Vec<u8>, Mended) {
 fn check(text: &str, name: &str) {
     let checker = Checker::new(&[]).unwrap();
     let look = |bytes: &[u8]| findings(bytes, Path::new(name), &checker).unwrap();
-    let (after, mended) = self::mended(text.as_bytes(), name);
+    let (after, document) = self::fixed(text.as_bytes(), name);
     let (before, left) = (look(text.as_bytes()), look(&after));
-    assert!(before.len() >= left.len() + mended.fixed.len(), "{text}\n{left:#?}");
+    assert!(before.len() >= left.len() + document.fixed.len(), "{text}\n{left:#?}");
     for finding in &left {
         assert!(before.iter().any(|known| kind(known) == kind(finding)), "{finding} is new in {text}");
     }
-    let again = self::mended(&after, name).1;
+    let again = self::fixed(&after, name).1;
     assert_eq!(again.bytes, None, "{text}");
     let after = String::from_utf8(after).unwrap();
     let lines = || text.split('\n').zip(after.split('\n'));
-    assert_eq!(lines().filter(|(old, new)| old != new).count() > 0, mended.bytes.is_some(), "{text}");
+    assert_eq!(lines().filter(|(old, new)| old != new).count() > 0, document.bytes.is_some(), "{text}");
     assert_eq!(text.matches('#').count(), after.matches('#').count());
     assert_eq!(text.matches('\r').count(), after.matches('\r').count());
     for (old, new) in lines().filter(|(old, new)| old != new) {
@@ -91,16 +91,16 @@ proptest! {
 #[test]
 fn a_value_that_two_places_share_is_left() {
     let text = "x: &t lorre\npresetMessages:\n  - { type: placeholder, id: lore }\n  - { anchorTarget: *t, content: a }\n";
-    let (after, mended) = mended(text.as_bytes(), "a.yaml");
+    let (after, document) = fixed(text.as_bytes(), "a.yaml");
     assert_eq!(after, text.as_bytes());
-    let reasons: Vec<String> = mended.declined.iter().map(|(_, reason)| reason.to_string()).collect();
+    let reasons: Vec<String> = document.declined.iter().map(|(_, reason)| reason.to_string()).collect();
     assert_eq!(reasons, ["it is an alias, or a text in a block"]);
 }
 
 #[test]
 fn an_entry_that_two_places_share_is_left() {
     let text = "presetMessages:\n  - { type: placeholder, id: lore }\n  - &e { anchorTarget: lorre, content: a }\n  - *e\n";
-    let (after, mended) = mended(text.as_bytes(), "a.yaml");
+    let (after, document) = fixed(text.as_bytes(), "a.yaml");
     assert_eq!(after, text.as_bytes());
-    assert_eq!(mended.declined.len(), 2);
+    assert_eq!(document.declined.len(), 2);
 }

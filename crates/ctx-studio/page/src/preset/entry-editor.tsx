@@ -82,11 +82,11 @@ function Content({ of, entry, findings }: { of: Preset; entry: Entry; findings: 
           (other, before) => before < at && other.code === found.code && other.span?.from === found.span?.from,
         );
         if (!found.span || isAgain) return [];
-        // The same finding of the file carries the edit that mends it.
-        const mends =
+        // The same finding of the file carries the edit that fixes it.
+        const fixes =
           findings.find((other) => other.fixable && other.code === found.code && other.message === found.message) ??
           findings.find((other) => other.fixable && other.code === found.code);
-        const fix = mends ? () => void file.fix(mends.index) : undefined;
+        const fix = fixes ? () => void file.fix(fixes.index) : undefined;
         return [{ ...found, from: found.span.from, to: found.span.to, fix, fixLabel: t().fix }];
       }),
     [expanded, findings.map(({ index, code }) => `${index}${code}`).join()],

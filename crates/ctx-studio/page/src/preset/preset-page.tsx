@@ -37,7 +37,7 @@ export function PresetPage() {
     );
   const of = preset.value;
   const isUnreadable = file.value.value === undefined;
-  // The text stays the same element when it breaks and when it is mended: somebody is typing in it.
+  // The text stays the same element when it breaks and when it is fixed: somebody is typing in it.
   const shown = isUnreadable ? "text" : view.value;
   return (
     <section class="preset-page" aria-labelledby="preset-title">

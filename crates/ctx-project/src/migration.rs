@@ -1,0 +1,100 @@
+//! Old spellings in files of AIO Hub become today's, and what each file was is kept beside it.
+
+mod comments;
+
+use std::path::{Path, PathBuf};
+
+use ctx_engine::{Engine, Format};
+use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
+use ctx_types::{Diagnostic, phrase};
+
+use crate::codes;
+use crate::error::{Result, unusable};
+use crate::files::{self, Existing, FilesRead};
+use crate::schemas;
+
+/// A file that changes.
+#[derive(Debug)]
+pub struct Migration {
+    /// The file.
+    pub path: PathBuf,
+    /// What it is.
+    pub format: Format,
+    /// Its bytes.
+    pub before: Vec<u8>,
+    /// The bytes that it is to have.
+    pub after: Vec<u8>,
+    /// What changes, and what is lost by it.
+    pub changes: Vec<Diagnostic>,
+}
+
+/// Migrates the bytes of a file; none for one in which nothing is old, and why if it cannot be.
+pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migration>, Box<Diagnostic>> {
+    let name = files::name(path);
+    let refused = |error: ImportError| Box::new(error.to_diagnostic());
+    let document = Document::read(&before, &name, &Limits::default()).map_err(refused)?;
+    let migrated = migrate_document(document.value.clone(), &engine.anchors).map_err(refused)?;
+    // Whatever changes is told.
+    if migrated.value == document.value || migrated.changes.is_empty() {
+        return Ok(None);
+    }
+    let text = decode(&before, &Limits::default()).map_err(refused)?;
+    let is_named_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let is_json =
+        document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
+    let after = match is_json {
+        true => files::edited(&before, &migrated.value).map_err(no_edit)?,
+        false => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
+    };
+    let lost = if is_json { [None, None] } else { [comments::lost(&text), comments::lost_digits(&text)] };
+    let changes = migrated.changes.into_iter().chain(lost.into_iter().flatten());
+    let changes = changes.map(|change| change.in_document(name.as_str())).collect();
+    Ok(Some(Migration { path: path.to_owned(), format: migrated.format, before, after, changes }))
+}
+
+fn no_edit(reason: &str) -> Box<Diagnostic> {
+    let found = Diagnostic::error(
+        codes::NO_EDIT,
+        phrase!("the file would not be restored exactly: {reason}", reason),
+    );
+    Box::new(found.with_help(phrase!(
+        "save it as plain JSON in UTF-8, or write long numbers as strings, and migrate it again"
+    )))
+}
+
+/// Writes what each file was beside it, with the ending `.bak`, then the files; nothing if one of those is there already.
+pub fn write(changed: &[Migration]) -> Result<()> {
+    let backups: Vec<PathBuf> = changed.iter().map(backup).collect();
+    if let Some(taken) = backups.iter().find(|path| path.symlink_metadata().is_ok()) {
+        return Err(unusable!(
+            "nothing was changed: `{path}` is there already; move it away, and migrate again",
+            path = files::name(taken)
+        ));
+    }
+    for file in changed {
+        files::refuse_changed(&file.path, &file.before)?;
+    }
+    let all = backups.iter().zip(changed).map(|(path, file)| (path.clone(), file.before.as_slice()));
+    files::write(&all.collect::<Vec<_>>(), Existing::Keep, &FilesRead::default())?;
+    let all = changed.iter().map(|file| (file.path.clone(), file.after.as_slice()));
+    let done = files::write(&all.collect::<Vec<_>>(), Existing::Named, &FilesRead::default());
+    if done.is_err() {
+        backups.iter().zip(changed).for_each(|(path, file)| take_back(path, file));
+    }
+    done
+}
+
+/// Returns where what a file was is kept.
+fn backup(file: &Migration) -> PathBuf {
+    let mut name = file.path.clone().into_os_string();
+    name.push(".bak");
+    PathBuf::from(name)
+}
+
+/// Takes away the backup of a file that is as it was.
+fn take_back(backup: &Path, file: &Migration) {
+    if files::read(&file.path).is_ok_and(|bytes| bytes == file.before) {
+        // A backup that stays harms nobody, and the next run names it.
+        std::fs::remove_file(backup).unwrap_or_default();
+    }
+}

@@ -1,0 +1,158 @@
+//! Timed effects: read before a scan, and written back behind it.
+
+use std::path::{Path, PathBuf};
+
+use ctx_processors::keep_worldbook_state;
+use ctx_types::{Diagnostic, HistoryError, phrase};
+use ctx_worldbook::TimedState;
+use serde_json::Value;
+
+use crate::Sources;
+use crate::error::{ProjectError, Result, unusable};
+use crate::files::{self, Existing, FilesRead};
+use crate::inputs::{self, InputFile};
+use crate::session_file::{SessionFile, Target};
+use crate::turn::Turn;
+
+/// What the step is called in the log of a conversation.
+const STEP: &str = "keep timed effects of worldbooks";
+
+/// Where the timed effects that a scan leaves are kept.
+#[derive(Debug)]
+pub enum StateFile {
+    /// Nowhere: they are only told.
+    None,
+    /// In a file of their own: what it holds, if it exists.
+    Own(PathBuf, Option<Vec<u8>>),
+    /// Beside the newest message of a conversation.
+    Session(Box<SessionFile>),
+}
+
+impl StateFile {
+    /// Reads the effects that a scan begins with, and finds out where those that it leaves are written.
+    pub fn open(
+        given: Option<&Path>,
+        session: Option<&Path>,
+        is_written: bool,
+        sources: &mut Sources,
+    ) -> Result<(Self, Option<TimedState>, Vec<Diagnostic>)> {
+        let Some(path) = given else {
+            return Ok((Self::of_session(session, is_written, sources)?, None, Vec::new()));
+        };
+        if is_written {
+            files::refuse_stdin(path)?;
+        }
+        if is_written && !path.exists() {
+            return Ok((Self::Own(path.to_owned(), None), Some(TimedState::default()), Vec::new()));
+        }
+        let name = files::name(path);
+        // Not noted as read: only what else this run reads must not be written over.
+        let bytes = files::read(path)?;
+        let file = InputFile { bytes: Some(bytes.clone()), ..InputFile::from(path) };
+        let (value, mut found) = inputs::document(&file, sources)?;
+        if !value.is_object() {
+            return Err(unusable!(
+                "`{name}` has no timed effects in it: expected an object with `sticky` and `cooldown`",
+                name
+            ));
+        }
+        if is_written && !files::is_editable(&bytes) {
+            let message = phrase!("`{name}` is not plain JSON and would not be restored exactly", name);
+            return Err(ProjectError::Usage(message));
+        }
+        if is_written && !TimedState::is_state(&value) {
+            let message =
+                phrase!("`{name}` is not written: it holds something other than timed effects", name);
+            return Err(ProjectError::Usage(message));
+        }
+        found.extend(of_other_shape(&value).map(|odd| odd.in_document(name.as_str())));
+        let (state, odd) = TimedState::read(&value);
+        found.extend(odd.into_iter().map(|odd| odd.in_document(name.as_str())));
+        let to = if is_written { Self::Own(path.to_owned(), Some(bytes)) } else { Self::None };
+        Ok((to, Some(state), found))
+    }
+
+    fn of_session(session: Option<&Path>, is_written: bool, sources: &mut Sources) -> Result<Self> {
+        match (is_written, session) {
+            (false, _) => Ok(Self::None),
+            (true, Some(path)) => {
+                let file = SessionFile::open(path, &Target::InPlace, sources).map_err(with_way_out)?;
+                Ok(Self::Session(Box::new(file)))
+            }
+            (true, None) => {
+                let help = phrase!("`--write` needs a file to write to: `--state FILE` or `--session FILE`");
+                Err(ProjectError::Usage(help))
+            }
+        }
+    }
+
+    /// Writes the effects that a scan leaves; returns the name of the file, if that changed anything.
+    ///
+    /// A file of its own is not written if it is one of those that the run has read.
+    pub fn write(self, state: &TimedState, at_millis: i64, read: &FilesRead) -> Result<Option<String>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Own(path, before) => write_own(&path, before.as_deref(), state, read),
+            Self::Session(mut file) => {
+                let Some(op) = keep_worldbook_state(&file.session, state) else { return Ok(None) };
+                file.apply(STEP, at_millis, &op)?;
+                file.save(&Target::InPlace, &FilesRead::default())?;
+                Ok(Some(file.name))
+            }
+        }
+    }
+}
+
+/// Names another place for effects where a conversation cannot keep them.
+fn with_way_out(error: ProjectError) -> ProjectError {
+    match error {
+        ProjectError::Usage(reason) => {
+            let way_out = "`--state FILE` keeps timed effects in a file of their own";
+            ProjectError::Usage(phrase!("{reason}; {out}", reason, out = way_out))
+        }
+        error => error,
+    }
+}
+
+/// Lets the conversation of a turn have other effects than those that it keeps.
+pub fn begin_with(state: &TimedState, turn: &mut Turn) -> Result<()> {
+    let session = turn.session_mut();
+    if let Some(op) = keep_worldbook_state(session, state) {
+        session.apply(&op).map_err(HistoryError::from)?;
+    }
+    Ok(())
+}
+
+/// Reports a file that keeps timed effects elsewhere than they are read from.
+fn of_other_shape(value: &Value) -> Option<Diagnostic> {
+    if TimedState::is_state(value) || ["sticky", "cooldown"].iter().any(|kind| value.get(kind).is_some()) {
+        return None;
+    }
+    let found =
+        Diagnostic::warning(ctx_worldbook::codes::BAD_STATE, phrase!("no `sticky` and no `cooldown` in it"));
+    Some(found.with_help(phrase!("of SillyTavern's metadata, give the object in `timedWorldInfo`")))
+}
+
+fn write_own(
+    path: &Path,
+    before: Option<&[u8]>,
+    state: &TimedState,
+    read: &FilesRead,
+) -> Result<Option<String>> {
+    let value = before.and_then(|bytes| serde_json::from_slice::<Value>(files::without_mark(bytes)).ok());
+    let written = value.as_ref().map_or_else(|| state.write(), |before| state.write_over(before));
+    let name = files::name(path);
+    if value.as_ref() == Some(&written) {
+        return Ok(None);
+    }
+    if let Some(before) = before {
+        files::refuse_changed(path, before)?;
+    }
+    let bytes = match before {
+        Some(before) => files::edited(before, &written)
+            .map_err(|reason| unusable!("`{name}` cannot be changed in place: {reason}", name, reason))?,
+        None => files::pretty_json(&written),
+    };
+    files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
+    Ok(Some(name))
+}
