@@ -16,10 +16,10 @@ pub struct Limits {
     /// How many entries are considered in one scan, each time counted; 10 million, so that 250,000 entries are
     /// considered 40 times. All are considered once at least.
     pub considered: usize,
-    /// Steps of all regular expressions of one scan; 25 million, some quarter of a second. Most of them are shared out
+    /// Steps of all regular expressions of one scan; 50 million, some half a second. Most of them are shared out
     /// evenly, the rest is for whoever needs more.
     pub regex_steps: u64,
-    /// Steps of one regular expression in one text, beside one for each 8 bytes of it; 2 million.
+    /// Steps of one regular expression in one text, beside one for each 8 bytes of it; 1 million.
     pub key_steps: u64,
 }
 
@@ -32,8 +32,8 @@ impl Default for Limits {
             text_bytes: 64 << 20,
             passes: 1_000,
             considered: 10_000_000,
-            regex_steps: 25_000_000,
-            key_steps: 2_000_000,
+            regex_steps: 50_000_000,
+            key_steps: 1_000_000,
         }
     }
 }
