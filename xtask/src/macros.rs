@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// Asks the command for its list of macros.
 fn definitions() -> Result<Vec<Value>> {
-    let mut command = workspace::cargo(&["run", "--quiet", "--package", "ctx-cli", "--"]);
+    let mut command = Command::new(workspace::ctx()?);
     let output = command.args(["macros", "list", "--json"]).output().context("cannot start `ctx`")?;
     if !output.status.success() {
         bail!("`ctx macros list` ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr));

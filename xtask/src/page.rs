@@ -95,8 +95,8 @@ pub(crate) fn browser() -> Result<PathBuf> {
 /// Writes the page of a context, and returns its path.
 fn write(folder: &Path, name: &str, arguments: &[&str]) -> Result<PathBuf> {
     let path = folder.join(name);
-    let mut command =
-        workspace::cargo(&["run", "--quiet", "--package", "ctx-cli", "--", "explain", "--no-config"]);
+    let mut command = Command::new(workspace::ctx()?);
+    command.args(["explain", "--no-config"]).current_dir(workspace::root()).stdin(Stdio::null());
     // What is wrong with the files is a part of the page.
     workspace::run(command.args(arguments).arg("--html").arg(&path).stderr(Stdio::null()))?;
     Ok(path)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -38,8 +39,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 /// Lets the command write all schemas to a folder that holds nothing else.
 fn write(folder: &Path) -> Result<()> {
     remove(folder)?;
-    let mut command = workspace::cargo(&["run", "--quiet", "--package", "ctx-cli", "--", "schema", "--out"]);
-    let output = command.arg(folder).output().context("cannot start `ctx`")?;
+    let mut command = Command::new(workspace::ctx()?);
+    let output = command.args(["schema", "--out"]).arg(folder).output().context("cannot start `ctx`")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`ctx schema` ended with {}: {said}", output.status);
     Ok(())

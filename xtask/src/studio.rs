@@ -73,14 +73,14 @@ fn tests() -> Result<(PathBuf, Option<PathBuf>)> {
 
 /// Runs the tests, one file after the other: each browser gets the machine for itself.
 fn open(folder: &Path, browser: &Path) -> Result<()> {
-    workspace::run(&mut workspace::cargo(&["build", "--quiet", "--package", "ctx-cli"]))?;
+    let program = workspace::ctx()?;
     let names = fs::read_dir(folder.join("studio"))?;
     let names = names.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
     let mut files: Vec<PathBuf> = names.into_iter().filter(|path| is_test(path)).collect();
     files.sort();
     let mut command = Command::new("node");
     command.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]).args(&files);
-    command.env("CTX", workspace::root().join("target/debug/ctx")).env("CHROMIUM", browser);
+    command.env("CTX", program).env("CHROMIUM", browser);
     let output = command.current_dir(folder).stdin(Stdio::null()).output().context("cannot start Node.js")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let figure = |name: &str| {

@@ -23,6 +23,16 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Builds the command `ctx` as its tests use it, and returns where it is.
+///
+/// `cargo run --package ctx-cli` would choose fewer features of shared libraries and build most of them a second time.
+pub(crate) fn ctx() -> Result<PathBuf> {
+    run(&mut cargo(&["test", "--quiet", "--workspace", "--test", "cli", "--no-run"]))?;
+    let metadata = metadata(&["--no-deps"])?;
+    let target = metadata["target_directory"].as_str().context("`cargo metadata` names no target folder")?;
+    Ok(Path::new(target).join("debug").join(format!("ctx{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// Runs a command whose output goes straight to the terminal, and fails if it does.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;

@@ -93,7 +93,8 @@ fn list(name: &str, target: &Path) -> Result<Option<String>> {
 fn document() -> Result<()> {
     let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     let flags = "-D warnings -Z unstable-options --output-format json";
-    let mut command = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
+    // No package has examples; asked for them, cargo chooses the features that clippy has had it choose already.
+    let mut command = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--lib", "--bins", "--examples"]);
     command.env("RUSTDOC", std::env::current_exe()?).env(RUSTDOC, rustdoc).env("RUSTDOCFLAGS", flags);
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     ensure!(status.success(), "{command:?} ended with {status}");
