@@ -55,7 +55,7 @@ pub enum EditError {
     Taken(String),
     /// The text cannot express the edit without changing more than it names: an alias, or a form that is not edited.
     ChangesMore,
-    /// The file is neither JSON, YAML nor TOML.
+    /// The file is neither JSON nor YAML.
     NoStructure,
     /// The text cannot be read as it is now.
     Unreadable,
@@ -76,7 +76,7 @@ impl EditError {
             }
             Self::Taken(name) => phrase!("the key `{name}` already exists", name = name.clone()),
             Self::ChangesMore => phrase!("the edit would change more of the file than it names"),
-            Self::NoStructure => phrase!("the file is not JSON, YAML or TOML"),
+            Self::NoStructure => phrase!("this file can only be edited as text"),
             Self::Unreadable => phrase!("the text cannot be read; correct it first"),
         }
     }
