@@ -197,10 +197,10 @@ export class OpenFile {
   }
 
   /** An answer that is older than what is known is thrown away, unless a server began anew. */
-  #take(view: FileView, isForced = false): void {
+  #take(view: FileView, isForced = false, isOwn = false): void {
     const known = this.server.value;
     if (!isForced && known && view.revision < known.revision && view.hash === known.hash) return;
-    if (!isForced && known && !this.conflict.value) this.#compare(known, view);
+    if (!isForced && !isOwn && known && !this.conflict.value) this.#compare(known, view);
     this.server.value = view;
   }
 
@@ -237,7 +237,8 @@ export class OpenFile {
     if (!(await this.flush())) return;
     try {
       const body = { base: this.server.value?.revision ?? 0, ...more };
-      this.#take(await call<Edited>("POST", this.#path(verb), { body }));
+      // The server refuses a step over what another has changed, so the answer has nothing of others.
+      this.#take(await call<Edited>("POST", this.#path(verb), { body }), false, true);
     } catch (error) {
       this.#fail(error, "edit", [], this.server.value);
     }
