@@ -116,20 +116,15 @@ impl Draft {
 
     /// Makes edits one after the other, all of them or none, as one step.
     ///
+    /// O(edits + bytes of the text) where the edits are of one kind or of one list; otherwise, and where some cannot be
+    /// made as the text is written, O(bytes of the text) for each.
+    ///
     /// # Errors
     ///
     /// As [`edit`](Self::edit).
     pub fn edit_all(&mut self, edits: &[Edit]) -> Result<(), EditError> {
-        let mut text = self.text.clone();
         let mut content = self.content.clone().ok_or(EditError::Unreadable)?;
-        for edit in edits {
-            let mut wanted = content.value.clone();
-            edit.apply(&mut wanted)?;
-            if wanted != content.value {
-                text = edited(&self.name, (&text, content.form), edit, &wanted)?;
-                content.value = wanted;
-            }
-        }
+        let text = edited(&self.name, (&self.text, content.form), edits, &mut content.value)?;
         self.put(&text, Some(content));
         Ok(())
     }
@@ -186,8 +181,45 @@ impl Draft {
     }
 }
 
-/// The text after an edit, which holds what is wanted.
-fn edited(name: &str, (text, form): (&str, Form), edit: &Edit, wanted: &Value) -> Result<String, EditError> {
+/// The text after edits, which holds what is wanted; `value` is what it held before, and holds then.
+fn edited(
+    name: &str,
+    (text, form): (&str, Form),
+    edits: &[Edit],
+    value: &mut Value,
+) -> Result<String, EditError> {
+    let mut wanted = value.clone();
+    let mut made = Vec::new();
+    for edit in edits {
+        if edit.apply(&mut wanted)? {
+            made.push(edit.clone());
+        }
+    }
+    if made.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let (first, second) = made.split_at(made.len() / 2);
+    match written(name, (text, form), &made, &wanted) {
+        Ok(text) => {
+            *value = wanted;
+            Ok(text)
+        }
+        // Some may need what others do not, as another kind of quotes.
+        Err(EditError::ChangesMore) if !first.is_empty() => {
+            let text = edited(name, (text, form), first, value)?;
+            edited(name, (&text, form), second, value)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes edits into a text; all of them at once.
+fn written(
+    name: &str,
+    (text, form): (&str, Form),
+    edits: &[Edit],
+    wanted: &Value,
+) -> Result<String, EditError> {
     let holds = |text: &String| {
         read(name, text).is_some_and(|content| content.value == *wanted && content.form == form)
     };
@@ -197,9 +229,10 @@ fn edited(name: &str, (text, form): (&str, Form), edit: &Edit, wanted: &Value) -
             bytes.and_then(|bytes| String::from_utf8(bytes).ok()).filter(holds)
         }
         // Most texts fit into the quotes of the one before; only for others is the text written again.
-        Form::Document(Syntax::Yaml) => match yaml::edited(text, edit, Quotes::Kept)? {
+        Form::Document(Syntax::Yaml) => match yaml::edited(text, edits, Quotes::Kept)? {
             text if holds(&text) => Some(text),
-            _ => Some(yaml::edited(text, edit, Quotes::Chosen)?).filter(holds),
+            _ if edits.len() > 1 => None,
+            _ => Some(yaml::edited(text, edits, Quotes::Chosen)?).filter(holds),
         },
         Form::Document(_) | Form::Toml => return Err(EditError::NoStructure),
     };

@@ -80,6 +80,9 @@ pub(crate) struct FileView {
     pub(crate) is_read_only: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
+    /// Whether the file was deleted; then it has no hash.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_gone: bool,
 }
 
 /// POST `files/{f}/edits`: edits of values, or another text in place of the whole.

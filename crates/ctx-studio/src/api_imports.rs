@@ -71,3 +71,8 @@ pub(crate) struct ImportWritten {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
 }
+
+/// POST `start`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Start {}

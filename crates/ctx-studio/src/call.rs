@@ -35,7 +35,7 @@ impl Call {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let error = error.to_string();
-            Refusal::malformed(phrase!("the body is not what this route takes: {error}", error))
+            Refusal::malformed(phrase!("the body is not valid for this address: {error}", error))
         })
     }
 
@@ -66,7 +66,7 @@ impl Reply {
     pub(crate) fn json(value: &impl Serialize) -> Result<Self, Refusal> {
         let body = serde_json::to_vec(value).map_err(|error| {
             let error = error.to_string();
-            Refusal::new(500, codes::UNUSABLE, phrase!("the answer cannot be written: {error}", error))
+            Refusal::new(500, codes::UNUSABLE, phrase!("cannot write the answer: {error}", error))
         })?;
         Ok(Self { body, content_type: "application/json", headers: Vec::new() })
     }

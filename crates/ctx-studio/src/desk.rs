@@ -4,6 +4,7 @@
 
 mod carry;
 mod known;
+mod merge;
 mod open_file;
 
 use std::collections::BTreeMap;
@@ -111,24 +112,31 @@ impl Desk {
     pub(crate) fn look(&self) {
         let _listing = lock(&self.listing);
         let (found, is_cut) = self.folder.list();
-        let known: BTreeMap<String, Stamp> = {
+        let known: BTreeMap<String, (Stamp, bool)> = {
             let state = lock(&self.state);
-            state.files.iter().map(|(id, file)| (id.clone(), file.stamp)).collect()
+            state.files.iter().map(|(id, file)| (id.clone(), (file.stamp, file.open.is_some()))).collect()
         };
         let mut read = Vec::new();
         for file in found {
             let id = id_of(&file.path);
-            let is_same = known.get(&id) == Some(&file.stamp);
+            let (stamp, is_open) = known.get(&id).copied().unwrap_or_default();
+            let is_same = known.contains_key(&id) && stamp == file.stamp;
             let bytes = if is_same { None } else { self.folder.read(&file.path).ok().flatten() };
             let told = bytes.map(|bytes| {
-                let bytes: Arc<[u8]> = bytes.into();
-                (kind_of(&file.path, &bytes), hash(&bytes), bytes)
+                // Of all files together they are too many to be held; most are only listed.
+                let (kind, hash) = (kind_of(&file.path, &bytes), hash(&bytes));
+                (kind, hash, is_open.then(|| Arc::from(bytes)))
             });
             read.push((id, file, told));
         }
+        let is_changed = read.iter().any(|(.., told)| told.is_some());
         let mut state = lock(&self.state);
         let is_new = state.take(read, is_cut, &self.notices);
         drop(state);
+        if is_changed {
+            // Drafts may have been carried over to other files.
+            self.changed.notify_one();
+        }
         if is_new {
             self.notices.tell(NoticeKind::Project, None, None, None);
         }
@@ -172,14 +180,14 @@ impl Desk {
         let known =
             state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
         known.opened(&self.folder)?;
-        Ok(known.open.as_ref().map_or_else(|| Arc::from([]), OpenFile::bytes))
+        Ok(known.open.as_mut().map_or_else(|| Arc::from([]), OpenFile::bytes))
     }
 
     /// Returns what is under edit and not saved.
     pub(crate) fn overlays(&self) -> Vec<Overlay> {
-        let state = lock(&self.state);
-        let edited = state.files.values().filter_map(|file| {
-            let open = file.open.as_ref().filter(|open| open.is_dirty())?;
+        let mut state = lock(&self.state);
+        let edited = state.files.values_mut().filter_map(|file| {
+            let open = file.open.as_mut().filter(|open| open.is_dirty())?;
             Some(Overlay { path: self.folder.full(&file.path), bytes: open.bytes() })
         });
         edited.collect()
@@ -196,7 +204,7 @@ impl Desk {
             known.opened(&self.folder)?;
             let found = known.open.as_ref().and_then(|open| open.found.clone());
             let found = found.filter(|(revision, _)| *revision == known.revision).map(|(_, found)| found);
-            let bytes = known.open.as_ref().map_or_else(|| Arc::from([]), OpenFile::bytes);
+            let bytes = known.open.as_mut().map_or_else(|| Arc::from([]), OpenFile::bytes);
             let view = known.view(id, self.is_read_only);
             state.close_clean(id);
             (view, bytes, found)
@@ -223,8 +231,12 @@ impl Desk {
     /// Makes edits, or puts another text in place of the whole.
     pub(crate) fn edit(&self, id: &str, asked: api_files::Edits, by: By<'_>) -> Result<FileView, Refusal> {
         let api_files::Edits { base, id: edit_id, edits, text } = asked;
-        let is_long = edit_id.len() > 100 || edits.as_ref().is_some_and(|edits| edits.len() > MAX_EDITS);
-        if edit_id.is_empty() || is_long || edits.is_some() == text.is_some() {
+        if edits.as_ref().is_some_and(|edits| edits.len() > MAX_EDITS) {
+            let message =
+                phrase!("a request has at most {limit} edits; send them in several", limit = MAX_EDITS);
+            return Err(Refusal::new(413, codes::TOO_LARGE, message));
+        }
+        if edit_id.is_empty() || edit_id.len() > 100 || edits.is_some() == text.is_some() {
             let message = phrase!("an edit has an id of up to 100 characters, and either `edits` or `text`");
             return Err(Refusal::malformed(message));
         }
@@ -299,9 +311,9 @@ impl Desk {
             return Err(stale(before));
         }
         let (bytes, found) = {
-            let state = lock(&self.state);
-            let open = state.files.get(id).and_then(|file| file.open.as_ref());
-            let found = open.and_then(|open| open.found.clone()).map(|(_, found)| found);
+            let mut state = lock(&self.state);
+            let open = state.files.get_mut(id).and_then(|file| file.open.as_mut());
+            let found = open.as_ref().and_then(|open| open.found.clone()).map(|(_, found)| found);
             (open.map_or_else(|| Arc::from([]), OpenFile::bytes), found.unwrap_or_default())
         };
         let wanted = found
@@ -314,7 +326,7 @@ impl Desk {
         let Some(bytes) = document.bytes else {
             let reason =
                 document.declined.into_iter().find(|(found, _)| found == wanted).map(|(_, reason)| reason);
-            let reason = reason.unwrap_or_else(|| phrase!("the finding knows no edit that is certain"));
+            let reason = reason.unwrap_or_else(|| phrase!("this finding has no safe automatic fix"));
             return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
         };
         let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
@@ -329,17 +341,17 @@ impl Desk {
         is_overwriting: bool,
         by: By<'_>,
     ) -> Result<FileView, Refusal> {
-        self.view(id, by.language)?;
         let mut state = lock(&self.state);
         let known =
             state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
         self.refuse_read_only(known)?;
-        let Some(open) = &mut known.open else {
-            return Err(Refusal::not_found(phrase!("there is no such draft")));
-        };
+        let disk = self.folder.read(&known.path)?;
+        if known.open.is_none() && disk.is_some() {
+            known.opened(&self.folder)?;
+        }
+        let Some(open) = &mut known.open else { return Err(changed_outside(id, known, None)) };
         open.refuse_unreadable_config()?;
         let bytes = open.bytes();
-        let disk = self.folder.read(&known.path)?;
         let disk_hash = disk.as_deref().map(hash);
         let is_expected = match is_overwriting {
             true => disk_hash.as_deref().is_none_or(|hash| hash == tag),
@@ -347,19 +359,7 @@ impl Desk {
         };
         let is_written = disk.as_deref() == Some(&bytes);
         if !is_expected && !is_written {
-            let theirs = disk.map(|disk| known.disk_view(id, disk.into()));
-            let message = match &theirs {
-                Some(_) => phrase!(
-                    "`{path}` was changed by another program; nothing is written",
-                    path = known.path.clone()
-                ),
-                None => phrase!("`{path}` is gone; nothing is written", path = known.path.clone()),
-            };
-            let refusal = Refusal::new(409, codes::STALE_FILE, message);
-            return Err(match theirs {
-                Some(theirs) => refusal.with_theirs(theirs),
-                None => refusal,
-            });
+            return Err(changed_outside(id, known, disk));
         }
         if !is_written {
             self.folder.write(&known.path, &bytes)?;
@@ -377,16 +377,14 @@ impl Desk {
     fn refuse_read_only(&self, file: &KnownFile) -> Result<(), Refusal> {
         let refuse = |message| Err(Refusal::new(403, codes::READ_ONLY, message));
         match &file.open {
-            _ if self.is_read_only => {
-                refuse(phrase!("this run shows files and changes none (`--read-only`)"))
-            }
+            _ if self.is_read_only => refuse(phrase!("this run is read-only (`--read-only`)")),
             _ if file.is_read_only => {
-                refuse(phrase!("`{path}` may not be written", path = file.path.clone()))
+                refuse(phrase!("`{path}` is write-protected", path = file.path.clone()))
             }
             Some(open) if open.is_closed => {
                 let path = file.path.clone();
                 refuse(phrase!(
-                    "`{path}` is too large, is no UTF-8, or holds secrets: it is only shown",
+                    "`{path}` is view-only: it is too large, not UTF-8, or contains secrets",
                     path
                 ))
             }
@@ -449,8 +447,18 @@ const fn is_too_large(bytes: u64) -> bool {
     bytes > open_file::MAX_EDITED as u64
 }
 
+/// Refuses to write over what another program made of a file.
+fn changed_outside(id: &str, known: &KnownFile, disk: Option<Vec<u8>>) -> Refusal {
+    let path = known.path.clone();
+    let message = match &disk {
+        Some(_) => phrase!("`{path}` was changed by another program; nothing is written", path),
+        None => phrase!("`{path}` was deleted; nothing is written", path),
+    };
+    Refusal::new(409, codes::STALE_FILE, message).with_theirs(known.disk_view(id, disk.map(Arc::from)))
+}
+
 fn stale(theirs: FileView) -> Refusal {
-    let message = phrase!("the same place was changed meanwhile; nothing is changed");
+    let message = phrase!("this place was changed in another window; your edit was not made");
     Refusal::new(409, codes::STALE_EDIT, message).with_theirs(theirs)
 }
 

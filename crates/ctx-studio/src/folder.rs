@@ -124,10 +124,17 @@ impl Folder {
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Refusal> {
         let is_link = self.dir.symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+        // Whoever writes a file that was deleted means its folder too.
+        if !parent.as_os_str().is_empty() {
+            self.dir.create_dir_all(parent).map_err(|error| {
+                let reason = files::reason(&error);
+                Refusal::unusable(phrase!("cannot write `{path}`: {reason}", path, reason))
+            })?;
+        }
         let is_moved = !parent.as_os_str().is_empty()
             && !self.dir.canonicalize(parent).is_ok_and(|canonical| canonical == parent);
         if is_link || is_moved {
-            let message = phrase!("`{path}` leads out of the folder, or is a link", path);
+            let message = phrase!("`{path}` is a link or leads out of the folder", path);
             return Err(Refusal::new(403, codes::READ_ONLY, message));
         }
         files::write(&[(self.full(path), bytes)], Existing::Replace, &FilesRead::default())?;

@@ -97,7 +97,7 @@ impl Batch {
         options.anchors = engine.anchors.clone();
         let mut made = import(&given, &options);
         imported::report_lost_digits(&mut made, &given);
-        imported::report_broken_rules(&mut made);
+        imported::report_broken_rules(&mut made, engine);
         made
     }
 

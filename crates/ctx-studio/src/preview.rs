@@ -2,7 +2,7 @@
 
 mod compare;
 mod conversations;
-mod difference;
+pub(crate) mod difference;
 mod figures;
 mod rows;
 mod texts;
@@ -146,7 +146,7 @@ pub(crate) fn preview(
     let number = window.latest.fetch_add(1, Ordering::SeqCst) + 1;
     let refuse_older = || match window.latest.load(Ordering::SeqCst) == number || asked.pin {
         true => Ok(()),
-        false => Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview was asked for"))),
+        false => Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview replaces this one"))),
     };
     let _running = lock(&window.running);
     refuse_older()?;
@@ -155,7 +155,7 @@ pub(crate) fn preview(
     let assembled = turn.assemble(false);
     refuse_older()?;
     let id = random::<9>()
-        .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("the system gives no random bytes")))?;
+        .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("the system provides no random bytes")))?;
     let (context, infeasible) = match assembled {
         Ok(context) => (Some(context), None),
         Err(AssembleError::Infeasible(error)) => (None, Some(figures::infeasible(language, &error))),

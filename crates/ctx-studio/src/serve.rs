@@ -41,6 +41,12 @@ const MAX_HEAD: usize = 16 << 10;
 /// How long a request may take.
 const TIME: Duration = Duration::from_secs(30);
 
+/// How long a login may take.
+const LOGIN_TIME: Duration = Duration::from_secs(5);
+
+/// How large a head is read at all, so that one that is too large is answered.
+const MAX_HEAD_READ: usize = 4 * MAX_HEAD;
+
 /// How long the head of a request may take to come.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
@@ -89,7 +95,7 @@ async fn connection(stream: TcpStream, router: Router) {
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        .max_buf_size(MAX_HEAD)
+        .max_buf_size(MAX_HEAD_READ)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     // A connection that breaks concerns nobody else.
@@ -134,22 +140,44 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
             async move { Refusal::not_found(phrase!("there is no such page")).into_response(language) }
         }
     };
+    let of_method = {
+        let server = server.clone();
+        move |request: Request| {
+            let language = language(&server, request.headers());
+            async move {
+                let message = phrase!("this address does not take the method of the request");
+                Refusal::new(405, codes::MALFORMED, message).into_response(language)
+            }
+        }
+    };
     let server = server.clone();
-    router.fallback(of_nothing).layer(middleware::from_fn(move |request: Request, next: Next| {
-        guarded(server.clone(), request, next)
-    }))
+    router.method_not_allowed_fallback(of_method).fallback(of_nothing).layer(middleware::from_fn(
+        move |request: Request, next: Next| guarded(server.clone(), request, next),
+    ))
 }
 
 /// Asks for whom a request is and from where it comes, and protects the answer.
 async fn guarded(server: Arc<Server>, request: Request, next: Next) -> Response<Body> {
     let is_api = request.uri().path().starts_with("/api");
     let language = language(&server, request.headers());
-    let mut response = match server.names.check(request.headers(), is_api) {
+    let checked = server.names.check(request.headers(), is_api).and_then(|()| refuse_long_head(&request));
+    let mut response = match checked {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(language),
     };
     guard::protect(response.headers_mut(), &server.build);
     response
+}
+
+fn refuse_long_head(request: &Request) -> Result<(), Refusal> {
+    let headers = request.headers().iter();
+    let headers: usize = headers.map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if headers + address <= MAX_HEAD {
+        return Ok(());
+    }
+    let message = phrase!("the head of the request is larger than {limit} KiB", limit = MAX_HEAD >> 10);
+    Err(Refusal::new(431, codes::TOO_LARGE, message))
 }
 
 async fn answered(
@@ -163,14 +191,17 @@ async fn answered(
         Answer::File(body, content_type) => {
             Ok(Reply { body: body.to_vec(), content_type, headers: Vec::new() }.into_response())
         }
-        Answer::Call(answer) => match timeout(TIME, called(server, route, answer, request)).await {
-            Ok(reply) => reply.map(Reply::into_response),
-            Err(_) => Err(Refusal::new(
-                503,
-                codes::TOO_LONG,
-                phrase!("the request took longer than {limit} seconds", limit = TIME.as_secs()),
-            )),
-        },
+        Answer::Call(answer) => {
+            let limit = if route.area == Area::Login { LOGIN_TIME } else { TIME };
+            match timeout(limit, called(server, route, answer, request)).await {
+                Ok(reply) => reply.map(Reply::into_response),
+                Err(_) => Err(Refusal::new(
+                    503,
+                    codes::TOO_LONG,
+                    phrase!("the request took longer than {limit} seconds", limit = limit.as_secs()),
+                )),
+            }
+        }
     };
     Ok(answered.unwrap_or_else(|refusal| refusal.into_response(language)))
 }
@@ -186,30 +217,27 @@ async fn called(
         admit(&server, &parts.headers)?;
     }
     refuse_content_type(route.body, &parts.headers)?;
-    let busy = || {
-        let message = phrase!("too many requests at once");
-        Refusal::new(503, codes::BUSY, message)
-    };
-    let permit = server.requests.clone().acquire_owned().await.map_err(|_| busy())?;
     let limit = match (route.body, route.area) {
         (BodyKind::Nothing, _) => 0,
         (BodyKind::Json, Area::Login) => MAX_LOGIN,
         (BodyKind::Json, _) => MAX_JSON,
         (BodyKind::Bytes, _) => MAX_IMPORT,
     };
+    // Whoever sends slowly keeps nobody waiting: only work is limited, and the number of connections.
     let body = whole(body, limit).await?;
     let call = call(&server, &mut parts, body).await?;
+    let permits = if route.area == Area::Login { &server.logins } else { &server.requests };
+    let permit = permits.clone().acquire_owned().await.map_err(|_| {
+        let message = phrase!("too many requests at once");
+        Refusal::new(503, codes::BUSY, message)
+    })?;
     let done = tokio::task::spawn_blocking(move || {
         let reply = answer(&server, &call);
         drop(permit);
         reply
     });
     done.await.unwrap_or_else(|_| {
-        Err(Refusal::new(
-            500,
-            codes::UNUSABLE,
-            phrase!("the request met a fault of this program; please report it"),
-        ))
+        Err(Refusal::new(500, codes::UNUSABLE, phrase!("internal error; please report it")))
     })
 }
 
@@ -226,7 +254,7 @@ pub(crate) fn admit(server: &Server, headers: &HeaderMap) -> Result<(), Refusal>
 }
 
 pub(crate) fn no_token() -> Refusal {
-    let message = phrase!("the request has no token of this run");
+    let message = phrase!("the request has no valid token");
     let help = phrase!("open the link that the terminal shows; Enter there shows a new one");
     Refusal::new(401, codes::NO_TOKEN, message).with_help(help)
 }

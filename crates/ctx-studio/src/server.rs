@@ -26,6 +26,9 @@ use crate::studio::{Studio, StudioError};
 /// How many requests are answered at once; others wait.
 const MAX_REQUESTS: usize = 16;
 
+/// How many logins are answered at once.
+const MAX_LOGINS: usize = 4;
+
 /// How many windows listen.
 const MAX_WINDOWS: usize = 32;
 
@@ -47,16 +50,18 @@ pub(crate) struct Server {
     pub(crate) language: Language,
     pub(crate) is_read_only: bool,
     pub(crate) requests: Arc<Semaphore>,
+    pub(crate) logins: Arc<Semaphore>,
     pub(crate) windows: Arc<Semaphore>,
 }
 
 impl Server {
     /// Opens the folder, and takes up the edits that were not saved.
     pub(crate) fn open(studio: Studio, port: u16) -> Result<Self, StudioError> {
+        studio.check()?;
         let folder = Folder::open(&studio.folder)?;
         let run = random::<12>().map_err(|error| {
             let error = error.to_string();
-            StudioError::Random(ctx_types::phrase!("the system gives no random bytes: {error}", error))
+            StudioError::Random(ctx_types::phrase!("the system provides no random bytes: {error}", error))
         })?;
         let notices = Arc::new(Notices::new(run));
         let checker =
@@ -89,6 +94,7 @@ impl Server {
             language: studio.language,
             is_read_only: studio.is_read_only,
             requests: Arc::new(Semaphore::new(MAX_REQUESTS)),
+            logins: Arc::new(Semaphore::new(MAX_LOGINS)),
             windows: Arc::new(Semaphore::new(MAX_WINDOWS)),
         })
     }

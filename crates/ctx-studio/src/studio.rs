@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ctx_engine::Engine;
 use ctx_language::Language;
+use ctx_project::files;
 use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
 
@@ -129,12 +130,20 @@ impl Studio {
         Links(self.access.clone())
     }
 
-    /// Says whether the folder can be opened, before a link to it is given out.
+    /// Says whether the folder can be opened and that of the store is there, before a link to it is given out.
     ///
     /// # Errors
     ///
-    /// It cannot.
+    /// It cannot, or is not.
     pub fn check(&self) -> Result<(), StudioError> {
+        let parent = self.store.as_deref().and_then(Path::parent);
+        let missing = parent.filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir());
+        if let Some(folder) = missing.filter(|_| !self.is_read_only).map(files::name) {
+            return Err(StudioError::Folder(phrase!(
+                "the store's folder `{folder}` does not exist; create it or name another store",
+                folder
+            )));
+        }
         Folder::open(&self.folder).map(drop)
     }
 
@@ -163,7 +172,7 @@ impl Studio {
         if !address.ip().is_loopback() {
             let address = address.to_string();
             return Err(StudioError::Listener(phrase!(
-                "`{address}` is reached from other machines; the page is for this one alone",
+                "`{address}` can be reached from other machines; use a loopback address",
                 address
             )));
         }
@@ -177,5 +186,5 @@ impl Studio {
 }
 
 fn no_random(error: getrandom::Error) -> StudioError {
-    StudioError::Random(phrase!("the system gives no random bytes: {error}", error = error.to_string()))
+    StudioError::Random(phrase!("the system provides no random bytes: {error}", error = error.to_string()))
 }

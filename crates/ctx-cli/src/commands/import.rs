@@ -6,7 +6,7 @@ use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use ctx_engine::Format;
+use ctx_engine::{Engine, Format};
 use ctx_preset_import::{FieldStatus, Import, ImportOptions, ImportReport, SourceFile, import};
 use ctx_types::{Diagnostic, Phrase, Severity, count_of, phrase};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     options.format = arguments.format.as_deref().and_then(Format::parse);
     let mut made = import(&given, &options);
     imported::report_lost_digits(&mut made, &given);
-    imported::report_broken_rules(&mut made);
+    imported::report_broken_rules(&mut made, &Engine::new());
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
     if !arguments.json {
         packed(&made.report).for_each(|name| sources.hide(name));

@@ -44,13 +44,15 @@ pub enum Edit {
 }
 
 /// Why an edit was not made; the draft is as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The pointer leads nowhere, or the value there is of another kind.
-    NotFound,
+    /// A pointer is none of RFC 6901.
+    BadPointer(String),
+    /// A pointer leads nowhere, or the value there is of another kind.
+    NotFound(String),
     /// The object has a key of the new name.
-    Taken,
+    Taken(String),
     /// The text cannot express the edit without changing more than it names: an alias, or a form that is not edited.
     ChangesMore,
     /// The file is neither JSON nor YAML.
@@ -61,13 +63,21 @@ pub enum EditError {
 
 impl EditError {
     /// Writes it in one phrase.
-    pub fn phrase(self) -> Phrase {
+    pub fn phrase(&self) -> Phrase {
         match self {
-            Self::NotFound => phrase!("the file has nothing at this place"),
-            Self::Taken => phrase!("there is a key of this name"),
+            Self::BadPointer(pointer) => {
+                phrase!("`{pointer}` is not a JSON pointer", pointer = pointer.clone())
+            }
+            Self::NotFound(pointer) => {
+                phrase!(
+                    "there is nothing at `{pointer}` that this edit can change",
+                    pointer = pointer.clone()
+                )
+            }
+            Self::Taken(name) => phrase!("the key `{name}` already exists", name = name.clone()),
             Self::ChangesMore => phrase!("the edit would change more of the file than it names"),
-            Self::NoStructure => phrase!("the file is neither JSON nor YAML"),
-            Self::Unreadable => phrase!("the text cannot be read as it is now; correct it first"),
+            Self::NoStructure => phrase!("this file can only be edited as text"),
+            Self::Unreadable => phrase!("the text cannot be read; correct it first"),
         }
     }
 }
@@ -81,77 +91,100 @@ impl std::fmt::Display for EditError {
 impl std::error::Error for EditError {}
 
 impl Edit {
-    /// Makes the edit in a value.
-    pub(super) fn apply(&self, root: &mut Value) -> Result<(), EditError> {
+    /// Returns the pointer at which the edit is made.
+    pub fn pointer(&self) -> &str {
         match self {
-            Self::Set { pointer, value } if pointer.is_empty() => *root = value.clone(),
-            Self::Set { pointer, value } => match parent(root, pointer)? {
-                (Value::Object(map), key) => {
-                    map.insert(key, value.clone());
-                }
-                (Value::Array(list), key) => {
-                    *list.get_mut(index(&key)?).ok_or(EditError::NotFound)? = value.clone();
-                }
-                _ => return Err(EditError::NotFound),
+            Self::Set { pointer, .. }
+            | Self::Remove { pointer }
+            | Self::Insert { pointer, .. }
+            | Self::Move { pointer, .. }
+            | Self::Rename { pointer, .. } => pointer,
+        }
+    }
+
+    /// Makes the edit in a value; returns whether the value is another one.
+    pub(super) fn apply(&self, root: &mut Value) -> Result<bool, EditError> {
+        let pointer = self.pointer();
+        if !is_pointer(pointer) {
+            return Err(EditError::BadPointer(pointer.to_owned()));
+        }
+        if let Self::Rename { key, .. } = self
+            && let Some((Value::Object(map), old)) = parent(root, pointer)
+            && *key != old
+            && map.contains_key(key)
+        {
+            return Err(EditError::Taken(key.clone()));
+        }
+        self.applied(root).ok_or_else(|| EditError::NotFound(pointer.to_owned()))
+    }
+
+    fn applied(&self, root: &mut Value) -> Option<bool> {
+        if let Self::Set { pointer, value } = self
+            && pointer.is_empty()
+        {
+            return Some(replace(root, value));
+        }
+        match (self, parent(root, self.pointer())?) {
+            (Self::Set { value, .. }, (Value::Object(map), key)) => match map.get_mut(&key) {
+                Some(old) => Some(replace(old, value)),
+                None => Some(map.insert(key, value.clone()).is_none()),
             },
-            Self::Remove { pointer } => match parent(root, pointer)? {
-                (Value::Object(map), key) => {
-                    map.shift_remove(&key).ok_or(EditError::NotFound)?;
-                }
-                (Value::Array(list), key) => {
-                    let at = index(&key)?;
-                    list.get(at).ok_or(EditError::NotFound)?;
-                    list.remove(at);
-                }
-                _ => return Err(EditError::NotFound),
-            },
-            Self::Insert { pointer, value } => {
-                let (Value::Array(list), key) = parent(root, pointer)? else {
-                    return Err(EditError::NotFound);
-                };
-                let at = if key == "-" { list.len() } else { index(&key)? };
-                if at > list.len() {
-                    return Err(EditError::NotFound);
-                }
-                list.insert(at, value.clone());
+            (Self::Set { value, .. }, (Value::Array(list), key)) => {
+                Some(replace(list.get_mut(index(&key)?)?, value))
             }
-            Self::Move { pointer, to } => {
-                let (Value::Array(list), key) = parent(root, pointer)? else {
-                    return Err(EditError::NotFound);
-                };
-                let from = index(&key)?;
-                if from >= list.len() || *to >= list.len() {
-                    return Err(EditError::NotFound);
-                }
+            (Self::Remove { .. }, (Value::Object(map), key)) => map.shift_remove(&key).map(|_| true),
+            (Self::Remove { .. }, (Value::Array(list), key)) => {
+                let at = index(&key).filter(|at| *at < list.len())?;
+                list.remove(at);
+                Some(true)
+            }
+            (Self::Insert { value, .. }, (Value::Array(list), key)) => {
+                let at = if key == "-" { list.len() } else { index(&key)? };
+                (at <= list.len()).then(|| list.insert(at, value.clone())).map(|()| true)
+            }
+            (Self::Move { to, .. }, (Value::Array(list), key)) => {
+                let from = index(&key).filter(|from| *from < list.len() && *to < list.len())?;
                 let item = list.remove(from);
                 list.insert(*to, item);
+                Some(from != *to)
             }
-            Self::Rename { pointer, key: new } => {
-                let (Value::Object(map), old) = parent(root, pointer)? else {
-                    return Err(EditError::NotFound);
-                };
-                if *new != old && map.contains_key(new) {
-                    return Err(EditError::Taken);
-                }
-                map.get(&old).ok_or(EditError::NotFound)?;
+            (Self::Rename { key: new, .. }, (Value::Object(map), old)) => {
+                map.get(&old)?;
                 let renamed = |key: String| if key == old { new.clone() } else { key };
                 *map = std::mem::take(map).into_iter().map(|(key, value)| (renamed(key), value)).collect();
+                Some(*new != old)
             }
+            _ => None,
         }
-        Ok(())
     }
 }
 
+fn replace(old: &mut Value, new: &Value) -> bool {
+    let is_other = old != new;
+    if is_other {
+        new.clone_into(old);
+    }
+    is_other
+}
+
 /// The list or object that a pointer leads into, and the last step of the pointer.
-fn parent<'v>(root: &'v mut Value, pointer: &str) -> Result<(&'v mut Value, String), EditError> {
-    let (above, key) = pointer.rsplit_once('/').ok_or(EditError::NotFound)?;
-    Ok((root.pointer_mut(above).ok_or(EditError::NotFound)?, unescaped(key)))
+fn parent<'v>(root: &'v mut Value, pointer: &str) -> Option<(&'v mut Value, String)> {
+    let (above, key) = pointer.rsplit_once('/')?;
+    Some((root.pointer_mut(above)?, unescaped(key)))
+}
+
+/// Returns whether a text is a pointer: empty, or steps each behind a `/`, with `~` only in `~0` and `~1`.
+fn is_pointer(text: &str) -> bool {
+    (text.is_empty() || text.starts_with('/'))
+        && text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']))
 }
 
 pub(super) fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
-pub(super) fn index(key: &str) -> Result<usize, EditError> {
-    key.parse().map_err(|_| EditError::NotFound)
+/// Returns an index of a list: digits without a zero before them.
+pub(super) fn index(key: &str) -> Option<usize> {
+    let is_plain = key == "0" || (!key.starts_with('0') && key.bytes().all(|byte| byte.is_ascii_digit()));
+    key.parse().ok().filter(|_| is_plain)
 }

@@ -93,10 +93,15 @@ fn a_key_keeps_its_value_and_its_comment() {
 fn what_cannot_be_done_changes_nothing() {
     let mut draft = Draft::open("agent.yaml", AGENT.as_bytes()).unwrap();
     let remove = |pointer: &str| Edit::Remove { pointer: pointer.to_owned() };
-    assert_eq!(draft.edit(&remove("/nothing")), Err(EditError::NotFound));
-    assert_eq!(draft.edit(&remove("/presetMessages/7")), Err(EditError::NotFound));
+    let not_found = |pointer: &str| Err(EditError::NotFound(pointer.to_owned()));
+    for pointer in ["/nothing", "/presetMessages/7", "/presetMessages/00", "/presetMessages/+0", ""] {
+        assert_eq!(draft.edit(&remove(pointer)), not_found(pointer));
+    }
+    for pointer in ["/~2", "/a~", "name"] {
+        assert_eq!(draft.edit(&remove(pointer)), Err(EditError::BadPointer(pointer.to_owned())));
+    }
     let rename = Edit::Rename { pointer: "/name".to_owned(), key: "other".to_owned() };
-    assert_eq!(draft.edit(&rename), Err(EditError::Taken));
+    assert_eq!(draft.edit(&rename), Err(EditError::Taken("other".to_owned())));
     let mut aliased = Draft::open("a.yaml", b"a: &x {k: 1}\nb: *x\n").unwrap();
     assert_eq!(aliased.edit(&set("/b/k", json!(2))), Err(EditError::ChangesMore));
     let mut text = Draft::open("notes.txt", b"only words").unwrap();
@@ -213,7 +218,7 @@ proptest! {
     ) {
         let name = if file.starts_with('{') { "agent.json" } else { "agent.yaml" };
         let mut draft = Draft::open(name, file.as_bytes()).unwrap();
-        let mut steps = 0;
+        let (mut steps, mut made) = (0, Vec::new());
         for wish in wishes {
             let length = draft.value().unwrap()["presetMessages"].as_array().map_or(0, Vec::len);
             if length == 0 {
@@ -231,7 +236,12 @@ proptest! {
             let comments = |text: &str| ["# head", "# note", "# more", "# tail"].map(|one| text.matches(one).count()).iter().sum::<usize>();
             prop_assert!(may_lose || comments(draft.text()) >= comments(&before.0), "{:?}\n{}\n{}", edit, before.0, draft.text());
             steps += usize::from(draft.revision() > before.1);
+            made.push(edit);
         }
+        // All at once they give the same.
+        let mut at_once = Draft::open(name, file.as_bytes()).unwrap();
+        prop_assert_eq!(at_once.edit_all(&made), Ok(()));
+        prop_assert_eq!(at_once.value(), draft.value());
         let last = draft.text().to_owned();
         for _ in 0..steps {
             prop_assert!(draft.undo());
@@ -247,12 +257,39 @@ fn edits_that_belong_together_are_one_step_or_none() {
     let mut draft = Draft::open("agent.yaml", AGENT.as_bytes()).unwrap();
     let name = set("/name", json!("Ada"));
     let nowhere = Edit::Remove { pointer: "/nothing".to_owned() };
-    assert_eq!(draft.edit_all(&[name.clone(), nowhere]), Err(EditError::NotFound));
+    assert_eq!(draft.edit_all(&[name.clone(), nowhere]), Err(EditError::NotFound("/nothing".to_owned())));
     assert_eq!((draft.text(), draft.revision()), (AGENT, 0));
     draft.edit_all(&[name, set("/other/0", json!("z"))]).unwrap();
     assert_eq!(draft.revision(), 1);
     assert!(draft.undo() && !draft.can_undo() && draft.can_redo());
     assert_eq!(draft.text(), AGENT);
+}
+
+/// Two thousand edits of a long list: one reading for each would take minutes.
+#[test]
+fn many_edits_at_once_read_the_text_a_few_times() {
+    for name in ["agent.yaml", "agent.json"] {
+        let entries: Vec<Value> =
+            (0..1_500).map(|entry| json!({ "id": format!("e{entry}"), "content": "so" })).collect();
+        let value = json!({ "presetMessages": entries });
+        let text = match name {
+            "agent.json" => serde_json::to_string_pretty(&value).unwrap(),
+            _ => ctx_preset_import::write_document(&value),
+        };
+        let mut draft = Draft::open(name, text.as_bytes()).unwrap();
+        let at = |entry: usize| format!("/presetMessages/{entry}");
+        let texts = (0..500).map(|entry| set(&format!("{}/content", at(entry)), json!("it's: so")));
+        let moves = (0..500).map(|entry| Edit::Move { pointer: at(entry), to: 1_400 - entry });
+        let removals = (0..500).map(|_| Edit::Remove { pointer: at(3) });
+        let new = (0..500).map(|entry| Edit::Insert { pointer: at(entry), value: json!({ "id": "new" }) });
+        let edits: Vec<Edit> = texts.chain(moves).chain(removals).chain(new).collect();
+        let mut wanted = value.clone();
+        for edit in &edits {
+            edit.apply(&mut wanted).unwrap();
+        }
+        draft.edit_all(&edits).unwrap();
+        assert_eq!((draft.value(), draft.revision()), (Some(&wanted), 1));
+    }
 }
 
 #[test]

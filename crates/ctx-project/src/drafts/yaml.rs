@@ -19,104 +19,170 @@ pub(super) enum Quotes {
     Chosen,
 }
 
-/// Returns the text after an edit; whether it holds what was asked for is for the caller to see.
-pub(super) fn edited(text: &str, edit: &Edit, quotes: Quotes) -> Result<String, EditError> {
-    let document = Document::from_str(text).map_err(|_| EditError::ChangesMore)?;
-    match edit {
-        Edit::Set { pointer, value } => {
-            let (parent, key) = parent(&document, pointer)?;
+/// Returns the text after edits, one after the other; whether it holds what was asked for is for the caller to see.
+///
+/// The text is read once for edits of scalars and keys in a row, and once for edits of the items of one block list.
+pub(super) fn edited(text: &str, edits: &[Edit], quotes: Quotes) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    let mut rest = edits;
+    while !rest.is_empty() {
+        let document = Document::from_str(&text).map_err(|_| EditError::ChangesMore)?;
+        let run = of_one_list(&document, rest)?;
+        let (list, others) = rest.split_at(run);
+        rest = others;
+        if let Some(first) = list.first() {
+            text = with_items(&document, first.pointer(), list)?;
+            continue;
+        }
+        while let Some((edit, others)) = rest.split_first() {
+            if block_list(&document, edit)?.is_some() {
+                break;
+            }
+            in_tree(&document, edit, quotes)?;
+            rest = others;
+        }
+        text = document.to_string();
+    }
+    Ok(text)
+}
+
+/// Makes an edit in the tree.
+fn in_tree(document: &Document, edit: &Edit, quotes: Quotes) -> Result<(), EditError> {
+    let (parent, key) = parent(document, edit.pointer())?;
+    let is_made = match (edit, parent) {
+        (Edit::Set { value, .. }, parent) => {
             let replaced = parent.get(&key).ok().filter(|_| quotes == Quotes::Kept);
             let value = match (value, replaced.as_ref().and_then(YamlNode::as_scalar)) {
                 (Value::String(text), Some(old)) => quoted_as(text, &old.value()),
                 _ => node(value)?,
             };
-            let is_set = match parent {
+            match parent {
                 Parent::Mapping(mapping) => {
                     mapping.set(key.as_str(), &*value);
                     true
                 }
-                Parent::Sequence(list) => list.set(index(&key)?, &*value),
-            };
-            if !is_set {
-                return Err(EditError::NotFound);
+                Parent::Sequence(list) => list.set(at(&key)?, &*value),
             }
         }
-        Edit::Rename { pointer, key: new } => {
-            let (Parent::Mapping(mapping), key) = parent(&document, pointer)? else {
-                return Err(EditError::NotFound);
-            };
+        (Edit::Rename { key: new, .. }, Parent::Mapping(mapping)) => {
             mapping.rename_key(key.as_str(), new.as_str());
+            true
         }
-        Edit::Remove { pointer } => match parent(&document, pointer)? {
-            (Parent::Mapping(mapping), key) => drop(mapping.remove(key.as_str())),
-            (Parent::Sequence(list), key) if list.is_flow_style() => drop(list.remove(index(&key)?)),
-            (Parent::Sequence(list), key) => {
-                let items = items(text, &list)?;
-                let item = items.get(index(&key)?).ok_or(EditError::NotFound)?;
-                if items.len() == 1 {
-                    // A block list cannot be empty.
-                    list.remove(0);
-                    return Ok(document.to_string());
-                }
-                return Ok(replaced(text, item.clone(), ""));
+        (Edit::Remove { .. }, Parent::Mapping(mapping)) => {
+            drop(mapping.remove(key.as_str()));
+            true
+        }
+        (Edit::Remove { .. }, Parent::Sequence(list)) => list.remove(at(&key)?).is_some(),
+        (Edit::Insert { value, .. }, Parent::Sequence(list)) => {
+            let at = if key == "-" { list.len() } else { at(&key)? };
+            list.insert(at, &*node(value)?);
+            true
+        }
+        (Edit::Move { to, .. }, Parent::Sequence(list)) => match list.remove(at(&key)?) {
+            Some(item) => {
+                list.insert(*to, item);
+                true
             }
+            None => false,
         },
-        Edit::Insert { pointer, value } => {
-            let (Parent::Sequence(list), key) = parent(&document, pointer)? else {
-                return Err(EditError::NotFound);
-            };
-            let length = list.len();
-            let at = if key == "-" { length } else { index(&key)? };
-            let value = node(value)?;
-            if list.is_flow_style() || at == length {
-                list.insert(at, &*value);
-                return Ok(document.to_string());
-            }
-            list.insert(length, &*value);
-            return moved(&document.to_string(), pointer, length, at);
-        }
-        Edit::Move { pointer, to } => {
-            let (Parent::Sequence(list), key) = parent(&document, pointer)? else {
-                return Err(EditError::NotFound);
-            };
-            let from = index(&key)?;
-            if !list.is_flow_style() {
-                return moved(text, pointer, from, *to);
-            }
-            let item = list.remove(from).ok_or(EditError::NotFound)?;
-            list.insert(*to, item);
-        }
-    }
-    Ok(document.to_string())
+        _ => false,
+    };
+    is_made.then_some(()).ok_or(EditError::ChangesMore)
 }
 
-/// Moves the lines of an item of a block list.
-fn moved(text: &str, pointer: &str, from: usize, to: usize) -> Result<String, EditError> {
+/// Returns how many of the first edits are about items of one block list.
+fn of_one_list(document: &Document, edits: &[Edit]) -> Result<usize, EditError> {
+    let Some(first) = edits.first() else { return Ok(0) };
+    let Some(list) = block_list(document, first)? else { return Ok(0) };
+    let is_of_list = |edit: &&Edit| {
+        let above = edit.pointer().rsplit_once('/').map(|(above, _)| above);
+        above == Some(list) && !matches!(edit, Edit::Set { .. } | Edit::Rename { .. })
+    };
+    Ok(edits.iter().take_while(is_of_list).count())
+}
+
+/// Returns the pointer of the block list whose items an edit removes, inserts or moves.
+fn block_list<'e>(document: &Document, edit: &'e Edit) -> Result<Option<&'e str>, EditError> {
+    if matches!(edit, Edit::Set { .. } | Edit::Rename { .. }) {
+        return Ok(None);
+    }
+    let is_block = match parent(document, edit.pointer())? {
+        (Parent::Sequence(list), _) => !list.is_flow_style(),
+        (Parent::Mapping(_), _) => false,
+    };
+    Ok(edit.pointer().rsplit_once('/').filter(|_| is_block).map(|(list, _)| list))
+}
+
+/// Removes, inserts and moves items of a block list: new ones are written at its end, and then the lines of all are put
+/// in order.
+fn with_items(document: &Document, pointer: &str, edits: &[Edit]) -> Result<String, EditError> {
+    let Parent::Sequence(list) = parent(document, pointer)?.0 else { return Err(EditError::ChangesMore) };
+    let mut order: Vec<usize> = (0..list.len()).collect();
+    for edit in edits {
+        let (_, key) = edit.pointer().rsplit_once('/').ok_or(EditError::ChangesMore)?;
+        let item =
+            |order: &[usize]| at(key).ok().filter(|at| *at < order.len()).ok_or(EditError::ChangesMore);
+        match edit {
+            Edit::Insert { value, .. } => {
+                let new = list.len();
+                let gap = if key == "-" { order.len() } else { at(key)? };
+                list.insert(new, &*node(value)?);
+                if gap > order.len() || list.len() != new + 1 {
+                    return Err(EditError::ChangesMore);
+                }
+                order.insert(gap, new);
+            }
+            Edit::Move { to, .. } => {
+                let moved = order.remove(item(&order)?);
+                if *to > order.len() {
+                    return Err(EditError::ChangesMore);
+                }
+                order.insert(*to, moved);
+            }
+            Edit::Remove { .. } if order.len() > 1 => drop(order.remove(item(&order)?)),
+            // A block list cannot be empty.
+            Edit::Remove { .. } => {
+                let mut left = with_items_in_order(&document.to_string(), pointer, &order)?;
+                let emptied = Document::from_str(&left).map_err(|_| EditError::ChangesMore)?;
+                if let Parent::Sequence(list) = parent(&emptied, pointer)?.0 {
+                    list.remove(0);
+                    left = emptied.to_string();
+                }
+                return match edits.last() {
+                    Some(last) if std::ptr::eq(last, edit) => Ok(left),
+                    _ => Err(EditError::ChangesMore),
+                };
+            }
+            Edit::Set { .. } | Edit::Rename { .. } => return Err(EditError::ChangesMore),
+        }
+    }
+    with_items_in_order(&document.to_string(), pointer, &order)
+}
+
+/// Puts the lines of the items of a block list in order; those that are not named go.
+fn with_items_in_order(text: &str, pointer: &str, order: &[usize]) -> Result<String, EditError> {
     let document = Document::from_str(text).map_err(|_| EditError::ChangesMore)?;
-    let (Parent::Sequence(list), _) = parent(&document, pointer)? else { return Err(EditError::NotFound) };
+    let Parent::Sequence(list) = parent(&document, pointer)?.0 else { return Err(EditError::ChangesMore) };
+    if order.iter().copied().eq(0..list.len()) {
+        return Ok(text.to_owned());
+    }
     let items = items(text, &list)?;
-    let item = items.get(from).ok_or(EditError::NotFound)?.clone();
-    let target = items.get(to).ok_or(EditError::NotFound)?;
-    let lines = text.get(item.clone()).ok_or(EditError::ChangesMore)?;
-    let lines = if lines.ends_with('\n') { lines.to_owned() } else { format!("{lines}\n") };
-    if to < from {
-        let rest = replaced(text, item, "");
-        return Ok(replaced(&rest, target.start..target.start, &lines));
+    let (Some(first), Some(last)) = (items.first(), items.last()) else {
+        return Err(EditError::ChangesMore);
+    };
+    let part = |range: Range<usize>| text.get(range).ok_or(EditError::ChangesMore);
+    let mut made = part(0..first.start)?.to_owned();
+    for index in order {
+        if !made.is_empty() && !made.ends_with('\n') {
+            made.push('\n');
+        }
+        made.push_str(part(items.get(*index).ok_or(EditError::ChangesMore)?.clone())?);
     }
-    let mut text = text.to_owned();
-    let mut end = target.end;
-    if !text.get(..end).is_some_and(|before| before.ends_with('\n')) {
-        text.insert(end, '\n');
-        end += 1;
+    let rest = part(last.end..text.len())?;
+    if !rest.is_empty() && !made.ends_with('\n') {
+        made.push('\n');
     }
-    let with = replaced(&text, end..end, &lines);
-    Ok(replaced(&with, item, ""))
-}
-
-fn replaced(text: &str, range: Range<usize>, by: &str) -> String {
-    let mut text = text.to_owned();
-    text.replace_range(range, by);
-    text
+    Ok(made + rest)
 }
 
 /// What a pointer leads into.
@@ -135,9 +201,9 @@ impl Parent {
     fn get(&self, key: &str) -> Result<YamlNode, EditError> {
         match self {
             Self::Mapping(mapping) => mapping.get(key),
-            Self::Sequence(list) => list.get(index(key)?),
+            Self::Sequence(list) => list.get(at(key)?),
         }
-        .ok_or(EditError::NotFound)
+        .ok_or(EditError::ChangesMore)
     }
 }
 
@@ -145,7 +211,7 @@ impl Parent {
 fn parent(document: &Document, pointer: &str) -> Result<(Parent, String), EditError> {
     let mapping = document.as_mapping().map(Parent::Mapping);
     let root = mapping.or_else(|| document.as_sequence().map(Parent::Sequence));
-    let mut parent = root.ok_or(EditError::NotFound)?;
+    let mut parent = root.ok_or(EditError::ChangesMore)?;
     let mut steps = pointer.split('/').skip(1).map(unescaped).peekable();
     while let Some(step) = steps.next() {
         if steps.peek().is_none() {
@@ -153,7 +219,11 @@ fn parent(document: &Document, pointer: &str) -> Result<(Parent, String), EditEr
         }
         parent = Parent::of(&parent.get(&step)?)?;
     }
-    Err(EditError::NotFound)
+    Err(EditError::ChangesMore)
+}
+
+fn at(key: &str) -> Result<usize, EditError> {
+    index(key).ok_or(EditError::ChangesMore)
 }
 
 /// A text in the quotes of another one.

@@ -110,6 +110,8 @@ export interface FileView {
   isReadOnly: boolean;
   /** The list of entries has more than this answer shows. */
   isCut?: boolean;
+  /** The file was deleted; then it has no hash. */
+  isGone?: boolean;
 }
 
 // --- POST files/{f}/edits, undo, redo, discard, fix, save ------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Edit, Edited, FileView } from "./api";
-import { apply, overlaps, reachSame } from "./pointer";
+import { apply, isUntouched, overlaps, reachSame } from "./pointer";
 import { access, call, CallError, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { toast } from "./announce";
@@ -197,10 +197,28 @@ export class OpenFile {
   }
 
   /** An answer that is older than what is known is thrown away, unless a server began anew. */
-  #take(view: FileView, isForced = false): void {
+  #take(view: FileView, isForced = false, isOwn = false): void {
     const known = this.server.value;
     if (!isForced && known && view.revision < known.revision && view.hash === known.hash) return;
+    if (!isForced && !isOwn && known && !this.conflict.value) this.#compare(known, view);
     this.server.value = view;
+  }
+
+  /** Edits that wait were made for what was known: where another has changed their places, a person chooses. */
+  #compare(known: FileView, view: FileView): void {
+    const waiting = this.pending.value;
+    const own = this.#sending ? waiting.slice(0, 1) : [];
+    const mine = waiting.slice(own.length);
+    if (mine.length === 0 || view.revision === known.revision) return;
+    // The answer to what is on its way may be this one, or still come.
+    const before = [known.value, own.reduce((value, batch) => apply(value, batch.edits ?? []), known.value)];
+    const texts = [known.text, ...own.flatMap(({ text }) => (text === undefined ? [] : [text]))];
+    const isMine = mine.every(({ edits, text }) =>
+      text === undefined
+        ? before.some((value) => isUntouched(value, view.value, edits ?? []))
+        : texts.includes(view.text),
+    );
+    if (!isMine) this.conflict.value = { kind: "edit", mine, theirs: view, before: known.value };
   }
 
   /** After a refused save: the draft is ours, the file's hash is theirs. */
@@ -219,7 +237,8 @@ export class OpenFile {
     if (!(await this.flush())) return;
     try {
       const body = { base: this.server.value?.revision ?? 0, ...more };
-      this.#take(await call<Edited>("POST", this.#path(verb), { body }));
+      // The server refuses a step over what another has changed, so the answer has nothing of others.
+      this.#take(await call<Edited>("POST", this.#path(verb), { body }), false, true);
     } catch (error) {
       this.#fail(error, "edit", [], this.server.value);
     }

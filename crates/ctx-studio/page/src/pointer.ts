@@ -104,6 +104,19 @@ export function reachSame(before: unknown, after: unknown, edits: readonly Edit[
   });
 }
 
+/** Whether another version has the same at the places of edits, so that none of them is made over something newer. */
+export function isUntouched(before: unknown, after: unknown, edits: readonly Edit[]): boolean {
+  const isSame = (pointer: string) => JSON.stringify(get(before, pointer)) === JSON.stringify(get(after, pointer));
+  const places = new Set<string>();
+  return edits.every((edit) => {
+    // What these edits have changed themselves says nothing about others.
+    const isOwn = [...places].some((place) => overlaps(place, edit.pointer));
+    if (edit.op === "insert" || edit.op === "move") places.add(edit.pointer.slice(0, edit.pointer.lastIndexOf("/")));
+    else places.add(edit.pointer);
+    return isOwn || (edit.op === "insert" ? true : isSame(edit.pointer));
+  }) && reachSame(before, after, edits);
+}
+
 function isSamePlace(before: unknown, after: unknown, path: readonly string[]): boolean {
   for (const token of path) {
     if (Array.isArray(before) !== Array.isArray(after)) return false;

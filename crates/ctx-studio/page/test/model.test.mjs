@@ -19,7 +19,7 @@ await build({
   outExtension: { ".js": ".mjs" },
   logLevel: "error",
 });
-const { apply, get, reachSame } = await import(join(out, "pointer.mjs"));
+const { apply, get, isUntouched, reachSame } = await import(join(out, "pointer.mjs"));
 const { Keys, listPointer } = await import(join(out, "preset/entries.mjs"));
 const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(
   join(out, "preset/placement.mjs")
@@ -160,4 +160,17 @@ test("removing, copying, and where lists stand", () => {
   assert.equal(listPointer({ messages: [] }), "/messages");
   assert.equal(listPointer({ agents: [{ presetMessages: [] }] }), "/agents/0/presetMessages");
   assert.equal(listPointer({}), undefined);
+});
+
+test("edits that wait are not made over what another has written at their places", () => {
+  const before = { name: "Ada", list: [{ id: "a", content: "x" }, { id: "b", content: "y" }] };
+  const set = (pointer, value) => ({ op: "set", pointer, value });
+  const other = { ...before, name: "Eve" };
+  assert.equal(isUntouched(before, other, [set("/list/0/content", "z")]), true);
+  assert.equal(isUntouched(before, other, [set("/name", "Mine")]), false);
+  const moved = { ...before, list: [before.list[1], before.list[0]] };
+  assert.equal(isUntouched(before, moved, [set("/list/0/content", "z")]), false);
+  const insert = { op: "insert", pointer: "/list/-", value: { id: "c", content: "" } };
+  assert.equal(isUntouched(before, other, [insert, set("/list/2/content", "z")]), true);
+  assert.equal(isUntouched(before, { ...before, list: before.list.slice(1) }, [{ op: "remove", pointer: "/list/0" }]), false);
 });

@@ -15,8 +15,8 @@ use crate::notices::Notices;
 /// How many drafts that equal their files are kept.
 const MAX_CLEAN: usize = 64;
 
-/// What a file is, the hash of what it holds, and that.
-pub(super) type ReadFile = (FileKind, String, Arc<[u8]>);
+/// What a file is, the hash of what it holds, and that where somebody looks at it.
+pub(super) type ReadFile = (FileKind, String, Option<Arc<[u8]>>);
 
 /// All files, by their ids.
 #[derive(Debug, Default)]
@@ -60,21 +60,29 @@ impl State {
                 KnownFile::gone(&found.path)
             });
             known.is_read_only = found.is_read_only;
-            known.stamp = found.stamp;
-            let Some((kind, hash, bytes)) = told else { continue };
+            let Some((kind, hash, bytes)) = told else {
+                known.stamp = found.stamp;
+                continue;
+            };
             let is_changed = hash != known.hash && !known.hash.is_empty();
+            if is_changed && known.open.is_some() && bytes.is_none() {
+                // Somebody has begun to look at it meanwhile: the next look reads it.
+                continue;
+            }
+            known.stamp = found.stamp;
             is_new |= kind != known.kind;
             known.kind = kind;
             known.hash = hash;
             if !is_changed {
                 continue;
             }
-            // A draft that is not saved stays what it is; saving it will tell.
-            let is_dirty = known.open.as_ref().is_some_and(OpenFile::is_dirty);
-            if !is_dirty {
-                known.open = known.open.as_ref().map(|_| OpenFile::open(&known.path, kind, bytes));
-                known.revision += 1;
-            }
+            let is_taken = match (&mut known.open, bytes) {
+                // What the other program wrote is a step that can be taken back, as those before it. A draft of the
+                // same place stays what it is; saving it will tell.
+                (Some(open), Some(bytes)) => open.follow(&known.path, kind, bytes, known.revision),
+                (open, _) => open.is_none(),
+            };
+            known.revision += u64::from(is_taken);
             notices.tell(NoticeKind::File, Some(&id), Some(known.revision), None);
         }
         is_new
@@ -139,13 +147,15 @@ impl KnownFile {
             findings: Vec::new(),
             is_read_only: is_read_only || self.is_read_only || open.is_none_or(|open| open.is_closed),
             is_cut: open.is_some_and(|open| open.is_cut),
+            is_gone: false,
         }
     }
 
-    /// Shows what the file itself holds.
-    pub(super) fn disk_view(&self, id: &str, bytes: Arc<[u8]>) -> FileView {
+    /// Shows what the file itself holds; none if it is gone.
+    pub(super) fn disk_view(&self, id: &str, bytes: Option<Arc<[u8]>>) -> FileView {
         let (path, stamp, hash) = (self.path.clone(), self.stamp, self.hash.clone());
-        let open = Some(OpenFile::open(&path, self.kind, bytes));
+        let is_gone = bytes.is_none();
+        let open = bytes.map(|bytes| OpenFile::open(&path, self.kind, bytes));
         let file = Self {
             path,
             stamp,
@@ -155,6 +165,6 @@ impl KnownFile {
             revision: self.revision,
             open,
         };
-        file.view(id, false)
+        FileView { is_gone, is_read_only: false, ..file.view(id, false) }
     }
 }

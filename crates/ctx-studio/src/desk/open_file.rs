@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ctx_project::config;
-use ctx_project::drafts::{Draft, Edit};
+use ctx_project::drafts::{Draft, Edit, EditError};
 use ctx_project::sources::{Mark, Position};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
 use super::carry::{carried, logged};
+use super::merge;
 use crate::api_files::FileKind;
 use crate::call::Refusal;
 use crate::codes;
@@ -50,6 +51,8 @@ pub(super) struct OpenFile {
     ids: VecDeque<String>,
     /// Who set which value last, and when: letters of one word are one step.
     typed: Option<Typed>,
+    /// The bytes that would be saved, at a revision of the draft.
+    bytes: Option<(u64, Arc<[u8]>)>,
     /// What was found at a revision.
     pub(super) found: Option<(u64, Arc<Found>)>,
 }
@@ -117,6 +120,7 @@ impl OpenFile {
             log: VecDeque::new(),
             ids: VecDeque::new(),
             typed: None,
+            bytes: None,
             found: None,
         };
         if kind == FileKind::Config {
@@ -160,13 +164,21 @@ impl OpenFile {
         Some(value)
     }
 
-    /// Returns the bytes that would be saved.
-    pub(super) fn bytes(&self) -> Arc<[u8]> {
-        match &self.base {
-            Some(base) if self.is_closed => base.clone(),
-            _ if self.has_mark => [MARK, self.draft.text().as_bytes()].concat().into(),
-            _ => self.draft.text().as_bytes().into(),
+    /// Returns the bytes that would be saved; they are copied once for each change of the draft.
+    pub(super) fn bytes(&mut self) -> Arc<[u8]> {
+        if let Some(base) = self.base.as_ref().filter(|_| self.is_closed) {
+            return base.clone();
         }
+        let revision = self.draft.revision();
+        if let Some((_, bytes)) = self.bytes.as_ref().filter(|(known, _)| *known == revision) {
+            return bytes.clone();
+        }
+        let bytes: Arc<[u8]> = match self.has_mark {
+            true => [MARK, self.draft.text().as_bytes()].concat().into(),
+            false => self.draft.text().as_bytes().into(),
+        };
+        self.bytes = Some((revision, bytes.clone()));
+        bytes
     }
 
     pub(super) fn is_dirty(&self) -> bool {
@@ -224,10 +236,18 @@ impl OpenFile {
         }
         let log = logged(&edits, self.draft.value());
         let before = self.draft.revision();
-        self.draft.edit_all(&edits).map_err(|error| {
+        let refused = |error: EditError| {
             let help = phrase!("edit the text instead");
             Refusal::new(422, codes::REFUSED_EDIT, error.phrase()).with_help(help)
-        })?;
+        };
+        if self.kind == FileKind::Config {
+            let mut draft = self.draft.clone();
+            draft.edit_all(&edits).map_err(refused)?;
+            self.refuse_forbidden(draft.text())?;
+            self.draft = draft;
+        } else {
+            self.draft.edit_all(&edits).map_err(refused)?;
+        }
         if self.draft.revision() == before {
             return Ok(false);
         }
@@ -293,8 +313,35 @@ impl OpenFile {
         self.saved_as(Self::open(path, self.kind, bytes));
     }
 
+    /// Follows what another program wrote: takes it where nobody has edited the file, and carries edits of other lines
+    /// over it; returns whether it did.
+    pub(super) fn follow(&mut self, path: &str, kind: FileKind, bytes: Arc<[u8]>, revision: u64) -> bool {
+        let disk = Self::open(path, kind, bytes);
+        let text = match self.is_dirty() {
+            false => Some(disk.draft.text().to_owned()),
+            true => self.carried_over(&disk),
+        };
+        let Some(text) = text else { return false };
+        self.draft.set_text(&text);
+        self.kind = kind;
+        self.note(revision + 1, Logged::Whole);
+        self.saved_as(disk);
+        true
+    }
+
+    /// Returns the edits of this draft in the text of the file as it is now, if both can be read and touch other lines.
+    fn carried_over(&self, disk: &Self) -> Option<String> {
+        let base = std::str::from_utf8(without_mark(self.base.as_deref()?)).ok()?;
+        let is_open = !self.is_closed && !disk.is_closed && self.kind == disk.kind;
+        let merged = merge::merged(base, self.draft.text(), disk.draft.text()).filter(|_| is_open)?;
+        let mut draft = disk.draft.clone();
+        draft.set_text(&merged);
+        (draft.value().is_some() || self.draft.value().is_none()).then_some(merged)
+    }
+
     fn saved_as(&mut self, disk: Self) {
         self.typed = None;
+        self.bytes = None;
         self.base = disk.base;
         self.base_hash = disk.base_hash;
         self.has_mark = disk.has_mark;
@@ -316,7 +363,7 @@ impl OpenFile {
         let old = config::value_of(&saved).unwrap_or_default();
         let changed = FORBIDDEN.iter().find(|key| old.get(**key) != new.get(**key));
         changed.map_or(Ok(()), |key| {
-            let message = phrase!("the page may not set `{key}` of `ctx.toml`", key = *key);
+            let message = phrase!("the page cannot change `{key}` in `ctx.toml`", key = *key);
             let help = phrase!("edit the file with an editor, and trust it with `ctx trust`");
             Err(Refusal::new(403, codes::FORBIDDEN_KEY, message).with_help(help))
         })
@@ -327,7 +374,9 @@ impl OpenFile {
         let is_readable = self.kind != FileKind::Config || config::value_of(self.draft.text()).is_some();
         match is_readable {
             true => self.refuse_forbidden(self.draft.text()),
-            false => Err(Refusal::unusable(phrase!("`ctx.toml` is no TOML; correct it before it is saved"))),
+            false => {
+                Err(Refusal::unusable(phrase!("`ctx.toml` is not valid TOML; correct it before saving")))
+            }
         }
     }
 

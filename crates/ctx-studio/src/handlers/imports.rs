@@ -7,7 +7,7 @@ use ctx_project::sample;
 use ctx_types::phrase;
 
 use crate::api::NoticeKind;
-use crate::api_imports::{ImportDiscard, ImportWrite, ImportWritten};
+use crate::api_imports::{ImportDiscard, ImportWrite, ImportWritten, Start};
 use crate::call::{Call, Refusal, Reply};
 use crate::codes;
 use crate::server::Server;
@@ -39,6 +39,7 @@ pub(crate) fn discard(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 /// Writes the sample, as `ctx init` does; where one of its files exists, nothing is written.
 pub(crate) fn start(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     refuse_read_only(server)?;
+    let Start {} = call.json()?;
     let folder = &server.desk.folder.path;
     let paths = sample::paths(folder);
     if let Some(path) = paths.iter().find(|path| path.symlink_metadata().is_ok()) {
@@ -63,7 +64,7 @@ fn told(server: &Server, call: &Call, written: Vec<String>) -> Result<Reply, Ref
 fn refuse_read_only(server: &Server) -> Result<(), Refusal> {
     match server.is_read_only {
         true => {
-            let message = phrase!("this run shows files and changes none (`--read-only`)");
+            let message = phrase!("this run is read-only (`--read-only`)");
             Err(Refusal::new(403, codes::READ_ONLY, message))
         }
         false => Ok(()),

@@ -69,6 +69,7 @@ pub(crate) fn start(place: &TempDir) -> Running {
 }
 
 pub(crate) fn start_with(project: &Path, store: &Path, change: impl FnOnce(Studio) -> Studio) -> Running {
+    std::fs::create_dir_all(store.parent().unwrap()).unwrap();
     let studio = change(Studio::new(Engine::new()).unwrap().project(project).store(store));
     let links = studio.links();
     let (told, heard) = std::sync::mpsc::channel();

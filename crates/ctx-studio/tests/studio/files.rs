@@ -126,6 +126,59 @@ fn a_file_that_nobody_edits_is_read_anew() {
 }
 
 #[test]
+fn what_another_program_wrote_can_be_taken_back() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let mine = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
+    server.save(&id, mine["hash"].as_str().unwrap(), &json!({})).good();
+    std::fs::write(project(&place).join("agent.yaml"), "name: Outside\npresetMessages: []\n").unwrap();
+    server.get("/api/project").good();
+    let theirs = server.view(&id);
+    assert_eq!((&theirs["value"]["name"], &theirs["isDirty"]), (&json!("Outside"), &json!(false)));
+    let name = |step: &str| {
+        server.ask("POST", &format!("/api/files/{id}/{step}"), &json!({})).good()["value"]["name"].clone()
+    };
+    assert_eq!([name("undo"), name("undo"), name("redo")], [json!("Mine"), json!("Robin"), json!("Mine")]);
+}
+
+#[test]
+fn a_draft_is_carried_over_what_another_program_wrote_elsewhere() {
+    let place = folder();
+    let server = start(&place);
+    let file = project(&place).join("agent.yaml");
+    let id = server.id("agent.yaml");
+    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
+    std::fs::write(&file, AGENT.replace("never", "always")).unwrap();
+    server.get("/api/project").good();
+    let both = AGENT.replace("never", "always").replace("Robin\np", "Mine\np");
+    let view = server.view(&id);
+    assert_eq!((view["text"].as_str().unwrap(), &view["isDirty"]), (both.as_str(), &json!(true)));
+    server.save(&id, view["hash"].as_str().unwrap(), &json!({})).good();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), both);
+}
+
+#[test]
+fn a_file_that_was_deleted_is_written_only_by_who_knows_that() {
+    let place = folder();
+    let inner = project(&place).join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::write(inner.join("agent.yaml"), AGENT).unwrap();
+    let server = start(&place);
+    let id = server.id("inner/agent.yaml");
+    let mine = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
+    std::fs::remove_dir_all(&inner).unwrap();
+    let refused = server.save(&id, mine["hash"].as_str().unwrap(), &json!({}));
+    let theirs = refused.json()["theirs"].clone();
+    assert_eq!((&theirs["isGone"], &theirs["hash"], &theirs["text"]), (&json!(true), &json!(""), &json!("")));
+    assert_eq!(refused.refused(409), "CTX1009");
+    assert!(!inner.exists());
+    server.save(&id, "", &json!({ "overwrite": true })).good();
+    let written = std::fs::read_to_string(inner.join("agent.yaml")).unwrap();
+    assert_eq!(written, mine["text"].as_str().unwrap());
+}
+
+#[test]
 fn a_text_that_cannot_be_read_is_shown_with_its_place() {
     let place = folder();
     std::fs::write(project(&place).join("agent.yaml"), "name: Ada\nlist: [é, b\nmore: 1\n").unwrap();
@@ -141,7 +194,7 @@ fn a_text_that_cannot_be_read_is_shown_with_its_place() {
     assert_eq!(server.edit(&id, &edit).refused(422), "CTX1013");
     let body = json!({ "base": 0, "id": "t", "text": "name: Ada\nlist: [é, b]\nmore: 1\n" });
     let document = server.ask("POST", &format!("/api/files/{id}/edits"), &body).good();
-    assert_eq!(fixed["value"]["list"][0], "é");
+    assert_eq!(document["value"]["list"][0], "é");
     let undone = server.ask("POST", &format!("/api/files/{id}/undo"), &json!({})).good();
     assert!(undone.get("value").is_none());
 }
@@ -192,6 +245,17 @@ fn odd_edits_are_refused_and_nothing_breaks() {
     for edits in impossible {
         let answer = server.edit(&id, &edits);
         assert_eq!(answer.status, 422, "{edits} {}", String::from_utf8_lossy(&answer.body));
+    }
+    for pointer in ["/presetMessages/00", "/~2", "name"] {
+        let edits = json!([{ "op": "set", "pointer": pointer, "value": 1 }]);
+        assert_eq!(server.edit(&id, &edits).refused(422), "CTX1013", "{pointer}");
+    }
+    let many = vec![json!({ "op": "set", "pointer": "/name", "value": "x" }); 1_001];
+    let answer = server.edit(&id, &json!(many));
+    assert!(answer.json()["message"].as_str().unwrap().contains("1000"), "{}", answer.json());
+    assert_eq!(answer.refused(413), "CTX1010");
+    for body in [json!([1]), json!({ "force": true }), json!("x")] {
+        assert_eq!(server.ask("POST", "/api/start", &body).refused(400), "CTX1000", "{body}");
     }
     assert_eq!(server.view(&id)["text"].as_str().unwrap(), AGENT);
     let answer = server.ask("POST", &path, &json!({ "base": 99, "id": "a", "edits": [] }));

@@ -109,7 +109,7 @@ fn every_body_has_its_type_and_its_limit() {
     assert_eq!(server.send("POST", "/api/login", &headers, &long[..2_000]).refused(413), "CTX1010");
     let header = "x".repeat(20 << 10);
     let headers = [("host", host.as_str()), ("x-long", &header)];
-    assert_eq!(server.send("GET", "/", &headers, b"").status, 431);
+    assert_eq!(server.send("GET", "/", &headers, b"").refused(431), "CTX1010");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn other_methods_and_paths_are_refused_and_protected() {
     for route in routes() {
         let path = route.path.replace("{f}", "00").replace("{p}", "00");
         for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
-            assert_eq!(server.send(method, &path, &headers, b"").status, 405, "{method} {path}");
+            assert_eq!(server.send(method, &path, &headers, b"").refused(405), "CTX1000", "{method} {path}");
         }
     }
     for path in
@@ -186,6 +186,43 @@ fn a_link_counts_once() {
     for body in [json!({}), json!([]), json!({ "code": 1 })] {
         assert_eq!(server.ask("POST", "/api/login", &body).refused(400), "CTX1000");
     }
+}
+
+/// Whoever sends slowly, without a token, keeps nobody waiting.
+#[test]
+fn slow_logins_hold_up_no_other_request() {
+    use std::io::Write as _;
+    let place = folder();
+    let server = start(&place);
+    let head = format!(
+        "POST /api/login HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{{",
+        server.host()
+    );
+    let slow: Vec<std::net::TcpStream> = (0..40)
+        .map(|_| {
+            let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // The client itself would wait for longer than the logins may take; the answer must be there before.
+    let code = json!({ "code": "x" });
+    assert_eq!(server.ask("POST", "/api/login", &code).refused(401), "CTX1002");
+    server.get("/api/project").good();
+    for stream in &slow {
+        stream.set_nonblocking(true).unwrap();
+        let waiting = stream.peek(&mut [0]).unwrap_err();
+        assert_eq!(waiting.kind(), std::io::ErrorKind::WouldBlock);
+    }
+}
+
+#[test]
+fn a_folder_of_the_store_that_is_not_there_is_told_and_not_made() {
+    let place = folder();
+    let studio = ctx_studio::Studio::new(ctx_engine::Engine::new()).unwrap().project(project(&place));
+    let told = studio.store(place.path().join("mistyped/a.db")).check().unwrap_err().to_string();
+    assert!(told.contains("mistyped") && told.contains("does not exist"), "{told}");
+    assert!(!place.path().join("mistyped").exists());
 }
 
 #[test]
@@ -304,7 +341,7 @@ fn a_run_that_only_shows_changes_nothing() {
     assert_eq!(server.ask("POST", "/api/start", &json!({})).refused(403), "CTX1005");
     let write = json!({ "batch": "b", "folder": "x" });
     assert_eq!(server.ask("POST", "/api/import/write", &write).refused(403), "CTX1005");
-    assert!(!place.path().join("store").exists());
+    assert_eq!(std::fs::read_dir(place.path().join("store")).unwrap().count(), 0);
 }
 
 #[test]

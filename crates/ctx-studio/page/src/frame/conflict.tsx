@@ -45,12 +45,12 @@ export function ConflictBar({ file }: { file: OpenFile }) {
         </p>
       </section>
     );
-  const theirs = isSave || !edit ? conflict.theirs.text : shown(get(conflict.theirs.value, edit.pointer));
+  const theirs = conflict.theirs.isGone ? t().removed : isSave || !edit ? conflict.theirs.text : shown(get(conflict.theirs.value, edit.pointer));
   return (
     <section class="conflict" role="alert" aria-label={t().conflict} data-test="conflict">
       <p>
         <Icon name="triangle-alert" />
-        <b>{isSave ? t().conflictOfSave(conflict.theirs.path) : t().conflictOfEdit(place)}</b>{" "}
+        <b>{isSave ? (conflict.theirs.isGone ? t().conflictOfGone : t().conflictOfSave)(conflict.theirs.path) : t().conflictOfEdit(place)}</b>{" "}
         {!isKeepable && t().conflictElsewhere}
       </p>
       <div class="both">
@@ -72,7 +72,7 @@ export function ConflictBar({ file }: { file: OpenFile }) {
           copy
         )}
         <Button onClick={() => void file.takeTheirs()} testId="take-theirs">
-          {isSave ? t().takeTheFile : t().takeTheirs}
+          {conflict.theirs.isGone ? t().dropMine : isSave ? t().takeTheFile : t().takeTheirs}
         </Button>
       </p>
     </section>

@@ -42,10 +42,11 @@ export const en = {
 
   // Two who change the same
   conflict: "Two versions",
-  conflictOfSave: (path: string) => `${path} was changed outside of this page since it was read.`,
-  conflictOfEdit: (place: string) => `${place} was changed in another window meanwhile.`,
-  conflictOfRefusal: (place: string) => `The server does not take what was changed: ${place}.`,
-  conflictElsewhere: "The entry stands elsewhere now. Copy your text and put it there, or give it up.",
+  conflictOfSave: (path: string) => `${path} was changed by another program.`,
+  conflictOfGone: (path: string) => `${path} was deleted by another program.`,
+  conflictOfEdit: (place: string) => `${place} was changed in another window.`,
+  conflictOfRefusal: (place: string) => `The server refused your change: ${place}.`,
+  conflictElsewhere: "The entry has moved. Copy your text and paste it there, or discard it.",
   entryField: (n: number, field?: string) => (field === undefined ? `Entry ${n}` : `Entry ${n}, ${field}`),
   entryFields: {
     content: "text",

@@ -42,10 +42,11 @@ export const zh: Texts = {
 
   // 同时更改
   conflict: "两个版本",
-  conflictOfSave: (path) => `${path} 在读取之后被其他程序更改过。`,
-  conflictOfEdit: (place) => `${place} 同时在另一个窗口中被更改。`,
-  conflictOfRefusal: (place) => `服务器没有接受更改：${place}。`,
-  conflictElsewhere: "该条目现在已在别处。请复制您的文本后放到那里，或放弃它。",
+  conflictOfSave: (path) => `${path} 已被其他程序更改。`,
+  conflictOfGone: (path) => `${path} 已被其他程序删除。`,
+  conflictOfEdit: (place) => `${place} 已在另一个窗口中更改。`,
+  conflictOfRefusal: (place) => `服务器拒绝了您的更改：${place}。`,
+  conflictElsewhere: "该条目已移动。请复制您的文本并粘贴到那里，或放弃更改。",
   entryField: (n, field) => (field === undefined ? `第 ${n} 条` : `第 ${n} 条的${field}`),
   entryFields: {
     content: "文本",

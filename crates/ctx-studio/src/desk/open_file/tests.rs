@@ -30,7 +30,7 @@ fn a_mark_at_the_beginning_stays() {
 #[test]
 fn what_is_no_text_is_shown_and_not_edited() {
     for bytes in [&b"name: \xFF\n"[..], b"\xFF\xFEn\0a\0", b"name: \0\n"] {
-        let file = open("a.yaml", FileKind::Agent, bytes);
+        let mut file = open("a.yaml", FileKind::Agent, bytes);
         assert!(file.is_closed && !file.is_dirty());
         assert_eq!(&*file.bytes(), bytes);
     }
@@ -39,7 +39,7 @@ fn what_is_no_text_is_shown_and_not_edited() {
 #[test]
 fn a_large_file_is_shown_in_part() {
     let bytes = format!("\"{}\"", "é".repeat(2 << 20));
-    let file = open("a.json", FileKind::Other, bytes.as_bytes());
+    let mut file = open("a.json", FileKind::Other, bytes.as_bytes());
     assert!(file.is_cut && file.is_closed && file.value().is_none());
     assert!(file.text().len() <= 64 << 10);
     assert_eq!(file.bytes().len(), bytes.len());
@@ -92,7 +92,7 @@ fn what_the_page_may_not_set_is_refused() {
 #[test]
 fn secrets_are_not_shown() {
     let config = "[endpoint]\nheaders = { x-key = \"canary\" }\n";
-    let file = open("ctx.toml", FileKind::Config, config.as_bytes());
+    let mut file = open("ctx.toml", FileKind::Config, config.as_bytes());
     assert!(file.is_closed && !file.text().contains("canary"));
     assert_eq!(&*file.bytes(), config.as_bytes());
 }
