@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use ctx_compress::mask::check_summaries;
 use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
-use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_preset_import::{Document, detect};
 use ctx_types::{Diagnostic, Phrase, Session, phrase};
 use ctx_wire::lint;
@@ -138,8 +137,6 @@ impl Checker {
                     bytes = fixes.fix(path, &name, bytes, &|bytes| findings(bytes, path, self));
                 }
                 match self.read(path, &bytes, &mut sources) {
-                    // A folder holds files of others: what they are is asked only where something is wrong with them.
-                    Ok((kind, found)) if is_of_folder && is_only_a_guess(&found) => Ok((kind, Vec::new())),
                     Ok((Kind::Config, found)) => Ok((Kind::Config, without_fixes(path, found, fixes))),
                     Ok(read) => Ok(read),
                     Err(Unread::Known(found)) => Err(*found),
@@ -153,11 +150,6 @@ impl Checker {
         };
         Some(Checked::of(name, read, sources))
     }
-}
-
-/// Returns whether nothing was found but that it was guessed what a file is.
-fn is_only_a_guess(found: &[Diagnostic]) -> bool {
-    found.iter().all(|finding| finding.code == GUESSED_FORMAT)
 }
 
 /// Why a file is not read as what it is.

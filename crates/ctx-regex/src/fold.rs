@@ -4,6 +4,8 @@
 //! equal if their upper-case forms are, where a form of several code units and a non-ASCII letter with
 //! an ASCII form do not count: the Kelvin sign is no `k`, and `ß` is no `ẞ`.
 
+use std::collections::BTreeMap;
+
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use crate::code_set::CodeSet;
@@ -19,11 +21,13 @@ pub(crate) struct Folder {
     unicode: bool,
     /// All characters that have a case, once they were needed.
     cased: Option<CodeSet>,
+    /// What single characters become: a pattern has few, and many times.
+    closed: BTreeMap<u32, CodeSet>,
 }
 
 impl Folder {
     pub(crate) fn new(unicode: bool) -> Self {
-        Self { unicode, cased: None }
+        Self { unicode, cased: None, closed: BTreeMap::new() }
     }
 
     /// The members of `set` whose case matters; closing the set takes time in their number.
@@ -42,7 +46,17 @@ impl Folder {
     /// Adds to `set` all that equals one of its members when case is ignored.
     ///
     /// `cased` is what [`Folder::cased_part`] gave for `set`.
-    pub(crate) fn close(&self, set: &CodeSet, cased: &CodeSet) -> CodeSet {
+    pub(crate) fn close(&mut self, set: &CodeSet, cased: &CodeSet) -> CodeSet {
+        let Some(code) = set.single() else { return self.closure(set, cased) };
+        if let Some(known) = self.closed.get(&code) {
+            return known.clone();
+        }
+        let closed = self.closure(set, cased);
+        self.closed.insert(code, closed.clone());
+        closed
+    }
+
+    fn closure(&self, set: &CodeSet, cased: &CodeSet) -> CodeSet {
         let added = simple_folding(cased).difference(set);
         if self.unicode {
             return set.union(&added);
@@ -84,8 +98,6 @@ pub(crate) fn upper(c: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn closed(unicode: bool, members: &str) -> String {

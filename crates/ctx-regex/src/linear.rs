@@ -23,6 +23,10 @@ const GROUPS_AT_FULL_SIZE: usize = 12;
 /// Patterns with more positions than this are slower at worst, and count for more.
 const POSITIONS_PER_STEP: usize = 64;
 
+/// How long building may take, in estimated half microseconds. A stranger's book has thousands of keys, and twenty bytes such
+/// as `\p{L}{200}` took 30 ms each; backtracking counts repetitions instead of writing them out.
+const MOST_BUILDING: usize = 2_000;
+
 /// A pattern that the `regex` crate matches as JavaScript does, at least in most texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear {
@@ -41,7 +45,7 @@ impl Linear {
     /// Builds the engine; nothing for a pattern that it cannot match, or that is too large for it.
     pub(crate) fn new(pattern: &Pattern, flags: Flags, limits: &Limits) -> Option<Self> {
         let positions = positions::count(&pattern.root);
-        if positions > limits.positions {
+        if positions > limits.positions || positions::building(&pattern.root) > MOST_BUILDING {
             return None;
         }
         let written = emit::write(&pattern.root, flags, limits.compiled_bytes)?;
@@ -176,6 +180,8 @@ mod tests {
         };
         assert!(fits("a{2000}", &Limits::default()));
         assert!(!fits("a{2001}", &Limits::default()));
+        assert!(fits("[^x]{95}", &Limits::default()));
+        assert!(!fits("[^x]{1000}", &Limits::default()));
         assert!(!fits("(?:a{0,4294967295}){4294967295}", &Limits::default()));
         let limits = Limits { positions: 21, ..Limits::default() };
         assert!(fits("[ab]{0,20}c", &limits));

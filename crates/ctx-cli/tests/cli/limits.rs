@@ -97,8 +97,8 @@ fn a_file_that_is_too_large_is_refused() {
 #[test]
 fn folders_have_a_depth() {
     let path = format!("root/{}a.yaml", "d/".repeat(40));
-    let answer = ctx("check root", &[(&path, "name: a"), ("root/e.yaml", "name: e\ncontent: x")]);
-    let start = "exit code 3\n=== output\n`root/e.yaml` is checked as a user profile\n1 file checked: 1 error, 0 warnings\n=== errors\n";
+    let answer = ctx("check root", &[(&path, "name: a"), ("root/e.yaml", "presetMessages: []")]);
+    let start = "exit code 3\n=== output\n`root/e.yaml` is checked as an agent\n1 file checked: 1 error, 0 warnings\n=== errors\n";
     assert!(answer.starts_with(&format!("{start}error[CTX0900]: `root/d/d/")), "{answer}");
     assert!(answer.contains("d` is nested more than 32 folders deep\n"), "{answer}");
 }
@@ -107,13 +107,13 @@ fn folders_have_a_depth() {
 #[cfg(unix)]
 fn links_are_not_followed_out_of_a_folder() {
     let folder =
-        Folder::with(&[("outside/a.yaml", "presetMessages: 7"), ("inside/b.yaml", "name: b\ncontent: x")]);
+        Folder::with(&[("outside/a.yaml", "presetMessages: 7"), ("inside/b.yaml", "presetMessages: []")]);
     std::os::unix::fs::symlink("../outside", folder.path().join("inside/link")).unwrap();
     std::os::unix::fs::symlink("../inside", folder.path().join("inside/circle")).unwrap();
     assert_snapshot!(folder.ctx("check inside"), @"
     exit code 0
     === output
-    `inside/b.yaml` is checked as a user profile
+    `inside/b.yaml` is checked as an agent
     1 file checked: 0 errors, 0 warnings
     ");
 }
