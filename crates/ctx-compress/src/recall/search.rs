@@ -77,6 +77,11 @@ impl RecallIndex {
         found.into_iter().take_while(|(score, _)| *score >= least).map(hit).collect()
     }
 
+    /// Returns whether a text has a word that a search would look for.
+    pub fn knows(&self, text: &str) -> bool {
+        !self.terms(&[(text, 100)]).is_empty()
+    }
+
     /// Scores records by the words they have; returns the best with their neighbours, in their order, each once.
     fn score(&self, query: &[(&str, u64)], scores: &mut [u32]) -> Vec<u32> {
         let mut touched = Vec::new();
