@@ -55,4 +55,5 @@ mod calendar;
 pub mod codes;
 pub mod mask;
 pub mod quality;
+pub mod recall;
 pub mod request;

@@ -28,7 +28,11 @@ pub use budget_plan::{BudgetNeed, BudgetPlan, BudgetVerdict, part_costs};
 pub use cache::{PrefixStability, prefix_stability};
 pub use config::RequestConfig;
 pub use coverage::Coverage;
-pub(crate) use coverage::{Excerpt, excerpts, is_filler};
+pub(crate) use coverage::{
+    Excerpt, Vocabulary, Word, each_word, excerpts, first_name, is_filler, passages, stem, without_name,
+    write_detail, write_prefix, write_whole,
+};
+pub(crate) use excerpt::own_source;
 pub use key_message::KeyMessage;
 pub use last_rounds::LastRounds;
 pub use layout::{Part, Protection, is_summary};

@@ -183,6 +183,7 @@ impl<'a> Assembly<'a> {
         }
         if let Some(memory) = self.ports.memory {
             run.blackboard.insert(memory.compression());
+            run.blackboard.insert(memory.recall());
         }
         attachments::tell_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;

@@ -2,14 +2,15 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use ctx_processors::KeptCompression;
+use ctx_processors::{KeptCompression, KeptRecall};
 
 /// What the turns of one conversation keep for each other; a host has one beside each conversation that is open.
 ///
 /// With `request-compressor` on, a beginning of the conversation that was rewritten stays as it was written until the
 /// request comes near its budget again, so that the provider's prompt cache holds and a turn costs little. Without a
 /// memory each turn rewrites anew. It belongs to no agent: where the settings of the compressor or the messages
-/// differ from those it was made with, it counts for nothing. Previews read it and leave it as it is.
+/// differ from those it was made with, it counts for nothing. Previews read it and leave it as it is. With `recall`
+/// on, the index of the conversation is kept too, and grows by what is new.
 ///
 /// ```
 /// use ctx_engine::{Compile, ConversationMemory, Engine, Ports, Switches};
@@ -41,6 +42,7 @@ use ctx_processors::KeptCompression;
 #[derive(Debug, Default)]
 pub struct ConversationMemory {
     compression: Mutex<KeptCompression>,
+    recall: KeptRecall,
 }
 
 impl ConversationMemory {
@@ -56,6 +58,10 @@ impl ConversationMemory {
 
     pub(crate) fn compression(&self) -> KeptCompression {
         self.compression.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn recall(&self) -> KeptRecall {
+        self.recall.clone()
     }
 
     pub(crate) fn keep(&self, compression: KeptCompression) {

@@ -9,8 +9,8 @@ use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 use crate::{
     AssetResolver, AuthorNote, ConvertSystemToUser, DialogueExamples, EnsureAlternatingRoles,
     GenerationPrompt, InjectionAssembler, MergeConsecutiveRoles, MergeInjections, MergeSystemToHead,
-    RegexProcessor, RequestCompressor, SessionLoader, SpeakerNames, SquashSystem, TokenLimiter,
-    TranscriptionProcessor, VariableProcessor, WorldbookProcessor,
+    RecallProcessor, RegexProcessor, RequestCompressor, SessionLoader, SpeakerNames, SquashSystem,
+    TokenLimiter, TranscriptionProcessor, VariableProcessor, WorldbookProcessor,
 };
 
 /// Returns the built-in processors in the order in which they run, for an application's anchors and macros,
@@ -25,7 +25,7 @@ use crate::{
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
-    let processors: [Arc<dyn ContextProcessor>; 19] = [
+    let processors: [Arc<dyn ContextProcessor>; 20] = [
         Arc::new(SessionLoader),
         Arc::new(RegexProcessor::new(macros.clone(), ports.clone())),
         Arc::new(TranscriptionProcessor),
@@ -38,6 +38,7 @@ pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroP
         Arc::new(GenerationPrompt::new(macros, ports)),
         Arc::new(VariableProcessor),
         Arc::new(RequestCompressor),
+        Arc::new(RecallProcessor),
         Arc::new(TokenLimiter),
         Arc::new(MergeSystemToHead),
         Arc::new(SquashSystem),

@@ -1,11 +1,13 @@
 //! `request-compressor`: settled history in fewer tokens, before anything has to be dropped.
 
 use async_trait::async_trait;
-use ctx_compress::request::{CompressionPipeline, Meter, repair, strategy};
+use ctx_compress::request::{CompressionPipeline, Meter, RequestConfig, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Message, NodeId, Place, phrase};
 
-use crate::compression::{KeptCompression, Settings, StageInput, fields, tell, tell_repairs};
+use crate::compression::{
+    CompressionRoom, KeptCompression, Settings, StageInput, fields, tell, tell_repairs,
+};
 use crate::gap_ranks::GapRanks;
 use crate::session_loader::PINNED;
 use crate::window::LoadedWindow;
@@ -66,6 +68,10 @@ impl ContextProcessor for RequestCompressor {
         .fit();
         cx.checkpoint()?;
         tell(cx, &messages, &outcome, &settings);
+        if outcome.kept.is_set() {
+            let tokens = trigger(&settings).saturating_sub(outcome.tokens);
+            cx.blackboard.insert(CompressionRoom { tokens });
+        }
         cx.blackboard.insert(outcome.kept);
         let is_same = |(after, before): (&Message, &Message)| after.is_shared_with(before);
         if outcome.messages.len() != draft.len() || !outcome.messages.iter().zip(&draft).all(is_same) {
@@ -73,6 +79,12 @@ impl ContextProcessor for RequestCompressor {
         }
         Ok(())
     }
+}
+
+/// Returns at how many tokens compression begins.
+fn trigger(settings: &Settings) -> u64 {
+    let config = &settings.config;
+    RequestConfig { target_usage: config.trigger_threshold, ..config.clone() }.target()
 }
 
 /// Puts calls and results right that do not pair, and tells of it.

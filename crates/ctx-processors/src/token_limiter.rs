@@ -144,6 +144,11 @@ impl Units {
         units
     }
 
+    /// Returns how many units there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// Returns where the oldest `count` units end.
     pub(crate) fn end(&self, count: usize) -> usize {
         count.checked_sub(1).and_then(|newest| self.ends.get(newest)).copied().unwrap_or_default()

@@ -82,6 +82,7 @@ pub(crate) struct PassArguments {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress run --session chat.json --budget 8000 --json > shorter.json\n  \
+    ctx compress run --session chat.json --budget 8000 --input \"When does her train leave?\"\n  \
     ctx compress run --session chat.json --mask\n  \
     ctx compress run --session chat.json --mask --from 1 --to 20 --write\n  \
     ctx compress run --session chat.json --mask --summarizer \"cmd:llm -m gpt-5-mini\" --write\n  \
@@ -95,6 +96,9 @@ pub(crate) struct PassArguments {
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) pass: PassArguments,
+    /// Fit the messages for what the user says next: what it asks about is brought back, as the last message
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["mask", "loop_start"])]
+    pub(crate) input: Option<String>,
     #[command(flatten)]
     pub(crate) summarizer: SummarizerArguments,
     #[command(flatten)]

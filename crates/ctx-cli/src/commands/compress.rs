@@ -141,10 +141,15 @@ fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
             phrase!("only summaries are written into conversations: `--write` and `--out` need `--mask`");
         return Err(ProjectError::Usage(message).into());
     }
-    let (pass, arguments) = (Pass::of(language, &arguments.pass)?, &arguments.pass);
+    let (pass, input) = (Pass::of(language, &arguments.pass)?, arguments.input.as_deref());
+    let arguments = &arguments.pass;
     batch::run(language, &pass.sessions, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
-        let compression = pass.pipeline.compress(&messages, pass.protection(&messages)?);
+        let protection = pass.protection(&messages)?;
+        let compression = match input {
+            Some(input) => pass.pipeline.compress_for(&messages, protection, input).compression,
+            None => pass.pipeline.compress(&messages, protection),
+        };
         let report = compression.report;
         found.extend(in_conversation(&report.diagnostics, path));
         if let PassOutcome::Infeasible(overflow) = report.outcome {

@@ -117,6 +117,10 @@ fn built_in_processors_stand_in_running_order() {
                                                      minSaving = 0.05
                                                      tailShare = 0.2
                                                      noteRole = "system"
+     395        recall                       off     share = 0.1
+                                                     maxTokens = 0
+                                                     position = "before_input"
+                                                     role = "system"
      400        token-limiter (core)         on      retainedCharacters = 0
                                                      extraTokensPerMessage = 0
                                                      truncationMarker = "\n…"
@@ -221,6 +225,10 @@ fn an_agent_sets_what_it_names() {
                                                                        minSaving = 0.05
                                                                        tailShare = 0.2
                                                                        noteRole = "system"
+     395             recall                       off                  share = 0.1
+                                                                       maxTokens = 0
+                                                                       position = "before_input"
+                                                                       role = "system"
      400             token-limiter (core)         off (command-line)   retainedCharacters = 0
                                                                        extraTokensPerMessage = 0
                                                                        truncationMarker = "\n…"

@@ -40,6 +40,11 @@ pub enum Part {
 }
 
 impl Part {
+    /// Returns whether it may be changed.
+    pub(crate) fn is_history(self) -> bool {
+        self == Self::History
+    }
+
     /// Returns the words by which findings name it.
     pub fn phrase(self) -> Phrase {
         match self {

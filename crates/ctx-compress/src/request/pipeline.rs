@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Message, Phrase, excerpt, phrase};
 
@@ -44,7 +45,7 @@ use crate::request::usage::{ContextUsage, UsageWatch};
 pub struct CompressionPipeline<'m> {
     config: RequestConfig,
     found: Vec<Diagnostic>,
-    strategy: Box<dyn Strategy>,
+    strategy: Arc<dyn Strategy>,
     meter: Meter<'m>,
 }
 
@@ -63,7 +64,7 @@ impl CompressionPipeline<'static> {
     /// Creates a pipeline with the best strategy and the estimate; see [`RequestConfig::checked`] for odd values.
     pub fn new(config: RequestConfig) -> Self {
         let (config, found) = config.checked();
-        Self { config, found, strategy: Box::new(Coverage::telegraphic()), meter: Meter::estimate() }
+        Self { config, found, strategy: Arc::new(Coverage::telegraphic()), meter: Meter::estimate() }
     }
 }
 
@@ -71,7 +72,7 @@ impl<'m> CompressionPipeline<'m> {
     /// Sets the strategy.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
-        self.strategy = strategy;
+        self.set_strategy(strategy);
         self
     }
 
@@ -84,7 +85,12 @@ impl<'m> CompressionPipeline<'m> {
 
     /// Replaces the strategy.
     pub fn set_strategy(&mut self, strategy: Box<dyn Strategy>) {
-        self.strategy = strategy;
+        self.strategy = Arc::from(strategy);
+    }
+
+    /// Returns a pipeline with the same strategy and measure, and another configuration.
+    pub(crate) fn with_config(&self, config: RequestConfig) -> Self {
+        Self { config, found: self.found.clone(), strategy: self.strategy.clone(), meter: self.meter.clone() }
     }
 
     /// Returns the configuration, every value in its range.

@@ -5,6 +5,7 @@ mod compression;
 mod faults;
 mod life;
 mod order;
+mod recall;
 mod recount;
 mod report;
 mod totals;

@@ -7,24 +7,24 @@ use ctx_types::{Message, NoteLineKind, Role};
 
 /// A part of a message that becomes one line of a note: what it says, or one of its calls.
 #[derive(Clone, Debug)]
-pub(super) struct Passage<'a> {
-    pub(super) kind: NoteLineKind,
+pub(crate) struct Passage<'a> {
+    pub(crate) kind: NoteLineKind,
     /// The name of the tool of a call; empty otherwise.
-    pub(super) tool: &'a str,
-    pub(super) text: Cow<'a, str>,
+    pub(crate) tool: &'a str,
+    pub(crate) text: Cow<'a, str>,
     /// The id of the message, for a line of an earlier note of that which it was made from.
-    pub(super) id: Option<Arc<str>>,
+    pub(crate) id: Option<Arc<str>>,
     /// Whether an earlier pass pinned it.
-    pub(super) is_pinned: bool,
+    pub(crate) is_pinned: bool,
     /// For a line of an earlier note: where its units begin after the first, in bytes of the text.
-    pub(super) cuts: Option<Vec<usize>>,
+    pub(crate) cuts: Option<Vec<usize>>,
 }
 
 /// What a line consists of that stands for a message which is kept elsewhere in the request.
 pub(super) const ELSEWHERE: &str = "↓";
 
 /// Returns the passages of a message, in the order of its lines; those of an earlier note are its lines.
-pub(super) fn passages(message: &Message) -> Vec<Passage<'_>> {
+pub(crate) fn passages(message: &Message) -> Vec<Passage<'_>> {
     if let Some(lines) = earlier_lines(message) {
         return lines;
     }
@@ -60,7 +60,7 @@ pub(super) const fn letter(kind: NoteLineKind) -> &'static str {
 }
 
 /// Writes what stands before the text of a line: `U: `, or `C tool: `.
-pub(super) fn write_prefix(kind: NoteLineKind, tool: &str, into: &mut String) {
+pub(crate) fn write_prefix(kind: NoteLineKind, tool: &str, into: &mut String) {
     into.push_str(letter(kind));
     if kind == NoteLineKind::Call {
         into.push(' ');

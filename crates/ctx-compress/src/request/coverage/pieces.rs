@@ -117,7 +117,7 @@ pub(super) fn each_piece(
 }
 
 /// Returns what follows `Name: ` at the beginning of a text.
-pub(super) fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.strip_prefix(name)?.strip_prefix(": ")
 }
 

@@ -68,7 +68,7 @@ fn name(messages: &[Message], role: Role) -> Option<&str> {
 }
 
 /// Returns what stands before the first colon of a text, if that can be a name.
-fn first_name(text: &str) -> Option<&str> {
+pub(crate) fn first_name(text: &str) -> Option<&str> {
     let end = (0..=LONGEST + 2).rev().find(|end| text.is_char_boundary(*end))?;
     let (name, _) = text.get(..end)?.split_once(": ")?;
     let is_name = !name.is_empty() && !name.contains(['\n', '.', '=', ',']);

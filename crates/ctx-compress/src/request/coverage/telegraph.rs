@@ -25,9 +25,28 @@ pub(crate) fn is_filler(word: &str) -> bool {
     FILLERS.contains(word)
 }
 
+/// Fillers that say something of how it was meant: moods, politeness, greetings.
+#[rustfmt::skip]
+static MOODS: WordList<39> = WordList::new([
+    "absolutely", "actually", "anyway", "awesome", "basically", "cool", "definitely", "doing", "done", "glad",
+    "gonna", "good", "gotta", "great", "haha", "hello", "hey", "hi", "just", "lol", "mine", "myself", "nice",
+    "please", "quite", "really", "super", "sure", "thank", "thanks", "totally", "wanna", "well", "wow", "yeah",
+    "yep", "yes", "yourself", "yup",
+]);
+
+/// Appends a text as [`write_telegraphic`] does, but drops words of grammar only: articles, pronouns, forms of be,
+/// have, do, will and can.
+pub(crate) fn write_detail(text: &str, into: &mut String) {
+    write_without(text, into, |word| is_filler(word) && !MOODS.contains(word));
+}
+
 /// Appends a sentence to `into` without its fillers and without the signs at the ends of words, one blank between
 /// words; a blank comes before the first if something stands there already.
 pub(super) fn write_telegraphic(sentence: &str, into: &mut String) {
+    write_without(sentence, into, is_filler);
+}
+
+fn write_without(sentence: &str, into: &mut String, is_dropped: impl Fn(&str) -> bool) {
     let mut lower = String::new();
     for word in sentence.split_whitespace() {
         let bare = trimmed(word, |byte| matches!(byte, b'!' | b',' | b';' | b'"' | b'*'));
@@ -41,7 +60,7 @@ pub(super) fn write_telegraphic(sentence: &str, into: &mut String) {
             if !core.is_ascii() {
                 lower = lower.replace('’', "'");
             }
-            if is_filler(&lower) {
+            if is_dropped(&lower) {
                 continue;
             }
         }
@@ -58,7 +77,7 @@ fn trimmed(word: &str, is_sign: impl Fn(u8) -> bool) -> &str {
 }
 
 /// Appends a sentence as it is, white space squeezed.
-pub(super) fn write_whole(sentence: &str, into: &mut String) {
+pub(crate) fn write_whole(sentence: &str, into: &mut String) {
     sentence.split_whitespace().for_each(|word| push_word(word, into));
 }
 
@@ -88,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_list_can_be_searched() {
-        assert!(FILLERS.is_sorted());
+        assert!(FILLERS.is_sorted() && MOODS.is_sorted());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::request::coverage::words::Word;
 /// conversations with 300,000 different words) and costs a little choice. Ten bytes of memory for each word, also
 /// while it grows.
 #[derive(Debug)]
-pub(super) struct Vocabulary {
+pub(crate) struct Vocabulary {
     shards: Vec<Shard>,
     kinds: Vec<Kind>,
 }
@@ -32,7 +32,7 @@ impl Vocabulary {
     }
 
     /// Returns the number of a word, the next one if it is new; `None` if there are too many.
-    pub(super) fn add(&mut self, word: Word<'_>) -> Option<u32> {
+    pub(crate) fn add(&mut self, word: Word<'_>) -> Option<u32> {
         let (shard, key) = place(word.stem);
         let shard = self.shards.get_mut(shard)?;
         let number = match shard.seek(key) {
@@ -52,7 +52,7 @@ impl Vocabulary {
     }
 
     /// Returns the number of a word that was added.
-    pub(super) fn find(&self, word: Word<'_>) -> Option<u32> {
+    pub(crate) fn find(&self, word: Word<'_>) -> Option<u32> {
         let (shard, key) = place(word.stem);
         self.shards.get(shard)?.seek(key).ok()
     }
@@ -62,6 +62,12 @@ impl Vocabulary {
         if let Some(kind) = self.kinds.get_mut(number as usize) {
             kind.add(Kind::ARGUMENT, true);
         }
+    }
+
+    /// Returns the bytes of memory that it takes.
+    pub(crate) fn memory(&self) -> usize {
+        let slots: usize = self.shards.iter().map(|shard| shard.slots.capacity()).sum();
+        slots * size_of::<u64>() + self.kinds.capacity() + self.shards.len() * size_of::<Shard>()
     }
 
     /// Forgets which words these are, and returns the kinds.

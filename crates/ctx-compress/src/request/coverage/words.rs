@@ -5,13 +5,13 @@ use crate::request::coverage::word_list::WordList;
 
 /// A word as it stands in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Word<'a> {
+pub(crate) struct Word<'a> {
     /// In lower case and without its ending.
-    pub(super) stem: &'a str,
+    pub(crate) stem: &'a str,
     /// Whether it stands capitalised within a sentence, as names do.
-    pub(super) is_name: bool,
+    pub(crate) is_name: bool,
     /// Whether it stands within a short quotation, as titles do.
-    pub(super) is_quoted: bool,
+    pub(crate) is_quoted: bool,
 }
 
 /// Calls `visit` for each word of a text that carries meaning; O(bytes).
@@ -19,7 +19,7 @@ pub(super) struct Word<'a> {
 /// A word is a run of letters and digits with `_ ' - : . @ /` inside, so that ids, dates, times, addresses and paths
 /// are one word each. Where a script writes without blanks between words (Chinese, Japanese, Thai), each two
 /// neighbouring characters are a word. Words that every text has are passed over.
-pub(super) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
+pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
     let quotes = Quotes::of(text);
     let mut lower = String::new();
     let (mut at, mut last_end) = (0, None);
@@ -113,7 +113,7 @@ fn write_lower(word: &str, into: &mut String) {
 }
 
 /// Takes English endings off; `bookings` and `booked` become one word. Light, since a wrong stem costs little.
-fn stem(word: &str) -> &str {
+pub(crate) fn stem(word: &str) -> &str {
     const ENDINGS: [&str; 6] = ["ing", "edly", "ed", "es", "s", "ly"];
     const SHORTEST: usize = 3;
     if !word.ends_with(['g', 'd', 's', 'y']) || !word.is_ascii() {

@@ -1,0 +1,52 @@
+//! Recall: what of a conversation is not in a request, and is asked about.
+//!
+//! A [`RecallIndex`] holds the words of a conversation's messages, by records: short texts whole, longer ones piece
+//! by piece, results of tools by the entries of their lists. It grows message by message, and needs no model. A
+//! search scores records by BM25 and gives a part of each score to the neighbours; the best that are not in the
+//! request already become lines of one message:
+//!
+//! ```
+//! use ctx_compress::recall::{RecallIndex, RecallRequest, recall};
+//! use ctx_compress::request::Meter;
+//! use ctx_types::{Message, Role, Source};
+//!
+//! let said = |n: usize, text: &str| Message::new(Role::User, text, Source::history(format!("n{n}"), Role::User));
+//! let messages = [
+//!     said(1, "My daughter must not eat nuts."),
+//!     said(2, "We arrive on 14 May by train."),
+//!     said(3, "Is there a garden?"),
+//! ];
+//! let mut index = RecallIndex::default();
+//! messages.iter().for_each(|message| index.push(message));
+//! let recalled = recall(&RecallRequest {
+//!     hits: &index.search(&[("May she eat a cake with nuts?", 100)]),
+//!     index: &index,
+//!     message: &|at| messages.get(at).cloned(),
+//!     is_held: &|at| at == 2,
+//!     question: "May she eat a cake with nuts?",
+//!     room: 40,
+//!     role: Role::System,
+//!     meter: &Meter::estimate(),
+//! });
+//! let recalled = recalled.ok_or("nothing is found")?;
+//! assert_eq!(recalled.message.text(), "Recalled:\n#1 U: daughter must not eat nuts.\n#2 U: arrive on 14 May by train.");
+//! assert_eq!(recalled.pieces[0].words, ["eat", "nuts"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod asked;
+mod fusion;
+mod index;
+mod lines;
+mod postings;
+mod records;
+mod search;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use asked::AskedCompression;
+pub use fusion::{Embedder, joined, nearest};
+pub use index::RecallIndex;
+pub use lines::{RecallRequest, Recalled, RecalledPiece, recall};
+pub use search::Hit;

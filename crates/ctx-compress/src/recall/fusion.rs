@@ -1,0 +1,54 @@
+//! Rankings of other makers beside the words: vectors that a host gives.
+
+use std::collections::BTreeMap;
+
+use crate::recall::search::Hit;
+
+/// Gives vectors for texts, such that texts of like meaning have like vectors.
+///
+/// Nothing here needs one: a host that has a model for it may join its ranking to that by words, with [`nearest`] and
+/// [`joined`].
+pub trait Embedder {
+    /// Returns a vector for each text, all of one length.
+    fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>>;
+}
+
+/// Ranks messages by the cosine between their vectors and that of a query, best first, of equals the newest.
+///
+/// Vectors of another length than the query's, and those of length 0, are left out. O(messages · length).
+pub fn nearest(query: &[f32], messages: &[Vec<f32>]) -> Vec<usize> {
+    let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let norm = dot(query, query).sqrt();
+    let cosine = |(at, vector): (usize, &Vec<f32>)| {
+        let size = norm * dot(vector, vector).sqrt();
+        let cosine = dot(query, vector) / size;
+        (vector.len() == query.len() && cosine.is_finite()).then_some((cosine, at))
+    };
+    let mut ranked: Vec<(f32, usize)> = messages.iter().enumerate().filter_map(cosine).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    ranked.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Joins hits with another ranking of messages by reciprocal ranks: `1 / (60 + rank)` in each, added up (Cormack,
+/// Clarke, Büttcher 2009).
+///
+/// A message that only the other ranking has comes in with its first record.
+pub fn joined(hits: &[Hit], ranking: &[usize]) -> Vec<Hit> {
+    const SMOOTHING: u64 = 60;
+    const ONE: u64 = 1_000_000_000;
+    let part = |rank: usize| ONE / (SMOOTHING + 1 + rank as u64);
+    let mut scores: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    let mut best: BTreeMap<usize, usize> = BTreeMap::new();
+    for (rank, hit) in hits.iter().enumerate() {
+        *scores.entry((hit.message, hit.record)).or_default() += part(rank);
+        best.entry(hit.message).or_insert(hit.record);
+    }
+    for (rank, message) in ranking.iter().enumerate() {
+        let record = best.get(message).copied().unwrap_or(0);
+        *scores.entry((*message, record)).or_default() += part(rank);
+    }
+    let hit = |((message, record), score)| Hit { message, record, score };
+    let mut hits: Vec<Hit> = scores.into_iter().map(hit).collect();
+    hits.sort_by_key(|hit| (u64::MAX - hit.score, usize::MAX - hit.message, hit.record));
+    hits
+}

@@ -1,0 +1,180 @@
+//! The index: which records of a conversation have which words.
+
+use ctx_types::{Message, NoteLineKind, Role};
+
+use crate::recall::postings::{Postings, make_room};
+use crate::recall::records::{MOST_RECORDS, Record, each_record};
+use crate::recall::terms::each_term;
+use crate::request::{Vocabulary, first_name};
+
+/// An inverted index over the messages of a conversation, oldest first; see the [module](crate::recall).
+///
+/// It holds no text: below two fifths of the bytes of long conversations. Adding a message takes some microseconds, and
+/// an index that grew message by message is the same as one that is made at once. Of a text of more than 1 MiB, and
+/// of a message of more than 4,096 records, the rest is not found; [`RecallIndex::shortened`] counts these messages.
+#[derive(Debug, Default)]
+pub struct RecallIndex {
+    pub(super) vocabulary: Vocabulary,
+    pub(super) postings: Postings,
+    pub(super) records: Vec<RecordEntry>,
+    /// Where messages have another number of records than one: message, and the first record after it.
+    splits: Vec<(u32, u32)>,
+    messages: u32,
+    pub(super) words: u64,
+    shortened: usize,
+    speakers: [SpeakerVote; 2],
+}
+
+/// What is known about a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordEntry {
+    /// How many words it has, 255 for more.
+    pub(super) words: u8,
+    /// 1 for the user, 2 for the model, 0 for tools; 4 is added where it asks.
+    flags: u8,
+}
+
+impl RecordEntry {
+    const ASKS: u8 = 4;
+
+    pub(super) const fn asks(self) -> bool {
+        self.flags & Self::ASKS > 0
+    }
+
+    /// Returns which of the speakers says it: 1 the user, 2 the model, 0 nobody.
+    pub(super) const fn speaker(self) -> usize {
+        (self.flags & 3) as usize
+    }
+}
+
+impl RecallIndex {
+    /// Adds the next message; one without records still counts as a message. O(bytes).
+    pub fn push(&mut self, message: &Message) {
+        let before = self.records.len();
+        let name = message.name.as_deref();
+        let is_whole = each_record(message, |record| self.add(record, name));
+        self.shortened += usize::from(!is_whole);
+        self.vote(message);
+        if self.records.len() != before + 1 {
+            let next = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+            self.splits.push((self.messages, next));
+        }
+        self.messages += 1;
+    }
+
+    /// Returns how many messages were added.
+    pub const fn len(&self) -> usize {
+        self.messages as usize
+    }
+
+    /// Returns whether no message was added.
+    pub const fn is_empty(&self) -> bool {
+        self.messages == 0
+    }
+
+    /// Returns how many messages were too long to be looked at to their end.
+    pub const fn shortened(&self) -> usize {
+        self.shortened
+    }
+
+    /// Returns about how many bytes of memory it takes.
+    pub fn memory(&self) -> usize {
+        self.postings.memory()
+            + self.vocabulary.memory()
+            + self.records.capacity() * size_of::<RecordEntry>()
+            + self.splits.capacity() * size_of::<(u32, u32)>()
+    }
+
+    fn add(&mut self, record: Record<'_>, name: Option<&str>) {
+        /// More records than this would have no number; nobody has as many messages.
+        const MOST: usize = u32::MAX as usize - 2 * MOST_RECORDS;
+        if self.records.len() >= MOST {
+            return;
+        }
+        let number = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        let mut words = Vec::new();
+        let mut add = |text: &str| {
+            each_term(text, |word| words.extend(self.vocabulary.add(word)));
+        };
+        add(record.text);
+        add(record.tool);
+        add(name.unwrap_or_default());
+        words.sort_unstable();
+        for same in words.chunk_by(|a, b| a == b) {
+            let times = u8::try_from(same.len()).unwrap_or(u8::MAX);
+            same.first().into_iter().for_each(|word| self.postings.push(*word, number, times));
+        }
+        self.words += words.len() as u64;
+        let speaker = match record.kind {
+            NoteLineKind::User => 1,
+            NoteLineKind::Assistant => 2,
+            NoteLineKind::System | NoteLineKind::Call | NoteLineKind::Result => 0,
+        };
+        let asks = if record.text.contains(['?', '？']) { RecordEntry::ASKS } else { 0 };
+        make_room(&mut self.records);
+        let words = u8::try_from(words.len()).unwrap_or(u8::MAX);
+        self.records.push(RecordEntry { words, flags: speaker | asks });
+    }
+
+    /// Returns the message of a record, and which of its records it is. O(log messages).
+    pub(super) fn place(&self, record: u32) -> (usize, usize) {
+        let at = self.splits.partition_point(|(_, next)| *next <= record);
+        let (message, first) = match at.checked_sub(1).and_then(|before| self.splits.get(before)) {
+            Some((message, next)) => (message + 1, *next),
+            None => (0, 0),
+        };
+        match self.splits.get(at) {
+            // A message of several records is the next one that is split, and its records come last before `next`.
+            Some((split, _)) if record - first >= split - message => {
+                (*split as usize, (record - first - (split - message)) as usize)
+            }
+            _ => ((message + record - first) as usize, 0),
+        }
+    }
+
+    fn vote(&mut self, message: &Message) {
+        let vote = match message.role {
+            Role::User => self.speakers.first_mut(),
+            Role::Assistant => self.speakers.last_mut(),
+            _ => None,
+        };
+        let text = message.text();
+        if let Some(vote) = vote.filter(|_| !text.trim().is_empty()) {
+            vote.add(first_name(&text).unwrap_or_default());
+        }
+    }
+
+    /// Returns the name that begins nearly all messages of the user (1) or of the model (2).
+    pub(super) fn speaker(&self, number: usize) -> Option<&str> {
+        self.speakers.get(number.checked_sub(1)?)?.name()
+    }
+}
+
+/// The name that most messages of a role begin with, found in one pass and without a list of names.
+#[derive(Clone, Debug, Default)]
+struct SpeakerVote {
+    name: String,
+    /// How often it came more than others since it leads.
+    lead: u32,
+    /// How often it came since it leads.
+    with: u32,
+    all: u32,
+}
+
+impl SpeakerVote {
+    fn add(&mut self, name: &str) {
+        self.all += 1;
+        if self.name == name {
+            (self.lead, self.with) = (self.lead + 1, self.with + 1);
+        } else if self.lead == 0 {
+            (self.name, self.lead, self.with) = (name.to_owned(), 1, 1);
+        } else {
+            self.lead -= 1;
+        }
+    }
+
+    fn name(&self) -> Option<&str> {
+        let is_believed = !self.name.is_empty() && self.all >= 4 && self.with * 10 >= self.all * 8;
+        is_believed.then_some(&*self.name)
+    }
+}

@@ -1,0 +1,216 @@
+//! The message that recalled records become: one line each, in the order of the conversation.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use ctx_types::{Fingerprint, Message, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust};
+
+use crate::recall::index::RecallIndex;
+use crate::recall::records::{Record, each_record};
+use crate::recall::search::{Hit, shared_words};
+use crate::request::{Meter, own_source, quarters, without_name, write_detail, write_prefix, write_whole};
+
+/// What is recalled, and into how many tokens.
+#[derive(Clone, Copy)]
+pub struct RecallRequest<'a> {
+    /// What was found, the best first.
+    pub hits: &'a [Hit],
+    /// The index that it was found in.
+    pub index: &'a RecallIndex,
+    /// Returns a message by its position in the index; none if it is there no more.
+    pub message: &'a dyn Fn(usize) -> Option<Message>,
+    /// Returns whether the request has a message already, or it must not be in it.
+    pub is_held: &'a dyn Fn(usize) -> bool,
+    /// What was asked, for the reasons.
+    pub question: &'a str,
+    /// How many tokens the message may have.
+    pub room: u64,
+    /// Who speaks it.
+    pub role: Role,
+    /// What things cost.
+    pub meter: &'a Meter<'a>,
+}
+
+impl fmt::Debug for RecallRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { hits, question, room, role, .. } = self;
+        let mut fields = f.debug_struct("RecallRequest");
+        fields.field("hits", hits).field("question", question).field("room", room).field("role", role);
+        fields.finish_non_exhaustive()
+    }
+}
+
+/// A message with what was recalled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recalled {
+    /// A head, and a line for each piece: `#12 U: …` is the 12th message of the conversation, said by the user.
+    pub message: Message,
+    /// The lines, in their order.
+    pub pieces: Vec<RecalledPiece>,
+    /// The tokens of the message.
+    pub tokens: u64,
+}
+
+/// A line of what was recalled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecalledPiece {
+    /// The position of the message among those of the index.
+    pub message: usize,
+    /// Where it came from.
+    pub source: Source,
+    /// Words of the question that it has; none if it stands beside what has them.
+    pub words: Vec<String>,
+    /// How many messages of the index came after it.
+    pub ago: usize,
+}
+
+/// How many lines are written at the most.
+const MOST_LINES: usize = 2_000;
+
+/// How many lines that do not fit are tried before it is enough.
+const MOST_MISSES: usize = 64;
+
+/// Writes the best hits that are not held already into the room there is; `None` if there is none that fits.
+///
+/// Words of grammar are left out, so that more lines fit. Equal input gives equal bytes, and a line does not change
+/// as the conversation goes on.
+pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
+    let room = request.room.checked_sub(request.meter.frame())?;
+    let head = head(request.index, room);
+    let mut left = (room * 4).checked_sub(cost(&head, request.meter))?;
+    let (mut lines, mut misses) = (Vec::new(), 0);
+    for hit in request.hits {
+        if lines.len() == MOST_LINES || misses == MOST_MISSES {
+            break;
+        }
+        if (request.is_held)(hit.message) {
+            continue;
+        }
+        let Some(line) = Line::of(*hit, request) else { continue };
+        match left.checked_sub(line.quarters) {
+            Some(rest) => {
+                left = rest;
+                lines.push(line);
+            }
+            None => misses += 1,
+        }
+    }
+    // Texts joined may have a few tokens more than each by itself: what fits least goes.
+    while !lines.is_empty() {
+        let recalled = written(&head, &lines, request);
+        if recalled.tokens <= request.room {
+            return Some(recalled);
+        }
+        lines.truncate(lines.len() - lines.len().div_ceil(32));
+    }
+    None
+}
+
+/// A line with where it came from.
+struct Line {
+    hit: Hit,
+    text: String,
+    source: Source,
+    words: Vec<String>,
+    quarters: u64,
+}
+
+impl Line {
+    fn of(hit: Hit, request: &RecallRequest<'_>) -> Option<Self> {
+        let message = (request.message)(hit.message)?;
+        let (mut at, mut made) = (0, None);
+        each_record(&message, |record| {
+            if at == hit.record {
+                let text = text(&record, hit.message, request.index);
+                made = Some((text, shared_words(request.question, &record)));
+            }
+            at += 1;
+        });
+        let (text, words) = made?;
+        let quarters = cost(&text, request.meter);
+        Some(Self { hit, text, source: message.source.clone(), words, quarters })
+    }
+}
+
+/// Returns what a line costs with its line break, in quarters of a token.
+fn cost(line: &str, meter: &Meter<'_>) -> u64 {
+    match meter.is_estimate() {
+        true => quarters(line) + 1,
+        false => 4 * (meter.text(line) + 1),
+    }
+}
+
+/// Writes a record as a line: its number, who says it, and what.
+fn text(record: &Record<'_>, message: usize, index: &RecallIndex) -> String {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write!(text, "#{} ", message + 1);
+    write_prefix(record.kind, record.tool, &mut text);
+    let speaker = match record.kind {
+        NoteLineKind::User => index.speaker(1),
+        NoteLineKind::Assistant => index.speaker(2),
+        NoteLineKind::System | NoteLineKind::Call | NoteLineKind::Result => None,
+    };
+    let said = speaker.and_then(|name| without_name(record.text, name)).unwrap_or(record.text);
+    let mut words = String::new();
+    match record.kind {
+        NoteLineKind::Call | NoteLineKind::Result => write_whole(said, &mut words),
+        _ => write_detail(said, &mut words),
+    }
+    text.push_str(&words);
+    text
+}
+
+/// Writes what explains the lines; in little room only the names that the letters stand for.
+fn head(index: &RecallIndex, room: u64) -> String {
+    let name = |number: usize, word: &str| index.speaker(number).unwrap_or(word).to_owned();
+    let whole = format!(
+        "Recalled from earlier messages, shortened; # is the number of the message, U={}, A={}, C=call, R=result:",
+        name(1, "user"),
+        name(2, "assistant"),
+    );
+    if quarters(&whole) * 25 <= room {
+        return whole;
+    }
+    let letters = [(1, "U"), (2, "A")].into_iter();
+    let names: Vec<String> =
+        letters.filter_map(|(number, letter)| Some(format!("{letter}={}", index.speaker(number)?))).collect();
+    if names.is_empty() { "Recalled:".to_owned() } else { format!("Recalled, {}:", names.join(", ")) }
+}
+
+fn written(head: &str, lines: &[Line], request: &RecallRequest<'_>) -> Recalled {
+    let ordered: BTreeMap<(usize, usize), &Line> =
+        lines.iter().map(|line| ((line.hit.message, line.hit.record), line)).collect();
+    let mut text = head.to_owned();
+    for line in ordered.values() {
+        text.push('\n');
+        text.push_str(&line.text);
+    }
+    let id: Arc<str> = format!("recall-{}", Fingerprint::default().text(&text)).into();
+    let own = |trust: Trust| Source::new(SourceKind::Summary, trust).with_id(id.clone());
+    let mut segments =
+        vec![Segment { span: Span::new(0, head.len()), source: own_source(), via: Vec::new() }];
+    let mut start = head.len();
+    let mut pieces = Vec::new();
+    for line in ordered.values() {
+        let end = start + 1 + line.text.len();
+        // To be trusted as what it was made from.
+        let segment = Segment {
+            span: Span::new(start, end),
+            source: own(line.source.trust),
+            via: vec![line.source.clone()],
+        };
+        segments.push(segment);
+        start = end;
+        pieces.push(RecalledPiece {
+            message: line.hit.message,
+            source: line.source.clone(),
+            words: line.words.clone(),
+            ago: request.index.len().saturating_sub(line.hit.message + 1),
+        });
+    }
+    let message =
+        Message::new(request.role, text, own(Trust::Model)).with(|message| message.written = segments);
+    Recalled { tokens: request.meter.message(&message), message, pieces }
+}

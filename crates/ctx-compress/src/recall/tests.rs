@@ -1,0 +1,295 @@
+//! What is found, and what becomes of it.
+
+use std::sync::Arc;
+
+use ctx_types::{Message, Place, Role, Source, ToolCall};
+use proptest::prelude::*;
+
+use crate::recall::{Hit, RecallIndex, RecallRequest, Recalled, joined, nearest, recall};
+use crate::request::{CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig};
+
+fn said(at: usize, text: &str) -> Message {
+    let role = if at.is_multiple_of(2) { Role::User } else { Role::Assistant };
+    Message::new(role, text, Source::history(format!("n{at}"), role))
+}
+
+fn conversation(texts: &[&str]) -> Vec<Message> {
+    texts.iter().enumerate().map(|(at, text)| said(at, text)).collect()
+}
+
+fn indexed(messages: &[Message]) -> RecallIndex {
+    let mut index = RecallIndex::default();
+    for message in messages {
+        index.push(message);
+    }
+    index
+}
+
+/// Recalls what is asked about from messages of which the last `held` are in the request.
+fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option<Recalled> {
+    let index = indexed(messages);
+    recall(&RecallRequest {
+        hits: &index.search(&[(question, 100)]),
+        index: &index,
+        message: &|at| messages.get(at).cloned(),
+        is_held: &|at| at + held >= messages.len(),
+        question,
+        room,
+        role: Role::System,
+        meter: &Meter::estimate(),
+    })
+}
+
+/// Checks which line is found first; `-` for nothing.
+#[track_caller]
+fn check_first(texts: &[&str], question: &str, expected: &str) {
+    let messages = conversation(texts);
+    let first = indexed(&messages).search(&[(question, 100)]).first().copied();
+    let shown = first.map_or("-".to_owned(), |hit| messages[hit.message].text().into_owned());
+    assert_eq!(shown, expected, "{question}");
+}
+
+const TRIP: [&str; 8] = [
+    "My daughter is allergic to walnuts.",
+    "I noted that. Where will you stay?",
+    "In room B-12 of the Blue Note, from 2026-05-14 on.",
+    "The train number is ICE-721, see src/plans/trip.rs.",
+    "What does the garden look like?",
+    "It has old apple trees and a pond.",
+    "我对花生过敏，请记住。",
+    "好的，我记住了。",
+];
+
+#[test]
+fn words_ids_dates_and_pairs_of_characters_are_found() {
+    check_first(&TRIP, "Which walnut cake?", TRIP[0]);
+    check_first(&TRIP, "the Blue Note's rooms", TRIP[2]);
+    check_first(&TRIP, "B-12", TRIP[2]);
+    check_first(&TRIP, "2026-05-14", TRIP[2]);
+    check_first(&TRIP, "what is in trip.rs", TRIP[3]);
+    check_first(&TRIP, "花生可以吃吗？", TRIP[6]);
+}
+
+#[test]
+fn a_question_that_says_nothing_finds_nothing() {
+    for question in ["", "   ", "what is it?", "🙂🙂🙂", "zebra", "的了是在"] {
+        check_first(&TRIP, question, "-");
+    }
+}
+
+#[test]
+fn the_answer_to_a_question_is_found_by_the_words_of_the_question() {
+    let messages =
+        conversation(&["Which colour has the lighthouse?", "Red, with a white stripe.", "Fine.", "Good."]);
+    let hits = indexed(&messages).search(&[("lighthouse colour", 100)]);
+    let found: Vec<usize> = hits.iter().map(|hit| hit.message).collect();
+    assert_eq!(found[..2], [0, 1], "{hits:?}");
+}
+
+#[test]
+fn who_is_named_counts_more() {
+    let texts = ["Lin: I ran up the hill", "Ada: I ran up the hill", "Lin: so", "Ada: so"].repeat(3);
+    let hits = indexed(&conversation(&texts)).search(&[("When did Lin run up the hill?", 100)]);
+    let of_lin = hits.iter().take(3).all(|hit| hit.message % 4 == 0);
+    assert!(of_lin, "{hits:?}");
+}
+
+#[test]
+fn results_of_tools_are_found_by_entry() {
+    let entry = |n: usize| {
+        format!(r#"{{"id": "r{n}", "name": "Hotel {}"}}"#, ["Lakeside", "Harbour", "Garden"][n % 3])
+    };
+    let text = format!("[{}]", (0..60).map(entry).collect::<Vec<_>>().join(", "));
+    let result = said(1, &text).with(|message| {
+        message.role = Role::Tool;
+        message.tool_call_id = Some("c".into());
+    });
+    let call =
+        ToolCall { id: "c".into(), name: "find_hotels".into(), arguments: r#"{"city": "Bern"}"#.into() };
+    let messages = [said(1, "").with(|message| message.tool_calls = vec![call]), result];
+    let hits = indexed(&messages).search(&[("r47", 100)]);
+    assert_eq!((hits[0].message, hits[0].record), (1, 47));
+    let recalled = asked(&messages, 0, "find_hotels in Bern", 200).unwrap();
+    assert!(
+        recalled.message.text().contains("#1 C find_hotels: {\"city\": \"Bern\"}"),
+        "{}",
+        recalled.message.text()
+    );
+}
+
+#[test]
+fn lines_say_who_said_what_and_pieces_say_why() {
+    let messages = conversation(&TRIP);
+    let recalled = asked(&messages, 2, "May she have walnut cake in the garden?", 500).unwrap();
+    insta::assert_snapshot!(recalled.message.text(), @r"
+    Recalled:
+    #1 U: daughter allergic to walnuts.
+    #2 A: noted Where stay?
+    #3 U: In room B-12 of Blue Note from 2026-05-14 on.
+    #4 A: train number ICE-721 see src/plans/trip.rs.
+    #5 U: What garden look like?
+    #6 A: old apple trees pond.
+    ");
+    assert_eq!((&*recalled.pieces[0].words, recalled.pieces[0].ago), (&["walnut".to_owned()][..], 7));
+    let covered: usize = recalled.message.written.iter().map(|segment| segment.span.len()).sum();
+    assert_eq!(covered, recalled.message.text().len());
+    let line = &recalled.message.written[1];
+    assert_eq!(line.via[0].id.as_deref(), Some("n0"));
+}
+
+#[test]
+fn instructions_notes_and_summaries_are_never_recalled() {
+    let hidden = |role: Role, text: &str| Message::new(role, text, Source::history("s", role));
+    let summary = said(1, "lighthouse").with(|message| message.source.kind = ctx_types::SourceKind::Summary);
+    let placed = said(1, "lighthouse").with(|message| message.place = Place::Skeleton);
+    let noted = said(1, "lighthouse").with(|message| message.note = Some(Arc::default()));
+    let messages = [hidden(Role::System, "lighthouse"), summary, placed, noted];
+    assert_eq!(indexed(&messages).search(&[("lighthouse", 100)]), []);
+    assert_eq!(indexed(&messages).len(), 4);
+}
+
+#[test]
+fn work_is_bounded_whatever_is_asked_or_said() {
+    let mut index = RecallIndex::default();
+    let long = said(0, &"lighthouse harbour ".repeat(10 * 1024 * 1024 / 19));
+    index.push(&long);
+    assert_eq!(index.shortened(), 1);
+    let same = said(1, "lighthouse");
+    (0..200_000).for_each(|_| index.push(&same));
+    let question = "harbour lighthouse zebra ".repeat(1024 * 1024 / 25);
+    assert!(index.search(&[(&question, 100)]).len() <= 5 * 4_096);
+    assert_eq!(index.search(&[("lighthouse", 100)]), [], "a word that all messages have says nothing");
+}
+
+#[test]
+fn an_index_takes_little_memory() {
+    // Thousands of different words, most of them rare, as in speech.
+    let word = |n: usize| format!("w{}", (n * n * 7_919 + n * 104_729) % 9_973 * (1 + n % 3));
+    let text = |at: usize| (0..14).map(|n| word(at * 14 + n)).collect::<Vec<_>>().join(" the of ");
+    let mut bytes = 0;
+    let mut index = RecallIndex::default();
+    for at in 0..20_000 {
+        let message = said(at, &text(at));
+        bytes += message.text().len();
+        index.push(&message);
+    }
+    assert!(index.memory() * 5 <= bytes * 2, "{} of {bytes} bytes", index.memory());
+}
+
+#[test]
+fn a_conversation_is_fitted_for_a_question() {
+    let texts: Vec<String> = (0..80)
+        .map(|n| match n {
+            7 => "By the way, my daughter is allergic to walnuts.".to_owned(),
+            _ => format!(
+                "Lamp {n} of the pier was lit by Ada at {}:30, and the ferry {} came in.",
+                n % 24,
+                n * 3
+            ),
+        })
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let messages = conversation(&texts);
+    let pipeline = CompressionPipeline::new(RequestConfig::to_fit(300));
+    let fitted = |question: &str| pipeline.compress_for(&messages, Protection::LastUserMessage, question);
+    let asked = fitted("May she have walnut cake?");
+    let line = "#8 A: By way daughter allergic to walnuts.";
+    assert!(asked.compression.messages.last().unwrap().text().contains(line));
+    assert!(asked.compression.report.output_tokens <= 300);
+    assert_eq!(asked, fitted("May she have walnut cake?"));
+    assert_eq!(fitted("zebra").recalled, None);
+    let roomy = CompressionPipeline::new(RequestConfig::to_fit(100_000));
+    let all = roomy.compress_for(&messages, Protection::LastUserMessage, "walnut");
+    assert_eq!((all.compression.report.outcome, all.recalled), (PassOutcome::NotNeeded, None));
+}
+
+#[test]
+fn another_ranking_is_joined_by_ranks() {
+    let hit = |message, score| Hit { message, record: 0, score };
+    let hits = [hit(4, 900), hit(2, 800), hit(7, 10)];
+    let messages: Vec<usize> = joined(&hits, &[2, 5]).iter().map(|hit| hit.message).collect();
+    assert_eq!(messages, [2, 4, 5, 7]);
+    let vectors = [vec![1.0, 0.0], vec![0.0, 1.0], vec![0.6, 0.8], vec![0.0, 0.0], vec![1.0]];
+    assert_eq!(nearest(&[0.0, 2.0], &vectors), [1, 2, 0]);
+}
+
+fn some_messages() -> impl Strategy<Value = Vec<Message>> {
+    let word = prop::sample::select(vec![
+        "lighthouse",
+        "harbour",
+        "walnut",
+        "Ada",
+        "room",
+        "12",
+        "2026-05-14",
+        "酒店",
+        "花生",
+        "why?",
+        "\n",
+        "it's",
+        "x_7",
+        "[{\"a\": 1}, {\"b\": 2}]",
+    ]);
+    let text = prop::collection::vec(word, 0..30).prop_map(|words| words.join(" "));
+    prop::collection::vec((text, 0..4_usize), 1..40).prop_map(|texts| {
+        let message = |(at, (text, kind)): (usize, (String, usize))| {
+            said(at, &text).with(|message| match kind {
+                0 => message.role = Role::Tool,
+                1 => message.source.kind = ctx_types::SourceKind::Summary,
+                _ => {}
+            })
+        };
+        texts.into_iter().enumerate().map(message).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_recalled_fits_is_in_order_and_is_not_held(messages in some_messages(), held in 0..10_usize, room in 0..400_u64) {
+        let question = "Was the walnut in room 12 of the harbour hotel, 花生?";
+        let first = asked(&messages, held, question, room);
+        prop_assert_eq!(&first, &asked(&messages, held, question, room));
+        if let Some(recalled) = first {
+            prop_assert!(recalled.tokens <= room);
+            prop_assert!(recalled.pieces.is_sorted_by_key(|piece| piece.message));
+            prop_assert!(recalled.pieces.iter().all(|piece| piece.message + held < messages.len()));
+            let text = recalled.message.text();
+            prop_assert_eq!(text.lines().count(), recalled.pieces.len() + 1);
+            let mut end = 0;
+            for segment in &recalled.message.written {
+                prop_assert_eq!(segment.span.start, end);
+                end = segment.span.end;
+            }
+            prop_assert_eq!(end, text.len());
+        }
+    }
+
+    #[test]
+    fn every_record_is_placed_in_its_message(messages in some_messages()) {
+        let index = indexed(&messages);
+        let mut expected = Vec::new();
+        for (at, message) in messages.iter().enumerate() {
+            let mut record = 0;
+            super::records::each_record(message, |_| {
+                expected.push((at, record));
+                record += 1;
+            });
+        }
+        let placed: Vec<(usize, usize)> = (0..index.records.len()).map(|at| index.place(u32::try_from(at).unwrap())).collect();
+        prop_assert_eq!(placed, expected);
+    }
+
+    #[test]
+    fn a_fitted_conversation_keeps_its_budget(messages in some_messages(), budget in 40..600_u64) {
+        let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
+        let asked = pipeline.compress_for(&messages, Protection::LastUserMessage, "walnut harbour 花生");
+        let report = asked.compression.report;
+        prop_assert_eq!(report.output_tokens, pipeline.meter().messages(&asked.compression.messages));
+        prop_assert_eq!(report.input_count - report.dropped_count + report.note_count, report.output_count);
+        if report.outcome == PassOutcome::Compacted {
+            prop_assert!(report.output_tokens <= budget);
+        }
+    }
+}
