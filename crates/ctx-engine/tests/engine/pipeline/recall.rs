@@ -15,7 +15,7 @@ fn compile(enable: &[&str]) -> CompiledAgent {
     let enable = enable.iter().map(|id| (*id).to_owned()).collect();
     // The formatters would join what is recalled with instructions.
     let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
-    let switches = Switches { enable, disable, ..Switches::default() };
+    let switches = Switches { enable, disable };
     Engine::new().compile(&agent, &Compile::default().with(|compile| compile.switches = switches))
 }
 
