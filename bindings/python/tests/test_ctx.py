@@ -51,7 +51,7 @@ class Fitting(unittest.TestCase):
 
     def test_too_small_a_budget_says_so(self) -> None:
         with self.assertRaises(ctx.CtxError) as caught:
-            ctx.fit(MESSAGES, 3)
+            ctx.fit(MESSAGES, 10)
         self.assertEqual(caught.exception.code, "infeasible")
 
     def test_what_langchain_calls_the_same_is_the_same(self) -> None:

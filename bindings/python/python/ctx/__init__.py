@@ -75,10 +75,13 @@ class Conversation(Generic[M]):
 
     @classmethod
     def read(cls, document: Document) -> Conversation[Any]:
-        """Read a conversation's file: a session, a chat of SillyTavern, a list of messages."""
-        conversation: Conversation[Any] = cls()
+        """Read a conversation's file: a session, a chat of SillyTavern, a list of messages.
+
+        ``fit`` then returns the numbers of messages, from 0 in the order of the file.
+        """
+        conversation: Conversation[Any] = Conversation()
         conversation._native = _ctx.Conversation(_document(document, "session"))
-        conversation._messages = [None] * len(conversation._native)
+        conversation._messages.extend(range(len(conversation._native)))
         return conversation
 
     def append(self, message: M) -> None:
@@ -110,6 +113,11 @@ class Conversation(Generic[M]):
         own = self._messages
         # A note that was written in place of messages is a dict, whatever they are.
         return [cast("M", one) if isinstance(one, dict) else own[one] for one in kept]
+
+    @property
+    def native(self) -> _ctx.Conversation:
+        """The conversation as the engine has it."""
+        return self._native
 
     def to_dict(self) -> dict[str, Any]:
         """Return the conversation as its file holds it."""
@@ -224,7 +232,7 @@ class Agent:
         ``seed``, ``tools``, ``cache_marks``, ``preview``, ``parameters``, ``template``, ``files``, ``format``.
         """
         given = conversation if conversation is not None else Conversation[Any]()
-        return cast("dict[str, Any]", self._native.assemble(given._native, _turn(input, turn)))
+        return cast("dict[str, Any]", self._native.assemble(given.native, _turn(input, turn)))
 
     async def assemble_async(
         self, conversation: Optional[Conversation[Any]] = None, input: Optional[str] = None, **turn: Any
@@ -243,7 +251,7 @@ class Agent:
         given = conversation if conversation is not None else Conversation[Any]()
         wanted = None if message is None else str(message)
         return cast(
-            "dict[str, Any]", self._native.explain(given._native, _turn(input, turn) | _options(message=wanted))
+            "dict[str, Any]", self._native.explain(given.native, _turn(input, turn) | _options(message=wanted))
         )
 
 
