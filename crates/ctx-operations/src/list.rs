@@ -172,6 +172,10 @@ fn fit(mut input: Map<String, Value>) -> Result<Value, OperationError> {
 
 fn diff(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let sides = [need(&mut input, "first")?, need(&mut input, "second")?];
+    // Options are about agents: where none is assembled, none is taken.
+    if sides.iter().all(|side| SavedContext::read(side).is_some()) {
+        finish(&input)?;
+    }
     let context = |side: Value| {
         if let Some(saved) = SavedContext::read(&side) {
             return Ok(saved);

@@ -23,7 +23,7 @@ fn check_refused(name: &str, input: Value, code: &str, position: Option<(&str, u
 fn every_operation_refuses_what_it_does_not_know() {
     for operation in OPERATIONS {
         let needed = json!({
-            "conversation": [], "document": {}, "files": [], "agent": {}, "to": "aio", "text": "", "messages": [],
+            "conversation": [], "document": {}, "files": [], "agent": { "presetMessages": [] }, "to": "aio", "text": "", "messages": [],
             "body": { "model": "m", "messages": [] }, "dialect": "openai", "events": [], "budget": 100,
             "first": { "messages": [] }, "second": { "messages": [] }, "nonsense": true,
         });

@@ -301,7 +301,7 @@ def migrate(document: Document) -> dict[str, Any]:
 
 def diff(first: Document, second: Document, **turn: Any) -> dict[str, Any]:
     """Compare two contexts, or two agents that are assembled alike."""
-    return cast("dict[str, Any]", call("diff", {"first": first, "second": second} | _turn(None, turn)))
+    return cast("dict[str, Any]", call("diff", {"first": first, "second": second} | (_turn(None, turn) if turn else {})))
 
 
 def expand_macros(text: str, environment: Optional[Mapping[str, Any]] = None, **options: Any) -> dict[str, Any]:
