@@ -22,6 +22,7 @@ mod package;
 mod packages;
 mod page;
 mod properties;
+mod python;
 mod readmes;
 mod schema;
 mod sdk;
@@ -109,6 +110,11 @@ const VERBS: &[Verb] = &[
         name: "sdk",
         run: sdk::run,
         help: "[--if-possible]  recorded replies, read by the providers' own packages and by us (Python)",
+    },
+    Verb {
+        name: "python",
+        run: python::run,
+        help: "[--test] [--if-possible]  the wheel of the Python package, built, installed and tried (Python)",
     },
     Verb {
         name: "servers",

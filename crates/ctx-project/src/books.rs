@@ -1,11 +1,10 @@
 //! Worldbooks that are read, and the way from findings about them back into their files.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::error::Result;
-use ctx_engine::{ImportError, Limits};
-use ctx_preset_import::{WorldbookOrigin, read_worldbook_with_origin};
+use ctx_engine::ImportError;
+use ctx_operations::book_file::{BookFile, unused};
 use ctx_types::{Agent, Diagnostic, LoadedWorldbook};
 
 use crate::files;
@@ -16,14 +15,6 @@ use crate::sources::Sources;
 #[derive(Clone, Debug, Default)]
 pub struct Books(Vec<BookFile>);
 
-/// A worldbook and its file.
-#[derive(Clone, Debug)]
-struct BookFile {
-    book: LoadedWorldbook,
-    file: String,
-    origin: WorldbookOrigin,
-}
-
 impl Books {
     /// Reads worldbooks that hold for every agent; also returns what was odd about them.
     ///
@@ -33,7 +24,7 @@ impl Books {
         let (mut books, mut found) = (Self::default(), Vec::new());
         for file in files {
             let (mut book, odd) = inputs::load(file, sources, &BookFile::parse)?;
-            book.book.name = books.unused(book.book.name);
+            book.book.name = unused(&books.0, book.book.name);
             books.0.push(book);
             found.extend(odd);
         }
@@ -58,7 +49,7 @@ impl Books {
             };
             if is_asked && !self.0.iter().any(is_given) {
                 file.book.is_global = false;
-                file.book.name = self.unused(file.book.name);
+                file.book.name = unused(&self.0, file.book.name);
                 self.0.push(file);
             }
         }
@@ -105,28 +96,6 @@ impl Books {
 
     fn get(&self, name: &str) -> Option<&BookFile> {
         self.0.iter().find(|file| *file.book.name == *name)
-    }
-
-    fn unused(&self, name: Arc<str>) -> Arc<str> {
-        let numbers = (2_usize..).map(|number| format!("{name}#{number}").into());
-        let mut names = std::iter::once(name.clone()).chain(numbers);
-        names.find(|name| self.get(name).is_none()).unwrap_or(name)
-    }
-}
-
-impl BookFile {
-    fn parse(bytes: &[u8], name: &str) -> Result<(Self, Vec<Diagnostic>), ImportError> {
-        let (imported, origin) = read_worldbook_with_origin(bytes, name, &Limits::default())?;
-        let id: Arc<str> = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into();
-        let title = imported.value.name.clone().unwrap_or_else(|| id.clone());
-        let book = LoadedWorldbook { id, name: title, book: Arc::new(imported.value), is_global: true };
-        Ok((Self { book, file: name.to_owned(), origin }, imported.diagnostics))
-    }
-
-    fn lead_back(&self, finding: &mut Diagnostic) {
-        let location = &mut finding.location;
-        location.document = Some(self.file.as_str().into());
-        location.pointer = location.pointer.take().map(|pointer| self.origin.pointer(&pointer));
     }
 }
 

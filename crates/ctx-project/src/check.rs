@@ -6,22 +6,21 @@ mod kind;
 
 use std::path::{Path, PathBuf};
 
-use ctx_compress::mask::check_summaries;
-use ctx_engine::{Compile, Engine, Format, ImportError, Imported, Limits, read_conversation, read_profile};
-use ctx_preset_import::{Document, detect};
-use ctx_types::{Diagnostic, Phrase, Session, phrase};
-use ctx_wire::lint;
-use serde_json::{Value, json};
+use ctx_engine::{Compile, Engine, Format, ImportError, Limits, read_profile};
+use ctx_operations::check::{nothing_known, of_messages, request_body};
+use ctx_preset_import::detect;
+use ctx_types::{Diagnostic, Phrase};
+use serde_json::Value;
 
 use crate::books::Books;
 use crate::error::Result;
 use crate::files::{self, Once};
 use crate::folder::{self, FolderEntry};
 use crate::inputs::{AgentFile, InputFile};
-use crate::session_file::pointer_in;
 use crate::sources::{Position, Sources};
-use crate::{case, codes, config, edits, scan};
+use crate::{case, codes, config, scan};
 
+pub use ctx_operations::check::finding_json;
 pub use fix::{FixedDocument, Look, fix};
 pub use fixes::{FixedFile, Fixes};
 pub use kind::Kind;
@@ -214,15 +213,6 @@ fn without_fixes(path: &Path, mut found: Vec<Diagnostic>, fixes: &mut Option<Fix
     found
 }
 
-fn nothing_known(found: Phrase) -> ImportError {
-    // What has entries looks like a worldbook, which would have been read if it were one.
-    let is_book = found == Format::Worldbook.to_string();
-    let found =
-        if is_book { phrase!("an object whose `entries` are not those of a worldbook") } else { found };
-    let expected = "an agent, a preset, a worldbook, a conversation, a request body or a user profile";
-    ImportError::UnknownShape { expected, found, help: None }
-}
-
 /// Reads a file as what it is, and says what that is; a guess is a finding.
 fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
     let detection = detect(bytes, &files::name(path), &Limits::default())?;
@@ -251,7 +241,8 @@ fn look_as(
         return Ok((Kind::RequestBody, found));
     }
     if let Some(format) = format.filter(|format| format.is_conversation()) {
-        return of_messages(format, bytes, name);
+        let (is_body, found) = of_messages(bytes, name)?;
+        return Ok((if is_body { Kind::RequestBody } else { Kind::Format(format) }, found));
     }
     let found = match format {
         Some(format) if format.is_worldbook() => scan::findings(bytes, name)?,
@@ -264,20 +255,6 @@ fn look_as(
 /// Reads a file as what it is.
 fn findings(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
     look(bytes, path, checker).map(|(_, findings)| findings)
-}
-
-/// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request.
-fn of_messages(format: Format, bytes: &[u8], name: &str) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
-    let limits = Limits::default();
-    let conversation = read_conversation(bytes, name, &limits)?;
-    let of_provider = request_body(bytes, name, &limits);
-    let kind = if of_provider.is_some() { Kind::RequestBody } else { Kind::Format(format) };
-    let mut found = of_provider.unwrap_or_default();
-    // What the provider says about a place is enough there.
-    let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
-    let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
-    found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
-    Ok((kind, found))
 }
 
 /// Reads an agent, compiles it, and looks at what it costs in a cache.
@@ -299,33 +276,4 @@ fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnost
     books.lead_back(&mut of_books);
     found.append(&mut of_books);
     Ok(found)
-}
-
-/// Returns what was found in a conversation, and what is wrong with its summaries.
-fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnostic> {
-    let of_summaries = check_summaries(&conversation.value).into_iter().map(|mut found| {
-        found.location.pointer = pointer_in(conversation.format, found.location.pointer.take());
-        found.in_document(name)
-    });
-    let of_summaries: Vec<Diagnostic> = of_summaries.collect();
-    [conversation.diagnostics, of_summaries].concat()
-}
-
-/// Looks at a request body as its provider does; `None` for a file that is none.
-fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
-    let document = Document::read(bytes, name, limits).ok()?;
-    let found = lint::check(&document.value, lint::detect(&document.value)?).into_iter();
-    Some(found.map(|finding| finding.in_document(name)).collect())
-}
-
-/// Writes a finding as JSON, with its line and column where they are known.
-pub fn finding_json(finding: &Diagnostic, position: Option<&Position>) -> Value {
-    let mut value = json!(finding);
-    if let (Value::Object(map), Some(position)) = (&mut value, position) {
-        map.insert("position".to_owned(), json!(position));
-    }
-    if let (Value::Object(map), Some(fix)) = (&mut value, edits::to_json(finding)) {
-        map.insert("fix".to_owned(), fix);
-    }
-    value
 }

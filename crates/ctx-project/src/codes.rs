@@ -1,9 +1,6 @@
-//! Diagnostic codes of this crate: 900 to 949, and one that came with what it is about from `ctx-macros`.
+//! Diagnostic codes of this crate: 900 to 949.
 
 use ctx_types::Code;
-
-/// An environment of macros that was read from a file has something that is left out.
-pub const BAD_ENV: Code = Code::new(350, "unusable environment");
 
 /// A file cannot be opened or read.
 pub const UNREADABLE_FILE: Code = Code::new(900, "unreadable file");

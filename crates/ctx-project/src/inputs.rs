@@ -1,24 +1,17 @@
 //! The files that verbs take, read and parsed.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::error::{ProjectError, Result, unusable};
-use ctx_engine::{
-    CompiledAgent, Engine, ImportError, Imported, Limits, Template, read_agent, read_conversation,
-    read_profile,
-};
+use ctx_engine::{Engine, ImportError, Imported, Limits, Template, read_conversation, read_profile};
+pub use ctx_operations::{AgentFile, tool_of};
 use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
-use ctx_types::{
-    Agent, Argument, Code, Diagnostic, Divider, Phrase, Session, Text, ToolDefinition, UserProfile, count_of,
-    phrase,
-};
+use ctx_types::{Argument, Code, Diagnostic, Divider, Phrase, Session, UserProfile, count_of, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::files;
-use crate::origin::Origin;
 use crate::sources::Sources;
 
 /// A file that is read, and the name by which results and diagnostics speak of it.
@@ -39,39 +32,9 @@ impl<P: AsRef<Path>> From<P> for InputFile {
     }
 }
 
-/// An agent, and the way back to its file.
-#[derive(Debug)]
-pub struct AgentFile {
-    /// The agent in its unified form.
-    pub agent: Agent,
-    /// What was found while reading.
-    pub found: Vec<Diagnostic>,
-    origin: Origin,
-}
-
-impl AgentFile {
-    /// Reads an agent from bytes.
-    pub fn parse(bytes: &[u8], name: &str, engine: &Engine) -> Result<Self, ImportError> {
-        let imported = read_agent(bytes, name, &Limits::default(), &engine.anchors)?;
-        let origin = Origin::of(&imported, name, bytes);
-        Ok(Self { agent: imported.value, found: imported.diagnostics, origin })
-    }
-
-    /// Reads an agent from a file.
-    pub fn read(file: impl Into<InputFile>, engine: &Engine, sources: &mut Sources) -> Result<Self> {
-        load(&file.into(), sources, &|bytes, name| Self::parse(bytes, name, engine))
-    }
-
-    /// Returns what reading and compiling found, with pointers into the file.
-    pub fn all_findings(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
-        [self.found.clone(), self.lead_back(compiled.diagnostics().to_vec())].concat()
-    }
-
-    /// Points findings about the agent's unified form into its file.
-    pub fn lead_back(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        self.origin.lead_back(&mut findings);
-        findings
-    }
+/// Reads an agent.
+pub fn agent(file: impl Into<InputFile>, engine: &Engine, sources: &mut Sources) -> Result<AgentFile> {
+    load(&file.into(), sources, &|bytes, name| AgentFile::parse(bytes, name, engine))
 }
 
 /// Reads a conversation.
@@ -99,7 +62,7 @@ pub fn no_tools(name: &str) -> Phrase {
 
 /// Finds tool definitions without a name, of which the first is the place.
 pub fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
-    let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool(item).name.is_empty());
+    let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool_of(item).name.is_empty());
     let (first, _) = nameless.next()?;
     let message =
         phrase!("{tools} without a name", tools = count_of!(nameless.count() + 1, "tool definition"));
@@ -168,17 +131,6 @@ pub fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<D
     let document = load(file, sources, &|bytes, name| Document::read(bytes, name, &Limits::default()))?;
     let found = document.diagnostics.into_iter().map(|found| found.in_document(&*file.name));
     Ok((document.value, found.collect()))
-}
-
-/// Reads a tool definition for the budget: that of chat completions, or the same without its envelope.
-pub fn tool(definition: &Value) -> ToolDefinition {
-    let body = definition.get("function").unwrap_or(definition);
-    let text = |key| body.get(key).and_then(Value::as_str);
-    ToolDefinition {
-        name: text("name").unwrap_or_default().into(),
-        description: text("description").map(Text::from),
-        parameters: Arc::new(body.get("parameters").cloned().unwrap_or_default()),
-    }
 }
 
 /// Refuses a command line that names standard input twice: the second reader would find nothing.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::error::{ProjectError, Result, unusable};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
+use ctx_operations::check::pointer_in;
 use ctx_types::{
     Diagnostic, History, HistoryEntry, HistoryError, Phrase, Session, SessionOp, excerpt, phrase,
 };
@@ -217,14 +218,5 @@ impl SessionFile {
             entries.iter().rev().map(step).collect::<Value>()
         };
         serde_json::json!({ "undo": steps(self.history.undoable()), "redo": steps(self.history.redoable()) })
-    }
-}
-
-/// Leads a pointer into a session to where its form has that; none where it has it elsewhere.
-pub fn pointer_in(format: Format, pointer: Option<String>) -> Option<String> {
-    match format {
-        Format::Session => pointer,
-        Format::SessionHalves => pointer.map(|pointer| format!("/detail{pointer}")),
-        _ => None,
     }
 }

@@ -222,7 +222,7 @@ impl Turn {
         sources: &mut Sources,
     ) -> Result<Self> {
         let mut found = Vec::new();
-        let agent = files.agent.clone().map(|file| AgentFile::read(file, &engine, sources)).transpose()?;
+        let agent = files.agent.clone().map(|file| inputs::agent(file, &engine, sources)).transpose()?;
         found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
         let mut session = Arc::new(Session::new("session"));
         if let Some(file) = &files.session {
@@ -265,7 +265,7 @@ impl Turn {
             found.extend(odd);
         }
         let compiled = engine.compile(&read, &with);
-        input.tools = tools.iter().map(inputs::tool).collect();
+        input.tools = tools.iter().map(inputs::tool_of).collect();
         input.model = compiled.model_name(&input).map(Into::into);
         let settings = files.model_settings.iter().map(|file| (MODEL_SETTINGS, file.name.clone()));
         let settings = settings.collect();

@@ -7,7 +7,7 @@ const LAYERS: &[(u8, &[&str])] = &[
     (2, &["ctx-compress", "ctx-pipeline", "ctx-preset-import"]),
     (3, &["ctx-processors"]),
     (4, &["ctx-engine"]),
-    (5, &["ctx-chat", "ctx-documents"]),
+    (5, &["ctx-chat", "ctx-documents", "ctx-operations"]),
     (6, &["ctx-project", "ctx-workbench"]),
     (7, &["ctx-studio"]),
     (8, &["ctx-cli"]),

@@ -16,7 +16,7 @@ use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::inputs::AgentFile;
+use ctx_project::inputs;
 
 /// Lists anchors.
 pub(crate) fn run(language: Language, arguments: &AnchorsArguments) -> Result<Exit> {
@@ -90,7 +90,7 @@ impl Rows {
 
 /// Registered anchors, then those that the agent declares itself, then those that it only names.
 fn of_agent(language: Language, path: &Path, engine: &Engine, sources: &mut Sources) -> Result<Rows> {
-    let file = AgentFile::read(path, engine, sources)?;
+    let file = inputs::agent(path, engine, sources)?;
     show::findings(language, sources, &file.found);
     let (preset, _) = Preset::compile(&file.agent, &engine.anchors);
     let mut rows = Rows::registered(&engine.anchors);

@@ -22,13 +22,13 @@ use ctx_project::Sources;
 use ctx_project::books::Books;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing};
-use ctx_project::inputs::AgentFile;
+use ctx_project::inputs::{self, AgentFile};
 use ctx_project::schemas;
 
 /// Writes the agent.
 pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Result<Exit> {
     let mut sources = show::sources(language);
-    let file = AgentFile::read(&arguments.agent, &Engine::new(), &mut sources)?;
+    let file = inputs::agent(arguments.agent.as_path(), &Engine::new(), &mut sources)?;
     show::findings(language, &sources, &file.found);
     let value = match arguments.to {
         ExportForm::StPreset => {

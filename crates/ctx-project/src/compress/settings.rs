@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::error::{ProjectError, Result, unusable};
-use crate::inputs::{self, AgentFile, InputFile};
+use crate::inputs::{self, InputFile};
 use crate::options::{SummarizerOptions, SummaryOptions};
 use crate::sources::Sources;
 
@@ -42,7 +42,7 @@ pub fn settings(
     if let Some(path) = config.file("agent", options.agent.clone(), sources)? {
         let file = InputFile::from(path);
         let name = file.name.clone();
-        let agent = AgentFile::read(file, &Engine::new(), sources)?;
+        let agent = inputs::agent(file, &Engine::new(), sources)?;
         found.extend(agent.found.iter().cloned());
         if let Some((value, pointer)) = below(&agent.agent.write(), &["parameters", KEY]) {
             layers.push(MaskLayer { level: MaskLevel::Agent, value, pointer });

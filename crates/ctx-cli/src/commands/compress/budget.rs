@@ -83,7 +83,7 @@ impl Planning {
         let mut tools = Vec::new();
         if let Some(file) = &arguments.tools {
             let (definitions, odd) = inputs::tools(&InputFile::from(file), sources)?;
-            tools = definitions.iter().map(inputs::tool).collect();
+            tools = definitions.iter().map(inputs::tool_of).collect();
             found.extend(odd);
         }
         let path = super::conversation(arguments.session.as_ref(), &config, sources)?;

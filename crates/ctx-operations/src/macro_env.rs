@@ -33,7 +33,7 @@ const MAX_FINDINGS: usize = 64;
 ///
 /// ```
 /// use ctx_macros::{Dialect, Registry, Template};
-/// use ctx_project::macro_env::EnvFile;
+/// use ctx_operations::macro_env::EnvFile;
 /// use ctx_types::{Source, SourceKind, Text, Trust};
 ///
 /// let file = serde_json::json!({ "char": "Alice", "card": { "description": "{{char}} is tall." } });

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Where the parts of an agent stand in its file.
 #[derive(Debug)]
-pub(crate) struct Origin {
+pub struct Origin {
     document: Arc<str>,
     format: Format,
     /// For each entry its index in the file, where greetings among the entries moved elsewhere.
@@ -20,7 +20,8 @@ pub(crate) struct Origin {
 const ENTRIES: &str = "/presetMessages";
 
 impl Origin {
-    pub(crate) fn of(imported: &Imported<Agent>, name: &str, bytes: &[u8]) -> Self {
+    /// Notes where the parts of an agent stand in the bytes that it was read from.
+    pub fn of(imported: &Imported<Agent>, name: &str, bytes: &[u8]) -> Self {
         let format = imported.format;
         let has_moved = imported.diagnostics.iter().any(|found| found.code == codes::MIGRATED_GREETINGS);
         let document = has_moved.then(|| Document::read(bytes, name, &Limits::default()).ok()).flatten();
@@ -30,7 +31,7 @@ impl Origin {
     }
 
     /// Points findings about the unified form into the file; those about anything else stay.
-    pub(crate) fn lead_back(&self, findings: &mut [Diagnostic]) {
+    pub fn lead_back(&self, findings: &mut [Diagnostic]) {
         for location in findings.iter_mut().map(|finding| &mut finding.location) {
             if let (Some(pointer), None) = (&location.pointer, &location.document) {
                 location.pointer = Some(in_file(&self.entry(pointer), self.format));

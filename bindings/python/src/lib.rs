@@ -1,0 +1,208 @@
+//! The native part of the Python package `ctx-engine`: values in, values out, over the operations of `ctx-operations`.
+//!
+//! While an operation works, other threads of Python run. `python/ctx/__init__.py` is what users see.
+
+mod values;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ctx_operations::{Engine, Kept, OperationError};
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use serde_json::{Map, Value};
+
+use values::{Given, to_python};
+
+create_exception!(
+    ctx,
+    CtxError,
+    PyException,
+    "Why an operation gives nothing; `code` says of which kind it is."
+);
+
+/// The native part of `ctx`.
+#[pymodule]
+mod _ctx {
+    #[pymodule_export]
+    use super::{Agent, Conversation, CtxError, Stream, call, call_json};
+}
+
+/// Carries out an operation: a dict of options in, a value out.
+#[pyfunction]
+fn call<'py>(py: Python<'py>, name: &str, options: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let input = serde_json::to_value(Given::new(options)).map_err(|error| unwritten(py, &error))?;
+    let result = py.detach(|| ctx_operations::call(name, input));
+    to_python(py, &result.map_err(|error| exception(py, &error))?)
+}
+
+/// Carries out an operation: the text of a JSON object in, JSON out, byte for byte what Rust writes.
+#[pyfunction]
+fn call_json(py: Python<'_>, name: &str, options: &str) -> PyResult<String> {
+    let result = py.detach(|| {
+        let input = serde_json::from_str(options).map_err(OperationError::usage)?;
+        Ok(ctx_operations::call(name, input)?.to_string())
+    });
+    result.map_err(|error| exception(py, &error))
+}
+
+/// An agent that was compiled once.
+#[pyclass(frozen, module = "ctx._ctx")]
+struct Agent(ctx_operations::Agent);
+
+#[pymethods]
+impl Agent {
+    #[new]
+    fn new(py: Python<'_>, options: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let options = map(py, options)?;
+        let compiled = py.detach(|| ctx_operations::Agent::compile(Engine::new(), options));
+        compiled.map(Self).map_err(|error| exception(py, &error))
+    }
+
+    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &py.detach(|| self.0.to_json()))
+    }
+
+    fn assemble<'py>(
+        &self,
+        py: Python<'py>,
+        conversation: &Conversation,
+        options: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = map(py, options)?;
+        let made = py.detach(|| self.0.assemble(&conversation.lock(), options));
+        to_python(py, &made.map_err(|error| exception(py, &error))?)
+    }
+
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        conversation: &Conversation,
+        options: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = map(py, options)?;
+        let made = py.detach(|| self.0.explain(&conversation.lock(), options));
+        to_python(py, &made.map_err(|error| exception(py, &error))?)
+    }
+}
+
+/// A conversation that grows.
+#[pyclass(frozen, module = "ctx._ctx")]
+struct Conversation(Mutex<ctx_operations::Conversation>);
+
+impl Conversation {
+    fn lock(&self) -> MutexGuard<'_, ctx_operations::Conversation> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Conversation {
+    /// Reads a conversation: a document, or nothing.
+    #[new]
+    #[pyo3(signature = (document = None))]
+    fn new(py: Python<'_>, document: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(document) = document else { return Ok(Self(Mutex::default())) };
+        let document = serde_json::to_value(Given::new(document)).map_err(|error| unwritten(py, &error))?;
+        let read = py.detach(|| ctx_operations::Conversation::of_given(&document));
+        read.map(|read| Self(Mutex::new(read))).map_err(|error| exception(py, &error))
+    }
+
+    /// Adds a list of messages; returns how many there are now.
+    fn extend(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let bytes = serde_json::to_vec(&Given::new(messages)).map_err(|error| unwritten(py, &error))?;
+        let count = py.detach(|| {
+            let mut conversation = self.lock();
+            if conversation.is_empty() {
+                *conversation = ctx_operations::Conversation::read(&bytes, "session.json")?;
+                return Ok(conversation.len());
+            }
+            conversation.push(&bytes)
+        });
+        count.map_err(|error| exception(py, &error))
+    }
+
+    /// Fits it: the number of each message that stays as it was given, or the dict of another one, and the tokens.
+    fn fit<'py>(&self, py: Python<'py>, options: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyList>, u64)> {
+        let options = map(py, options)?;
+        let fitted = py.detach(|| self.lock().fit(options)).map_err(|error| exception(py, &error))?;
+        let kept = fitted.kept.iter().map(|kept| match kept {
+            Kept::Whole(number) => Ok(number.into_pyobject(py)?.into_any()),
+            Kept::Written(message) => to_python(py, message),
+        });
+        Ok((PyList::new(py, kept.collect::<PyResult<Vec<_>>>()?)?, fitted.tokens))
+    }
+
+    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &py.detach(|| self.lock().to_json()))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.lock().len())
+    }
+}
+
+/// A streamed reply that is read piece by piece.
+#[pyclass(frozen, module = "ctx._ctx")]
+struct Stream(Mutex<ctx_operations::Stream>);
+
+impl Stream {
+    fn lock(&self) -> MutexGuard<'_, ctx_operations::Stream> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Stream {
+    #[new]
+    fn new(py: Python<'_>, dialect: &str) -> PyResult<Self> {
+        let stream = ctx_operations::Stream::new(dialect);
+        stream.map(|stream| Self(Mutex::new(stream))).map_err(|error| exception(py, &error))
+    }
+
+    fn push<'py>(&self, py: Python<'py>, data: &str) -> PyResult<Bound<'py, PyAny>> {
+        let deltas = py.detach(|| self.lock().push(data));
+        to_python(py, &deltas.map_err(|error| exception(py, &error))?)
+    }
+
+    fn partial<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &py.detach(|| self.lock().partial()))
+    }
+
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let reply = py.detach(|| self.lock().finish());
+        to_python(py, &reply.map_err(|error| exception(py, &error))?)
+    }
+}
+
+/// Reads options: a dict.
+fn map(py: Python<'_>, options: &Bound<'_, PyAny>) -> PyResult<Map<String, Value>> {
+    match serde_json::to_value(Given::new(options)) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(exception(py, &OperationError::usage("options are a dict"))),
+        Err(error) => Err(unwritten(py, &error)),
+    }
+}
+
+/// The exception of a value that is no JSON.
+fn unwritten(py: Python<'_>, error: &serde_json::Error) -> PyErr {
+    exception(py, &OperationError::usage(error))
+}
+
+/// The exception of an error, with its code, its place and the way out as attributes.
+fn exception(py: Python<'_>, error: &OperationError) -> PyErr {
+    let exception = CtxError::new_err(error.message.clone());
+    let set = || {
+        let value = exception.value(py);
+        value.setattr("code", &error.code)?;
+        value.setattr("pointer", &error.pointer)?;
+        value.setattr("help", &error.help)?;
+        let position = error.position.as_ref().map(|at| (at.file.clone(), at.line, at.column));
+        value.setattr("position", position)
+    };
+    match set() {
+        Ok(()) => exception,
+        Err(other) => other,
+    }
+}

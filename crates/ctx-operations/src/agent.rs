@@ -1,0 +1,157 @@
+//! An agent that is compiled once.
+
+use std::sync::Arc;
+
+use ctx_engine::{Compile, CompiledAgent, Engine, Limits, Switches, read_profile};
+use ctx_preset_import::Document;
+use ctx_types::Diagnostic;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::agent_file::AgentFile;
+use crate::book_file::{BookFile, unused};
+use crate::check::finding_json;
+use crate::error::OperationError;
+use crate::given::{Given, options};
+use crate::texts::Texts;
+
+/// An agent that was compiled once and assembles any number of contexts.
+#[derive(Debug)]
+pub struct Agent {
+    pub(crate) compiled: CompiledAgent,
+    file: Option<AgentFile>,
+    books: Vec<BookFile>,
+    texts: Texts,
+    /// What was found while reading.
+    found: Vec<Diagnostic>,
+}
+
+/// What an agent is compiled from and with; all of it optional.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct AgentOptions {
+    agent: Option<Value>,
+    profile: Option<Value>,
+    worldbooks: Vec<Value>,
+    /// The ids of worldbooks that hold only where somebody asks for them.
+    at_hand: Vec<String>,
+    models: Option<Value>,
+    user_settings: Option<Value>,
+    model_settings: Option<Value>,
+    enable: Vec<String>,
+    disable: Vec<String>,
+}
+
+/// The names of the options of an agent, which those of a turn may stand beside.
+pub(crate) const AGENT_OPTIONS: [&str; 9] = [
+    "agent",
+    "profile",
+    "worldbooks",
+    "atHand",
+    "models",
+    "userSettings",
+    "modelSettings",
+    "enable",
+    "disable",
+];
+
+impl Agent {
+    /// Reads the documents of an agent and compiles it on an engine, which may have parts of the host's own.
+    ///
+    /// Options, each optional: `agent`, `profile`, `models` (documents), `worldbooks` (a list of them), `atHand` (ids of
+    /// worldbooks that hold only where somebody asks for them), `userSettings` and `modelSettings` (objects as
+    /// `parameters` of an agent), `enable` and `disable` (ids of processors). Errors: an option that does not exist or
+    /// is of another type, and a document that cannot be read.
+    pub fn compile(mut engine: Engine, given: Map<String, Value>) -> Result<Self, OperationError> {
+        let given: AgentOptions = options(given)?;
+        let (mut texts, mut found) = (Texts::default(), Vec::new());
+        let mut file = None;
+        if let Some(document) = &given.agent {
+            let Given { name, bytes } = Given::read(document, "agent")?;
+            let read = AgentFile::parse(&bytes, &name, &engine);
+            let read = read.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
+            texts.add(&name, &bytes);
+            found.extend(read.found.iter().cloned());
+            file = Some(read);
+        }
+        let mut with = Compile::default();
+        if let Some(document) = &given.profile {
+            let Given { name, bytes } = Given::read(document, "profile")?;
+            let read = read_profile(&bytes, &name, &Limits::default());
+            let read = read.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
+            texts.add(&name, &bytes);
+            found.extend(read.diagnostics);
+            with.profile = Some(read.value);
+        }
+        let mut books: Vec<BookFile> = Vec::new();
+        for (number, document) in given.worldbooks.iter().enumerate() {
+            let kind = if number == 0 { "worldbook".to_owned() } else { format!("worldbook_{}", number + 1) };
+            let Given { name, bytes } = Given::read(document, &kind)?;
+            let read = BookFile::parse(&bytes, &name);
+            let (mut book, odd) = read.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
+            texts.add(&name, &bytes);
+            book.book.name = unused(&books, book.book.name);
+            book.book.is_global = !given.at_hand.iter().any(|id| **id == *book.book.id);
+            books.push(book);
+            found.extend(odd);
+        }
+        if let Some(document) = &given.models {
+            let Given { name, bytes } = Given::read(document, "models")?;
+            let read = Document::read(&bytes, &name, &Limits::default());
+            let read = read.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
+            let (models, odd) = (*engine.models).clone().with_override(&read.value.to_string());
+            texts.add(&name, &bytes);
+            engine.models = Arc::new(models);
+            found.extend(odd.into_iter().map(|odd| odd.in_document(name.as_str())));
+        }
+        with.worldbooks = books.iter().map(|book| book.book.clone()).collect();
+        with.user_parameters = given.user_settings;
+        with.model_parameters = given.model_settings;
+        with.switches = Switches { enable: given.enable, disable: given.disable };
+        let agent = file.as_ref().map(|file| file.agent.clone()).unwrap_or_default();
+        let compiled = engine.compile(&agent, &with);
+        Ok(Self { compiled, file, books, texts, found })
+    }
+
+    /// Returns everything that is wrong with its documents, each finding with its place.
+    pub fn findings(&self) -> Vec<Value> {
+        let found = self.lead_back(self.compiled.diagnostics().to_vec());
+        let found = [self.found.clone(), found].concat();
+        let positions = self.texts.positions(&found);
+        found.iter().zip(&positions).map(|(finding, at)| finding_json(finding, at.as_ref())).collect()
+    }
+
+    /// Writes its name, what is wrong with it, and the settings of its processors.
+    pub fn to_json(&self) -> Value {
+        let settings = self.compiled.pipeline().settings().iter();
+        let settings = settings.map(|setting| {
+            json!({ "id": &*setting.id, "enabled": setting.enabled.value, "priority": setting.priority.value })
+        });
+        json!({
+            "name": self.compiled.agent().name.as_deref(),
+            "model": self.compiled.agent().model_id.as_deref(),
+            "processors": settings.collect::<Vec<_>>(),
+            "findings": self.findings(),
+        })
+    }
+
+    /// Returns what was found while reading its documents.
+    pub(crate) fn found(&self) -> &[Diagnostic] {
+        &self.found
+    }
+
+    /// Points findings about what was compiled into the documents that it was read from.
+    pub(crate) fn lead_back(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        for finding in &mut found {
+            let name = finding.location.document.clone();
+            let of_book = |book: &&BookFile| name.as_deref() == Some(&*book.book.name);
+            if let Some(book) = self.books.iter().find(of_book) {
+                book.lead_back(finding);
+            }
+        }
+        match &self.file {
+            Some(file) => file.lead_back(found),
+            None => found,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! An agent as its file has it.
+
+use ctx_engine::{CompiledAgent, Engine, ImportError, Limits, read_agent};
+use ctx_types::{Agent, Diagnostic};
+
+use crate::origin::Origin;
+
+/// An agent, and the way back to its file.
+#[derive(Debug)]
+pub struct AgentFile {
+    /// The agent in its unified form.
+    pub agent: Agent,
+    /// What was found while reading.
+    pub found: Vec<Diagnostic>,
+    origin: Origin,
+}
+
+impl AgentFile {
+    /// Reads an agent from bytes.
+    pub fn parse(bytes: &[u8], name: &str, engine: &Engine) -> Result<Self, ImportError> {
+        let imported = read_agent(bytes, name, &Limits::default(), &engine.anchors)?;
+        let origin = Origin::of(&imported, name, bytes);
+        Ok(Self { agent: imported.value, found: imported.diagnostics, origin })
+    }
+
+    /// Returns what reading and compiling found, with pointers into the file.
+    pub fn all_findings(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
+        [self.found.clone(), self.lead_back(compiled.diagnostics().to_vec())].concat()
+    }
+
+    /// Points findings about the agent's unified form into its file.
+    pub fn lead_back(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        self.origin.lead_back(&mut findings);
+        findings
+    }
+}

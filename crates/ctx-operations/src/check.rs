@@ -1,0 +1,74 @@
+//! What is wrong with one document, whatever it is.
+
+use ctx_compress::mask::check_summaries;
+use ctx_engine::{Format, ImportError, Imported, Limits, read_conversation};
+use ctx_preset_import::Document;
+use ctx_types::{Diagnostic, Phrase, Session, phrase};
+use ctx_wire::lint;
+use serde_json::{Value, json};
+
+use crate::edits;
+use crate::texts::Position;
+
+/// The error of a document that is nothing that is known; `found` says what it looks like.
+pub fn nothing_known(found: Phrase) -> ImportError {
+    // What has entries looks like a worldbook, which would have been read if it were one.
+    let is_book = found == Format::Worldbook.to_string();
+    let found =
+        if is_book { phrase!("an object whose `entries` are not those of a worldbook") } else { found };
+    let expected = "an agent, a preset, a worldbook, a conversation, a request body or a user profile";
+    ImportError::UnknownShape { expected, found, help: None }
+}
+
+/// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request; returns
+/// whether they are one.
+pub fn of_messages(bytes: &[u8], name: &str) -> Result<(bool, Vec<Diagnostic>), ImportError> {
+    let limits = Limits::default();
+    let conversation = read_conversation(bytes, name, &limits)?;
+    let of_provider = request_body(bytes, name, &limits);
+    let is_body = of_provider.is_some();
+    let mut found = of_provider.unwrap_or_default();
+    // What the provider says about a place is enough there.
+    let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
+    let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
+    found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
+    Ok((is_body, found))
+}
+
+/// Returns what was found in a conversation, and what is wrong with its summaries.
+fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnostic> {
+    let of_summaries = check_summaries(&conversation.value).into_iter().map(|mut found| {
+        found.location.pointer = pointer_in(conversation.format, found.location.pointer.take());
+        found.in_document(name)
+    });
+    let of_summaries: Vec<Diagnostic> = of_summaries.collect();
+    [conversation.diagnostics, of_summaries].concat()
+}
+
+/// Looks at a request body as its provider does; `None` for a file that is none.
+pub fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
+    let document = Document::read(bytes, name, limits).ok()?;
+    let found = lint::check(&document.value, lint::detect(&document.value)?).into_iter();
+    Some(found.map(|finding| finding.in_document(name)).collect())
+}
+
+/// Writes a finding as JSON, with its line and column where they are known.
+pub fn finding_json(finding: &Diagnostic, position: Option<&Position>) -> Value {
+    let mut value = json!(finding);
+    if let (Value::Object(map), Some(position)) = (&mut value, position) {
+        map.insert("position".to_owned(), json!(position));
+    }
+    if let (Value::Object(map), Some(fix)) = (&mut value, edits::to_json(finding)) {
+        map.insert("fix".to_owned(), fix);
+    }
+    value
+}
+
+/// Leads a pointer into a session to where its form has that; none where it has it elsewhere.
+pub fn pointer_in(format: Format, pointer: Option<String>) -> Option<String> {
+    match format {
+        Format::Session => pointer,
+        Format::SessionHalves => pointer.map(|pointer| format!("/detail{pointer}")),
+        _ => None,
+    }
+}

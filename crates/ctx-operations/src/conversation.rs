@@ -1,0 +1,108 @@
+//! A conversation that grows: its messages cross the border to another language once.
+
+use std::collections::HashMap;
+
+use ctx_engine::{ConversationMemory, Limits, read_conversation};
+use ctx_types::{Diagnostic, NodeId, Persist as _, Session, SessionOp};
+use serde_json::{Value, json};
+
+use crate::error::OperationError;
+use crate::fit::Fitters;
+use crate::given::Given;
+
+/// A conversation, and what its turns keep for each other.
+#[derive(Debug)]
+pub struct Conversation {
+    pub(crate) session: Session,
+    pub(crate) memory: ConversationMemory,
+    pub(crate) found: Vec<Diagnostic>,
+    pub(crate) fitters: Fitters,
+    /// The number of each message among those that were given, by its id.
+    numbers: HashMap<NodeId, usize>,
+    count: usize,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        Self::of(Session::new("session"), Vec::new())
+    }
+}
+
+impl Conversation {
+    /// Reads a conversation in any form of files: a list of messages, a session, a chat.
+    ///
+    /// Errors: it is none, or it cannot be read.
+    pub fn read(bytes: &[u8], name: &str) -> Result<Self, OperationError> {
+        let read = read_conversation(bytes, name, &Limits::default());
+        let read = read.map_err(|error| OperationError::of_document(&error, name, bytes))?;
+        Ok(Self::of(read.value, read.diagnostics))
+    }
+
+    /// As [`read`](Self::read), of what an operation is given.
+    pub fn of_given(value: &Value) -> Result<Self, OperationError> {
+        let Given { name, bytes } = Given::read(value, "session")?;
+        Self::read(&bytes, &name)
+    }
+
+    fn of(session: Session, found: Vec<Diagnostic>) -> Self {
+        let root = session.root_id().clone();
+        let ids: Vec<NodeId> = session.nodes().map(|(id, _)| id.clone()).filter(|id| *id != root).collect();
+        let count = ids.len();
+        let numbers = ids.into_iter().enumerate().map(|(number, id)| (id, number)).collect();
+        let (memory, fitters) = (ConversationMemory::default(), Fitters::default());
+        Self { session, memory, found, fitters, numbers, count }
+    }
+
+    /// Adds messages, a list as chat completions have it, behind the last one; returns how many there are now.
+    ///
+    /// Those without an id get the one that they would have had if all messages had been given at once.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<usize, OperationError> {
+        let read = read_conversation(bytes, "messages.json", &Limits::default());
+        let read = read.map_err(|error| OperationError::of_document(&error, "messages.json", bytes))?;
+        self.found.extend(read.diagnostics);
+        let root = read.value.root_id().clone();
+        let new = read.value.nodes().filter(|(id, _)| **id != root);
+        for (place, (id, node)) in new.enumerate() {
+            let is_ours = **id == *format!("n{}", place + 1);
+            let id = if is_ours { self.free_id() } else { self.unused(id) };
+            let mut node = node.clone().with_id(id.clone());
+            (node.parent_id, node.children_ids, node.last_selected_child_id) = (None, Vec::new(), None);
+            let parent = self.session.active_leaf_id().clone();
+            let added = self.session.apply(&SessionOp::Append { parent, node: Box::new(node) });
+            added.map_err(|error| OperationError::usage(error.phrase()))?;
+            self.numbers.insert(id, self.count);
+            self.count += 1;
+        }
+        Ok(self.count)
+    }
+
+    fn free_id(&self) -> NodeId {
+        let numbered = (self.count + 1..).map(|number| NodeId::from(format!("n{number}")));
+        let mut free = numbered.filter(|id| !self.numbers.contains_key(id));
+        free.next().unwrap_or_else(|| NodeId::from(""))
+    }
+
+    fn unused(&self, id: &NodeId) -> NodeId {
+        if self.numbers.contains_key(id) { self.free_id() } else { id.clone() }
+    }
+
+    /// Returns how many messages there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns the number of a message, from 0 in the order in which they were given.
+    pub fn number(&self, id: &str) -> Option<usize> {
+        self.numbers.get(id).copied()
+    }
+
+    /// Writes the conversation as a session file holds it, and what was found while reading it.
+    pub fn to_json(&self) -> Value {
+        json!({ "session": self.session.write(), "findings": self.found })
+    }
+}

@@ -1,0 +1,56 @@
+//! What a program of any language asks of `ctx`: JSON in, JSON out, one list for all bindings.
+//!
+//! Layer 5: pure. [`call`] carries out an operation of [`OPERATIONS`] by its name; the packages for other languages
+//! are thin hands over this list, so that each gives what the command gives. What is kept between calls has a type of its
+//! own: [`Agent`] is compiled once, and the messages of a [`Conversation`] cross the border once. Bad options are an
+//! [`OperationError`] with a code and a place, bad documents of which something can be read are findings in the result.
+//!
+//! The other modules are what the command needs of the same: places in documents (`texts`, `locate`, `lines`), edits,
+//! the environment of macros, and the ways from findings back into files.
+//!
+//! ```
+//! use serde_json::json;
+//!
+//! let input = json!({ "conversation": [{ "role": "user", "content": "Hello" }], "budget": 100 });
+//! let fitted = ctx_operations::call("fit", input)?;
+//! assert_eq!(fitted["numbers"], json!([0]));
+//! let error = ctx_operations::call("fit", json!({ "conversation": [], "bugdet": 100 })).unwrap_err();
+//! assert_eq!(error.code, "usage");
+//! # Ok::<(), ctx_operations::OperationError>(())
+//! ```
+#![warn(clippy::disallowed_methods)]
+
+mod agent;
+pub mod agent_file;
+pub mod book_file;
+pub mod check;
+pub mod codes;
+mod conversation;
+pub mod edits;
+mod error;
+mod files;
+mod fit;
+mod given;
+pub mod lines;
+mod list;
+pub mod locate;
+pub mod macro_env;
+mod messages;
+pub mod origin;
+pub mod scan;
+pub mod texts;
+mod texts_operations;
+mod turn;
+mod wire;
+
+pub use agent::Agent;
+pub use agent_file::AgentFile;
+pub use book_file::BookFile;
+pub use conversation::Conversation;
+pub use ctx_engine::Engine;
+pub use error::OperationError;
+pub use fit::{Fitted, Kept};
+pub use given::Given;
+pub use list::{OPERATIONS, Operation, call};
+pub use messages::{message_to_json, sent_messages, tool_of};
+pub use wire::Stream;

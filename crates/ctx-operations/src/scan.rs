@@ -1,0 +1,84 @@
+//! A look at what `worldbook-processor` made of the books of a turn.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ctx_engine::prelude::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
+use ctx_engine::{Compile, Engine, ImportError};
+use ctx_processors::WorldbookScan;
+use ctx_types::{Agent, Diagnostic, Session, TurnInput};
+use ctx_worldbook::CheckOptions;
+
+use crate::book_file::BookFile;
+
+/// What a turn made of its worldbooks.
+#[derive(Clone, Debug)]
+pub struct ObservedScan {
+    /// The scan.
+    pub scan: WorldbookScan,
+    /// The tokens of each active entry.
+    pub tokens: Vec<u32>,
+    /// Whether they were counted as the model counts.
+    pub is_exact: bool,
+    /// What is wrong with the books, whatever the conversation.
+    pub checked: Vec<Diagnostic>,
+}
+
+/// A processor that changes nothing and keeps what it sees.
+#[derive(Clone, Debug, Default)]
+pub struct Probe(Arc<Mutex<Option<ObservedScan>>>);
+
+impl Probe {
+    /// Returns an engine on which it looks.
+    pub fn engine(&self) -> Engine {
+        let mut engine = Engine::new();
+        let registered = engine.register(Arc::new(self.clone()));
+        debug_assert!(registered.is_ok(), "no other processor has its id");
+        engine
+    }
+
+    /// Returns what was seen last; nothing if there was no entry, or the processor did not run.
+    pub fn take(&self) -> Option<ObservedScan> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+#[async_trait]
+impl ContextProcessor for Probe {
+    fn descriptor(&self) -> Descriptor {
+        // Before what may end a turn.
+        let descriptor = Descriptor::new("ctx:worldbook-probe", "Worldbook probe", "Keeps what was found");
+        descriptor.with(|descriptor| descriptor.priority = 389)
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let Some(scan) = cx.blackboard.get::<WorldbookScan>().cloned() else { return Ok(()) };
+        let counter = cx.inputs.counter;
+        let count = |activation: &ctx_worldbook::Activation| counter.count_text(&activation.content);
+        let tokens = scan.scan.activations.iter().map(count).collect();
+        let options = CheckOptions { counter: Some(counter), budget: scan.scan.budget };
+        let checked = ctx_worldbook::check(&scan.set, options);
+        let is_exact = cx.inputs.model.is_exact;
+        let seen = ObservedScan { scan, tokens, is_exact, checked };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
+        Ok(())
+    }
+}
+
+/// Checks one worldbook by itself, with the settings that hold where nobody set any.
+pub fn findings(bytes: &[u8], name: &str) -> Result<Vec<Diagnostic>, ImportError> {
+    let (file, mut found) = BookFile::parse(bytes, name)?;
+    let probe = Probe::default();
+    let with = Compile::default().with(|compile| compile.worldbooks = vec![file.book.clone()]);
+    let compiled = probe.engine().compile(&Agent::default(), &with);
+    let mut checked = match compiled.assemble_blocking(&Session::new("session"), &TurnInput::default()) {
+        Ok(context) => context.report.diagnostics,
+        Err(_) => compiled.diagnostics().to_vec(),
+    };
+    checked.extend(probe.take().map(|seen| seen.checked).unwrap_or_default());
+    let is_of_book =
+        |finding: &&mut Diagnostic| finding.location.document.as_deref() == Some(&*file.book.name);
+    checked.iter_mut().filter(is_of_book).for_each(|finding| file.lead_back(finding));
+    let is_of_file = |finding: &Diagnostic| finding.location.document.as_deref() == Some(&*file.file);
+    found.extend(checked.into_iter().filter(is_of_file));
+    Ok(found)
+}

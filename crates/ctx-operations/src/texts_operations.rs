@@ -1,0 +1,221 @@
+//! Operations on texts and messages: macros, worldbooks, compression, counting.
+
+use std::sync::Arc;
+
+use ctx_compress::request::{
+    CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
+};
+use ctx_engine::Engine;
+use ctx_macros::{Dialect, Registry, Scope, Template};
+use ctx_tokens::{Counter, ModelFacts, message_cost};
+use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, TokenCounter as _, Trust};
+use ctx_worldbook::Status;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::conversation::Conversation;
+use crate::error::OperationError;
+use crate::given::{need, need_text, options};
+use crate::list::parts;
+use crate::macro_env::EnvFile;
+use crate::messages::{message_to_json, sent_messages};
+use crate::scan::Probe;
+use crate::turn::{moment, zone};
+
+/// The name of the text in findings.
+const TEXT: &str = "the text";
+
+/// The operation `macros.expand`; gives what `ctx macros expand --json` prints.
+pub(crate) fn expand(mut input: Map<String, Value>) -> Result<Value, OperationError> {
+    #[derive(Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Given {
+        environment: Map<String, Value>,
+        dialect: Option<String>,
+        at: Option<String>,
+        tz: Option<String>,
+        seed: Option<u64>,
+    }
+    let text = Text::from(need_text(&mut input, "text")?);
+    let given: Given = options(input)?;
+    let EnvFile { mut env, mut state, diagnostics } = EnvFile::read(&Value::Object(given.environment));
+    env.at_millis = given.at.as_deref().map(moment).transpose()?.or(env.at_millis);
+    if let Some(name) = &given.tz {
+        env.zone = Some(zone(name)?.into());
+    }
+    env.seed = given.seed.unwrap_or(env.seed);
+    let template = Template::parse(&text, macro_dialect(given.dialect.as_deref())?, &Registry::builtin());
+    let origin = Source::new(SourceKind::Input, Trust::Preset);
+    let expansion = template.expand(&env, &mut state, &origin);
+    let found = [&diagnostics, template.diagnostics(), &expansion.diagnostics].concat();
+    let found: Vec<Diagnostic> = found.into_iter().map(|one| one.in_document(TEXT)).collect();
+    let mut segments = expansion.segments();
+    if segments.is_empty() && !expansion.text.is_empty() {
+        segments.push(Segment::whole(expansion.text.len(), origin));
+    }
+    Ok(json!({
+        "text": expansion.text,
+        "segments": segments,
+        "diagnostics": found,
+        "variables": state.variables_json(Scope::Local),
+        "globalVariables": state.variables_json(Scope::Global),
+    }))
+}
+
+fn macro_dialect(name: Option<&str>) -> Result<Dialect, OperationError> {
+    let Some(name) = name else { return Ok(Dialect::default()) };
+    Dialect::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+        OperationError::usage(format!("there is no dialect `{name}`; there are {}", names.join(", ")))
+    })
+}
+
+/// The operation `macros.list`.
+pub(crate) fn macros(mut input: Map<String, Value>) -> Result<Value, OperationError> {
+    let name = input.shift_remove("dialect");
+    crate::given::finish(&input)?;
+    let wanted = name.as_ref().and_then(Value::as_str).map(|name| macro_dialect(Some(name))).transpose()?;
+    let registry = Registry::builtin();
+    let is_meant =
+        |known: &&ctx_macros::Definition| wanted.is_none_or(|dialect| known.dialects.contains(dialect));
+    let definition = |known: &ctx_macros::Definition| {
+        json!({
+            "name": known.name,
+            "aliases": known.aliases,
+            "dialects": known.dialects.iter().map(Dialect::as_str).collect::<Vec<_>>(),
+            "arguments": { "min": known.arity.min, "max": known.arity.max },
+            "description": known.description,
+            "example": known.example,
+        })
+    };
+    Ok(registry.iter().filter(is_meant).map(definition).collect())
+}
+
+/// The operation `worldbook.scan`.
+pub(crate) fn scan(mut input: Map<String, Value>) -> Result<Value, OperationError> {
+    let probe = Probe::default();
+    let (agent, conversation) = parts(probe.engine(), &mut input)?;
+    let made = agent.assemble(&conversation, input);
+    let Some(seen) = probe.take() else {
+        made?;
+        return Ok(json!({ "entries": [], "active": 0, "tokens": 0, "findings": agent.findings() }));
+    };
+    let (set, scan) = (&seen.scan.set, &seen.scan.scan);
+    let message = |newest| seen.scan.message(newest);
+    let active = scan.activations.iter().zip(&seen.tokens).filter_map(|(activation, tokens)| {
+        let member = set.members().get(activation.member)?;
+        Some(json!({
+            "id": member.id,
+            "book": member.book,
+            "title": member.entry.title,
+            "state": "active",
+            "why": set.describe_with(activation, &message),
+            "place": member.entry.destination.to_string(),
+            "pass": activation.pass,
+            "tokens": tokens,
+            "content": activation.content.as_str(),
+        }))
+    });
+    let others = set.members().iter().zip(&scan.statuses).filter_map(|(member, status)| match status {
+        Status::NotActivated(reason) => Some(json!({
+            "id": member.id,
+            "book": member.book,
+            "title": member.entry.title,
+            "state": reason.as_str(),
+            "why": set.describe_reason(reason, &message),
+            "place": member.entry.destination.to_string(),
+        })),
+        Status::Activated(_) => None,
+    });
+    Ok(json!({
+        "entries": active.chain(others).collect::<Vec<_>>(),
+        "active": scan.activations.len(),
+        "budget": scan.budget,
+        "tokens": seen.tokens.iter().map(|tokens| u64::from(*tokens)).sum::<u64>(),
+        "state": scan.state.write(),
+        "findings": agent.findings(),
+    }))
+}
+
+/// The operation `compress`; gives what `ctx compress run --json` prints, or with `plan` what `ctx compress plan` does.
+pub(crate) fn compress(mut input: Map<String, Value>) -> Result<Value, OperationError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    struct Given {
+        budget: u64,
+        #[serde(default)]
+        strategy: Option<String>,
+        #[serde(default)]
+        model: Option<String>,
+        #[serde(default)]
+        loop_start: Option<usize>,
+        #[serde(default)]
+        plan: bool,
+    }
+    let conversation = Conversation::of_given(&need(&mut input, "conversation")?)?;
+    let given: Given = options(input)?;
+    let name = given.strategy.as_deref().unwrap_or(STRATEGIES[0]);
+    let strategy =
+        strategy(name).ok_or_else(|| OperationError::usage(format!("there is no strategy `{name}`")))?;
+    let (meter, _) = given.model.as_deref().map_or((Meter::estimate(), Vec::new()), |model| {
+        let (facts, _) = Engine::new().models.lookup(model);
+        let (counter, odd) = Counter::for_model(&facts);
+        (Meter::for_model(Arc::new(facts), Arc::new(counter)), odd.into_iter().collect::<Vec<Diagnostic>>())
+    });
+    let pipeline = CompressionPipeline::new(RequestConfig::to_fit(given.budget))
+        .with_strategy(strategy)
+        .with_meter(meter);
+    let messages = sent_messages(&conversation.session);
+    let protection = match given.loop_start {
+        Some(start) if start > messages.len() => {
+            return Err(OperationError::usage("`loopStart` is beyond the end"));
+        }
+        Some(start) => Protection::CurrentLoop(start),
+        None => Protection::LastUserMessage,
+    };
+    if given.plan {
+        return Ok(pipeline.plan(&messages, protection).to_json());
+    }
+    let compression = pipeline.compress(&messages, protection);
+    if let PassOutcome::Infeasible(overflow) = &compression.report.outcome {
+        return Err(OperationError::new("infeasible", overflow.phrase()));
+    }
+    let fitted: Vec<Value> = compression.messages.iter().map(message_to_json).collect();
+    let mut result = json!({ "messages": fitted, "report": compression.report });
+    if given.loop_start.is_some() {
+        result["loopStart"] = json!(compression.new_loop_start);
+    }
+    Ok(result)
+}
+
+/// The operation `count`.
+pub(crate) fn count(input: Map<String, Value>) -> Result<Value, OperationError> {
+    #[derive(Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Given {
+        text: Option<String>,
+        conversation: Option<Value>,
+        model: Option<String>,
+    }
+    let given: Given = options(input)?;
+    let (facts, _) = Engine::new().models.lookup(given.model.as_deref().unwrap_or_default());
+    let (counter, _) = Counter::for_model(&facts);
+    let mut result = match (&given.text, &given.conversation) {
+        (Some(text), None) => json!({ "kind": "text", "tokens": counter.count(text), "bytes": text.len() }),
+        (None, Some(conversation)) => of_messages(&Conversation::of_given(conversation)?, &facts, counter),
+        _ => return Err(OperationError::usage("give either `text` or `conversation`")),
+    };
+    result["model"] = json!(given.model);
+    result["encoding"] = json!(counter.kind().name());
+    result["isExact"] = json!(counter.is_exact());
+    Ok(result)
+}
+
+fn of_messages(conversation: &Conversation, facts: &ModelFacts, counter: Counter) -> Value {
+    let messages = sent_messages(&conversation.session);
+    let costs: Vec<u32> =
+        messages.iter().map(|message| message_cost(message, facts, &counter).total()).collect();
+    let total: u64 = costs.iter().map(|tokens| u64::from(*tokens)).sum();
+    let message = |(message, tokens): (&ctx_types::Message, &u32)| json!({ "role": message.role, "source": message.source, "tokens": tokens });
+    json!({ "kind": "conversation", "tokens": total, "messages": messages.iter().zip(&costs).map(message).collect::<Vec<_>>() })
+}

@@ -1,0 +1,72 @@
+//! Operations as bindings call them: options in, JSON out, errors with a code and a place.
+
+#![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+
+use ctx_operations::{Conversation, Kept, OPERATIONS, OperationError, call};
+use serde_json::{Value, json};
+
+fn messages(count: usize) -> Vec<Value> {
+    let message = |number: usize| {
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
+        json!({ "role": role, "content": format!("Lamp {number} of the pier was lit at {number}:30.") })
+    };
+    (0..count).map(message).collect()
+}
+
+/// Checks what an operation refuses: the code of the error and where it is.
+#[track_caller]
+fn check_refused(name: &str, input: Value, code: &str, position: Option<(&str, usize, usize)>) {
+    let error: OperationError = call(name, input).unwrap_err();
+    let at = error.position.as_ref().map(|at| (at.file.as_str(), at.line, at.column));
+    assert_eq!((error.code.as_str(), at), (code, position), "{error}");
+}
+
+#[test]
+fn every_operation_refuses_what_it_does_not_know() {
+    for operation in OPERATIONS {
+        let needed = json!({
+            "conversation": [], "document": {}, "files": [], "agent": { "presetMessages": [] }, "to": "aio", "text": "", "messages": [],
+            "body": { "model": "m", "messages": [] }, "dialect": "openai", "events": [], "budget": 100,
+            "first": { "messages": [] }, "second": { "messages": [] }, "nonsense": true,
+        });
+        let error = call(operation.name, needed).unwrap_err();
+        assert_eq!(error.code, "usage", "{}: {error}", operation.name);
+        assert_eq!(call(operation.name, json!([])).unwrap_err().code, "usage");
+    }
+}
+
+#[test]
+fn errors_of_documents_say_where() {
+    let text = "presetMessages:\n  - {role: system\n";
+    check_refused("compile", json!({ "agent": text }), "CTX0603", Some(("agent.yaml", 2, 5)));
+    let named = json!({ "file": "mine.yaml", "text": text });
+    check_refused("compile", json!({ "agent": named }), "CTX0603", Some(("mine.yaml", 2, 5)));
+    check_refused("fit", json!({ "conversation": messages(3), "budget": 10 }), "infeasible", None);
+    check_refused("encode", json!({ "messages": [], "model": "m", "dialect": "morse" }), "usage", None);
+    check_refused("no such", json!({}), "usage", None);
+}
+
+#[test]
+fn a_conversation_that_grew_is_one_that_was_given_at_once() {
+    let all = messages(9);
+    let bytes = |messages: &[Value]| serde_json::to_vec(messages).unwrap();
+    let whole = Conversation::read(&bytes(&all), "session.json").unwrap();
+    let mut grown = Conversation::read(&bytes(&all[..2]), "session.json").unwrap();
+    assert_eq!(grown.push(&bytes(&all[2..3])).unwrap(), 3);
+    assert_eq!(grown.push(&bytes(&all[3..])).unwrap(), 9);
+    assert_eq!(grown.to_json(), whole.to_json());
+    let options = json!({ "budget": 60 }).as_object().unwrap().clone();
+    let [first, second] = [&whole, &grown].map(|conversation| conversation.fit(options.clone()).unwrap());
+    assert_eq!(first.kept, second.kept);
+    assert_eq!(first.kept.last(), Some(&Kept::Whole(8)));
+    assert!(first.kept.len() < 9 && first.tokens <= 60);
+}
+
+#[test]
+fn what_is_written_in_place_of_messages_has_no_number() {
+    let input = json!({ "conversation": messages(41), "budget": 400, "compress": true });
+    let fitted = call("fit", input).unwrap();
+    let numbers = fitted["numbers"].as_array().unwrap();
+    assert!(numbers.iter().any(Value::is_null) && numbers.last() == Some(&json!(40)), "{numbers:?}");
+    assert!(fitted["tokens"].as_u64().unwrap() <= 400);
+}

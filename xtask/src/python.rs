@@ -1,0 +1,162 @@
+//! `cargo xtask python`: the wheel of the Python package, built, installed and tried.
+//!
+//! With `--test` the conformance suite is run through the package: each call must give the bytes that Rust gives, and
+//! the results are compared with what the suite expects. Then come the tests of the package, the lines of its README,
+//! its types, and what it takes beside the function of LangChain that it can stand for.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::packages::loud;
+use crate::workspace;
+
+/// The package, from the root of the workspace.
+const PACKAGE: &str = "bindings/python";
+
+/// How many calls that differ are told.
+const MOST_TOLD: usize = 5;
+
+/// Builds and installs the wheel; with `--test` tries it. With `--if-possible` it is said loudly, and is no failure,
+/// that Python or the tools cannot be had.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let (mut is_tested, mut is_optional) = (false, false);
+    for argument in arguments {
+        match argument.as_str() {
+            "--test" => is_tested = true,
+            "--if-possible" => is_optional = true,
+            _ => bail!("usage: cargo xtask python [--test] [--if-possible]"),
+        }
+    }
+    let folder = workspace::root().join("target/python");
+    let python = match tools(&folder) {
+        Ok(python) => python,
+        Err(error) if is_optional => {
+            println!("{}", loud(&format!("the Python package was NOT BUILT: {error:#}")));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    build(&python, &folder)?;
+    if is_tested {
+        conformance(&python, &folder)?;
+        test(&python)?;
+        speed(&python)?;
+    }
+    Ok(())
+}
+
+/// Makes an environment with the tools, unless it is there; returns its Python.
+fn tools(folder: &Path) -> Result<PathBuf> {
+    let place = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
+    let (python, installed) = (folder.join(place), folder.join("requirements.txt"));
+    // The tools and all that they need, with fixed versions.
+    let requirements = fs::read_to_string(workspace::root().join(PACKAGE).join("requirements.txt"))
+        .context("cannot read the requirements of the package")?;
+    if python.exists() && fs::read_to_string(&installed).is_ok_and(|text| text == requirements) {
+        return Ok(python);
+    }
+    fs::create_dir_all(folder).context("cannot make `target/python`")?;
+    let mut command = Command::new(if cfg!(windows) { "python" } else { "python3" });
+    perform(command.args(["-m", "venv", "--clear", "venv"]).current_dir(folder))
+        .context("there is no Python 3 with `venv`")?;
+    let wanted = folder.join("wanted.txt");
+    fs::write(&wanted, &requirements).context("cannot write `target/python/wanted.txt`")?;
+    let mut command = Command::new(&python);
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    perform(command.arg("--requirement").arg(&wanted)).context("`pip install` could not get the tools")?;
+    // What was half installed must not pass for whole.
+    fs::rename(&wanted, &installed).context("cannot write `target/python/requirements.txt`")?;
+    Ok(python)
+}
+
+/// Builds the wheel and installs it into the environment.
+fn build(python: &Path, folder: &Path) -> Result<()> {
+    let wheels = folder.join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels).context("cannot remove old wheels")?;
+    }
+    let mut command = Command::new(python);
+    command.args(["-m", "maturin", "build", "--release", "--quiet", "--out"]).arg(&wheels);
+    command.arg("--target-dir").arg(workspace::root().join("target/bindings"));
+    perform(command.current_dir(workspace::root().join(PACKAGE)))?;
+    let wheel = fs::read_dir(&wheels)?.next().context("no wheel was built")??.path();
+    let mut command = Command::new(python);
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    perform(command.arg("--force-reinstall").arg(&wheel))?;
+    let bytes = fs::metadata(&wheel)?.len();
+    println!("python: {} has {bytes} bytes", wheel.file_name().unwrap_or_default().display());
+    Ok(())
+}
+
+/// Runs the conformance suite through the package, compares the results with what is expected, and each call with
+/// Rust's byte for byte.
+fn conformance(python: &Path, folder: &Path) -> Result<()> {
+    let (suite, lines) = (folder.join("suite.zip"), folder.join("calls"));
+    let pack = ["run", "--quiet", "--package", "suite", "--"];
+    workspace::run(workspace::cargo(&pack).arg("--out").arg(&suite))?;
+    let script = workspace::root().join(PACKAGE).join("tests/conformance.py");
+    perform(Command::new(python).arg(script).args([&suite, &lines]))?;
+    compare(&fs::read_to_string(&lines).context("no calls were noted")?)
+}
+
+/// Compares the results of calls with what Rust gives for the same.
+fn compare(calls: &str) -> Result<()> {
+    let (inputs, results): (Vec<&str>, Vec<&str>) =
+        calls.lines().filter_map(|line| line.split_once('\t')).unzip();
+    ensure!(!inputs.is_empty(), "no call was noted");
+    let mut command =
+        workspace::cargo(&["run", "--quiet", "--package", "ctx-operations", "--example", "lines"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut given = child.stdin.take().context("the program takes nothing")?;
+    let text = inputs.join("\n") + "\n";
+    let feeding = std::thread::spawn(move || given.write_all(text.as_bytes()));
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "`lines` ended with {}", output.status);
+    feeding.join().map_err(|_| anyhow::anyhow!("nothing could be handed over"))??;
+    let expected = String::from_utf8(output.stdout)?;
+    let pairs = results.iter().zip(expected.lines()).zip(&inputs);
+    let differing: Vec<&str> =
+        pairs.filter(|((own, rust), _)| **own != *rust).map(|(_, input)| *input).collect();
+    ensure!(expected.lines().count() == results.len(), "not every call was answered");
+    let told: Vec<String> =
+        differing.iter().take(MOST_TOLD).map(|input| input.chars().take(200).collect()).collect();
+    ensure!(differing.is_empty(), "{} calls differ from Rust's:\n{}", differing.len(), told.join("\n"));
+    println!("python: {} calls give the bytes that Rust gives", results.len());
+    Ok(())
+}
+
+/// Runs the tests of the package and checks its types.
+fn test(python: &Path) -> Result<()> {
+    let package = workspace::root().join(PACKAGE);
+    perform(Command::new(python).arg("tests/test_ctx.py").current_dir(&package))?;
+    let checked = ["python/ctx", "tests/typed.py"];
+    perform(Command::new(python).args(["-m", "mypy", "--strict"]).args(checked).current_dir(&package))?;
+    perform(Command::new(python).args(["-m", "pyright"]).args(checked).current_dir(&package))
+}
+
+/// Prints what fitting takes beside LangChain's function; its counter gets the vocabulary that our own is made of.
+fn speed(python: &Path) -> Result<()> {
+    let output =
+        workspace::cargo(&["metadata", "--format-version", "1"]).stderr(Stdio::inherit()).output()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("`cargo metadata` gave no JSON")?;
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    let carrier = packages.find(|package| package["name"] == "tiktoken-rs");
+    let carrier = carrier.and_then(|package| package["manifest_path"].as_str());
+    let carrier = Path::new(carrier.context("no package carries the vocabulary")?);
+    let script = workspace::root().join(PACKAGE).join("tests/speed.py");
+    perform(
+        Command::new(python).arg(script).arg(carrier.with_file_name("assets").join("o200k_base.tiktoken")),
+    )
+}
+
+fn perform(command: &mut Command) -> Result<()> {
+    let shown = command.get_args().map(|part| part.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let status = command.stdin(Stdio::null()).status()?;
+    ensure!(status.success(), "`{}` ended with {status}", shown.join(" "));
+    Ok(())
+}
