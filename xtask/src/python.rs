@@ -2,7 +2,7 @@
 //!
 //! With `--test` the conformance suite is run through the package: each call must give the bytes that Rust gives, and
 //! the results are compared with what the suite expects. Then come the tests of the package, the lines of its README,
-//! its types, and what it takes beside the function of LangChain that it can stand for.
+//! its types, and what it takes beside the function of `LangChain` that it can stand for.
 
 use std::fs;
 use std::io::Write as _;
@@ -139,7 +139,7 @@ fn test(python: &Path) -> Result<()> {
     perform(Command::new(python).args(["-m", "pyright"]).args(checked).current_dir(&package))
 }
 
-/// Prints what fitting takes beside LangChain's function; its counter gets the vocabulary that our own is made of.
+/// Prints what fitting takes beside `LangChain`'s function; its counter gets the vocabulary that our own is made of.
 fn speed(python: &Path) -> Result<()> {
     let output =
         workspace::cargo(&["metadata", "--format-version", "1"]).stderr(Stdio::inherit()).output()?;
