@@ -38,6 +38,8 @@ const FAR: u64 = 15;
 const ANSWER: u64 = 60;
 /// What is added, in hundredths, where the query names who speaks.
 const NAMED: u64 = 30;
+/// What a word counts, in hundredths, that the index does not have, but the one that it ends in.
+const END: u64 = 50;
 /// Which part of the best score a hit has at the least: one of these.
 const FLOOR: u64 = 50;
 
@@ -131,7 +133,13 @@ impl RecallIndex {
         let names = self.name_words();
         each_query_word(query, |word, weight| {
             let is_name = names.iter().any(|(_, name)| name == word.stem);
-            if let Some(number) = self.vocabulary.find(word).filter(|_| !is_name) {
+            if is_name {
+                return;
+            }
+            let whole = self.vocabulary.find(word).map(|number| (number, weight));
+            if let Some((number, weight)) =
+                whole.or_else(|| self.end_of(word).map(|end| (end, weight * END / 100)))
+            {
                 let known = weights.entry(number).or_default();
                 *known = weight.max(*known);
             }
@@ -147,6 +155,11 @@ impl RecallIndex {
         terms.sort_unstable_by_key(|(word, _, rarity)| (u64::MAX - rarity, *word));
         terms.truncate(MOST_TERMS);
         terms
+    }
+
+    /// Returns the longest word of the index in which one that it does not have ends: `walnut` is a `nut`.
+    fn end_of(&self, word: Word<'_>) -> Option<u32> {
+        ends(word.stem).find_map(|stem| self.vocabulary.find(Word { stem, ..word }))
     }
 
     /// Returns for nobody, the user and the model whether the query names them.
@@ -171,6 +184,13 @@ impl RecallIndex {
         }
         words
     }
+}
+
+/// Returns the ends of a word that may be one of two words: both have three letters at the least. The longest first.
+fn ends(word: &str) -> impl Iterator<Item = &str> {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let cuts = if is_plain { 3..word.len().saturating_sub(2) } else { 0..0 };
+    cuts.filter_map(|cut| word.get(cut..))
 }
 
 /// Calls `visit` for each word of the parts of a query that are looked at.
@@ -212,7 +232,10 @@ pub(super) fn shared_words(question: &str, record: &Record<'_>) -> Vec<String> {
                 true if is_pair && !shared.iter().any(|known| known == term.stem) => {
                     shared.push(term.stem.to_owned());
                 }
-                is_there => is_shared |= is_there && !is_pair,
+                is_there => {
+                    let is_there = is_there || ends(term.stem).any(|end| of_record.contains(end));
+                    is_shared |= is_there && !is_pair;
+                }
             }
         });
         let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();

@@ -71,6 +71,14 @@ fn words_ids_dates_and_pairs_of_characters_are_found() {
 }
 
 #[test]
+fn a_word_that_is_not_there_is_found_by_the_one_that_it_ends_in() {
+    let texts = ["She is allergic to nuts.", "The shop is near.", "Fine."];
+    check_first(&texts, "May she have walnut cake?", texts[0]);
+    check_first(&texts, "Is there a bookshop?", texts[1]);
+    check_first(&["The walnut is old.", texts[0]], "A walnut?", "The walnut is old.");
+}
+
+#[test]
 fn a_question_that_says_nothing_finds_nothing() {
     for question in ["", "   ", "what is it?", "🙂🙂🙂", "zebra", "的了是在"] {
         check_first(&TRIP, question, "-");
