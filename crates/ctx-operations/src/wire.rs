@@ -1,7 +1,7 @@
 //! Requests and replies in the dialects of providers.
 
 use ctx_engine::{Options, Request};
-use ctx_wire::{Delta, Dialect, Failure, Finish, Reply, ReplyLimits, ReplyStream, StreamError};
+use ctx_wire::{Delta, Dialect, Failure, Reply, ReplyLimits, ReplyStream, StreamError};
 use serde_json::{Map, Value, json};
 
 use crate::conversation::Conversation;
@@ -111,14 +111,6 @@ pub(crate) fn lint(mut input: Map<String, Value>) -> Result<Value, OperationErro
 
 /// Writes a reply; `message` is the assistant's message as chat completions have it.
 fn reply_to_json(reply: &Reply) -> Value {
-    let finish = match &reply.finish {
-        Finish::Stop => "stop",
-        Finish::ToolCalls => "tool_calls",
-        Finish::Length => "length",
-        Finish::Refused => "refused",
-        Finish::Other(other) => other,
-        _ => "other",
-    };
     let usage = reply
         .usage
         .map(|usage| json!({ "input": usage.input, "cached": usage.cached, "output": usage.output }));
@@ -128,7 +120,7 @@ fn reply_to_json(reply: &Reply) -> Value {
         "model": reply.model,
         "text": reply.text.as_str(),
         "message": message_to_json(&reply.to_message(source)),
-        "finish": finish,
+        "finish": reply.finish.as_str(),
         "usage": usage,
         "findings": reply.diagnostics,
     })

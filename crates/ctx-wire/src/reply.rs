@@ -86,6 +86,19 @@ pub enum Finish {
     Other(String),
 }
 
+impl Finish {
+    /// Returns its name, as chat completions call it; of something else, what the provider calls it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool_calls",
+            Self::Length => "length",
+            Self::Refused => "refused",
+            Self::Other(other) => other,
+        }
+    }
+}
+
 /// What a provider counted, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplyUsage {

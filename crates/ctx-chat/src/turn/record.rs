@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_types::{Node, NodeMetadata, Role, StoredToolCall, Text, ToolCall};
-use ctx_wire::{Finish, Reply};
+use ctx_wire::Reply;
 use serde_json::{Value, json};
 
 /// What is noted beside each message of a turn.
@@ -44,7 +44,7 @@ impl MessageTags {
             metadata.reasoning_content.clone_from(&reasoning.text);
             metadata.reasoning_artifacts.clone_from(&reasoning.artifacts);
         }
-        metadata.kept.set("finishReason", Value::from(finish(&reply.finish)));
+        metadata.kept.set("finishReason", Value::from(reply.finish.as_str()));
         if let Some(model) = &reply.model {
             metadata.kept.set("modelId", Value::from(model.as_str()));
         }
@@ -105,16 +105,5 @@ pub(super) fn stored(call: &ToolCall) -> StoredToolCall {
         name: Some(call.name.clone()),
         arguments: Some(call.arguments.clone()),
         ..StoredToolCall::default()
-    }
-}
-
-fn finish(finish: &Finish) -> &str {
-    match finish {
-        Finish::Stop => "stop",
-        Finish::ToolCalls => "tool_calls",
-        Finish::Length => "length",
-        Finish::Refused => "refused",
-        Finish::Other(other) => other,
-        _ => "other",
     }
 }
