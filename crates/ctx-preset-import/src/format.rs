@@ -291,13 +291,12 @@ pub(crate) fn stem(name: &str) -> &str {
 
 /// Names a value that is not what was asked for, by what it is or by its keys.
 pub(crate) fn describe(value: &Value) -> Phrase {
-    let is_book = value.get("entries").is_some();
-    let foreign = || value.as_object().and_then(evidence::foreign).or(is_book.then_some(Format::Worldbook));
+    let foreign = || value.as_object().and_then(evidence::foreign);
     shape(value).or_else(foreign).map_or_else(|| describe_keys(value), |format| format.to_string().into())
 }
 
 /// Names a value by its keys.
-pub(crate) fn describe_keys(value: &Value) -> Phrase {
+fn describe_keys(value: &Value) -> Phrase {
     match value {
         Value::Null => phrase!("nothing"),
         Value::Bool(_) | Value::Number(_) => phrase!("a single value"),
