@@ -13,7 +13,6 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::Fix;
 use crate::persist::{Kept, Reader};
 use crate::placement::InjectionStrategy;
-use crate::pointer::pointer_step;
 use crate::regex_config::{RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages};
 use crate::suggest::nearest_key;
 use crate::wording::excerpt;

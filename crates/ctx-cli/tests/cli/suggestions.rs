@@ -77,7 +77,12 @@ const ROWS: &[Row] = &[
         "presetMessages: []\nregexConfig: { presets: [{ id: p, enabled: true, rules: [{ id: r, enabled: true, regex: a, replacement: b, targetRoles: [asistant] }] }] }",
         "assistant",
     ),
-    ("role of a message", "check a.json", "[{\"role\": \"user\", \"content\": \"Hi\"}, {\"role\": \"asistant\", \"content\": \"Ho\"}]", "assistant"),
+    (
+        "role of a message",
+        "check a.json",
+        "[{\"role\": \"user\", \"content\": \"Hi\"}, {\"role\": \"asistant\", \"content\": \"Ho\"}]",
+        "assistant",
+    ),
     (
         "role of a request",
         "check a.json",
