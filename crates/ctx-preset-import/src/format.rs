@@ -272,7 +272,7 @@ pub(crate) fn stem(name: &str) -> &str {
 /// Names a value that is not what was asked for, by what it is or by its keys.
 pub(crate) fn describe(value: &Value) -> Phrase {
     if let Some(format) = shape(value) {
-        return format.to_string().into();
+        return Phrase::verbatim(format.to_string());
     }
     match value {
         Value::Null => phrase!("nothing"),
@@ -290,10 +290,10 @@ const SHOWN_KEYS: usize = 8;
 
 fn describe_object(map: &Map<String, Value>) -> Phrase {
     if let Some(format) = evidence::foreign(map) {
-        return format.to_string().into();
+        return Phrase::verbatim(format.to_string());
     }
     if map.contains_key("entries") {
-        return Format::Worldbook.to_string().into();
+        return Phrase::verbatim(Format::Worldbook.to_string());
     }
     let keys = Argument::names(map.keys().take(SHOWN_KEYS).map(|key| excerpt(key)), Divider::Comma);
     if map.len() > SHOWN_KEYS {

@@ -52,7 +52,7 @@ pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<M
     Ok(Some(Migration { path: path.to_owned(), format: migrated.format, before, after, changes }))
 }
 
-fn no_edit(reason: &str) -> Box<Diagnostic> {
+fn no_edit(reason: ctx_types::Phrase) -> Box<Diagnostic> {
     let found = Diagnostic::error(
         codes::NO_EDIT,
         phrase!("the file would not be restored exactly: {reason}", reason),
