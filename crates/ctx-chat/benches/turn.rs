@@ -23,7 +23,7 @@ use ctx_compress::mask::MaskConfig;
 use ctx_engine::{CompiledAgent, ConversationMemory, Engine};
 use ctx_pipeline::Cancel;
 use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest};
+use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest, phrase};
 use ctx_wire::{Dialect, Reply};
 use tokio::runtime::Runtime;
 
@@ -133,7 +133,7 @@ struct Nobody;
 
 impl Summarizer for Nobody {
     fn summarize<'a>(&'a self, _: &'a SummaryRequest) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
-        Box::pin(async { Err(PortError::new(PortErrorKind::Unavailable, "there is none")) })
+        Box::pin(async { Err(PortError::new(PortErrorKind::Unavailable, phrase!("there is none"))) })
     }
 }
 

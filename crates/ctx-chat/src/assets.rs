@@ -61,13 +61,16 @@ impl FolderAssets {
                 answer => return answer,
             }
         }
-        Err(PortError::new(PortErrorKind::NotFound, format!("there is no file `{}`", excerpt(path))))
+        Err(PortError::new(
+            PortErrorKind::NotFound,
+            phrase!("there is no file `{path}`", path = excerpt(path)),
+        ))
     }
 
     fn read_attachment(&self, attachment: &Attachment, max_bytes: u64) -> Result<Asset, PortError> {
         match attachment.path.as_deref() {
             Some(path) => self.read(path, max_bytes),
-            None => Err(PortError::new(PortErrorKind::NotFound, "it has no location")),
+            None => Err(PortError::new(PortErrorKind::NotFound, phrase!("it has no location"))),
         }
     }
 }
@@ -85,7 +88,7 @@ impl AssetStore for FolderAssets {
         let (assets, attachment) = (self.clone(), attachment.clone());
         let work = tokio::task::spawn_blocking(move || assets.read_attachment(&attachment, max_bytes));
         Box::pin(async move {
-            let failed = |_| PortError::new(PortErrorKind::Unavailable, "reading it was given up");
+            let failed = |_| PortError::new(PortErrorKind::Unavailable, phrase!("reading it was given up"));
             work.await.map_err(failed)?
         })
     }
@@ -101,7 +104,7 @@ fn read_in(folder: &Dir, names: &[&str], shown: &str, max_bytes: u64) -> Result<
     let fault = |error: std::io::Error| fault(shown, error);
     let path = path::without_links(folder, names).map_err(|error| match error {
         path::Fault::Io(error) => fault(error),
-        path::Fault::Link => path::refused(shown, "links are not followed"),
+        path::Fault::Link => path::refused(shown, &phrase!("links are not followed")),
     })?;
     // Opening a pipe could wait for ever.
     check_file(folder.symlink_metadata(&path).map_err(fault)?.is_file(), shown)?;
@@ -116,7 +119,7 @@ fn read_in(folder: &Dir, names: &[&str], shown: &str, max_bytes: u64) -> Result<
 }
 
 fn check_file(is_file: bool, shown: &str) -> Result<(), PortError> {
-    let text = || format!("`{}` is no file", excerpt(shown));
+    let text = || phrase!("`{path}` is no file", path = excerpt(shown));
     if is_file { Ok(()) } else { Err(PortError::new(PortErrorKind::Invalid, text())) }
 }
 
@@ -129,10 +132,10 @@ fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
 fn fault(shown: &str, error: std::io::Error) -> PortError {
     let (kind, why) = match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-            (PortErrorKind::NotFound, "there is no such file")
+            (PortErrorKind::NotFound, phrase!("there is no such file"))
         }
-        std::io::ErrorKind::PermissionDenied => (PortErrorKind::Denied, "that is not allowed"),
-        _ => (PortErrorKind::Unavailable, "it cannot be read"),
+        std::io::ErrorKind::PermissionDenied => (PortErrorKind::Denied, phrase!("that is not allowed")),
+        _ => (PortErrorKind::Unavailable, phrase!("it cannot be read")),
     };
-    PortError::new(kind, format!("`{}`: {why}", excerpt(shown))).with_source(error)
+    PortError::new(kind, phrase!("`{path}`: {why}", path = excerpt(shown), why)).with_source(error)
 }

@@ -115,5 +115,5 @@ fn failure(failure: AskFailure) -> PortError {
             _ => PortErrorKind::Unavailable,
         },
     };
-    PortError::new(kind, failure.to_string()).with_source(failure)
+    PortError::new(kind, failure.cause.phrase()).with_source(failure)
 }

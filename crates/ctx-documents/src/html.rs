@@ -1,7 +1,7 @@
 //! HTML as Markdown, in any encoding.
 
 use ctx_processors::html_to_markdown;
-use ctx_types::{ExtractedText, PortError, PortErrorKind};
+use ctx_types::{ExtractedText, PortError, PortErrorKind, phrase};
 
 use crate::page::Page;
 use crate::{DocumentLimits, text_file};
@@ -15,7 +15,7 @@ const LOOKED_AT: usize = 1_024;
 /// Reads a page.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     if bytes.len() > MAX_BYTES {
-        let detail = format!("a page may have {MAX_BYTES} bytes");
+        let detail = phrase!("a page may have {limit} bytes", limit = MAX_BYTES);
         return Err(PortError::new(PortErrorKind::TooLarge, detail));
     }
     let (html, _) = text_file::decode(bytes, charset(bytes));

@@ -18,7 +18,7 @@ mod pages;
 mod widths;
 mod writing;
 
-use ctx_types::{ExtractedText, PortError, PortErrorKind};
+use ctx_types::{ExtractedText, PortError, PortErrorKind, phrase};
 
 use crate::DocumentLimits;
 use crate::page::Page;
@@ -33,11 +33,11 @@ const MAX_COUNTED: usize = 10_000;
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut file = File::open(bytes, limits.unpacked_bytes);
     if file.is_encrypted {
-        return Err(PortError::new(PortErrorKind::Denied, "it is under a password"));
+        return Err(PortError::new(PortErrorKind::Denied, phrase!("it is under a password")));
     }
     let pages = pages::list(&mut file, limits.pages.saturating_add(1));
     if pages.is_empty() {
-        return Err(invalid("no page is found in it; it may be cut off"));
+        return Err(invalid(phrase!("no page is found in it; it may be cut off")));
     }
     let mut page = Page::new(limits);
     let mut writing = Writing::new(&mut file, &mut page);
@@ -49,7 +49,7 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
     let unreadable = writing.unreadable();
     let is_short = file.left == 0;
     if page.text.trim().is_empty() && unreadable > 0 {
-        return Err(invalid("its fonts do not say which letters they have"));
+        return Err(invalid(phrase!("its fonts do not say which letters they have")));
     }
     if is_short {
         page.leave_out(|| format!("what unpacks to more than {} bytes is left out", limits.unpacked_bytes));

@@ -2,7 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ctx_types::{Attachment, DocumentText, ExtractedText, PortError, PortErrorKind, PortFuture, excerpt};
+use ctx_types::{
+    Attachment, DocumentText, ExtractedText, Phrase, PortError, PortErrorKind, PortFuture, excerpt, phrase,
+};
 
 use crate::{DocumentLimits, html, office, pdf, text_file};
 
@@ -33,13 +35,13 @@ impl DocumentReader {
     /// than is allowed.
     pub fn read(&self, bytes: &[u8], mime_type: &str) -> Result<ExtractedText, PortError> {
         let read = || read(bytes, mime_type, &self.limits);
-        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid("its parser gave up")))
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(phrase!("its parser gave up"))))
     }
 
     fn read_attachment(&self, file: &Attachment) -> Result<ExtractedText, PortError> {
         let asset = file.loaded.as_ref();
-        let asset =
-            asset.ok_or_else(|| PortError::new(PortErrorKind::NotFound, "its bytes are not loaded"))?;
+        let asset = asset
+            .ok_or_else(|| PortError::new(PortErrorKind::NotFound, phrase!("its bytes are not loaded")))?;
         self.read(&asset.bytes, file.mime_type.as_deref().unwrap_or_default())
     }
 }
@@ -73,12 +75,12 @@ fn read(bytes: &[u8], mime_type: &str, limits: &DocumentLimits) -> Result<Extrac
         Some("spreadsheetml.sheet") => office::read_sheets(bytes, limits),
         Some("presentationml.presentation") => office::read_slides(bytes, limits),
         _ => {
-            let detail = format!("there is no reader for `{}`", excerpt(mime_type));
+            let detail = phrase!("there is no reader for `{type}`", type = excerpt(mime_type));
             Err(PortError::new(PortErrorKind::Unsupported, detail))
         }
     }
 }
 
-pub(crate) fn invalid(detail: impl Into<ctx_types::Phrase>) -> PortError {
+pub(crate) fn invalid(detail: Phrase) -> PortError {
     PortError::new(PortErrorKind::Invalid, detail)
 }

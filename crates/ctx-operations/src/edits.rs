@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Edit, Fix, Span, pointer_key, pointer_step};
+use ctx_types::{Diagnostic, Edit, Fix, Phrase, Span, phrase, pointer_key, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::locate::{Places, properties_length, quoted_length};
@@ -45,22 +45,22 @@ impl<'f> RequestedEdit<'f> {
     }
 
     /// Names which bytes of a text change, and to what; else why that cannot be said.
-    pub fn in_text(&self, text: &str, places: &Places, is_yaml: bool) -> Result<Replacement, &'static str> {
-        let place = places.at(&self.pointer()).ok_or("the file does not have it there")?;
+    pub fn in_text(&self, text: &str, places: &Places, is_yaml: bool) -> Result<Replacement, Phrase> {
+        let place = places.at(&self.pointer()).ok_or_else(|| phrase!("the file does not have it there"))?;
         match &self.fix.edit {
             Edit::Value(value) => {
                 let range = scalar(text, place.range.clone(), is_yaml);
                 let old = text.get(range.clone()).unwrap_or_default();
                 if is_yaml && (old.starts_with(['*', '|', '>']) || is_block(text, place.range.start)) {
-                    return Err("it is an alias, or a text in a block");
+                    return Err(phrase!("it is an alias, or a text in a block"));
                 }
                 if is_spelled_otherwise(old, value) {
-                    return Err("the file spells the number in another way");
+                    return Err(phrase!("the file spells the number in another way"));
                 }
                 Ok((range, written(value, old, is_yaml)))
             }
             Edit::Key(name) => {
-                let range = place.key.clone().ok_or("its key is written with escapes")?;
+                let range = place.key.clone().ok_or_else(|| phrase!("its key is written with escapes"))?;
                 let range = scalar(text, range, is_yaml);
                 let old = text.get(range.clone()).unwrap_or_default();
                 Ok((range, written(&Value::from(name.as_str()), old, is_yaml)))
@@ -68,28 +68,31 @@ impl<'f> RequestedEdit<'f> {
             Edit::Part { old, new } => {
                 let part = place.part(text, self.span);
                 let found = text.get(part.clone()).and_then(|part| part.find(old.as_str()));
-                let start =
-                    part.start + found.ok_or("the file writes it with escapes or in several lines")?;
+                let start = part.start
+                    + found.ok_or_else(|| phrase!("the file writes it with escapes or in several lines"))?;
                 Ok((start..start + old.len(), new.clone()))
             }
         }
     }
 
     /// Makes the same edit in a value; else says why it cannot be made.
-    pub fn in_value(&self, document: &mut Value) -> Result<(), &'static str> {
-        const NOT_THERE: &str = "nothing is there";
+    pub fn in_value(&self, document: &mut Value) -> Result<(), Phrase> {
+        let not_there = || phrase!("nothing is there");
         let pointer = self.pointer();
         match &self.fix.edit {
-            Edit::Value(value) => *document.pointer_mut(&pointer).ok_or(NOT_THERE)? = value.clone(),
+            Edit::Value(value) => *document.pointer_mut(&pointer).ok_or_else(not_there)? = value.clone(),
             Edit::Key(name) => {
-                let (parent, key) = pointer.rsplit_once('/').ok_or(NOT_THERE)?;
-                let parent = document.pointer_mut(parent).and_then(Value::as_object_mut).ok_or(NOT_THERE)?;
+                let (parent, key) = pointer.rsplit_once('/').ok_or_else(not_there)?;
+                let parent =
+                    document.pointer_mut(parent).and_then(Value::as_object_mut).ok_or_else(not_there)?;
                 rename(parent, &pointer_key(key), name)?;
             }
             Edit::Part { old, new } => {
-                let Some(Value::String(text)) = document.pointer_mut(&pointer) else { return Err(NOT_THERE) };
+                let Some(Value::String(text)) = document.pointer_mut(&pointer) else {
+                    return Err(not_there());
+                };
                 let from = self.span.map_or(0, |span| span.start);
-                let at = text.get(from..).and_then(|rest| rest.find(old.as_str())).ok_or(NOT_THERE)?;
+                let at = text.get(from..).and_then(|rest| rest.find(old.as_str())).ok_or_else(not_there)?;
                 text.replace_range(from + at..from + at + old.len(), new);
             }
         }
@@ -111,9 +114,9 @@ pub fn replaced(text: &str, mut replacements: Vec<Replacement>) -> Option<String
     Some(result)
 }
 
-fn rename(map: &mut Map<String, Value>, key: &str, name: &str) -> Result<(), &'static str> {
+fn rename(map: &mut Map<String, Value>, key: &str, name: &str) -> Result<(), Phrase> {
     if map.contains_key(name) {
-        return Err("the correct name is already there");
+        return Err(phrase!("the correct name is already there"));
     }
     let renamed = std::mem::take(map).into_iter();
     *map = renamed.map(|(own, value)| (if own == key { name.to_owned() } else { own }, value)).collect();

@@ -75,7 +75,7 @@ impl fmt::Debug for PipelineContext<'_> {
 }
 
 impl PipelineContext<'_> {
-    /// Writes a line to the log of this stage: a text, or a [`LogLine`] with a level and details.
+    /// Writes a line to the log of this stage: a phrase, or a [`LogLine`] with a level and details.
     ///
     /// A stage has up to 1,000 lines, and a line 16 KiB of details; more is counted and left out.
     ///

@@ -108,7 +108,7 @@ impl Form {
     fn export(mut export: Map<String, Value>) -> Result<Self, ImportError> {
         let agents = match export.get_mut("agents") {
             Some(Value::Array(agents)) if agents.first().is_some_and(Value::is_object) => agents,
-            _ => return Err(unknown_shape(None, false, "an export without an agent".into())),
+            _ => return Err(unknown_shape(None, false, phrase!("an export without an agent"))),
         };
         let agent = agents.remove(0);
         let others = names(agents);

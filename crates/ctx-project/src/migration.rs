@@ -68,7 +68,7 @@ fn edited(name: &str, bytes: &[u8], old: &Value, new: &Value) -> Option<String> 
     (draft.value() == Some(new)).then(|| draft.text().to_owned())
 }
 
-fn no_edit(reason: &str) -> Box<Diagnostic> {
+fn no_edit(reason: ctx_types::Phrase) -> Box<Diagnostic> {
     let found = Diagnostic::error(
         codes::NO_EDIT,
         phrase!("the file would not be restored exactly: {reason}", reason),

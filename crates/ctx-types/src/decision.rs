@@ -35,8 +35,8 @@ pub struct Decision {
 
 impl Decision {
     /// Creates a decision about one message, entry or injection.
-    pub fn new(outcome: Outcome, source: Source, reason: impl Into<Phrase>) -> Self {
-        Self { outcome, source, reason: reason.into(), count: 1, bytes: None, tokens: None }
+    pub fn new(outcome: Outcome, source: Source, reason: Phrase) -> Self {
+        Self { outcome, source, reason, count: 1, bytes: None, tokens: None }
     }
 
     /// Writes the decision as `Display` has it, with its source in another spelling.

@@ -52,18 +52,18 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Creates a finding of severity [`Severity::Error`]: the content does not do what its author meant.
-    pub fn error(code: Code, message: impl Into<Phrase>) -> Self {
-        Self::new(code, Severity::Error, message.into())
+    pub fn error(code: Code, message: Phrase) -> Self {
+        Self::new(code, Severity::Error, message)
     }
 
     /// Creates a finding of severity [`Severity::Warning`]: it works, though probably not as meant.
-    pub fn warning(code: Code, message: impl Into<Phrase>) -> Self {
-        Self::new(code, Severity::Warning, message.into())
+    pub fn warning(code: Code, message: Phrase) -> Self {
+        Self::new(code, Severity::Warning, message)
     }
 
     /// Creates a finding of severity [`Severity::Info`]: something that was done and is worth knowing.
-    pub fn info(code: Code, message: impl Into<Phrase>) -> Self {
-        Self::new(code, Severity::Info, message.into())
+    pub fn info(code: Code, message: Phrase) -> Self {
+        Self::new(code, Severity::Info, message)
     }
 
     /// Creates the finding that counts those for which there was no room, in a place such as `this document`.
@@ -110,8 +110,8 @@ impl Diagnostic {
 
     /// Sets the way out.
     #[must_use]
-    pub fn with_help(mut self, help: impl Into<Phrase>) -> Self {
-        self.help = Some(help.into());
+    pub fn with_help(mut self, help: Phrase) -> Self {
+        self.help = Some(help);
         self
     }
 

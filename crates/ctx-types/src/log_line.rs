@@ -37,23 +37,23 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// Creates a line about the ordinary course of the work; a text alone is one too.
-    pub fn info(message: impl Into<Phrase>) -> Self {
+    /// Creates a line about the ordinary course of the work; a phrase alone is one too.
+    pub fn info(message: Phrase) -> Self {
         Self::new(LogLevel::Info, message)
     }
 
     /// Creates a line about something that went on, though not as expected.
-    pub fn warn(message: impl Into<Phrase>) -> Self {
+    pub fn warn(message: Phrase) -> Self {
         Self::new(LogLevel::Warn, message)
     }
 
     /// Creates a line about something that failed.
-    pub fn error(message: impl Into<Phrase>) -> Self {
+    pub fn error(message: Phrase) -> Self {
         Self::new(LogLevel::Error, message)
     }
 
-    fn new(level: LogLevel, message: impl Into<Phrase>) -> Self {
-        Self { level, message: message.into(), details: None }
+    fn new(level: LogLevel, message: Phrase) -> Self {
+        Self { level, message, details: None }
     }
 
     /// Adds details.
@@ -64,8 +64,8 @@ impl LogLine {
     }
 }
 
-impl<P: Into<Phrase>> From<P> for LogLine {
-    fn from(message: P) -> Self {
+impl From<Phrase> for LogLine {
+    fn from(message: Phrase) -> Self {
         Self::info(message)
     }
 }

@@ -108,20 +108,6 @@ impl fmt::Debug for Phrase {
 
 impl Eq for Phrase {}
 
-/// Takes over a text as [`Phrase::verbatim`] does.
-impl From<&str> for Phrase {
-    fn from(text: &str) -> Self {
-        Self::verbatim(text)
-    }
-}
-
-/// Takes over a text as [`Phrase::verbatim`] does.
-impl From<String> for Phrase {
-    fn from(text: String) -> Self {
-        Self::verbatim(text)
-    }
-}
-
 /// Writes the text in English.
 impl Serialize for Phrase {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

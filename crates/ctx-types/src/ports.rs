@@ -318,8 +318,8 @@ pub struct PortError {
 
 impl PortError {
     /// Creates an error without a cause.
-    pub fn new(kind: PortErrorKind, detail: impl Into<Phrase>) -> Self {
-        Self { kind, detail: detail.into(), source: None }
+    pub fn new(kind: PortErrorKind, detail: Phrase) -> Self {
+        Self { kind, detail, source: None }
     }
 
     /// Writes it in one phrase.
@@ -400,10 +400,8 @@ mod tests {
         ) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
             Box::pin(async move {
                 match request.prompt.trim() {
-                    "" => {
-                        Err(PortError::new(PortErrorKind::Invalid, "the prompt is blank")
-                            .with_source(fmt::Error))
-                    }
+                    "" => Err(PortError::new(PortErrorKind::Invalid, phrase!("the prompt is blank"))
+                        .with_source(fmt::Error)),
                     prompt => Ok(prompt.to_uppercase().into()),
                 }
             })
@@ -416,7 +414,7 @@ mod tests {
         let mut answer = summarizer.summarize(&request);
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => answer,
-            Poll::Pending => Err(PortError::new(PortErrorKind::TimedOut, "pending")),
+            Poll::Pending => Err(PortError::new(PortErrorKind::TimedOut, phrase!("pending"))),
         }
     }
 

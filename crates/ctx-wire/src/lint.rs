@@ -123,6 +123,6 @@ fn unknown_role(message: Phrase, role: &str, known: &[&'static str]) -> Diagnost
     }
 }
 
-fn refused(code: Code, message: impl Into<Phrase>) -> Diagnostic {
+fn refused(code: Code, message: Phrase) -> Diagnostic {
     Diagnostic::error(code, message).with_help(phrase!("the provider will reject the request"))
 }

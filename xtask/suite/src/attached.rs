@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ctx_documents::DocumentReader;
 use ctx_types::{
     Asset, AssetStore, Attachment, AttachmentPorts, PortError, PortErrorKind, PortFuture, Text, Transcriber,
+    phrase,
 };
 
 /// Lends the files of a case. The transcript of `talk.wav` is `talk.wav.transcript`.
@@ -31,7 +32,7 @@ impl Attached {
     }
 
     fn read(&self, attachment: &Attachment, ending: &str) -> Result<Vec<u8>, PortError> {
-        let missing = || PortError::new(PortErrorKind::NotFound, "there is no such file");
+        let missing = || PortError::new(PortErrorKind::NotFound, phrase!("there is no such file"));
         let path = format!("{}{ending}", attachment.path.as_deref().ok_or_else(missing)?);
         std::fs::read(self.folder.join(path)).map_err(|_| missing())
     }
@@ -49,7 +50,8 @@ impl AssetStore for Attached {
 
 impl Transcriber for Attached {
     fn transcribe<'a>(&'a self, file: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>> {
-        let unsupported = |_| PortError::new(PortErrorKind::Unsupported, "there is no transcript of it");
+        let unsupported =
+            |_| PortError::new(PortErrorKind::Unsupported, phrase!("there is no transcript of it"));
         let text = self.read(file, ".transcript").map_err(unsupported);
         Box::pin(std::future::ready(text.map(|text| String::from_utf8_lossy(&text).into_owned().into())))
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cap_std::fs::Dir;
-use ctx_types::{PortError, PortErrorKind, excerpt};
+use ctx_types::{Phrase, PortError, PortErrorKind, excerpt, phrase};
 
 /// The longest path that is looked at, in bytes.
 const MAX_PATH: usize = 4_096;
@@ -20,33 +20,33 @@ pub(super) enum Fault {
 /// The rules are those of all systems together, so that a path means the same everywhere: both slashes part names,
 /// and what is a drive, a stream or a device on one of them is refused on all.
 pub(super) fn names(path: &str) -> Result<Vec<&str>, PortError> {
-    let refused = |why: &str| Err(refused(path, why));
+    let refused = |why: Phrase| Err(refused(path, &why));
     if path.is_empty() || path.len() > MAX_PATH {
-        return refused("a path has 1 to 4096 bytes");
+        return refused(phrase!("a path has 1 to 4096 bytes"));
     }
     if path.contains(char::is_control) {
-        return refused("it has a control character");
+        return refused(phrase!("it has a control character"));
     }
     if path.starts_with(['/', '\\']) {
-        return refused("it is not relative to the folder");
+        return refused(phrase!("it is not relative to the folder"));
     }
     let mut names = Vec::new();
     for name in path.split(['/', '\\']).filter(|name| !matches!(*name, "" | ".")) {
         if name == ".." {
-            return refused("it leads upwards");
+            return refused(phrase!("it leads upwards"));
         }
         if name.contains(':') {
-            return refused("a colon means a drive or a stream");
+            return refused(phrase!("a colon means a drive or a stream"));
         }
         if name.ends_with(['.', ' ']) {
-            return refused("a name ends in a dot or a blank, which some systems leave out");
+            return refused(phrase!("a name ends in a dot or a blank, which some systems leave out"));
         }
         if is_device(name) {
-            return refused("it is the name of a device");
+            return refused(phrase!("it is the name of a device"));
         }
         names.push(name);
     }
-    if names.is_empty() { refused("it is the folder itself") } else { Ok(names) }
+    if names.is_empty() { refused(phrase!("it is the folder itself")) } else { Ok(names) }
 }
 
 /// Joins names to a path that leads over no link.
@@ -63,8 +63,9 @@ pub(super) fn without_links(folder: &Dir, names: &[&str]) -> Result<PathBuf, Fau
     Ok(path)
 }
 
-pub(super) fn refused(path: &str, why: &str) -> PortError {
-    PortError::new(PortErrorKind::Denied, format!("`{}` is refused: {why}", excerpt(path)))
+pub(super) fn refused(path: &str, why: &Phrase) -> PortError {
+    let detail = phrase!("`{path}` is refused: {why}", path = excerpt(path), why = why.clone());
+    PortError::new(PortErrorKind::Denied, detail)
 }
 
 /// Returns whether a name means a device of Windows, whatever its ending.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::{Asset, Attachment, Fingerprint, MediaKind, Text, Transcriber};
+use ctx_types::{Asset, Attachment, Fingerprint, MediaKind, Phrase, Text, Transcriber, phrase};
 use ctx_wire::Failure;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, Url};
@@ -88,11 +88,11 @@ impl AudioTranscriber {
             let value: Option<Value> = serde_json::from_str(&text).ok();
             let said = value.as_ref().and_then(|value| value.get("text")).and_then(Value::as_str);
             said.map(Text::from)
-                .ok_or_else(|| PortError::new(PortErrorKind::Invalid, "the answer has no `text`"))
+                .ok_or_else(|| PortError::new(PortErrorKind::Invalid, phrase!("the answer has no `text`")))
         };
         let limit = self.endpoint.time.first_token;
         let answer = tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| {
-            let detail = format!("no transcript came within {} s", limit.as_secs());
+            let detail = phrase!("no transcript came within {seconds} s", seconds = limit.as_secs());
             Err(PortError::new(PortErrorKind::TimedOut, detail))
         });
         let clean = |text| self.endpoint.redact(text);
@@ -104,14 +104,15 @@ impl Transcriber for AudioTranscriber {
     fn transcribe<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>> {
         Box::pin(async move {
             if !matches!(attachment.kind(), MediaKind::Audio | MediaKind::Video) {
-                let detail = "the server makes transcripts of sound alone";
+                let detail = phrase!("the server makes transcripts of sound alone");
                 return Err(PortError::new(PortErrorKind::Unsupported, detail));
             }
             let asset = attachment.loaded.as_ref();
-            let asset =
-                asset.ok_or_else(|| PortError::new(PortErrorKind::NotFound, "its bytes are not loaded"))?;
+            let asset = asset.ok_or_else(|| {
+                PortError::new(PortErrorKind::NotFound, phrase!("its bytes are not loaded"))
+            })?;
             if asset.bytes.len() > MAX_FILE {
-                let detail = format!("servers take {} MiB", MAX_FILE >> 20);
+                let detail = phrase!("servers take {limit} MiB", limit = MAX_FILE >> 20);
                 return Err(PortError::new(PortErrorKind::TooLarge, detail));
             }
             if let Some(text) = self.kept(asset) {
@@ -155,7 +156,7 @@ fn file_name(file: &Attachment) -> Result<String, PortError> {
         "video/mp4" => "mp4",
         "video/mpeg" => "mpeg",
         other => {
-            let detail = format!("servers make no transcripts of `{other}`");
+            let detail = phrase!("servers make no transcripts of `{type}`", type = other);
             return Err(PortError::new(PortErrorKind::Unsupported, detail));
         }
     };
@@ -172,7 +173,8 @@ fn form(model: &str, name: &str, mime_type: &str, bytes: &[u8]) -> Result<(Strin
     const BORDERS: u64 = 64;
     let has = |border: &str| bytes.windows(border.len()).any(|window| window == border.as_bytes());
     let boundary = (0..BORDERS).map(|number| format!("ctx-{number:016x}")).find(|border| !has(border));
-    let held = || PortError::new(PortErrorKind::Invalid, "it holds every border that a form could have");
+    let held =
+        || PortError::new(PortErrorKind::Invalid, phrase!("it holds every border that a form could have"));
     let boundary = boundary.ok_or_else(held)?;
     let model = model.replace(['\r', '\n'], " ");
     let mut body = Vec::with_capacity(bytes.len() + 1_024);
@@ -195,7 +197,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, PortError> {
     let mut body = Vec::new();
     while let Some(bytes) = response.chunk().await.map_err(|error| unavailable(words(error)))? {
         if body.len() + bytes.len() > MAX_ANSWER {
-            let detail = format!("the transcript has more than {} MiB", MAX_ANSWER >> 20);
+            let detail = phrase!("the transcript has more than {limit} MiB", limit = MAX_ANSWER >> 20);
             return Err(PortError::new(PortErrorKind::Invalid, detail));
         }
         body.extend_from_slice(&bytes);
@@ -204,7 +206,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, PortError> {
 }
 
 fn unavailable(detail: String) -> PortError {
-    PortError::new(PortErrorKind::Unavailable, detail)
+    PortError::new(PortErrorKind::Unavailable, Phrase::verbatim(detail))
 }
 
 fn refused(status: u16, body: &str) -> PortError {
@@ -216,5 +218,6 @@ fn refused(status: u16, body: &str) -> PortError {
         429 | 500.. => PortErrorKind::Unavailable,
         _ => PortErrorKind::Invalid,
     };
-    PortError::new(kind, format!("the server refused: {}", Failure::read(status, body)))
+    let failure = Failure::read(status, body).phrase();
+    PortError::new(kind, phrase!("the server refused: {failure}", failure))
 }

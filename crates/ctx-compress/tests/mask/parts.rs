@@ -6,7 +6,7 @@ use ctx_compress::mask::{
     Extraction, MadeBy, MaskConfig, MaskDraft, MaskSelection, Summarizing, SummaryFailure,
 };
 use ctx_tokens::Counter;
-use ctx_types::{PortError, PortErrorKind, SummaryRequest, Text, TokenCounter as _};
+use ctx_types::{PortError, PortErrorKind, SummaryRequest, Text, TokenCounter as _, phrase};
 
 use crate::{Scripted, conversation, plan, summarize};
 
@@ -18,7 +18,7 @@ fn run(window: Option<u32>, refuses_above: u32) -> (Result<MaskDraft, SummaryFai
     let answer = |request: &SummaryRequest| {
         let tokens = Counter::estimate().count(&request.prompt);
         if tokens > refuses_above {
-            return Err(PortError::new(PortErrorKind::TooLarge, "too long"));
+            return Err(PortError::new(PortErrorKind::TooLarge, phrase!("too long")));
         }
         let mut prompts = prompts.lock().unwrap();
         prompts.push(tokens);
@@ -74,7 +74,7 @@ fn a_part_that_fails_falls_back_by_itself() {
         let mut asked = asked.lock().unwrap();
         *asked += 1;
         match *asked {
-            2 => Err(PortError::new(PortErrorKind::Denied, "no")),
+            2 => Err(PortError::new(PortErrorKind::Denied, phrase!("no"))),
             number => Ok(format!("Summary {number}.").into()),
         }
     };

@@ -9,7 +9,7 @@ use ctx_compress::mask::{
 use ctx_tokens::Counter;
 use ctx_types::{
     Content, DisplayState, History, Node, NodeEdit, NodeId, PortError, PortErrorKind, Role, Session,
-    SessionOp, SummaryAnswer, SummaryFinish, SummaryRequest, display_path, groups, pending_start,
+    SessionOp, SummaryAnswer, SummaryFinish, SummaryRequest, display_path, groups, pending_start, phrase,
 };
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ fn plan(session: &Session, event: Event) -> Option<MaskPlan> {
 /// Summarizes by a summarizer that is good or bad in a way that the draw decides.
 fn draft(plan: MaskPlan, kind: usize) -> Result<MaskDraft, SummaryFailure> {
     let answer = |_: &SummaryRequest| match kind % 12 {
-        0 => Err(PortError::new(PortErrorKind::Unavailable, "x")),
+        0 => Err(PortError::new(PortErrorKind::Unavailable, phrase!("x"))),
         1 => Ok("".into()),
         2 => Ok("{\"tool_calls\":[]}".into()),
         3 => Ok("long ".repeat(5_000).into()),

@@ -10,7 +10,7 @@ use ctx_compress::mask::{
 use ctx_tokens::Counter;
 use ctx_types::{
     Deadline, PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest,
-    Text,
+    Text, phrase,
 };
 
 use crate::{Scripted, conversation, plan, summarize, summarize_with};
@@ -39,11 +39,11 @@ fn unusable(fault: SummaryFault) -> Result<&'static str, SummaryFailure> {
 }
 
 fn error(kind: PortErrorKind) -> Result<SummaryAnswer, PortError> {
-    Err(PortError::new(kind, "no luck"))
+    Err(PortError::new(kind, phrase!("no luck")))
 }
 
 fn failed(kind: PortErrorKind) -> Result<&'static str, SummaryFailure> {
-    Err(SummaryFailure::Port { kind, detail: "no luck".into() })
+    Err(SummaryFailure::Port { kind, detail: phrase!("no luck") })
 }
 
 #[test]

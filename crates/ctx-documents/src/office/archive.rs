@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-use ctx_types::{PortError, PortErrorKind};
+use ctx_types::{Phrase, PortError, PortErrorKind, phrase};
 use flate2::read::DeflateDecoder;
 
 use crate::DocumentLimits;
@@ -39,16 +39,21 @@ impl<'a> Archive<'a> {
     pub(super) fn open(bytes: &'a [u8], limits: &DocumentLimits) -> Result<Self, PortError> {
         let tail = bytes.len().saturating_sub(LAST_RECORD);
         let last = bytes.get(tail..).and_then(|tail| memchr::memmem::rfind(tail, b"PK\x05\x06"));
-        let last = last.ok_or_else(|| invalid("it is no ZIP archive, or its end is missing"))? + tail;
+        let last =
+            last.ok_or_else(|| invalid(phrase!("it is no ZIP archive, or its end is missing")))? + tail;
         let count = usize::from(number(bytes, last + 10)?);
         if count > MAX_MEMBERS {
-            return Err(too_large(format!("it has {count} members, more than {MAX_MEMBERS}")));
+            return Err(too_large(phrase!(
+                "it has {count} members, more than {limit}",
+                count,
+                limit = MAX_MEMBERS
+            )));
         }
         let mut at = long(bytes, last + 16)?;
         let mut members = BTreeMap::new();
         for _ in 0..count {
             if bytes.get(at..at + 4) != Some(b"PK\x01\x02") {
-                return Err(invalid("the list of its members is broken"));
+                return Err(invalid(phrase!("the list of its members is broken")));
             }
             let name_len = usize::from(number(bytes, at + 28)?);
             let name = bytes.get(at + 46..at + 46 + name_len).ok_or_else(cut_off)?;
@@ -83,12 +88,12 @@ impl<'a> Archive<'a> {
 
     /// As [`text`](Self::text), of a member that every such file has.
     pub(super) fn expect(&mut self, name: &str) -> Result<String, PortError> {
-        self.text(name)?.ok_or_else(|| invalid(format!("it has no `{name}`")))
+        self.text(name)?.ok_or_else(|| invalid(phrase!("it has no `{name}`", name)))
     }
 
     fn unpack(&mut self, member: Member) -> Result<Vec<u8>, PortError> {
         if member.is_encrypted {
-            return Err(PortError::new(PortErrorKind::Denied, "it is under a password"));
+            return Err(PortError::new(PortErrorKind::Denied, phrase!("it is under a password")));
         }
         let Member { at, packed, .. } = member;
         let names = usize::from(number(self.bytes, at + 26)?) + usize::from(number(self.bytes, at + 28)?);
@@ -100,12 +105,14 @@ impl<'a> Archive<'a> {
         let read = match member.method {
             0 => packed.take(limit).read_to_end(&mut bytes),
             8 => DeflateDecoder::new(packed).take(limit).read_to_end(&mut bytes),
-            other => return Err(invalid(format!("its members are packed by method {other}"))),
+            other => {
+                return Err(invalid(phrase!("its members are packed by method {method}", method = other)));
+            }
         };
-        read.map_err(|_| invalid("a member of it is broken"))?;
+        read.map_err(|_| invalid(phrase!("a member of it is broken")))?;
         self.left = most
             .checked_sub(bytes.len())
-            .ok_or_else(|| too_large("it unpacks to more than is allowed".to_owned()))?;
+            .ok_or_else(|| too_large(phrase!("it unpacks to more than is allowed")))?;
         Ok(bytes)
     }
 }
@@ -121,14 +128,14 @@ fn long(bytes: &[u8], at: usize) -> Result<usize, PortError> {
     let found = found.map(u32::from_le_bytes).ok_or_else(cut_off)?;
     match usize::try_from(found) {
         Ok(found) if found < u32::MAX as usize => Ok(found),
-        _ => Err(too_large("it has members of more than 4 GiB".to_owned())),
+        _ => Err(too_large(phrase!("it has members of more than 4 GiB"))),
     }
 }
 
 fn cut_off() -> PortError {
-    invalid("it is cut off")
+    invalid(phrase!("it is cut off"))
 }
 
-fn too_large(detail: String) -> PortError {
+fn too_large(detail: Phrase) -> PortError {
     PortError::new(PortErrorKind::TooLarge, detail)
 }

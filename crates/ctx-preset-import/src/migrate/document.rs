@@ -118,8 +118,10 @@ fn preset_file(mut file: Map<String, Value>, anchors: &AnchorRegistry) -> (Value
 fn unknown(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "an agent, an export of agents, a preset or a session of AIO Hub",
-        found: format::source_format(value)
-            .map_or_else(|| format::describe(value), |format| format.to_string().into()),
+        found: format::source_format(value).map_or_else(
+            || format::describe(value),
+            |format| ctx_types::Phrase::verbatim(format.to_string()),
+        ),
         help: Some(phrase!("files of other applications are not migrated; `ctx import` reads them")),
     }
 }

@@ -47,12 +47,12 @@ pub fn fix(bytes: &[u8], name: &str, look: Look<'_>) -> Result<FixedDocument, Im
         let open: Vec<&Diagnostic> = found.iter().filter(is_open).collect();
         let Some(first) = open.first().copied() else {
             let guesses = found.iter().filter(|finding| is_guess(finding, name));
-            document.declined.extend(guesses.map(|finding| (finding.clone(), GUESS.into())));
+            document.declined.extend(guesses.map(|finding| (finding.clone(), guess())));
             break;
         };
         if tries >= MAX_TRIES {
-            let reason = "too many edits at once";
-            document.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.into())));
+            let reason = phrase!("too many edits at once");
+            document.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.clone())));
             break;
         }
         let attempt = Attempt { bytes: &now, name, found: &found, look };
@@ -73,7 +73,9 @@ pub fn fix(bytes: &[u8], name: &str, look: Look<'_>) -> Result<FixedDocument, Im
 }
 
 /// Why a finding that asks whether something was meant is left.
-const GUESS: &str = "it may mean something else; fix it by hand";
+fn guess() -> Phrase {
+    phrase!("it may mean something else; fix it by hand")
+}
 
 /// Returns whether a finding asks whether something was meant, and knows no edit that is certain.
 fn is_guess(finding: &Diagnostic, name: &str) -> bool {
@@ -131,18 +133,19 @@ impl Attempt<'_> {
         Ok(bytes)
     }
 
-    fn edited(&self, asked: &[RequestedEdit<'_>], is_yaml: bool) -> Result<Vec<u8>, &'static str> {
+    fn edited(&self, asked: &[RequestedEdit<'_>], is_yaml: bool) -> Result<Vec<u8>, Phrase> {
         const MARK: &[u8] = b"\xEF\xBB\xBF";
         let (mark, rest) = match self.bytes.strip_prefix(MARK) {
             Some(rest) => (MARK, rest),
             None => (&[][..], self.bytes),
         };
-        let text = std::str::from_utf8(rest).map_err(|_| "the file is not UTF-8")?;
+        let text = std::str::from_utf8(rest).map_err(|_| phrase!("the file is not UTF-8"))?;
         let pointers: Vec<String> = asked.iter().map(RequestedEdit::pointer).collect();
         let places = Places::find(text, pointers.iter().map(String::as_str));
         let replacements = asked.iter().map(|asked| asked.in_text(text, &places, is_yaml));
         let replacements = replacements.collect::<Result<Vec<_>, _>>()?;
-        let edited = edits::replaced(text, replacements).ok_or("two edits change the same place")?;
+        let edited =
+            edits::replaced(text, replacements).ok_or_else(|| phrase!("two edits change the same place"))?;
         Ok([mark, edited.as_bytes()].concat())
     }
 

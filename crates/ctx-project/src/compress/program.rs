@@ -7,7 +7,8 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use ctx_types::{
-    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, excerpt, phrase,
+    Phrase, PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, excerpt,
+    phrase,
 };
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
@@ -73,11 +74,11 @@ impl SummaryProgram {
         command.process_group(0);
         let child = command.spawn().map_err(|error| {
             let (kind, reason) = match error.kind() {
-                ErrorKind::NotFound => (PortErrorKind::NotFound, "there is no such program".to_owned()),
-                ErrorKind::PermissionDenied => (PortErrorKind::Denied, "it may not be started".to_owned()),
-                _ => (PortErrorKind::Unavailable, crate::files::reason(&error)),
+                ErrorKind::NotFound => (PortErrorKind::NotFound, phrase!("there is no such program")),
+                ErrorKind::PermissionDenied => (PortErrorKind::Denied, phrase!("it may not be started")),
+                _ => (PortErrorKind::Unavailable, Phrase::verbatim(crate::files::reason(&error))),
             };
-            PortError::new(kind, format!("`{}`: {reason}", self.name()))
+            PortError::new(kind, phrase!("`{name}`: {reason}", name = self.name(), reason))
         })?;
         Ok(Running(child))
     }
@@ -95,9 +96,6 @@ impl SummaryProgram {
             Ok(())
         };
         let (mut answer, mut complaint) = (Vec::new(), Vec::new());
-        let broken = |error: std::io::Error| {
-            PortError::new(PortErrorKind::Unavailable, format!("`{}`: {error}", self.name()))
-        };
         let talk = async {
             let complaints = read_complaint(stderr, &mut complaint);
             tokio::try_join!(write, self.read_answer(stdout, &mut answer), complaints)
@@ -110,7 +108,7 @@ impl SummaryProgram {
                 _ = running.0.wait() => tokio::time::timeout(LINGER, talk).await.ok(),
             };
             talked.transpose()?;
-            running.0.wait().await.map_err(broken)?
+            running.0.wait().await.map_err(|error| self.broken(&error))?
         };
         match status.success() {
             true => Ok(Text::from(self.text(answer)?).into()),
@@ -125,32 +123,39 @@ impl SummaryProgram {
         answer: &mut Vec<u8>,
     ) -> Result<(), PortError> {
         if let Some(stdout) = stdout {
-            stdout.take(MAX_ANSWER + 1).read_to_end(answer).await.map_err(|error| {
-                PortError::new(PortErrorKind::Unavailable, format!("`{}`: {error}", self.name()))
-            })?;
+            let read = stdout.take(MAX_ANSWER + 1).read_to_end(answer).await;
+            read.map_err(|error| self.broken(&error))?;
         }
         match answer.len() as u64 > MAX_ANSWER {
-            true => Err(self.wrote(&format!("more than {} MiB", MAX_ANSWER / 1024 / 1024))),
+            true => Err(self.wrote(phrase!("more than {limit} MiB", limit = MAX_ANSWER / 1024 / 1024))),
             false => Ok(()),
         }
     }
 
     fn text(&self, answer: Vec<u8>) -> Result<String, PortError> {
-        String::from_utf8(answer).map_err(|_| self.wrote("what is no UTF-8 text"))
+        String::from_utf8(answer).map_err(|_| self.wrote(phrase!("what is no UTF-8 text")))
     }
 
-    fn wrote(&self, what: &str) -> PortError {
-        PortError::new(PortErrorKind::Invalid, format!("`{}` wrote {what}", self.name()))
+    fn wrote(&self, what: Phrase) -> PortError {
+        PortError::new(PortErrorKind::Invalid, phrase!("`{name}` wrote {what}", name = self.name(), what))
+    }
+
+    fn broken(&self, error: &std::io::Error) -> PortError {
+        let reason = phrase!("`{name}`: {reason}", name = self.name(), reason = error.to_string());
+        PortError::new(PortErrorKind::Unavailable, reason)
     }
 
     fn failure(&self, status: ExitStatus, complaint: &str) -> PortError {
         let how = match status.code() {
-            Some(code) => format!("ended with exit code {code}"),
-            None => "was ended by a signal".to_owned(),
+            Some(code) => phrase!("`{name}` ended with exit code {code}", name = self.name(), code),
+            None => phrase!("`{name}` was ended by a signal", name = self.name()),
         };
         let last = complaint.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let why = last.map(|line| format!(": {}", excerpt(line))).unwrap_or_default();
-        PortError::new(PortErrorKind::Unavailable, format!("`{}` {how}{why}", self.name()))
+        let how = match last {
+            Some(line) => phrase!("{how}: {complaint}", how, complaint = excerpt(line)),
+            None => how,
+        };
+        PortError::new(PortErrorKind::Unavailable, how)
     }
 }
 

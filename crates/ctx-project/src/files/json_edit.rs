@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 
 use ctx_preset_import::repaired_json;
+use ctx_types::{Phrase, phrase};
 use serde::Serialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -28,20 +29,20 @@ pub fn is_editable(bytes: &[u8]) -> bool {
 /// neighbours are, and a number that memory does not hold to the last digit goes where its object goes; where nothing
 /// tells which of several that is, nothing is written. O(bytes · depth of what changed), and for each new object with
 /// such a number O(objects that have one).
-pub fn edited(bytes: &[u8], value: &Value) -> Result<Vec<u8>, &'static str> {
-    const NOT_JSON: &str = "it is no plain JSON";
-    let Json { text, parsed, value: old } = Json::of(bytes).ok_or(NOT_JSON)?;
-    let root: &RawValue = serde_json::from_str(&parsed).map_err(|_| NOT_JSON)?;
+pub fn edited(bytes: &[u8], value: &Value) -> Result<Vec<u8>, Phrase> {
+    let not_json = || phrase!("it is no plain JSON");
+    let Json { text, parsed, value: old } = Json::of(bytes).ok_or_else(not_json)?;
+    let root: &RawValue = serde_json::from_str(&parsed).map_err(|_| not_json())?;
     let mut edit = Edit::new(text, &parsed);
     edit.value(root.get(), &old, value, "");
     if edit.is_unclear.get() {
-        return Err("it has several numbers of many digits, of which nothing tells where each goes");
+        return Err(phrase!("it has several numbers of many digits, of which nothing tells where each goes"));
     }
-    let text = replaced(text, edit.replacements).ok_or("its changes overlap")?;
+    let text = replaced(text, edit.replacements).ok_or_else(|| phrase!("its changes overlap"))?;
     let bytes = [&bytes[..bytes.len() - without_mark(bytes).len()], text.as_bytes()].concat();
     // Nothing else than what was asked for may come out.
     let is_meant = Json::of(&bytes).is_some_and(|came_out| came_out.value == *value);
-    if is_meant { Ok(bytes) } else { Err("something else would come out") }
+    if is_meant { Ok(bytes) } else { Err(phrase!("something else would come out")) }
 }
 
 /// Takes the byte order mark off.

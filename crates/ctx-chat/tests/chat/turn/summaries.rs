@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use ctx_chat::Masks;
 use ctx_compress::mask::{MaskConfig, TriggerMode};
 use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest};
+use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest, phrase};
 
 use crate::room::{Room, ending};
 use crate::server::Answer;
@@ -22,7 +22,9 @@ impl Scripted {
 impl Summarizer for Scripted {
     fn summarize<'a>(&'a self, _: &'a SummaryRequest) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
         let answer = self.0.lock().unwrap().pop().unwrap_or(Err(PortErrorKind::Unavailable));
-        Box::pin(async move { answer.map(Into::into).map_err(|kind| PortError::new(kind, "by the script")) })
+        Box::pin(async move {
+            answer.map(Into::into).map_err(|kind| PortError::new(kind, phrase!("by the script")))
+        })
     }
 }
 

@@ -38,7 +38,7 @@ fn a_failure_is_recorded_and_the_run_goes_on() {
 
 #[test]
 fn a_failure_is_reported_with_its_causes() {
-    let cause = PortError::new(PortErrorKind::Unavailable, "the station does not answer");
+    let cause = PortError::new(PortErrorKind::Unavailable, phrase!("the station does not answer"));
     let cause = move || cause.clone().with_source(std::fmt::Error);
     check(
         [Step::new("weather", move |_| Err(ProcessorError::caused_by("no weather today", cause())))],
