@@ -59,11 +59,22 @@ fn drawn(language: Language, answer: &RecallAnswer, budget: u64) -> String {
     };
     let (lines, tokens) = (count_of!(recalled.pieces.len(), "line"), recalled.tokens);
     let head = phrase!("{lines}, {tokens} of {budget} tokens", lines, tokens, budget);
+    lang::say(language, &head) + "\n" + &shown(language, answer)
+}
+
+/// Lists what a pass recalled, for a report on it.
+pub(super) fn listed(language: Language, answer: &RecallAnswer) -> String {
+    let (lines, tokens) = (answer.lines().len(), answer.recalled.as_ref().map_or(0, |recalled| recalled.tokens));
+    let head = phrase!("recalled {lines}, {tokens}", lines = count_of!(lines, "line"), tokens = show::tokens(tokens));
+    format!("{}\n{}", lang::say(language, &head), shown(language, answer))
+}
+
+/// Writes each line with its place and why it is there.
+fn shown(language: Language, answer: &RecallAnswer) -> String {
     let line = |(piece, text): (&RecalledPiece, String)| {
-        format!("\n{}\n    {}\n", show::clean(&text), lang::say(language, &reason(piece)))
+        format!("  {}\n    {}\n", show::clean(&text), lang::say(language, &reason(piece)))
     };
-    let lines = answer.lines().into_iter().map(line);
-    lang::say(language, &head) + "\n" + &lines.collect::<String>()
+    answer.lines().into_iter().map(line).collect()
 }
 
 /// Says where a line comes from, and why it is there.
