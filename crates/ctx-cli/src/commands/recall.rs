@@ -50,7 +50,8 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
 fn read(input: &Path, sources: &mut Sources) -> Result<String> {
     let name = files::name(input);
     let bytes = sources.read(input, &name)?;
-    Ok(decode(&bytes, &Limits::default()).map_err(|error| sources.explain(&name, &error))?)
+    let text = decode(&bytes, &Limits::default()).map_err(|error| sources.explain(&name, &error))?;
+    Ok(text.into_owned())
 }
 
 fn drawn(language: Language, answer: &RecallAnswer, budget: u64) -> String {
@@ -81,6 +82,7 @@ fn shown(language: Language, answer: &RecallAnswer) -> String {
 fn reason(piece: &RecalledPiece) -> Phrase {
     let id = piece.source.id.as_deref().unwrap_or_default();
     let place = match piece.ago {
+        Some(0) => phrase!("{id}, the newest message", id),
         Some(ago) => phrase!("{id}, {ago} ago", id, ago = count_of!(ago, "message")),
         None => phrase!("{id}, on another branch", id),
     };
