@@ -23,6 +23,8 @@ pub struct RecallIndex {
     pub(super) words: u64,
     shortened: usize,
     speakers: [SpeakerVote; 2],
+    /// The hashes of the words of one record, kept for its room alone.
+    hashes: Vec<u64>,
 }
 
 /// What is known about a record.
@@ -95,7 +97,8 @@ impl RecallIndex {
 
     fn add(&mut self, message: &Message, record: Record<'_>) {
         let number = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
-        let mut words = Vec::new();
+        let mut words = std::mem::take(&mut self.hashes);
+        words.clear();
         for text in [record.text, record.tool, message.name.as_deref().unwrap_or_default()] {
             each_term(text, |word| words.push(word_hash(word.stem)));
         }
@@ -113,8 +116,9 @@ impl RecallIndex {
         let asks = if record.text.contains(['?', '？']) { RecordEntry::ASKS } else { 0 };
         let pinned = if message.place == Place::Pinned { RecordEntry::PINNED } else { 0 };
         make_room(&mut self.records);
-        let words = u8::try_from(words.len()).unwrap_or(u8::MAX);
-        self.records.push(RecordEntry { words, flags: speaker | asks | pinned });
+        let count = u8::try_from(words.len()).unwrap_or(u8::MAX);
+        self.records.push(RecordEntry { words: count, flags: speaker | asks | pinned });
+        self.hashes = words;
     }
 
     /// Returns the message of a record, and which of its records it is. O(log messages).

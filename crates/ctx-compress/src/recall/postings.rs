@@ -17,7 +17,7 @@ pub(super) struct Postings {
 }
 
 /// A word that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WordId(u32);
 
 const LIST: u32 = 1 << 31;
@@ -95,7 +95,7 @@ impl Postings {
             let begin = self.bytes.len() + link;
             let end = begin + len_of_slice;
             if self.bytes.capacity() < end {
-                self.bytes.reserve_exact(self.bytes.len() / 16 + LINK + SLICE.1);
+                self.bytes.reserve_exact(self.bytes.len() / 8 + LINK + SLICE.1);
             }
             self.bytes.extend_from_slice(before.to_le_bytes().get(..link).unwrap_or_default());
             self.bytes.resize(end, 0);
@@ -170,10 +170,10 @@ impl Postings {
     }
 }
 
-/// Grows by a sixteenth, where doubling would leave half of the memory empty.
+/// Grows by an eighth, where doubling would leave half of the memory empty.
 pub(super) fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
-        list.reserve_exact(list.len() / 16 + 8);
+        list.reserve_exact(list.len() / 8 + 8);
     }
 }
 

@@ -184,7 +184,7 @@ impl RecallIndex {
             tells.then(|| Term { hash, word, weight, rarity: rarity(records, with) })
         };
         let mut terms: Vec<Term> = weights.into_iter().filter_map(term).collect();
-        terms.sort_unstable_by_key(|term| (u64::MAX - term.rarity, term.word));
+        terms.sort_unstable_by_key(|term| (u64::MAX - term.rarity, term.hash));
         terms.truncate(MOST_TERMS);
         terms
     }
