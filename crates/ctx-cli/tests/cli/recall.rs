@@ -71,7 +71,7 @@ fn what_is_found_is_shown_with_its_place_and_why() {
 
 #[test]
 fn json_has_the_text_and_where_each_line_comes_from() {
-    assert_snapshot!(output(&check("walnuts?", "--budget 28 --json")), @r#"{"tokens":22,"text":"Recalled:\n#3 U: allergic to walnuts.\n#4 A: noted","lines":[{"id":"n3","ago":3,"words":["walnuts"],"text":"#3 U: allergic to walnuts."},{"id":"n4","ago":2,"words":[],"text":"#4 A: noted"}]}"#);
+    assert_snapshot!(output(&check("walnuts?", "--budget 28 --json")), @r##"{"tokens":22,"text":"Recalled:\n#3 U: allergic to walnuts.\n#4 A: noted","lines":[{"id":"n3","ago":3,"words":["walnuts"],"text":"#3 U: allergic to walnuts."},{"id":"n4","ago":2,"words":[],"text":"#4 A: noted"}]}"##);
     assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[]}"#);
 }
 

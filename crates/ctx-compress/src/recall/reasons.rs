@@ -24,30 +24,37 @@ const MOST_SHARED: usize = 4;
 impl QueryWords {
     pub(super) fn of(query: &[(&str, u64)], index: &RecallIndex) -> Self {
         let terms = index.terms(query);
-        let looked_for = |hash: u64| terms.iter().any(|term: &Term| term.hash == hash).then_some(hash);
-        let mut words: Vec<QueryWord> = Vec::new();
-        let mut add = |shown: &str, hashes: Vec<u64>| {
-            if !hashes.is_empty() && !words.iter().any(|word| word.shown == shown) {
-                words.push(QueryWord { shown: shown.to_owned(), hashes });
-            }
+        let looked_for = |stem: &str| {
+            let hash = word_hash(stem);
+            terms.iter().any(|term: &Term| term.hash == hash).then_some(hash)
         };
+        let mut words = Self(Vec::new());
         each_query_text(query, |text, _| {
             for word in text.split(|c: char| !c.is_alphanumeric() && !"'’_-:.@/\\".contains(c)) {
-                let mut hashes = Vec::new();
-                each_term(word, |term| {
-                    let hash = looked_for(word_hash(term.stem));
-                    match !term.stem.is_ascii() && term.stem.chars().count() == 2 {
-                        true => add(term.stem, hash.into_iter().collect()),
-                        false => {
-                            let end = || ends(term.stem).find_map(|end| looked_for(word_hash(end)));
-                            hashes.extend(hash.or_else(end));
-                        }
-                    }
-                });
-                add(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase(), hashes);
+                words.add(word, &looked_for);
             }
         });
-        Self(words)
+        words
+    }
+
+    /// Adds a word as it stands in the query; of a script without blanks each pair of characters.
+    fn add(&mut self, word: &str, looked_for: &impl Fn(&str) -> Option<u64>) {
+        let mut hashes = Vec::new();
+        each_term(word, |term| {
+            let hash = looked_for(term.stem);
+            if !term.stem.is_ascii() && term.stem.chars().count() == 2 {
+                self.add_found(term.stem, hash.into_iter().collect());
+            } else {
+                hashes.extend(hash.or_else(|| ends(term.stem).find_map(looked_for)));
+            }
+        });
+        self.add_found(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase(), hashes);
+    }
+
+    fn add_found(&mut self, shown: &str, hashes: Vec<u64>) {
+        if !hashes.is_empty() && !self.0.iter().any(|word| word.shown == shown) {
+            self.0.push(QueryWord { shown: shown.to_owned(), hashes });
+        }
     }
 
     /// Returns those that a record has, in the order of the query.

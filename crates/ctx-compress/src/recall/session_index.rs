@@ -49,7 +49,9 @@ impl SessionIndex {
         let path = session.ancestors(session.active_leaf_id());
         let mut new: Vec<(&NodeId, &Node)> = path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
         new.reverse();
-        new.into_iter().for_each(|(id, node)| self.add(id, node));
+        for (id, node) in new {
+            self.add(id, node);
+        }
     }
 
     fn add(&mut self, id: &NodeId, node: &Node) {

@@ -33,7 +33,9 @@ impl KeptRecall {
         let mut followed = self.lock();
         let others = if with_branches { off_path(session) } else { Vec::new() };
         let mut off = Prints::default();
-        others.iter().for_each(|(id, node)| off.push(id, node));
+        for (id, node) in &others {
+            off.push(id, node);
+        }
         let path = session.fold_path(0, Prints::default, Prints::push);
         let known = followed.nodes.len() - followed.nodes.others();
         if followed.prints != (off.last(), known.checked_sub(1).and_then(|last| path.get(last))) {

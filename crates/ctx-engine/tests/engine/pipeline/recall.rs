@@ -2,7 +2,7 @@
 
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{
-    Agent, Change, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture, Reader, Role,
+    Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture, Reader, Role,
     Session, SessionOp, Text, TurnInput,
 };
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ fn what_is_undone_comes_back_and_what_is_removed_is_gone() {
         texts(&context).iter().any(|text| text.contains("allergic to walnuts"))
     };
     assert!(has(&session));
-    let edit = NodeEdit { content: Change::Set("She is tall.".into()), ..NodeEdit::default() };
+    let edit = NodeEdit { content: Change::Set(Content::Text("She is tall.".into())), ..NodeEdit::default() };
     for op in [
         SessionOp::Remove { id: "n21".into() },
         SessionOp::Toggle { id: "n21".into(), enabled: false },
@@ -152,6 +152,7 @@ fn other_branches_are_searched_if_asked_for() {
     let mut session = session(420);
     let node = Node::new(Role::User, "The lighthouse keeper is called Nils.").with_id("other");
     session.apply(&SessionOp::Append { parent: "n300".into(), node: Box::new(node) }).unwrap();
+    session.apply(&SessionOp::ActivateLeaf { id: "n420".into() }).unwrap();
     for (config, is_there) in [(json!({}), false), (json!({ "branches": true }), true)] {
         let processors = json!([{ "id": "recall", "enabled": true, "config": config }]);
         let file = json!({ "parameters": { "processors": processors }, "presetMessages": [{ "type": "chat_history" }] });
