@@ -37,4 +37,4 @@ macro_rules! examples {
     };
 }
 
-examples!(custom_anchor, custom_processor, dialects, import_card, minimal, server, summarize);
+examples!(custom_anchor, custom_processor, dialects, embedder, import_card, minimal, server, summarize);

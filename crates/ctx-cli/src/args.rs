@@ -5,6 +5,7 @@ mod compress;
 mod diff;
 mod import;
 mod macros;
+mod recall;
 mod schema;
 mod session;
 mod studio;
@@ -29,6 +30,7 @@ pub(crate) use compress::{
 pub(crate) use diff::DiffArguments;
 pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
+pub(crate) use recall::RecallArguments;
 pub(crate) use schema::SchemaArguments;
 pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
@@ -85,7 +87,7 @@ impl From<LanguageName> for Language {
 
 /// The verbs by what they are for.
 const VERBS: [(&str, &[&str]); 5] = [
-    ("Look", &["assemble", "explain", "diff", "check", "count", "worldbook"]),
+    ("Look", &["assemble", "explain", "diff", "check", "count", "recall", "worldbook"]),
     ("Change", &["studio", "init", "compress", "trust"]),
     ("Converse", &["chat", "session"]),
     ("Convert", &["import", "export", "migrate"]),
@@ -125,6 +127,7 @@ pub(crate) enum Command {
     Worldbook(Box<WorldbookArguments>),
     Chat(Box<ChatArguments>),
     Count(CountArguments),
+    Recall(RecallArguments),
     Compress(Box<CompressArguments>),
     Session(SessionArguments),
     Import(AgentImportArguments),
@@ -425,11 +428,14 @@ pub(crate) struct CountArguments {
 /// give with `expected.txt`. Editors complete and check the files by the schemas in `.ctx`.
 /// No key and no network is needed to look at its context.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  ctx init demo")]
+#[command(after_help = "Examples:\n  ctx init demo\n  ctx init demo --long")]
 pub(crate) struct InitArguments {
     /// The folder to write to
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
+    /// Have the agent remember conversations that outgrow the window: compression and recall are on
+    #[arg(long)]
+    pub(crate) long: bool,
     /// Replace files that exist
     #[arg(long)]
     pub(crate) force: bool,

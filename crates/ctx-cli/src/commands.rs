@@ -16,6 +16,7 @@ pub(crate) mod init;
 pub(crate) mod macros;
 pub(crate) mod migrate;
 pub(crate) mod processors;
+pub(crate) mod recall;
 pub(crate) mod schema;
 pub(crate) mod session;
 pub(crate) mod studio;

@@ -65,6 +65,7 @@ fn run(language: Language, command: Command) -> Result<Exit> {
         Command::Session(arguments) => commands::session::run(language, &arguments),
         Command::Chat(arguments) => commands::chat::run(language, &arguments),
         Command::Count(arguments) => commands::count::run(language, &arguments),
+        Command::Recall(arguments) => commands::recall::run(language, &arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Import(arguments) => commands::import::run(language, &arguments),
         Command::Export(arguments) => commands::export::run(language, &arguments),

@@ -7,6 +7,7 @@ use std::hint::black_box;
 
 use conversation::{bytes, conversation};
 use ctx_compress::quality::QualityReport;
+use ctx_compress::recall::RecallIndex;
 use ctx_compress::request::{CompressionPipeline, Protection, RequestConfig, STRATEGIES, strategy};
 use peak_alloc::PeakAlloc;
 
@@ -23,7 +24,7 @@ fn main() {
     println!("{LONG} messages, {} KB", input / 1_000);
     println!("| {:<24} | {:>9} | {:>9} |", "allocated at the peak", "KB", "of input");
     println!("|{:-<26}|----------:|----------:|", "");
-    let measure = |name: &str, work: &dyn Fn()| {
+    let measure = |name: &str, work: &mut dyn FnMut()| {
         HEAP.reset_peak_usage();
         let before = HEAP.current_usage();
         work();
@@ -33,9 +34,12 @@ fn main() {
     for name in STRATEGIES {
         let Some(strategy) = strategy(name) else { continue };
         let pipeline = CompressionPipeline::new(RequestConfig::to_fit(BUDGET)).with_strategy(strategy);
-        measure(name, &|| drop(black_box(pipeline.compress(&messages, Protection::LastUserMessage))));
+        measure(name, &mut || drop(black_box(pipeline.compress(&messages, Protection::LastUserMessage))));
     }
+    let mut index = RecallIndex::default();
+    measure("index for recall", &mut || messages.iter().for_each(|message| index.push(message)));
+    println!("| {:<24} | {:>9} | {:>7} % |", "index for recall, kept", index.memory() / 1_000, index.memory() * 100 / input);
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(BUDGET));
     let shorter = pipeline.compress(&messages, Protection::LastUserMessage).messages;
-    measure("report on telegraphic", &|| drop(black_box(QualityReport::of(&messages, &shorter))));
+    measure("report on telegraphic", &mut || drop(black_box(QualityReport::of(&messages, &shorter))));
 }

@@ -20,6 +20,8 @@ pub const CONFIG: Code = Code::new(806, "compression setting");
 pub const STRATEGY_OVERRUN: Code = Code::new(807, "strategy over budget");
 /// A note has other lines than its writer knew of, and is read as plain text.
 pub const CHANGED_NOTE: Code = Code::new(808, "changed note");
+/// Of messages of a conversation only the first part is searched, because there is too much.
+pub const RECALL_LIMIT: Code = Code::new(809, "recall not whole");
 
 /// A setting of the masks has a value that it does not take.
 pub const MASK_SETTING: Code = Code::new(825, "mask setting");

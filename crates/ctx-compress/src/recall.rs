@@ -18,12 +18,14 @@
 //! ];
 //! let mut index = RecallIndex::default();
 //! messages.iter().for_each(|message| index.push(message));
+//! let query = [("May she eat a cake with nuts?", 100)];
 //! let recalled = recall(&RecallRequest {
-//!     hits: &index.search(&[("May she eat a cake with nuts?", 100)]),
+//!     hits: &index.search(&query),
 //!     index: &index,
 //!     message: &|at| messages.get(at).cloned(),
 //!     is_held: &|at| at == 2,
-//!     question: "May she eat a cake with nuts?",
+//!     others: 0,
+//!     query: &query,
 //!     room: 40,
 //!     role: Role::System,
 //!     meter: &Meter::estimate(),
@@ -39,14 +41,17 @@ mod fusion;
 mod index;
 mod lines;
 mod postings;
+mod reasons;
 mod records;
 mod search;
+mod session_index;
 mod terms;
 #[cfg(test)]
 mod tests;
 
 pub use asked::AskedCompression;
-pub use fusion::{Embedder, joined, nearest};
+pub use fusion::{joined, nearest};
 pub use index::RecallIndex;
 pub use lines::{RecallRequest, Recalled, RecalledPiece, recall};
 pub use search::Hit;
+pub use session_index::{SessionIndex, off_path, recallable};

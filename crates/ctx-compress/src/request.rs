@@ -29,10 +29,9 @@ pub use cache::{PrefixStability, prefix_stability};
 pub use config::RequestConfig;
 pub use coverage::Coverage;
 pub(crate) use coverage::{
-    Excerpt, Vocabulary, Word, each_word, excerpts, first_name, is_filler, passages, stem, without_name,
-    write_detail, write_prefix, write_whole,
+    Excerpt, Word, WordTable, each_word, excerpts, first_name, is_filler, passages, stem, without_name,
+    word_hash, write_detail, write_prefix, write_whole,
 };
-pub(crate) use excerpt::own_source;
 pub use key_message::KeyMessage;
 pub use last_rounds::LastRounds;
 pub use layout::{Part, Protection, is_summary};

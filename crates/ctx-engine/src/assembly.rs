@@ -6,7 +6,7 @@ use ctx_processors::{
 };
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
-    AttachmentPorts, Deadline, Diagnostic, Message, Phrase, Report, Session, Stopwatch, TokenFigure,
+    AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, Stopwatch, TokenFigure,
     TurnInput, Usage, UsageLine, phrase,
 };
 use ctx_wire::Dialect;
@@ -30,6 +30,8 @@ pub struct Ports<'a> {
     pub cancel: Option<&'a Cancel>,
     /// Loads files that travel with messages, and reads their texts.
     pub attachments: AttachmentPorts<'a>,
+    /// Gives texts their vectors, by which `recall` finds what no word tells of.
+    pub embedder: Option<&'a dyn Embedder>,
     /// Limits the time of the whole assembly, and tells the time for [`Compile::time_limit`](crate::Compile).
     pub deadline: Option<&'a dyn Deadline>,
     /// Measures the time of processors.
@@ -260,6 +262,7 @@ impl<'a> Assembly<'a> {
             budget,
             cancel: &self.cancel,
             attachments: self.ports.attachments,
+            embedder: self.ports.embedder,
             deadline: self.ports.deadline,
             stopwatch: self.ports.stopwatch,
         }

@@ -36,6 +36,8 @@ pub struct Inputs<'a> {
     pub cancel: &'a Cancel,
     /// What the host lends for files that travel with messages.
     pub attachments: AttachmentPorts<'a>,
+    /// Gives texts their vectors; without it what is recalled is found by its words.
+    pub embedder: Option<&'a dyn ctx_types::Embedder>,
     /// Limits the time of each processor; without it there is no limit.
     pub deadline: Option<&'a dyn ctx_types::Deadline>,
     /// Measures the time of each processor; without it there are no timings.

@@ -21,5 +21,7 @@ mod writing;
 pub use lifting::has_inline_picture;
 pub use policy::AttachmentPolicy;
 
+pub(crate) use loading::not_at_hand;
 pub(crate) use policy::policy_fields;
 pub(crate) use settling::{Reading, Settled, Settler};
+pub(crate) use waiting::within;

@@ -29,6 +29,9 @@ pub const RULES_LIMIT: Code = Code::new(775, "too many regex rules");
 /// What must stay of a conversation is more than it was to be compressed into.
 pub const NOT_COMPRESSIBLE: Code = Code::new(780, "not compressible");
 
+/// What is recalled was found by words alone: there are no vectors.
+pub const RECALL_WITHOUT_VECTORS: Code = Code::new(781, "recall without vectors");
+
 /// An agent, a person or a conversation asks for a worldbook that is not at hand.
 pub const MISSING_WORLDBOOK: Code = Code::new(785, "worldbook not at hand");
 

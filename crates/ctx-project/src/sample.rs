@@ -20,6 +20,18 @@ const FILES: [(&str, &str); 6] = [
 const SCHEMAS: [(&str, &str); 4] =
     [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("ctx.toml", "config"), ("case.yaml", "case")];
 
+/// Stands at the end of the agent that remembers long conversations.
+const LONG: &str = include_str!("../templates/long.yaml");
+
+/// What the agent of the project is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// Conversations that fit the window.
+    Short,
+    /// Conversations that outgrow it: compression and recall are on.
+    Long,
+}
+
 /// What was written beside the files of the project.
 #[derive(Debug)]
 pub struct Written {
@@ -35,10 +47,11 @@ pub fn paths(folder: &Path) -> [PathBuf; 6] {
 }
 
 /// Writes the project: all of its files, or none if one of them exists (and is to be kept) or cannot be written.
-pub fn write(folder: &Path, existing: Existing) -> Result<Written> {
+pub fn write(folder: &Path, sample: Sample, existing: Existing) -> Result<Written> {
     files::make_folder(folder)?;
     let schema_folder = schemas::folder_beside(folder)?;
-    let texts = FILES.map(|(name, text)| (folder.join(name), with_schema(name, text)));
+    let end = |name| if name == "agent.yaml" && sample == Sample::Long { LONG } else { "" };
+    let texts = FILES.map(|(name, text)| (folder.join(name), with_schema(name, text) + end(name)));
     let files = texts.each_ref().map(|(path, text)| (path.clone(), text.as_bytes()));
     files::write(&files, existing, &FilesRead::default())?;
     let schemas = schemas::write_beside(folder, &SCHEMAS.map(|(_, schema)| schema))?;

@@ -192,6 +192,15 @@ impl fmt::Debug for AttachmentPorts<'_> {
     }
 }
 
+/// Gives texts vectors, such that texts of like meaning have like ones.
+pub trait Embedder: Send + Sync {
+    /// Returns one vector for each text, all of one length.
+    ///
+    /// Errors: [`PortErrorKind::TooLarge`] if the texts are too long for the model, [`PortErrorKind::Denied`],
+    /// [`PortErrorKind::Unavailable`], [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
+    fn embed<'a>(&'a self, texts: &'a [Text]) -> PortFuture<'a, Result<Vec<Vec<f32>>, PortError>>;
+}
+
 /// Writes summaries, usually by asking a model.
 pub trait Summarizer: Send + Sync {
     /// Returns the text that a prompt asks for; it may be blank, which the caller has to check.

@@ -322,7 +322,8 @@ pub(crate) struct RegenerateArguments {
 #[command(after_help = "Examples:\n  \
     ctx compress report --session chat.json\n  \
     ctx compress report compression_4f1c --session chat.json --json\n  \
-    ctx compress report --session chat.json --budget 8000 --strategy sentences\n\n\
+    ctx compress report --session chat.json --budget 8000 --strategy sentences\n  \
+    ctx compress report --session chat.json --budget 8000 --input \"When does her train leave?\"\n\n\
     Facts are rules, denials, open questions, dates, numbers, names, identifiers, paths and quotes, in\n\
     English and Chinese. Each is shown with its message and the byte where it begins.\n\n\
     Exit codes: 0 whatever was lost, 2 there is no such summary, 3 a file cannot be read, 5 what must\n\
@@ -337,6 +338,9 @@ pub(crate) struct ReportArguments {
     /// Report on a pass too, which fits the messages into so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<u64>,
+    /// What the user says next: the pass brings back what it asks about, and the report says what that was
+    #[arg(long, value_name = "TEXT", requires = "budget")]
+    pub(crate) input: Option<String>,
     /// How the pass chooses messages: `telegraphic`, `sentences`, `key-message` or `last-rounds`
     #[arg(long, value_name = "NAME", default_value = "telegraphic", requires = "budget")]
     pub(crate) strategy: String,

@@ -30,6 +30,7 @@ use ctx_project::counting::TokenCounting;
 use ctx_project::error::ProjectError;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::options::SummarizerChoice;
+use ctx_project::recall::RecallAnswer;
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
 pub(crate) fn run(language: Language, arguments: &CompressArguments) -> Result<Exit> {
@@ -143,9 +144,12 @@ fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
     batch::run(language, &pass.sessions, arguments.json, &mut |path, sources| {
         let (messages, mut found) = Pass::read(path, sources)?;
         let protection = pass.protection(&messages)?;
-        let compression = match input {
-            Some(input) => pass.pipeline.compress_for(&messages, protection, input).compression,
-            None => pass.pipeline.compress(&messages, protection),
+        let (compression, recalled) = match input {
+            Some(input) => {
+                let asked = pass.pipeline.compress_for(&messages, protection, input);
+                (asked.compression, Some(RecallAnswer { recalled: asked.recalled, finding: None }))
+            }
+            None => (pass.pipeline.compress(&messages, protection), None),
         };
         let report = compression.report;
         found.extend(in_conversation(&report.diagnostics, path));
@@ -155,6 +159,9 @@ fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
         }
         let fitted: Vec<Value> = compression.messages.iter().map(message_to_json).collect();
         let mut json = json!({ "messages": fitted, "report": report });
+        if let Some(recalled) = recalled {
+            json["recalled"] = recalled.to_json();
+        }
         if arguments.loop_start.is_some() {
             json["loopStart"] = json!(compression.new_loop_start);
         }

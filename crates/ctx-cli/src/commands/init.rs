@@ -13,7 +13,7 @@ use crate::lang::{self, Told};
 use crate::show;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing};
-use ctx_project::sample;
+use ctx_project::sample::{self, Sample};
 
 /// Writes the project: all of its files, or none if one of them exists or cannot be written.
 pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit> {
@@ -31,7 +31,8 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
     if folder.is_file() {
         return Err(Told(phrase!("`{path}` is a file; name a folder", path = files::name(folder))).into());
     }
-    let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, existing)?;
+    let kind = if arguments.long { Sample::Long } else { Sample::Short };
+    let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, existing)?;
     match arguments.json {
         true => {
             let written = names.iter().chain(&schemas).map(|path| files::name(path));

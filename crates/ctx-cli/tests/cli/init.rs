@@ -61,6 +61,20 @@ fn a_project_is_written_and_can_be_looked_at() {
 }
 
 #[test]
+fn an_agent_for_long_conversations_has_compression_and_recall_on() {
+    let folder = Folder::with(&[]);
+    assert!(folder.ctx("init demo --long").starts_with("exit code 0"));
+    let checked = folder.ctx("check --deny-warnings demo");
+    assert!(checked.contains("5 files checked: 0 errors, 0 warnings"), "{checked}");
+    assert!(folder.ctx("test demo").contains("1 case: 1 passed, 0 failed"));
+    let list = folder.ctx("processors list demo/agent.yaml");
+    for id in ["request-compressor", "recall"] {
+        let line = list.lines().find(|line| line.contains(id)).unwrap_or_default();
+        assert!(line.contains("on"), "{list}");
+    }
+}
+
+#[test]
 fn without_a_name_this_folder_is_used() {
     let folder = Folder::with(&[("notes.txt", "mine")]);
     assert_snapshot!(folder.ctx("init --json"), @r#"

@@ -47,6 +47,7 @@ mod masks;
 mod own_files;
 mod places;
 mod processors;
+mod recall;
 #[path = "../../../ctx-chat/tests/servers/relay.rs"]
 mod relay;
 mod report;

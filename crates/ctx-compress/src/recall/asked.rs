@@ -57,17 +57,20 @@ impl CompressionPipeline<'_> {
         }
         let mut messages = plan.apply();
         let mut report = plan.report(&messages, self.meter());
+        let query = [(question, 100)];
         let recalled = recall(&RecallRequest {
-            hits: &index.search(&[(question, 100)]),
+            hits: &index.search(&query),
             index: &index,
             message: &|at| paired.get(at).cloned(),
             is_held: &|at| is_kept.get(at).copied().unwrap_or(true),
-            question,
+            others: 0,
+            query: &query,
             room: budget.saturating_sub(report.output_tokens),
             role: self.config().note_role,
             meter: self.meter(),
         });
         report.budget = budget;
+        report.diagnostics.extend(index.finding());
         if let Some(recalled) = &recalled {
             messages.push(recalled.message.clone());
             report.output_count += 1;

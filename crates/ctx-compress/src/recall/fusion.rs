@@ -1,17 +1,8 @@
-//! Rankings of other makers beside the words: vectors that a host gives.
+//! Rankings of other makers beside the words: vectors of an [`Embedder`](ctx_types::Embedder).
 
 use std::collections::BTreeMap;
 
 use crate::recall::search::Hit;
-
-/// Gives vectors for texts, such that texts of like meaning have like vectors.
-///
-/// Nothing here needs one: a host that has a model for it may join its ranking to that by words, with [`nearest`] and
-/// [`joined`].
-pub trait Embedder {
-    /// Returns a vector for each text, all of one length.
-    fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>>;
-}
 
 /// Ranks messages by the cosine between their vectors and that of a query, best first, of equals the newest.
 ///

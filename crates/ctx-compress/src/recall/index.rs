@@ -1,20 +1,20 @@
 //! The index: which records of a conversation have which words.
 
-use ctx_types::{Message, NoteLineKind, Role};
+use ctx_types::{Diagnostic, Message, NoteLineKind, Place, Role, count_of, phrase};
 
-use crate::recall::postings::{Postings, make_room};
+use crate::codes;
+use crate::recall::postings::{self, Postings, make_room};
 use crate::recall::records::{MOST_RECORDS, Record, each_record};
 use crate::recall::terms::each_term;
-use crate::request::{Vocabulary, first_name};
+use crate::request::{first_name, word_hash};
 
 /// An inverted index over the messages of a conversation, oldest first; see the [module](crate::recall).
 ///
-/// It holds no text: below two fifths of the bytes of long conversations. Adding a message takes some microseconds, and
-/// an index that grew message by message is the same as one that is made at once. Of a text of more than 1 MiB, and
-/// of a message of more than 4,096 records, the rest is not found; [`RecallIndex::shortened`] counts these messages.
+/// It holds no text: below a quarter of the bytes of long conversations in English. Adding a message takes some
+/// microseconds, and an index that grew message by message is the same as one that is made at once. Of a text of more
+/// than 1 MiB, and of a message of more than 4,096 entries, the rest is not found; [`RecallIndex::finding`] says so.
 #[derive(Debug, Default)]
 pub struct RecallIndex {
-    pub(super) vocabulary: Vocabulary,
     pub(super) postings: Postings,
     pub(super) records: Vec<RecordEntry>,
     /// Where messages have another number of records than one: message, and the first record after it.
@@ -23,6 +23,8 @@ pub struct RecallIndex {
     pub(super) words: u64,
     shortened: usize,
     speakers: [SpeakerVote; 2],
+    /// The hashes of the words of one record, kept for its room alone.
+    hashes: Vec<u64>,
 }
 
 /// What is known about a record.
@@ -30,15 +32,20 @@ pub struct RecallIndex {
 pub(super) struct RecordEntry {
     /// How many words it has, 255 for more.
     pub(super) words: u8,
-    /// 1 for the user, 2 for the model, 0 for tools; 4 is added where it asks.
+    /// 1 for the user, 2 for the model, 0 for tools; 4 is added where it asks, 8 where it is pinned.
     flags: u8,
 }
 
 impl RecordEntry {
     const ASKS: u8 = 4;
+    const PINNED: u8 = 8;
 
     pub(super) const fn asks(self) -> bool {
         self.flags & Self::ASKS > 0
+    }
+
+    pub(super) const fn is_pinned(self) -> bool {
+        self.flags & Self::PINNED > 0
     }
 
     /// Returns which of the speakers says it: 1 the user, 2 the model, 0 nobody.
@@ -51,12 +58,13 @@ impl RecallIndex {
     /// Adds the next message; one without records still counts as a message. O(bytes).
     pub fn push(&mut self, message: &Message) {
         let before = self.records.len();
-        let name = message.name.as_deref();
-        let is_whole = each_record(message, |record| self.add(record, name));
+        let is_full = before + MOST_RECORDS >= postings::MOST_RECORDS || self.postings.is_full();
+        let is_whole = !is_full && each_record(message, |record| self.add(message, record));
         self.shortened += usize::from(!is_whole);
         self.vote(message);
         if self.records.len() != before + 1 {
             let next = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+            make_room(&mut self.splits);
             self.splits.push((self.messages, next));
         }
         self.messages += 1;
@@ -72,33 +80,28 @@ impl RecallIndex {
         self.messages == 0
     }
 
-    /// Returns how many messages were too long to be looked at to their end.
-    pub const fn shortened(&self) -> usize {
-        self.shortened
+    /// Returns a finding if messages are so long that a part of them is not found.
+    pub fn finding(&self) -> Option<Diagnostic> {
+        let messages = (self.shortened > 0).then(|| count_of!(self.shortened, "message"))?;
+        let message = phrase!("of {messages} only the first 1 MiB and 4,096 entries are searched", messages);
+        let help = phrase!("divide long texts into several messages if all of them is to be found");
+        Some(Diagnostic::info(codes::RECALL_LIMIT, message).with_help(help))
     }
 
     /// Returns about how many bytes of memory it takes.
     pub fn memory(&self) -> usize {
         self.postings.memory()
-            + self.vocabulary.memory()
             + self.records.capacity() * size_of::<RecordEntry>()
             + self.splits.capacity() * size_of::<(u32, u32)>()
     }
 
-    fn add(&mut self, record: Record<'_>, name: Option<&str>) {
-        /// More records than this would have no number; nobody has as many messages.
-        const MOST: usize = u32::MAX as usize - 2 * MOST_RECORDS;
-        if self.records.len() >= MOST {
-            return;
-        }
+    fn add(&mut self, message: &Message, record: Record<'_>) {
         let number = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
-        let mut words = Vec::new();
-        let mut add = |text: &str| {
-            each_term(text, |word| words.extend(self.vocabulary.add(word)));
-        };
-        add(record.text);
-        add(record.tool);
-        add(name.unwrap_or_default());
+        let mut words = std::mem::take(&mut self.hashes);
+        words.clear();
+        for text in [record.text, record.tool, message.name.as_deref().unwrap_or_default()] {
+            each_term(text, |word| words.push(word_hash(word.stem)));
+        }
         words.sort_unstable();
         for same in words.chunk_by(|a, b| a == b) {
             let times = u8::try_from(same.len()).unwrap_or(u8::MAX);
@@ -111,9 +114,11 @@ impl RecallIndex {
             NoteLineKind::System | NoteLineKind::Call | NoteLineKind::Result => 0,
         };
         let asks = if record.text.contains(['?', '？']) { RecordEntry::ASKS } else { 0 };
+        let pinned = if message.place == Place::Pinned { RecordEntry::PINNED } else { 0 };
         make_room(&mut self.records);
-        let words = u8::try_from(words.len()).unwrap_or(u8::MAX);
-        self.records.push(RecordEntry { words, flags: speaker | asks });
+        let count = u8::try_from(words.len()).unwrap_or(u8::MAX);
+        self.records.push(RecordEntry { words: count, flags: speaker | asks | pinned });
+        self.hashes = words;
     }
 
     /// Returns the message of a record, and which of its records it is. O(log messages).

@@ -1,15 +1,16 @@
 //! The message that recalled records become: one line each, in the order of the conversation.
 
-use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use ctx_types::{Fingerprint, Message, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust};
 
 use crate::recall::index::RecallIndex;
+use crate::recall::reasons::QueryWords;
 use crate::recall::records::{Record, each_record};
-use crate::recall::search::{Hit, shared_words};
-use crate::request::{Meter, own_source, quarters, without_name, write_detail, write_prefix, write_whole};
+use crate::recall::search::Hit;
+use crate::request::{Meter, quarters, without_name, write_detail, write_prefix, write_whole};
 
 /// What is recalled, and into how many tokens.
 #[derive(Clone, Copy)]
@@ -22,8 +23,10 @@ pub struct RecallRequest<'a> {
     pub message: &'a dyn Fn(usize) -> Option<Message>,
     /// Returns whether the request has a message already, or it must not be in it.
     pub is_held: &'a dyn Fn(usize) -> bool,
-    /// What was asked, for the reasons.
-    pub question: &'a str,
+    /// How many of the first messages of the index stand on other branches of the conversation.
+    pub others: usize,
+    /// What it was found with, for the reasons.
+    pub query: &'a [(&'a str, u64)],
     /// How many tokens the message may have.
     pub room: u64,
     /// Who speaks it.
@@ -34,9 +37,9 @@ pub struct RecallRequest<'a> {
 
 impl fmt::Debug for RecallRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { hits, question, room, role, .. } = self;
+        let Self { hits, query, room, role, .. } = self;
         let mut fields = f.debug_struct("RecallRequest");
-        fields.field("hits", hits).field("question", question).field("room", room).field("role", role);
+        fields.field("hits", hits).field("query", query).field("room", room).field("role", role);
         fields.finish_non_exhaustive()
     }
 }
@@ -59,10 +62,10 @@ pub struct RecalledPiece {
     pub message: usize,
     /// Where it came from.
     pub source: Source,
-    /// Words of the question that it has; none if it stands beside what has them.
+    /// Words of the query that it has; none if it stands beside what has them.
     pub words: Vec<String>,
-    /// How many messages of the index came after it.
-    pub ago: usize,
+    /// How many messages of the conversation came after it; none if it stands on another branch.
+    pub ago: Option<usize>,
 }
 
 /// How many lines are written at the most.
@@ -78,8 +81,10 @@ const MOST_MISSES: usize = 64;
 pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
     let room = request.room.checked_sub(request.meter.frame())?;
     let head = head(request.index, room);
-    let mut left = (room * 4).checked_sub(cost(&head, request.meter))?;
+    let mut costs = Costs { meter: request.meter, counted: 0, tokens: 0, quarters: 0 };
+    let mut left = (room * 4).checked_sub(costs.of(&head))?;
     let (mut lines, mut misses) = (Vec::new(), 0);
+    let mut source = Lines::new(request);
     for hit in request.hits {
         if lines.len() == MOST_LINES || misses == MOST_MISSES {
             break;
@@ -87,8 +92,8 @@ pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
         if (request.is_held)(hit.message) {
             continue;
         }
-        let Some(line) = Line::of(*hit, request) else { continue };
-        match left.checked_sub(line.quarters) {
+        let Some(line) = source.line(*hit) else { continue };
+        match left.checked_sub(costs.of(&line.text)) {
             Some(rest) => {
                 left = rest;
                 lines.push(line);
@@ -96,7 +101,7 @@ pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
             None => misses += 1,
         }
     }
-    // Texts joined may have a few tokens more than each by itself: what fits least goes.
+    // Texts joined may have some tokens more than was expected of each by itself: what fits least goes.
     while !lines.is_empty() {
         let recalled = written(&head, &lines, request);
         if recalled.tokens <= request.room {
@@ -113,39 +118,88 @@ struct Line {
     text: String,
     source: Source,
     words: Vec<String>,
+}
+
+/// The lines of hits, of each message in one go: to find one record it has to be read from the beginning.
+struct Lines<'a> {
+    request: &'a RecallRequest<'a>,
+    words: QueryWords,
+    /// The records that were found of messages that nobody asked for yet.
+    found: BTreeMap<usize, BTreeSet<usize>>,
+    made: BTreeMap<(usize, usize), Line>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(request: &'a RecallRequest<'a>) -> Self {
+        let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for hit in request.hits {
+            found.entry(hit.message).or_default().insert(hit.record);
+        }
+        let words = QueryWords::of(request.query, request.index);
+        Self { request, words, found, made: BTreeMap::new() }
+    }
+
+    fn line(&mut self, hit: Hit) -> Option<Line> {
+        if let Some(records) = self.found.remove(&hit.message) {
+            self.make(hit.message, &records);
+        }
+        self.made.remove(&(hit.message, hit.record))
+    }
+
+    fn make(&mut self, at: usize, records: &BTreeSet<usize>) {
+        let Some(message) = (self.request.message)(at) else { return };
+        let mut number = 0;
+        each_record(&message, |record| {
+            if records.contains(&number) {
+                let line = Line {
+                    hit: Hit { message: at, record: number, score: 0 },
+                    text: text(&record, at, self.request),
+                    source: message.source.clone(),
+                    words: self.words.of_record(&record),
+                };
+                self.made.insert((at, number), line);
+            }
+            number += 1;
+        });
+    }
+}
+
+/// What lines cost, in quarters of a token. Beyond the first ones that is taken from what these cost for their length.
+struct Costs<'a> {
+    meter: &'a Meter<'a>,
+    counted: usize,
+    tokens: u64,
     quarters: u64,
 }
 
-impl Line {
-    fn of(hit: Hit, request: &RecallRequest<'_>) -> Option<Self> {
-        let message = (request.message)(hit.message)?;
-        let (mut at, mut made) = (0, None);
-        each_record(&message, |record| {
-            if at == hit.record {
-                let text = text(&record, hit.message, request.index);
-                made = Some((text, shared_words(request.question, &record)));
-            }
-            at += 1;
-        });
-        let (text, words) = made?;
-        let quarters = cost(&text, request.meter);
-        Some(Self { hit, text, source: message.source.clone(), words, quarters })
+impl Costs<'_> {
+    /// How many texts are counted: all of them would be as much work as counting what they are joined to.
+    const COUNTED: usize = 24;
+
+    /// Returns what a text costs with its line break.
+    fn of(&mut self, text: &str) -> u64 {
+        let quarters = quarters(text) + 1;
+        if self.meter.is_estimate() {
+            return quarters;
+        }
+        if self.counted < Self::COUNTED {
+            let tokens = self.meter.text(text) + 1;
+            self.counted += 1;
+            self.tokens += tokens;
+            self.quarters += quarters;
+            return 4 * tokens;
+        }
+        (4 * quarters * self.tokens).div_ceil(self.quarters.max(1))
     }
 }
 
-/// Returns what a line costs with its line break, in quarters of a token.
-fn cost(line: &str, meter: &Meter<'_>) -> u64 {
-    match meter.is_estimate() {
-        true => quarters(line) + 1,
-        false => 4 * (meter.text(line) + 1),
-    }
-}
-
-/// Writes a record as a line: its number, who says it, and what.
-fn text(record: &Record<'_>, message: usize, index: &RecallIndex) -> String {
-    let mut text = String::new();
-    // Writing into a string does not fail.
-    let _ = write!(text, "#{} ", message + 1);
+/// Writes a record as a line: its number, or `~` on another branch, who says it, and what.
+fn text(record: &Record<'_>, message: usize, request: &RecallRequest<'_>) -> String {
+    let index = request.index;
+    let mut text = match message.checked_sub(request.others) {
+        Some(before) => format!("#{} ", before + 1),
+        None => "~ ".to_owned(),
+    };
     write_prefix(record.kind, record.tool, &mut text);
     let speaker = match record.kind {
         NoteLineKind::User => index.speaker(1),
@@ -189,8 +243,8 @@ fn written(head: &str, lines: &[Line], request: &RecallRequest<'_>) -> Recalled 
     }
     let id: Arc<str> = format!("recall-{}", Fingerprint::default().text(&text)).into();
     let own = |trust: Trust| Source::new(SourceKind::Summary, trust).with_id(id.clone());
-    let mut segments =
-        vec![Segment { span: Span::new(0, head.len()), source: own_source(), via: Vec::new() }];
+    let own_words = Source::new(SourceKind::Formatter, Trust::Preset).with_id("recall");
+    let mut segments = vec![Segment { span: Span::new(0, head.len()), source: own_words, via: Vec::new() }];
     let mut start = head.len();
     let mut pieces = Vec::new();
     for line in ordered.values() {
@@ -207,7 +261,7 @@ fn written(head: &str, lines: &[Line], request: &RecallRequest<'_>) -> Recalled 
             message: line.hit.message,
             source: line.source.clone(),
             words: line.words.clone(),
-            ago: request.index.len().saturating_sub(line.hit.message + 1),
+            ago: (line.hit.message >= request.others).then(|| request.index.len() - line.hit.message - 1),
         });
     }
     let message =

@@ -1,83 +1,149 @@
 //! Postings: in which records each word occurs, in little memory.
 
-/// For each word, numbered from 0 on in the order in which words come, the records that have it.
+use crate::request::WordTable;
+
+/// For each word, by its hash, the records that have it, newest first, so that a search may stop before the oldest.
 ///
-/// A word that one record has takes 16 bytes; each further record 2 or 3. Newer records are read first, so that a
-/// search may stop before the oldest of a word that many have.
+/// A word that one record has once takes 8 bytes and the free places of a table; any other takes 16 more, and 1 or 2
+/// for each record but the newest. Words are told apart by 38 bits of their hashes: of a million, two take each other
+/// for the same once or twice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings {
-    words: Vec<Entry>,
-    chunks: Vec<Chunk>,
+    /// For each word the record that has it once, or with [`LIST`] the number of its list.
+    words: WordTable<32>,
+    lists: Vec<List>,
+    /// The slices of all lists.
+    bytes: Vec<u8>,
 }
 
-/// What is known of a word.
+/// A word that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WordId(u32);
+
+const LIST: u32 = 1 << 31;
+
+/// How many records there may be: their numbers and that of a list share 32 bits.
+pub(super) const MOST_RECORDS: usize = LIST as usize - 2;
+
+/// How many bytes all slices may have: places in them are 32 bits.
+const MOST_BYTES: usize = u32::MAX as usize - 2 * SLICE.1;
+
+/// The records of a word.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct List {
     /// The newest record.
     last: u32,
     /// How many records there are.
     count: u32,
-    /// The newest chunk; [`NONE`] as long as there is one record.
-    chunk: u32,
-    /// How many bytes of it are free.
+    /// Where the newest slice begins.
+    slice: u32,
+    /// How many slices there are.
+    slices: u16,
+    /// How many bytes of the newest are free.
     free: u8,
     /// How often the newest record has the word.
     times: u8,
 }
 
-/// The way back to some older records, the newest first; written from the end, so that free bytes stand before.
+/// The least and the greatest number of bytes in a slice; each has 4 more than the one before.
 ///
-/// For each record, how far it is before the one after it: in groups of 7 bits, the lowest first, doubled, and with 1
-/// added where a byte follows that says how often it has the word. Free bytes are 0, with which no step begins.
-#[derive(Clone, Copy, Debug)]
-struct Chunk {
-    before: u32,
-    bytes: [u8; CHUNK],
+/// So what a list leaves free, and what it takes to lead from slice to slice, are both near the root of its length.
+const SLICE: (usize, usize) = (6, 250);
+
+/// The bytes before a slice that say where the one before begins; the first has none.
+const LINK: usize = size_of::<u32>();
+
+fn slice_len(slices: u16) -> usize {
+    (SLICE.0 + 4 * usize::from(slices.saturating_sub(1))).min(SLICE.1)
 }
-
-const CHUNK: usize = 12;
-
-const NONE: u32 = u32::MAX;
 
 impl Postings {
     /// Notes that a record has a word so many times, at least once. Records come in ascending order, each once.
-    pub(super) fn push(&mut self, word: u32, record: u32, times: u8) {
-        let Some(entry) = self.words.get_mut(word as usize) else {
-            make_room(&mut self.words);
-            self.words.push(Entry { last: record, count: 1, chunk: NONE, free: 0, times });
-            return;
-        };
+    pub(super) fn push(&mut self, word: u64, record: u32, times: u8) {
+        match self.words.find(word) {
+            None if times == 1 => self.words.set(word, record),
+            None => {
+                let list = self.begin(record, times);
+                self.words.set(word, list);
+            }
+            Some(list) if list & LIST != 0 => self.append((list ^ LIST) as usize, record, times),
+            Some(first) => {
+                let list = self.begin(first, 1);
+                self.words.set(word, list);
+                self.append((list ^ LIST) as usize, record, times);
+            }
+        }
+    }
+
+    fn begin(&mut self, record: u32, times: u8) -> u32 {
+        make_room(&mut self.lists);
+        self.lists.push(List { last: record, count: 1, slice: 0, slices: 0, free: 0, times });
+        LIST | u32::try_from(self.lists.len() - 1).unwrap_or_default()
+    }
+
+    /// Writes the way back from a record to the one before: in groups of 7 bits, the lowest first, doubled, and with 1
+    /// added where a byte follows that says how often that one has the word. A slice is filled from its end, so that
+    /// the newest is read first; free bytes are 0, with which no step begins.
+    fn append(&mut self, at: usize, record: u32, times: u8) {
+        let Some(list) = self.lists.get_mut(at) else { return };
         let mut code = [0; LONGEST];
-        let len = encoded(record - entry.last, entry.times, &mut code);
-        let start = usize::from(entry.free).checked_sub(len).unwrap_or_else(|| {
-            make_room(&mut self.chunks);
-            let before = entry.chunk;
-            entry.chunk = u32::try_from(self.chunks.len()).unwrap_or(NONE);
-            self.chunks.push(Chunk { before, bytes: [0; CHUNK] });
-            CHUNK - len
+        let len = encoded(record - list.last, list.times, &mut code);
+        let start = usize::from(list.free).checked_sub(len).unwrap_or_else(|| {
+            let before = list.slice;
+            list.slices = list.slices.saturating_add(1);
+            let (link, len_of_slice) = (if list.slices > 1 { LINK } else { 0 }, slice_len(list.slices));
+            let begin = self.bytes.len() + link;
+            let end = begin + len_of_slice;
+            if self.bytes.capacity() < end {
+                self.bytes.reserve_exact(self.bytes.len() / 8 + LINK + SLICE.1);
+            }
+            self.bytes.extend_from_slice(before.to_le_bytes().get(..link).unwrap_or_default());
+            self.bytes.resize(end, 0);
+            list.slice = u32::try_from(begin).unwrap_or_default();
+            len_of_slice - len
         });
-        let chunk = self.chunks.get_mut(entry.chunk as usize);
-        if let Some((bytes, code)) =
-            chunk.and_then(|chunk| chunk.bytes.get_mut(start..start + len)).zip(code.get(..len))
-        {
+        let begin = list.slice as usize + start;
+        if let Some((bytes, code)) = self.bytes.get_mut(begin..begin + len).zip(code.get(..len)) {
             bytes.copy_from_slice(code);
         }
-        entry.free = u8::try_from(start).unwrap_or_default();
-        (entry.last, entry.count, entry.times) = (record, entry.count + 1, times);
+        list.free = u8::try_from(start).unwrap_or_default();
+        (list.last, list.count, list.times) = (record, list.count + 1, times);
+    }
+
+    /// Returns whether nothing more can be written.
+    pub(super) const fn is_full(&self) -> bool {
+        self.bytes.len() >= MOST_BYTES
+    }
+
+    /// Returns a word that some record has.
+    pub(super) fn find(&self, word: u64) -> Option<WordId> {
+        self.words.find(word).map(WordId)
     }
 
     /// Returns how many records have a word.
-    pub(super) fn count(&self, word: u32) -> u32 {
-        self.words.get(word as usize).map_or(0, |entry| entry.count)
+    pub(super) fn count(&self, word: WordId) -> u32 {
+        self.list(word).map_or(1, |list| list.count)
+    }
+
+    fn list(&self, word: WordId) -> Option<&List> {
+        self.lists.get((word.0 & LIST != 0).then_some(word.0 ^ LIST)? as usize)
     }
 
     /// Visits the newest records that have a word, `most` at the most, with how often; returns how many.
-    pub(super) fn each(&self, word: u32, most: usize, mut visit: impl FnMut(u32, u8)) -> usize {
-        let Some(entry) = self.words.get(word as usize).filter(|_| most > 0) else { return 0 };
-        let (mut at, mut record, mut visited) = (entry.chunk, entry.last, 1);
-        visit(record, entry.times);
-        while let Some(chunk) = self.chunks.get(at as usize) {
-            let mut bytes = chunk.bytes.iter().copied().skip_while(|byte| *byte == 0);
+    pub(super) fn each(&self, word: WordId, most: usize, mut visit: impl FnMut(u32, u8)) -> usize {
+        if most == 0 {
+            return 0;
+        }
+        let Some(list) = self.list(word) else {
+            visit(word.0, 1);
+            return 1;
+        };
+        let (mut record, mut visited) = (list.last, 1);
+        visit(record, list.times);
+        let mut begin = list.slice as usize;
+        for slices in (1..=list.slices).rev() {
+            let slice = self.bytes.get(begin..begin + slice_len(slices)).unwrap_or_default();
+            let mut bytes = slice.iter().copied().skip_while(|byte| *byte == 0);
             while let Some((step, times)) = decoded(&mut bytes) {
                 if visited == most {
                     return visited;
@@ -86,21 +152,28 @@ impl Postings {
                 visit(record, times);
                 visited += 1;
             }
-            at = chunk.before;
+            begin = self.link(begin);
         }
         visited
     }
 
+    /// Returns where the slice before another begins.
+    fn link(&self, begin: usize) -> usize {
+        let link = begin.checked_sub(LINK).and_then(|link| self.bytes.get(link..begin));
+        let link: Option<[u8; LINK]> = link.and_then(|link| link.try_into().ok());
+        link.map_or(0, |link| u32::from_le_bytes(link) as usize)
+    }
+
     /// Returns the bytes of memory that it takes.
     pub(super) fn memory(&self) -> usize {
-        self.words.capacity() * size_of::<Entry>() + self.chunks.capacity() * size_of::<Chunk>()
+        self.words.memory() + self.lists.capacity() * size_of::<List>() + self.bytes.capacity()
     }
 }
 
 /// Grows by an eighth, where doubling would leave half of the memory empty.
 pub(super) fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
-        list.reserve_exact(list.len() / 8 + 16);
+        list.reserve_exact(list.len() / 8 + 8);
     }
 }
 
@@ -148,33 +221,51 @@ mod tests {
 
     use super::*;
 
+    /// Checks that what was pushed for some words is read again, the newest first.
+    #[track_caller]
+    fn check(pushed: &[(u64, u32, u8)]) {
+        let mut postings = Postings::default();
+        for (word, record, times) in pushed {
+            postings.push(*word << 58, *record, *times);
+        }
+        for word in 0..4 {
+            let of_word = pushed.iter().rev().filter(|(of, ..)| *of == word);
+            let written: Vec<(u32, u8)> = of_word.map(|(_, record, times)| (*record, *times)).collect();
+            let Some(found) = postings.find(word << 58) else {
+                assert!(written.is_empty());
+                continue;
+            };
+            for most in [0, 1, written.len() / 2, usize::MAX] {
+                let mut read = Vec::new();
+                let visited = postings.each(found, most, |record, times| read.push((record, times)));
+                assert_eq!((visited, &*read), (read.len(), &written[..written.len().min(most)]));
+            }
+            assert_eq!(postings.count(found) as usize, written.len());
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_was_written_is_read(steps in prop::collection::vec((prop_oneof![1..40_u32, 1..90_000_000_u32], 1..=255_u8), 1..40)) {
-            let mut postings = Postings::default();
+        fn what_was_written_is_read(steps in prop::collection::vec((0..4_u64, prop_oneof![1..40_u32, 1..9_000_000_u32], prop_oneof![4 => Just(1_u8), 1 => 1..=255_u8]), 1..200)) {
             let mut record = 0;
-            let mut written = Vec::new();
-            for (step, times) in steps {
+            let pushed: Vec<(u64, u32, u8)> = steps.into_iter().map(|(word, step, times)| {
                 record += step;
-                postings.push(0, record, times);
-                written.push((record, times));
-            }
-            let mut read = Vec::new();
-            prop_assert_eq!(postings.each(0, usize::MAX, |record, times| read.push((record, times))), written.len());
-            read.sort_unstable();
-            prop_assert_eq!(&read, &written);
-            prop_assert_eq!(postings.count(0) as usize, written.len());
-            let mut newest = Vec::new();
-            postings.each(0, 1, |record, _| newest.push(record));
-            prop_assert!(newest == [record]);
+                (word, record, times)
+            }).collect();
+            check(&pushed);
         }
     }
 
     #[test]
-    fn a_word_that_is_not_there_has_no_records() {
-        let postings = Postings::default();
-        assert_eq!((postings.count(3), postings.each(3, 10, |_, _| ()), postings.memory()), (0, 0, 0));
+    fn long_lists_are_read_to_their_end() {
+        let pushed: Vec<(u64, u32, u8)> = (0..100_000).map(|n| (u64::from(n % 7 == 0), n * 3, 1 + (n % 5 == 0) as u8)).collect();
+        check(&pushed);
+    }
+
+    #[test]
+    fn a_word_that_is_not_there_is_not_found() {
+        assert_eq!(Postings::default().find(7), None);
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn each_term(text: &str, mut visit: impl FnMut(Word<'_>)) {
             return visit(Word { stem: stem(bare), ..word });
         }
         visit(word);
-        if word.stem.contains(JOINTS) {
+        if word.stem.bytes().any(|byte| JOINTS.contains(&char::from(byte))) {
             let parts = word.stem.split(JOINTS).filter(|part| part.len() > 1);
             parts.for_each(|part| visit(Word { stem: stem(part), ..word }));
         }

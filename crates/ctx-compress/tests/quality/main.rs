@@ -7,4 +7,5 @@ mod cases;
 mod dialogues;
 mod labels;
 mod property;
+mod recalled;
 mod set;

@@ -123,6 +123,7 @@ ports.stopwatch = Some(&clock);
             budget: &Budget { available: None, lines: Vec::new() },
             cancel: &Cancel::default(),
             attachments: ctx_types::AttachmentPorts::default(),
+            embedder: None,
             deadline: None,
             stopwatch: None,
         };

@@ -47,6 +47,7 @@ fn run(registry: &ProcessorRegistry, preset: Value) -> Run {
         budget: &Budget { available: None, lines: Vec::new() },
         cancel: &Cancel::default(),
         attachments: ctx_types::AttachmentPorts::default(),
+        embedder: None,
         deadline: None,
         stopwatch: None,
     };

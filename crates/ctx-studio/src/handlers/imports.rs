@@ -47,7 +47,7 @@ pub(crate) fn start(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         let message = phrase!("`{path}` exists; nothing is written", path);
         return Err(Refusal::new(409, codes::STALE_FILE, message));
     }
-    sample::write(folder, Existing::Keep)?;
+    sample::write(folder, sample::Sample::Short, Existing::Keep)?;
     let below = |path: &std::path::PathBuf| files::name(path.strip_prefix(folder).unwrap_or(path));
     told(server, call, paths.iter().map(below).collect())
 }

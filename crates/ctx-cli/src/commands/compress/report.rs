@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::args::ReportArguments;
 use crate::commands::compress::pipeline;
+use crate::commands::recall;
 use crate::exit::Exit;
 use crate::lang;
 use crate::project;
@@ -17,9 +18,16 @@ use ctx_project::Sources;
 use ctx_project::compress::{find_summary, messages};
 use ctx_project::config::Config;
 use ctx_project::inputs::{self, InputFile};
+use ctx_project::recall::RecallAnswer;
 
 /// A summary with the report on it.
 type OfSummary = (NodeId, QualityReport);
+
+/// The report on a pass, and what it recalled if it was for a question.
+struct OfPass {
+    report: QualityReport,
+    recalled: Option<RecallAnswer>,
+}
 
 /// Reports on summaries, and on a pass if a budget is given.
 pub(super) fn run(language: Language, arguments: &ReportArguments) -> Result<Exit> {
@@ -37,7 +45,8 @@ pub(super) fn run(language: Language, arguments: &ReportArguments) -> Result<Exi
         None => None,
     };
     let name = ctx_project::files::name(&path);
-    let reports = of_summaries.iter().map(|(_, report)| report).chain(&of_pass);
+    let of_passes = of_pass.iter().map(|pass| &pass.report);
+    let reports = of_summaries.iter().map(|(_, report)| report).chain(of_passes);
     let limits: Vec<_> = reports.flat_map(|report| report.diagnostics.clone()).collect();
     show::findings(
         language,
@@ -67,17 +76,23 @@ fn of_pass(
     budget: u64,
     (arguments, config): (&ReportArguments, &Config),
     sources: &mut Sources,
-) -> Result<QualityReport> {
+) -> Result<OfPass> {
     let pipeline = pipeline(language, budget, &arguments.strategy, (&arguments.counting, config), sources)?;
     let original = messages(session);
-    let compression = pipeline.compress(&original, Protection::LastUserMessage);
+    let (compression, recalled) = match &arguments.input {
+        Some(input) => {
+            let asked = pipeline.compress_for(&original, Protection::LastUserMessage, input);
+            (asked.compression, Some(RecallAnswer { recalled: asked.recalled, finding: None }))
+        }
+        None => (pipeline.compress(&original, Protection::LastUserMessage), None),
+    };
     match compression.report.outcome {
         PassOutcome::Infeasible(overflow) => Err((*overflow).into()),
-        _ => Ok(QualityReport::of(&original, &compression.messages)),
+        _ => Ok(OfPass { report: QualityReport::of(&original, &compression.messages), recalled }),
     }
 }
 
-fn to_json(of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> Value {
+fn to_json(of_summaries: &[OfSummary], of_pass: Option<&OfPass>) -> Value {
     let one = |node: Option<&NodeId>, report: &QualityReport| {
         let mut value = node.map_or_else(|| json!({}), |id| json!({ "node": id }));
         if let (Value::Object(value), Value::Object(report)) = (&mut value, json!(report)) {
@@ -88,17 +103,23 @@ fn to_json(of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> Value
     };
     let summaries: Vec<Value> = of_summaries.iter().map(|(id, report)| one(Some(id), report)).collect();
     let mut result = json!({ "summaries": summaries });
-    if let Some(report) = of_pass {
-        result["pass"] = one(None, report);
+    if let Some(pass) = of_pass {
+        result["pass"] = one(None, &pass.report);
+        if let Some(recalled) = &pass.recalled {
+            result["pass"]["recalled"] = recalled.to_json();
+        }
     }
     result
 }
 
-fn to_text(language: Language, of_summaries: &[OfSummary], of_pass: Option<&QualityReport>) -> String {
+fn to_text(language: Language, of_summaries: &[OfSummary], of_pass: Option<&OfPass>) -> String {
     let summaries =
         of_summaries.iter().map(|(id, report)| drawn(language, &phrase!("summary `{id}`", id), report));
-    let reports: Vec<String> =
-        summaries.chain(of_pass.map(|report| drawn(language, &phrase!("pass"), report))).collect();
+    let pass = of_pass.map(|pass| {
+        let recalled = pass.recalled.as_ref().map(|answer| recall::listed(language, answer));
+        drawn(language, &phrase!("pass"), &pass.report) + &recalled.unwrap_or_default()
+    });
+    let reports: Vec<String> = summaries.chain(pass).collect();
     match reports.is_empty() {
         true => lang::lines(language, "there is no summary; `--budget N` reports on a pass\n"),
         false => reports.join("\n"),

@@ -21,7 +21,7 @@ pub(crate) struct Word<'a> {
 /// neighbouring characters are a word. Words that every text has are passed over.
 pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
     let quotes = Quotes::of(text);
-    let mut lower = String::new();
+    let mut lowered = String::new();
     let (mut at, mut last_end) = (0, None);
     while let Some(c) = char_at(text, at) {
         let start = at;
@@ -38,12 +38,12 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
         }
         at = word_end(text, at);
         let gap = last_end.replace(at).and_then(|last| text.get(last..start));
-        write_lower(text.get(start..at).unwrap_or_default(), &mut lower);
-        if is_common(&lower) {
+        let lower = lower(text.get(start..at).unwrap_or_default(), &mut lowered);
+        if is_common(lower) {
             continue;
         }
         let is_name = c.is_uppercase() && gap.is_some_and(|gap| !gap.contains(SENTENCE_BORDERS));
-        visit(Word { stem: stem(&lower), is_name, is_quoted: quotes.contain(start) });
+        visit(Word { stem: stem(lower), is_name, is_quoted: quotes.contain(start) });
     }
 }
 
@@ -60,7 +60,11 @@ fn char_at(text: &str, at: usize) -> Option<char> {
 
 /// Returns where a word ends whose first character ends at `at`.
 fn word_end(text: &str, mut at: usize) -> usize {
-    while let Some(c) = char_at(text, at) {
+    loop {
+        // Most of most words; one byte after the other.
+        let rest = text.as_bytes().get(at..).unwrap_or_default();
+        at += rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let Some(c) = char_at(text, at) else { break };
         let next = at + c.len_utf8();
         let goes_on = is_letter(c) || (is_joint(c) && char_at(text, next).is_some_and(is_letter));
         if !goes_on {
@@ -101,8 +105,11 @@ fn pair(text: &str, start: usize, end: usize) -> Option<&str> {
     text.get(start..end + next.len_utf8()).filter(|_| !says_nothing)
 }
 
-/// Writes a word in lower case, with plain apostrophes.
-fn write_lower(word: &str, into: &mut String) {
+/// Returns a word in lower case, with plain apostrophes; it is written anew only if it is not so already.
+fn lower<'a>(word: &'a str, into: &'a mut String) -> &'a str {
+    if word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return word;
+    }
     into.clear();
     if word.is_ascii() {
         into.push_str(word);
@@ -110,6 +117,7 @@ fn write_lower(word: &str, into: &mut String) {
     } else {
         into.extend(word.chars().map(|c| if c == '’' { '\'' } else { c }).flat_map(char::to_lowercase));
     }
+    into
 }
 
 /// Takes English endings off; `bookings` and `booked` become one word. Light, since a wrong stem costs little.

@@ -1,7 +1,10 @@
 //! Recall: what was left out comes back when it is asked about, and only then.
 
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
-use ctx_types::{Agent, Message, Node, Persist, Reader, Role, Session, SessionOp, TurnInput};
+use ctx_types::{
+    Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture, Reader, Role,
+    Session, SessionOp, Text, TurnInput,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -123,6 +126,83 @@ fn questions_that_say_nothing_recall_nothing() {
     }
 }
 
+#[test]
+fn what_is_undone_comes_back_and_what_is_removed_is_gone() {
+    let (mut session, memory, compiled) = (session(420), ConversationMemory::default(), compile(&["recall"]));
+    let has = |session: &Session| {
+        let context = assemble(&compiled, session, "May she have walnut cake?", &memory);
+        texts(&context).iter().any(|text| text.contains("allergic to walnuts"))
+    };
+    assert!(has(&session));
+    let edit = NodeEdit { content: Change::Set(Content::Text("She is tall.".into())), ..NodeEdit::default() };
+    for op in [
+        SessionOp::Remove { id: "n21".into() },
+        SessionOp::Toggle { id: "n21".into(), enabled: false },
+        SessionOp::Edit { id: "n21".into(), edit: Box::new(edit) },
+    ] {
+        let undo = session.apply(&op).unwrap();
+        assert!(!has(&session), "{op:?}");
+        session.apply(&undo).unwrap();
+        assert!(has(&session), "{op:?} undone");
+    }
+}
+
+#[test]
+fn other_branches_are_searched_if_asked_for() {
+    let mut session = session(420);
+    let node = Node::new(Role::User, "The lighthouse keeper is called Nils.").with_id("other");
+    session.apply(&SessionOp::Append { parent: "n300".into(), node: Box::new(node) }).unwrap();
+    session.apply(&SessionOp::ActivateLeaf { id: "n420".into() }).unwrap();
+    for (config, is_there) in [(json!({}), false), (json!({ "branches": true }), true)] {
+        let processors = json!([{ "id": "recall", "enabled": true, "config": config }]);
+        let file = json!({ "parameters": { "processors": processors }, "presetMessages": [{ "type": "chat_history" }] });
+        let compiled =
+            Engine::new().compile(&Agent::read(file, &mut Reader::new()), &Compile::default());
+        let memory = ConversationMemory::default();
+        for _turn in 0..2 {
+            let context = assemble(&compiled, &session, "What is the lighthouse keeper called?", &memory);
+            let line = "~ U: lighthouse keeper called Nils.";
+            assert_eq!(texts(&context).concat().contains(line), is_there, "{:#?}", texts(&context));
+        }
+    }
+}
+
+/// Knows one subject; fails if it is told to.
+struct Toy {
+    fails: bool,
+}
+
+impl Embedder for Toy {
+    fn embed<'a>(&'a self, texts: &'a [Text]) -> PortFuture<'a, Result<Vec<Vec<f32>>, PortError>> {
+        let is_about = |text: &Text| ["allergic", "food"].iter().any(|word| text.as_str().contains(word));
+        let vector = |text: &Text| if is_about(text) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
+        let answer = match self.fails {
+            true => Err(PortError::new(PortErrorKind::Unavailable, "the model sleeps")),
+            false => Ok(texts.iter().map(vector).collect()),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+#[test]
+fn vectors_find_what_no_word_tells_of_and_where_there_are_none_that_is_told() {
+    let (session, compiled) = (session(420), compile(&["recall"]));
+    let assemble = |toy: &Toy, preview: bool| {
+        let turn = TurnInput::default().with(|turn| {
+            turn.context_tokens = Some(2_000);
+            turn.input = Some("Which food is bad for the girl?".into());
+            turn.preview = preview;
+        });
+        let ports = Ports::default().with(|ports| ports.embedder = Some(toy));
+        let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports)).unwrap();
+        let found = context.report.diagnostics.iter().filter(|found| found.code.to_string() == "CTX0781").count();
+        (texts(&context).concat().contains("allergic to walnuts"), found)
+    };
+    assert_eq!(assemble(&Toy { fails: false }, false), (true, 0));
+    assert_eq!(assemble(&Toy { fails: true }, false), (false, 1));
+    assert_eq!(assemble(&Toy { fails: false }, true), (false, 1));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 24, ..ProptestConfig::default() })]
 
@@ -137,6 +217,35 @@ proptest! {
         let lines = recalled(&context).map(|message| message.written.clone()).unwrap_or_default();
         for source in lines.iter().flat_map(|line| &line.via) {
             prop_assert!(!sent.contains(&source.id.as_deref().unwrap_or_default()), "{source}");
+        }
+    }
+
+    #[test]
+    fn a_kept_index_recalls_what_a_new_one_does_and_nothing_that_is_off(steps in prop::collection::vec((0..4_usize, 0..200_usize), 1..6)) {
+        let (mut session, memory, compiled) = (session(200), ConversationMemory::default(), compile(&["recall"]));
+        for (kind, at) in steps {
+            let id: std::sync::Arc<str> = format!("n{}", at + 1).into();
+            let op = match kind {
+                0 => SessionOp::Toggle { id, enabled: false },
+                1 => SessionOp::Remove { id },
+                2 => SessionOp::ActivateLeaf { id },
+                _ => {
+                    let text = format!("I saw lamp X{at}Q again, and walnuts.");
+                    SessionOp::Append { parent: session.active_leaf_id().clone(), node: Box::new(Node::new(Role::User, text)) }
+                }
+            };
+            // What is gone already cannot be changed again.
+            session.apply(&op).ok();
+            let input = format!("Was lamp X{at}Q near the walnuts?");
+            let context = assemble(&compiled, &session, &input, &memory);
+            let anew = assemble(&compiled, &session, &input, &ConversationMemory::default());
+            prop_assert_eq!(texts(&context), texts(&anew));
+            let lines = recalled(&context).map(|message| message.written.clone()).unwrap_or_default();
+            let path: Vec<_> = session.path().iter().filter_map(|node| node.id.clone()).collect();
+            for source in lines.iter().flat_map(|line| &line.via) {
+                let id = source.id.clone().unwrap_or_default();
+                prop_assert!(session.node(&id).is_some_and(Node::is_enabled) && path.contains(&id), "{}", id);
+            }
         }
     }
 }

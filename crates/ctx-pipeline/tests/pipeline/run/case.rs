@@ -151,6 +151,7 @@ pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) ->
         budget: &budget,
         cancel: &host.cancel,
         attachments: ctx_types::AttachmentPorts::default(),
+        embedder: None,
         deadline: host.deadline.as_deref(),
         stopwatch: host.stopwatch.as_deref(),
     })

@@ -71,6 +71,7 @@ fn execute(pipeline: &Pipeline, run: &mut Run) {
         budget: &budget,
         cancel: &cancel,
         attachments: ctx_types::AttachmentPorts::default(),
+        embedder: None,
         deadline: None,
         stopwatch: None,
     };

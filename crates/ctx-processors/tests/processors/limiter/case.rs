@@ -101,6 +101,7 @@ impl Case {
             budget: &Budget { available: self.budget, lines: Vec::new() },
             cancel: &Cancel::default(),
             attachments: ctx_types::AttachmentPorts::default(),
+            embedder: None,
             deadline: None,
             stopwatch: None,
         };

@@ -41,6 +41,7 @@ fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) ->
         budget: &Budget { available: None, lines: Vec::new() },
         cancel: &Cancel::default(),
         attachments: ctx_types::AttachmentPorts::default(),
+        embedder: None,
         deadline: None,
         stopwatch: None,
     };

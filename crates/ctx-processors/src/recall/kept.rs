@@ -1,9 +1,10 @@
 //! The index of a conversation, kept between its turns.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ctx_compress::recall::RecallIndex;
-use ctx_types::{Fingerprint, Message, Node, NodeId, Role, Session, Source};
+use ctx_compress::recall::{SessionIndex, off_path, recallable};
+use ctx_types::{Fingerprint, Node, NodeId, Place, Session, Text};
 
 /// What `recall` knows of the active path of a conversation, for its later turns.
 ///
@@ -15,61 +16,76 @@ pub struct KeptRecall(Arc<Mutex<Followed>>);
 
 #[derive(Debug, Default)]
 struct Followed {
-    index: RecallIndex,
-    /// The nodes of the path, oldest first.
-    ids: Vec<NodeId>,
-    /// What tells this path from others: that of each node and all above it.
-    print: Option<Fingerprint>,
+    nodes: SessionIndex,
+    /// What tells these nodes from others: that of other branches, and of the last node of the path and all above it.
+    prints: (Option<Fingerprint>, Option<Fingerprint>),
+    /// The vectors of nodes, where something gives them; empty for those that have none.
+    vectors: Vec<Vec<f32>>,
 }
 
 /// The index, up to the active leaf.
 pub(crate) struct PathRecall<'a>(MutexGuard<'a, Followed>);
 
 impl KeptRecall {
-    /// Brings the index up to the active leaf. O(new messages); O(path) where the path is another one.
-    pub(crate) fn follow(&self, session: &Session) -> PathRecall<'_> {
-        let mut followed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let prints = session.fold_path(0, Prints::default, Prints::push);
-        if followed.print != followed.ids.len().checked_sub(1).and_then(|last| prints.get(last)) {
+    /// Brings the index up to the active leaf. O(new messages); O(path) where the path is another one, and O(tree)
+    /// with other branches.
+    pub(crate) fn follow(&self, session: &Session, with_branches: bool) -> PathRecall<'_> {
+        let mut followed = self.lock();
+        let others = if with_branches { off_path(session) } else { Vec::new() };
+        let mut off = Prints::default();
+        for (id, node) in &others {
+            off.push(id, node);
+        }
+        let path = session.fold_path(0, Prints::default, Prints::push);
+        let known = followed.nodes.len() - followed.nodes.others();
+        if followed.prints != (off.last(), known.checked_sub(1).and_then(|last| path.get(last))) {
             *followed = Followed::default();
+            followed.nodes.add_others(others);
         }
-        let new = prints.len - followed.ids.len();
-        let mut new: Vec<(&NodeId, &Node)> = session.ancestors(session.active_leaf_id()).take(new).collect();
-        new.reverse();
-        for (id, node) in new {
-            let message = match is_recallable(node) {
-                true => node.to_message(id),
-                // It has no words, and its number all the same.
-                false => Message::new(Role::System, "", Source::history(id.clone(), Role::System)),
-            };
-            followed.index.push(&message);
-            followed.ids.push(id.clone());
-        }
-        followed.print = prints.len.checked_sub(1).and_then(|last| prints.get(last));
+        followed.nodes.add_path(session);
+        followed.prints = (off.last(), path.last());
         PathRecall(followed)
     }
+
+    /// Returns the newest messages that have no vector yet, `most` at the most, by their positions.
+    pub(crate) fn without_vectors(&self, session: &Session, most: usize) -> Vec<(usize, Text)> {
+        let followed = self.lock();
+        let is_new = |at: &usize| followed.vectors.get(*at).is_none_or(Vec::is_empty);
+        let new = (0..followed.nodes.len()).rev().filter(is_new);
+        let text = |at: usize| {
+            let message = followed.nodes.message(session, at)?;
+            let text = message.text();
+            (!text.trim().is_empty()).then(|| (at, Text::from(&*text)))
+        };
+        new.filter_map(text).take(most).collect()
+    }
+
+    /// Keeps vectors of messages, by their positions.
+    pub(crate) fn keep_vectors(&self, vectors: impl Iterator<Item = (usize, Vec<f32>)>) {
+        let mut followed = self.lock();
+        let len = followed.nodes.len();
+        followed.vectors.resize(len, Vec::new());
+        for (at, vector) in vectors {
+            followed.vectors.get_mut(at).into_iter().for_each(|kept| kept.clone_from(&vector));
+        }
+    }
+
+    /// Looks at the vectors of messages, by their positions; empty ones are not known.
+    pub(crate) fn with_vectors<T>(&self, look: impl FnOnce(&[Vec<f32>]) -> T) -> T {
+        look(&self.lock().vectors)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Followed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl PathRecall<'_> {
-    pub(crate) fn index(&self) -> &RecallIndex {
-        &self.0.index
-    }
+impl Deref for PathRecall<'_> {
+    type Target = SessionIndex;
 
-    /// Returns the id of the node at a position of the path.
-    pub(crate) fn id(&self, at: usize) -> Option<&str> {
-        self.0.ids.get(at).map(|id| &**id)
+    fn deref(&self) -> &SessionIndex {
+        &self.0.nodes
     }
-
-    /// Returns the message at a position of the path.
-    pub(crate) fn message(&self, session: &Session, at: usize) -> Option<Message> {
-        let id = self.0.ids.get(at)?;
-        session.node(id).filter(|node| is_recallable(node)).map(|node| node.to_message(id))
-    }
-}
-
-/// Returns whether a node is a turn of the conversation that is switched on.
-fn is_recallable(node: &Node) -> bool {
-    node.is_enabled() && !node.is_summary()
 }
 
 /// For each node of a path a number that stands for it and all above it.
@@ -86,11 +102,11 @@ const BLOCK: usize = 1_024;
 
 impl Prints {
     fn push(&mut self, id: &NodeId, node: &Node) {
-        let before = self.len.checked_sub(1).and_then(|last| self.get(last));
-        let before = Fingerprint::default().text(&before.map(|print| print.to_string()).unwrap_or_default());
-        let mut print = before.text(id).number(u64::from(is_recallable(node)));
-        if is_recallable(node) {
-            let message = node.to_message(id);
+        let before = self.last().map_or(0, Fingerprint::as_u64);
+        let message = recallable(id, node);
+        let mut print = Fingerprint::default().number(before).text(id).number(u64::from(message.is_some()));
+        if let Some(message) = message {
+            print = print.number(u64::from(message.place == Place::Pinned));
             print = print.text(message.role.as_str()).text(&message.text());
             for call in &message.tool_calls {
                 print = print.text(&call.name).text(&call.arguments);
@@ -104,6 +120,10 @@ impl Prints {
         }
     }
 
+    fn last(&self) -> Option<Fingerprint> {
+        self.len.checked_sub(1).and_then(|last| self.get(last))
+    }
+
     fn get(&self, at: usize) -> Option<Fingerprint> {
         match self.blocks.get(at / BLOCK) {
             Some(block) => block.get(at % BLOCK).copied(),
@@ -114,13 +134,13 @@ impl Prints {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::SessionOp;
+    use ctx_types::{Role, SessionOp};
 
     use super::*;
 
     /// Returns how many of the kept nodes a search finds.
     fn found(kept: &KeptRecall, session: &Session, question: &str) -> Vec<String> {
-        let path = kept.follow(session);
+        let path = kept.follow(session, false);
         let hits = path.index().search(&[(question, 100)]);
         let ids = hits.iter().filter(|hit| path.message(session, hit.message).is_some());
         ids.filter_map(|hit| path.id(hit.message).map(str::to_owned)).collect()
@@ -145,7 +165,7 @@ mod tests {
         session.apply(&SessionOp::ActivateLeaf { id: "n6".into() }).unwrap();
         assert_eq!(first(&session, "harbour"), None);
         assert_eq!(first(&session, "walnut").as_deref(), Some("n6"));
-        assert_eq!(kept.follow(&session).index().len(), 5);
+        assert_eq!(kept.follow(&session, false).index().len(), 5);
         // Switched off by the user.
         session.apply(&SessionOp::Toggle { id: "n6".into(), enabled: false }).unwrap();
         assert_eq!(first(&session, "walnut"), None);

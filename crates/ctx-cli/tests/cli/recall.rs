@@ -1,0 +1,231 @@
+//! `ctx recall`: what a conversation says about a question.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::assemble::json as output;
+use crate::server::{Answer, Server};
+use crate::{Folder, ctx};
+
+const CHAT: &str = r#"[
+  { "role": "user", "content": "Please book room B-12 for Ada Bell from 2026-05-14 on." },
+  { "role": "assistant", "content": "Room B-12 is booked. Does she eat everything?" },
+  { "role": "user", "content": "She is allergic to walnuts." },
+  { "role": "assistant", "content": "I have noted that." },
+  { "role": "user", "content": "我对花生过敏，请记住。" },
+  { "role": "assistant", "content": "好的，我记住了。" }
+]"#;
+
+/// Searches the conversation, and shows what is found.
+#[track_caller]
+fn check(question: &str, options: &str) -> String {
+    let folder = Folder::with(&[("chat.json", CHAT)]);
+    folder.ctx_reading(&format!("recall - --session chat.json {options}"), question)
+}
+
+#[test]
+fn what_is_found_is_shown_with_its_place_and_why() {
+    assert_snapshot!(check("May Ada have walnut cake?", "--budget 40"), @"
+    exit code 0
+    === output
+    3 lines, 38 of 40 tokens
+      #1 U: Please book room B-12 for Ada Bell from 2026-05-14 on.
+        n1, 5 messages ago: ada
+      #3 U: allergic to walnuts.
+        n3, 3 messages ago: walnut
+      #4 A: noted
+        n4, 2 messages ago, beside what was found
+    ");
+    assert_snapshot!(check("花生可以吃吗？", "--budget 40"), @"
+    exit code 0
+    === output
+    3 lines, 38 of 40 tokens
+      #4 A: noted
+        n4, 2 messages ago, beside what was found
+      #5 U: 我对花生过敏，请记住。
+        n5, 1 message ago: 花生
+      #6 A: 好的，我记住了。
+        n6, the newest message, beside what was found
+    ");
+    assert_snapshot!(check("花生可以吃吗？", "--budget 40 --lang zh"), @"
+    exit code 0
+    === output
+    3 行，38 个令牌（最多 40 个）
+      #4 A: noted
+        n4，2 条消息之前，与找到的内容相邻
+      #5 U: 我对花生过敏，请记住。
+        n5，1 条消息之前：花生
+      #6 A: 好的，我记住了。
+        n6，最新的消息，与找到的内容相邻
+    ");
+    assert_snapshot!(ctx("recall B-12 --session chat.json --budget 32", &[("chat.json", CHAT)]), @"
+    exit code 0
+    === output
+    2 lines, 29 of 32 tokens
+      #2 A: Room B-12 booked. eat everything?
+        n2, 4 messages ago: b-12
+      #3 U: allergic to walnuts.
+        n3, 3 messages ago, beside what was found
+    ");
+}
+
+#[test]
+fn json_has_the_text_and_where_each_line_comes_from() {
+    assert_snapshot!(output(&check("walnuts?", "--budget 28 --json")), @r##"{"tokens":22,"text":"Recalled:\n#3 U: allergic to walnuts.\n#4 A: noted","lines":[{"id":"n3","ago":3,"words":["walnuts"],"text":"#3 U: allergic to walnuts."},{"id":"n4","ago":2,"words":[],"text":"#4 A: noted"}]}"##);
+    assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[]}"#);
+}
+
+#[test]
+fn what_says_nothing_finds_nothing() {
+    let nothing = check("what is it?", "");
+    assert_snapshot!(nothing, @"
+    exit code 0
+    === output
+    nothing is found, or nothing that fits into the tokens there are
+    ");
+    for question in ["", " \n ", "🙂🙂🙂", "的了是在", "zebra", "ไม่มี"] {
+        assert_eq!(check(question, ""), nothing, "{question}");
+    }
+    assert_eq!(check("walnuts", "--budget 0"), nothing);
+    assert_snapshot!(check("walnuts", "--budget -1"), @"
+    exit code 2
+    === errors
+    error: unexpected argument '-1' found
+
+      tip: to pass '-1' as a value, use '-- -1'
+
+    Usage: ctx recall [OPTIONS] <QUERY>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(ctx("recall - --session -", &[]), @"
+    exit code 2
+    === errors
+    error: `-` is standard input, which can be read only once
+    ");
+}
+
+#[test]
+fn questions_and_messages_may_be_of_any_length() {
+    let question = "walnut zebra ".repeat(1024 * 1024 / 13);
+    assert!(check(&question, "").contains("#3 U: allergic to walnuts."));
+    let beyond = "the lighthouse is red ".repeat(10 * 1024 * 1024 / 22) + "walnut";
+    let long = json!([{ "role": "user", "content": beyond }, { "role": "assistant", "content": "A harbour." }]);
+    let folder = Folder::with(&[("long.json", &long.to_string())]);
+    assert_snapshot!(folder.ctx("recall harbour --session long.json"), @"
+    exit code 0
+    === output
+    3 lines, 217 of 1000 tokens
+      #1 U: lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red
+        n1, 1 message ago, beside what was found
+      #1 U: lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthou
+        n1, 1 message ago, beside what was found
+      #2 A: harbour.
+        n2, the newest message: harbour
+    === errors
+    info[CTX0809]: of 1 message only the first 1 MiB and 4,096 entries are searched
+    --> long.json
+     = help: divide long texts into several messages if all of them is to be found
+    ");
+    assert_snapshot!(folder.ctx("recall walnut --session long.json"), @"
+    exit code 0
+    === output
+    nothing is found, or nothing that fits into the tokens there are
+    === errors
+    info[CTX0809]: of 1 message only the first 1 MiB and 4,096 entries are searched
+    --> long.json
+     = help: divide long texts into several messages if all of them is to be found
+    ");
+}
+
+#[test]
+fn other_branches_are_searched_if_asked_for() {
+    let node = |id: &str, parent: Value, children: &[&str], text: &str| {
+        json!({ "id": id, "parentId": parent, "childrenIds": children, "role": "user", "content": text, "isEnabled": id != "c" })
+    };
+    let nodes = json!({
+        "root": node("root", Value::Null, &["a"], ""),
+        "a": node("a", json!("root"), &["b", "c", "d"], "The pier is green."),
+        "b": node("b", json!("a"), &[], "Ada has a walnut."),
+        "c": node("c", json!("a"), &[], "Walnuts are switched off."),
+        "d": node("d", json!("a"), &[], "No walnut for Bo."),
+    });
+    let session = json!({ "id": "s", "name": "s", "rootNodeId": "root", "activeLeafId": "d", "nodes": nodes });
+    let folder = Folder::with(&[("s.json", &session.to_string())]);
+    assert_snapshot!(folder.ctx("recall walnut --session s.json"), @"
+    exit code 0
+    === output
+    2 lines, 23 of 1000 tokens
+      #1 U: pier green.
+        a, 1 message ago, beside what was found
+      #2 U: No walnut for Bo.
+        d, the newest message: walnut
+    ");
+    assert_snapshot!(folder.ctx("recall walnut --session s.json --branches"), @"
+    exit code 0
+    === output
+    3 lines, 27 of 1000 tokens
+      ~ U: Ada walnut.
+        b, on another branch: walnut
+      #1 U: pier green.
+        a, 1 message ago, beside what was found
+      #2 U: No walnut for Bo.
+        d, the newest message: walnut
+    ");
+}
+
+/// A conversation of 420 messages; the 20th tells of an allergy, and two summaries hide the first 400.
+fn hidden_behind_summaries() -> Value {
+    let id = |n: usize| match n {
+        0 => "root".to_owned(),
+        201 => "summary1".to_owned(),
+        402 => "summary2".to_owned(),
+        _ => format!("n{}", n - usize::from(n > 201) - usize::from(n > 402)),
+    };
+    let node = |n: usize| {
+        let (parent, children) = (n.checked_sub(1).map(id), if n < 422 { vec![id(n + 1)] } else { Vec::new() });
+        let role = if n % 2 == 1 { "user" } else { "assistant" };
+        let mut node = json!({ "id": id(n), "parentId": parent, "childrenIds": children, "role": role });
+        node["content"] = json!(match n {
+            0 => String::new(),
+            20 => "My daughter is allergic to walnuts.".to_owned(),
+            201 | 402 => "They spoke of lamps.".to_owned(),
+            _ => format!("Lamp {n} of the pier was lit at {}:30.", n % 24),
+        });
+        let hidden = match n {
+            201 => 1..201,
+            402 => 202..402,
+            _ => return node,
+        };
+        node["role"] = json!("system");
+        let hidden: Vec<String> = hidden.map(id).collect();
+        node["metadata"] = json!({ "isCompressionNode": true, "compressedNodeIds": hidden });
+        node
+    };
+    let nodes: Value = (0..423).map(|n| (id(n), node(n))).collect::<serde_json::Map<_, _>>().into();
+    json!({ "id": "s", "name": "s", "rootNodeId": "root", "activeLeafId": id(422), "nodes": nodes })
+}
+
+#[test]
+fn in_a_chat_what_summaries_hide_is_sent_when_it_is_asked_about_and_only_then() {
+    let server = Server::start(|_| Answer::text("Well."));
+    let folder = Folder::with(&[]);
+    folder.ctx("init . --long");
+    folder.write("chat.json", hidden_behind_summaries().to_string().as_bytes());
+    let ask = |conversation: &str, question: &str| {
+        let imported = folder.ctx(&format!("session import chat.json --id {conversation} --store s.db"));
+        assert!(imported.starts_with("exit code 0"), "{imported}");
+        let base = server.base_url();
+        let told = folder.ctx_reading(
+            &format!("chat agent.yaml --model gpt-4o --base-url {base} --store s.db --conversation {conversation}"),
+            question,
+        );
+        assert!(told.contains("Well."), "{told}");
+        let messages = server.requests().pop().unwrap().messages();
+        messages.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    };
+    let asked = ask("a", "May she have walnut cake?\n");
+    assert!(asked.contains("#20 A: daughter allergic to walnuts."), "{asked}");
+    let other = ask("b", "Which harbour?\n");
+    assert!(!other.contains("walnuts") && other.contains("They spoke of lamps."), "{other}");
+}

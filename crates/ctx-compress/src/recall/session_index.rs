@@ -1,0 +1,110 @@
+//! The index of a session: which node each message of it is.
+
+use std::collections::BTreeSet;
+
+use ctx_types::{Message, Node, NodeId, Place, Role, Session, Source};
+
+use crate::recall::index::RecallIndex;
+
+/// An index over the nodes of a session: of other branches first, if these are asked for, then of the active path.
+///
+/// What is switched off, and summaries, have no words in it.
+///
+/// ```
+/// use ctx_compress::recall::SessionIndex;
+/// use ctx_types::{Node, Role, Session};
+///
+/// let said = |(n, text): (usize, &str)| Node::new(Role::User, text).with_id(format!("n{n}"));
+/// let (session, _) = Session::linear("s", ["The pier is green.", "A lamp burns."].into_iter().enumerate().map(said));
+/// let nodes = SessionIndex::of(&session, false);
+/// let hit = nodes.index().search(&[("which pier?", 100)])[0];
+/// assert_eq!(nodes.id(hit.message), Some("n0"));
+/// ```
+#[derive(Debug, Default)]
+pub struct SessionIndex {
+    index: RecallIndex,
+    ids: Vec<NodeId>,
+    others: usize,
+}
+
+impl SessionIndex {
+    /// Makes the index of the active path, and of other branches too if they are asked for. O(bytes).
+    pub fn of(session: &Session, with_branches: bool) -> Self {
+        let mut nodes = Self::default();
+        if with_branches {
+            nodes.add_others(off_path(session));
+        }
+        nodes.add_path(session);
+        nodes
+    }
+
+    /// Adds nodes of other branches, which come before the path.
+    pub fn add_others<'a>(&mut self, others: impl IntoIterator<Item = (&'a NodeId, &'a Node)>) {
+        others.into_iter().for_each(|(id, node)| self.add(id, node));
+        self.others = self.ids.len();
+    }
+
+    /// Adds what is new on the active path, if it begins with the one that was added before. O(new messages).
+    pub fn add_path(&mut self, session: &Session) {
+        let path = session.ancestors(session.active_leaf_id());
+        let mut new: Vec<(&NodeId, &Node)> = path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
+        new.reverse();
+        for (id, node) in new {
+            self.add(id, node);
+        }
+    }
+
+    fn add(&mut self, id: &NodeId, node: &Node) {
+        // What may not be recalled has its number all the same.
+        let nothing = || Message::new(Role::System, "", Source::history(id.clone(), Role::System));
+        self.index.push(&recallable(id, node).unwrap_or_else(nothing));
+        self.ids.push(id.clone());
+    }
+
+    /// Returns the index over these nodes.
+    pub const fn index(&self) -> &RecallIndex {
+        &self.index
+    }
+
+    /// Returns how many nodes there are, those of other branches among them.
+    pub const fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Returns whether there is no node.
+    pub const fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Returns how many of the first nodes stand on other branches.
+    pub const fn others(&self) -> usize {
+        self.others
+    }
+
+    /// Returns the id of the node at a position.
+    pub fn id(&self, at: usize) -> Option<&str> {
+        self.ids.get(at).map(|id| &**id)
+    }
+
+    /// Returns the message at a position, if it may be recalled.
+    pub fn message(&self, session: &Session, at: usize) -> Option<Message> {
+        let id = self.ids.get(at)?;
+        session.node(id).and_then(|node| recallable(id, node))
+    }
+}
+
+/// Returns the nodes of other branches than the active one. O(tree).
+pub fn off_path(session: &Session) -> Vec<(&NodeId, &Node)> {
+    let path: BTreeSet<&NodeId> = session.ancestors(session.active_leaf_id()).map(|(id, _)| id).collect();
+    let is_off = |(id, _): &(&NodeId, &Node)| !path.contains(*id) && *id != session.root_id();
+    session.nodes().filter(is_off).collect()
+}
+
+/// Returns what may be recalled of a node: its message, unless it is switched off or a summary.
+pub fn recallable(id: &NodeId, node: &Node) -> Option<Message> {
+    let message = (node.is_enabled() && !node.is_summary()).then(|| node.to_message(id))?;
+    match node.kept.get("pinned").is_some_and(|value| value == true) {
+        true => Some(message.with(|message| message.place = Place::Pinned)),
+        false => Some(message),
+    }
+}

@@ -1,0 +1,203 @@
+//! `recall`: brings back what the conversation says about what is asked, where the request does not have it.
+
+mod kept;
+mod meaning;
+mod question;
+mod sent;
+
+use async_trait::async_trait;
+use ctx_compress::recall::{Hit, RecallRequest, Recalled, RecalledPiece, joined, recall};
+use ctx_compress::request::Meter;
+use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_tokens::MAX_TOKENS;
+use ctx_types::{Decision, LogLine, Message, Outcome, Phrase, Place, Role, TokenFigure, count_of, phrase};
+
+use crate::compression::CompressionRoom;
+pub use crate::recall::kept::KeptRecall;
+use crate::recall::kept::PathRecall;
+use crate::recall::question::{Question, is_said};
+use crate::recall::sent::Sent;
+
+/// Searches the active path with what is being asked, and writes what fits it best into one message.
+///
+/// What the request has already is not written again; what is dropped, not loaded, or stands behind a summary is
+/// found, what is switched off is not. Each line is a decision with its reason and knows where its bytes came from.
+/// The same question over the same conversation gives the same bytes. Where the host lends an
+/// [`Embedder`](ctx_types::Embedder), its ranking is joined to that by words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecallProcessor;
+
+impl RecallProcessor {
+    /// The id, by which settings and reports name the processor.
+    pub const ID: &'static str = "recall";
+}
+
+const SHARE: &str = "share";
+const MOST: &str = "maxTokens";
+const ROLE: &str = "role";
+const POSITION: &str = "position";
+const BRANCHES: &str = "branches";
+const BEFORE_INPUT: &str = "before_input";
+const POSITIONS: [(&str, &str); 2] =
+    [(BEFORE_INPUT, "Before the last message of the user"), ("before_history", "Before the conversation")];
+const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Model")];
+
+/// How many tokens it may have where nothing limits the request and nothing is set.
+const WITHOUT_BUDGET: u64 = 2_000;
+
+#[async_trait]
+impl ContextProcessor for RecallProcessor {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::new(
+            Self::ID,
+            "Recall",
+            "Brings back what the conversation says about what is asked, where the request does not have it",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 395;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = vec![
+                ConfigField::share(SHARE, "Share of the budget that it may have", 0.1)
+                    .with_description("Where compression left more room below its trigger, it may have that"),
+                ConfigField::whole(MOST, "Tokens that it may have at the most", 0)
+                    .between(0.0, f64::from(MAX_TOKENS))
+                    .with_description("0 means what the share says"),
+                ConfigField::select(POSITION, "Where it stands", &POSITIONS),
+                ConfigField::select(ROLE, "Who speaks it", &ROLES),
+                ConfigField::boolean(BRANCHES, "Search other branches too", false)
+                    .with_description("each turn then looks at all messages of the conversation"),
+            ];
+        })
+    }
+
+    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+        let question = Question::of(cx.draft.messages());
+        let parts = question.parts();
+        if parts.is_empty() {
+            cx.log(phrase!("nothing is asked: nothing is recalled"));
+            return Ok(());
+        }
+        let kept = cx.blackboard.get::<KeptRecall>().cloned().unwrap_or_default();
+        let is_known = {
+            let path = kept.follow(cx.inputs.session, cx.config.is_on(BRANCHES));
+            path.index().finding().into_iter().for_each(|finding| cx.report(finding));
+            // What was said before says nothing by itself.
+            path.index().knows(&question.now())
+        };
+        let near = meaning::ranked(cx, &kept, &question.now()).await?;
+        cx.checkpoint()?;
+        let found = is_known || !near.is_empty();
+        let recalled = found.then(|| {
+            let path = kept.follow(cx.inputs.session, cx.config.is_on(BRANCHES));
+            let hits = if is_known { path.index().search(&parts) } else { Vec::new() };
+            let hits = if near.is_empty() { hits } else { joined(&hits, &near) };
+            Writing { cx, path: &path, hits: &hits, query: &parts }.fitted(&Sent::of(cx))
+        });
+        cx.checkpoint()?;
+        let Some(recalled) = recalled.flatten() else {
+            cx.log(phrase!("nothing that fits what is asked is missing from the request"));
+            return Ok(());
+        };
+        cx.draft.decide_all(recalled.pieces.iter().map(decision));
+        let lines = count_of!(recalled.pieces.len(), "line");
+        cx.log(LogLine::info(phrase!(
+            "{lines} recalled, {tokens}",
+            lines,
+            tokens = TokenFigure::Exact(recalled.tokens)
+        )));
+        let at = place(cx.draft.messages(), cx.config);
+        let message = recalled.message.with(|message| message.place = Place::Gap { multiple: false });
+        cx.draft.messages_mut().insert(at, message);
+        Ok(())
+    }
+}
+
+/// What is written, and from what.
+struct Writing<'a, 'r> {
+    cx: &'a PipelineContext<'r>,
+    path: &'a PathRecall<'a>,
+    hits: &'a [Hit],
+    query: &'a [(&'a str, u64)],
+}
+
+impl Writing<'_, '_> {
+    /// Writes what is not sent, such that it stays so: the fewer tokens it has, the more messages the limiter keeps.
+    fn fitted(&self, sent: &Sent<'_>) -> Option<Recalled> {
+        /// How often what turned out to be sent is taken out again.
+        const ATTEMPTS: usize = 4;
+        let most = most(self.cx, sent);
+        let mut tokens = most;
+        for _ in 0..ATTEMPTS {
+            let recalled = self.written(sent, tokens, tokens)?;
+            let is_twice = |piece: &RecalledPiece| {
+                self.path.id(piece.message).is_some_and(|id| sent.has(id, recalled.tokens))
+            };
+            if !recalled.pieces.iter().any(is_twice) {
+                return Some(recalled);
+            }
+            tokens = recalled.tokens;
+        }
+        self.written(sent, 0, most)
+    }
+
+    /// Writes what is not sent where so many tokens are taken, into so many.
+    fn written(&self, sent: &Sent<'_>, taken: u64, room: u64) -> Option<Recalled> {
+        let Self { cx, path, hits, query } = self;
+        recall(&RecallRequest {
+            hits,
+            index: path.index(),
+            message: &|at| path.message(cx.inputs.session, at),
+            is_held: &|at| path.id(at).is_none_or(|id| sent.has(id, taken)),
+            others: path.others(),
+            query,
+            room,
+            role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
+            meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
+        })
+    }
+}
+
+/// Returns how many tokens the message may have.
+fn most(cx: &PipelineContext<'_>, sent: &Sent<'_>) -> u64 {
+    let set = Some(cx.config.count(MOST) as u64).filter(|most| *most > 0);
+    let (Some(room), Some(available)) = (sent.room(), cx.inputs.budget.available) else {
+        return set.unwrap_or(WITHOUT_BUDGET);
+    };
+    let left = cx.blackboard.get::<CompressionRoom>().map_or(0, |room| room.tokens);
+    let share = share(u64::from(available), cx.config).max(left);
+    set.map_or(share, |set| set.min(share)).min(room)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of tokens are far below 2^53, and a share is between 0 and 1"
+)]
+fn share(available: u64, config: &Config) -> u64 {
+    (available as f64 * config.number(SHARE).clamp(0.0, 1.0)).floor() as u64
+}
+
+/// Returns where the message is put.
+fn place(messages: &[Message], config: &Config) -> usize {
+    let input = messages.iter().rposition(|message| is_said(message) && message.role == Role::User);
+    let first = messages.iter().position(is_said);
+    let place = if config.text(POSITION) == BEFORE_INPUT { input } else { first };
+    place.unwrap_or(messages.len())
+}
+
+/// Says why a line was recalled.
+fn decision(piece: &RecalledPiece) -> Decision {
+    let words = piece.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let reason: Phrase = match (piece.ago, piece.words.is_empty()) {
+        (Some(ago), true) => {
+            phrase!("recalled: it fits what was asked about, {ago} ago", ago = count_of!(ago, "message"))
+        }
+        (Some(ago), false) => {
+            phrase!("recalled: {words} in it, {ago} ago", words, ago = count_of!(ago, "message"))
+        }
+        (None, true) => phrase!("recalled: it fits what was asked about, on another branch"),
+        (None, false) => phrase!("recalled: {words} in it, on another branch", words),
+    };
+    Decision::new(Outcome::Kept, piece.source.clone(), reason)
+}

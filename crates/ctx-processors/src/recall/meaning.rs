@@ -1,0 +1,85 @@
+//! A ranking by meaning, where the host lends what gives texts their vectors.
+
+use std::time::Duration;
+
+use ctx_compress::recall::nearest;
+use ctx_pipeline::{PipelineContext, ProcessorError};
+use ctx_types::{Diagnostic, Embedder, PortError, PortErrorKind, Text, phrase};
+
+use crate::attachments::within;
+use crate::codes;
+use crate::recall::kept::KeptRecall;
+
+/// How many messages get their vectors in one turn; the newest first, so that older ones follow in later turns.
+const MOST_NEW: usize = 4_096;
+
+/// How many texts are given at once.
+const BATCH: usize = 128;
+
+/// How long the answer for one batch may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How many of the nearest messages are joined to what is found by words.
+const MOST_NEAR: usize = 256;
+
+/// Ranks messages by how near they are to what is asked, the nearest first; nothing without an embedder.
+///
+/// A preview does not wait, so that it ranks by words alone and says so. The same holds where the embedder fails.
+pub(crate) async fn ranked(
+    cx: &mut PipelineContext<'_>,
+    kept: &KeptRecall,
+    asked: &str,
+) -> Result<Vec<usize>, ProcessorError> {
+    let Some(embedder) = cx.inputs.embedder else { return Ok(Vec::new()) };
+    let reason = if cx.inputs.turn.preview {
+        crate::attachments::not_at_hand()
+    } else {
+        match vectors(cx, embedder, kept, asked).await? {
+            Ok(question) => return Ok(kept.with_vectors(|vectors| near(&question, vectors))),
+            Err(error) => error,
+        }
+    };
+    let message = phrase!("what is recalled was found by its words alone: {reason}", reason = reason.phrase());
+    let help = phrase!("look at the program that gives texts their vectors");
+    cx.report(Diagnostic::warning(codes::RECALL_WITHOUT_VECTORS, message).with_help(help));
+    Ok(Vec::new())
+}
+
+fn near(question: &[f32], vectors: &[Vec<f32>]) -> Vec<usize> {
+    let mut near = nearest(question, vectors);
+    near.truncate(MOST_NEAR);
+    near
+}
+
+/// Has messages embedded that have no vector yet, and returns the vector of what is asked.
+async fn vectors(
+    cx: &PipelineContext<'_>,
+    embedder: &dyn Embedder,
+    kept: &KeptRecall,
+    asked: &str,
+) -> Result<Result<Vec<f32>, PortError>, ProcessorError> {
+    let new = kept.without_vectors(cx.inputs.session, MOST_NEW);
+    for batch in new.chunks(BATCH) {
+        cx.checkpoint()?;
+        let texts: Vec<Text> = batch.iter().map(|(_, text)| text.clone()).collect();
+        match embedded(cx, embedder, &texts).await {
+            Ok(vectors) => kept.keep_vectors(batch.iter().map(|(at, _)| *at).zip(vectors)),
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    let question = embedded(cx, embedder, &[Text::from(asked)]).await;
+    Ok(question.map(|vectors| vectors.into_iter().next().unwrap_or_default()))
+}
+
+async fn embedded(
+    cx: &PipelineContext<'_>,
+    embedder: &dyn Embedder,
+    texts: &[Text],
+) -> Result<Vec<Vec<f32>>, PortError> {
+    let vectors = within(LIMIT, cx.inputs.deadline, embedder.embed(texts)).await?;
+    if vectors.len() == texts.len() {
+        return Ok(vectors);
+    }
+    let detail = phrase!("{count} vectors for {texts} texts", count = vectors.len(), texts = texts.len());
+    Err(PortError::new(PortErrorKind::Invalid, detail))
+}

@@ -1,0 +1,53 @@
+//! What is being asked.
+
+use ctx_types::{Message, Place, Role, SourceKind};
+
+/// What the user said last, and what stands around it.
+#[derive(Debug, Default)]
+pub(crate) struct Question {
+    /// What the user said last, and the newest results of a running tool loop.
+    now: Vec<String>,
+    /// The two messages before that.
+    before: Vec<String>,
+}
+
+impl Question {
+    /// How much the messages before the question count, in hundredths.
+    const BEFORE: u64 = 33;
+
+    pub(crate) fn of(messages: &[Message]) -> Self {
+        let said: Vec<&Message> = messages.iter().filter(|message| is_said(message)).collect();
+        let Some(last) = said.iter().rposition(|message| message.role == Role::User) else {
+            return Self::default();
+        };
+        let text = |message: &&&Message| message.text().into_owned();
+        let (before, now) = said.split_at(last);
+        let results = now.iter().rev().take_while(|message| message.role == Role::Tool);
+        let mut asked: Vec<String> = now.first().iter().map(&text).collect();
+        asked.extend(results.map(|message| text(&message)));
+        Self { now: asked, before: before.iter().rev().take(2).map(|message| text(&message)).collect() }
+    }
+
+    /// Returns what is asked now, in one text.
+    pub(crate) fn now(&self) -> String {
+        self.now.join("\n")
+    }
+
+    /// Returns the texts to search with, each with its weight in hundredths; none if nothing is asked.
+    pub(crate) fn parts(&self) -> Vec<(&str, u64)> {
+        let now = self.now.iter().map(|text| (text.as_str(), 100));
+        let before = self.before.iter().map(|text| (text.as_str(), Self::BEFORE));
+        match self.now.iter().all(|text| text.trim().is_empty()) {
+            true => Vec::new(),
+            false => now.chain(before).collect(),
+        }
+    }
+}
+
+/// Returns whether a message is a turn of the conversation, or what the user says now.
+pub(crate) fn is_said(message: &Message) -> bool {
+    message.place == Place::History
+        && (message.source.kind.is_history() || message.source.kind == SourceKind::Input)
+        && message.source.kind != SourceKind::Summary
+}
+

@@ -1,0 +1,75 @@
+//! What is sent of the conversation beside what is recalled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ctx_pipeline::PipelineContext;
+use ctx_types::Message;
+
+use crate::costing::Costing;
+use crate::token_limiter::Units;
+
+/// The messages of the conversation that the limiter keeps, whatever else takes how many tokens.
+///
+/// Finding out costs no more than what is sent: messages older than those that fit are not looked at.
+pub(crate) struct Sent<'a> {
+    /// What is never dropped.
+    safe: BTreeSet<&'a str>,
+    /// Of other messages how many groups are newer; none if they do not fit at all.
+    newer: BTreeMap<&'a str, usize>,
+    /// How many tokens are left beside what is never dropped and so many of the newest groups; nothing if there is
+    /// no limit, or what is never dropped is too much.
+    left: Vec<u64>,
+    is_limited: bool,
+}
+
+impl<'a> Sent<'a> {
+    pub(crate) fn of(cx: &'a PipelineContext<'_>) -> Self {
+        let messages = cx.draft.messages();
+        let units = Units::of(messages);
+        let available = cx.inputs.budget.available.map(u64::from);
+        let is_limited = available.is_some();
+        let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+        let take = |left: Option<u64>, message: &Message| match is_limited {
+            true => left.and_then(|left| costing.take(message, left)),
+            false => left,
+        };
+        let safe = messages.iter().enumerate().filter(|(at, _)| !units.has(*at)).map(|(_, message)| message);
+        let mut left = safe.clone().fold(Some(available.unwrap_or_default()), take);
+        let mut sent = Self {
+            safe: safe.filter_map(id).collect(),
+            newer: BTreeMap::new(),
+            left: Vec::from_iter(left),
+            is_limited,
+        };
+        for newer in 0..units.len() {
+            let members = units.members(units.len() - 1 - newer).filter_map(|at| messages.get(at));
+            let members: Vec<&Message> = members.collect();
+            left = members.iter().copied().fold(left, take);
+            sent.left.extend(left);
+            if left.is_none() {
+                break;
+            }
+            sent.newer.extend(members.into_iter().filter_map(|message| Some((id(message)?, newer))));
+        }
+        sent
+    }
+
+    /// Returns how many tokens there are beside what is never dropped; none if nothing limits them.
+    pub(crate) fn room(&self) -> Option<u64> {
+        self.is_limited.then(|| self.left.first().copied().unwrap_or(0))
+    }
+
+    /// Returns whether a message of the conversation is sent where something else takes so many tokens.
+    pub(crate) fn has(&self, id: &str, taken: u64) -> bool {
+        let fits = |newer: &usize| {
+            let left = self.left.get(newer + 1);
+            !self.is_limited || left.is_some_and(|left| *left >= taken)
+        };
+        self.safe.contains(id) || self.newer.get(id).is_some_and(fits)
+    }
+}
+
+/// Returns the id of a message that is of the conversation.
+fn id(message: &Message) -> Option<&str> {
+    message.source.id.as_deref().filter(|_| message.source.kind.is_history())
+}

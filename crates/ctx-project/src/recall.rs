@@ -1,0 +1,67 @@
+//! What a conversation says about something, with its places.
+
+use ctx_compress::recall::{Recalled, RecalledPiece, RecallRequest, SessionIndex, recall};
+use ctx_compress::request::Meter;
+use ctx_types::{Diagnostic, Role, Session};
+use serde_json::{Value, json};
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct RecallQuery<'a> {
+    /// The words; of a longer text the first 16 KiB.
+    pub text: &'a str,
+    /// How many tokens what is found may have.
+    pub budget: u64,
+    /// Whether other branches are searched too.
+    pub with_branches: bool,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct RecallAnswer {
+    /// The message that a request would get; none if nothing was found, or nothing that fits.
+    pub recalled: Option<Recalled>,
+    /// What was not searched.
+    pub finding: Option<Diagnostic>,
+}
+
+impl RecallQuery<'_> {
+    /// Searches all messages of a conversation that are switched on, also those behind summaries.
+    pub fn search(&self, session: &Session, meter: &Meter<'_>) -> RecallAnswer {
+        let nodes = SessionIndex::of(session, self.with_branches);
+        let query = [(self.text, 100)];
+        let recalled = recall(&RecallRequest {
+            hits: &nodes.index().search(&query),
+            index: nodes.index(),
+            message: &|at| nodes.message(session, at),
+            is_held: &|_| false,
+            others: nodes.others(),
+            query: &query,
+            room: self.budget,
+            role: Role::System,
+            meter,
+        });
+        RecallAnswer { recalled, finding: nodes.index().finding() }
+    }
+}
+
+impl RecallAnswer {
+    /// Returns what was found, line by line in the order of the conversation, each as it is written for a model.
+    pub fn lines(&self) -> Vec<(&RecalledPiece, String)> {
+        let Some(recalled) = &self.recalled else { return Vec::new() };
+        let text = recalled.message.text();
+        recalled.pieces.iter().zip(text.lines().skip(1).map(str::to_owned)).collect()
+    }
+
+    /// Writes it as JSON: the tokens, the text that a request would get, and where each line comes from.
+    pub fn to_json(&self) -> Value {
+        let line = |(piece, text): (&RecalledPiece, String)| {
+            json!({ "id": piece.source.id, "ago": piece.ago, "words": piece.words, "text": text })
+        };
+        json!({
+            "tokens": self.recalled.as_ref().map_or(0, |recalled| recalled.tokens),
+            "text": self.recalled.as_ref().map(|recalled| recalled.message.text()),
+            "lines": self.lines().into_iter().map(line).collect::<Vec<_>>(),
+        })
+    }
+}
