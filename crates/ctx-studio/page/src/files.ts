@@ -1,6 +1,6 @@
 // The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { Edit, Edited, FileView } from "./api";
+import type { Edit, Edited, FileChange, FileView } from "./api";
 import { apply, isUntouched, overlaps, reachSame } from "./pointer";
 import { access, call, CallError, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
@@ -129,7 +129,7 @@ export class OpenFile {
     if (!view) return false;
     try {
       const body = isOverwriting ? { overwrite: true } : {};
-      this.#take(await call<Edited>("POST", this.#path("save"), { body, ifMatch: view.hash }));
+      this.#take(await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash }));
       this.conflict.value = undefined;
       return true;
     } catch (error) {
@@ -238,7 +238,7 @@ export class OpenFile {
     try {
       const body = { base: this.server.value?.revision ?? 0, ...more };
       // The server refuses a step over what another has changed, so the answer has nothing of others.
-      this.#take(await call<Edited>("POST", this.#path(verb), { body }), false, true);
+      this.#take(await call<FileView>("POST", this.#path(verb), { body }), false, true);
     } catch (error) {
       this.#fail(error, "edit", [], this.server.value);
     }
@@ -286,8 +286,13 @@ export class OpenFile {
       const answer = await call<Edited>("POST", this.#path("edits"), { body });
       // Both together: the page never shows the edit twice or not at all.
       const rest = this.pending.value.slice(1);
-      this.#take(answer);
+      const isWhole = !("splice" in answer);
+      const isNext = !isWhole && this.server.value === view;
+      if (isWhole) this.#take(answer);
+      else if (isNext) this.#take(changed(view, answer, batch.edits ?? []));
       this.#put(rest);
+      // Somebody else's edit was heard of meanwhile.
+      if (!isWhole && !isNext) await this.load();
     } catch (error) {
       this.#fail(error, "edit", this.pending.value, view);
     }
@@ -311,6 +316,12 @@ export class OpenFile {
       void this.load();
     }
   }
+}
+
+/** The file after edits that were made for it. */
+function changed(view: FileView, { splice, ...now }: FileChange, edits: readonly Edit[]): FileView {
+  const text = view.text.slice(0, splice.from) + splice.text + view.text.slice(splice.to);
+  return { ...view, ...now, text, value: apply(view.value, edits) };
 }
 
 /** A batch as the server takes it: in several if it is long. One that is short stays the same object. */

@@ -1,6 +1,7 @@
 //! The login, the folder, and what the engine has.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ctx_language::Language;
 use ctx_macros::{Definition, Dialect as MacroDialect};
@@ -8,7 +9,7 @@ use ctx_project::endpoint::EndpointConfig;
 use ctx_project::files;
 use ctx_project::inputs::AgentFile;
 use ctx_project::{Config, Sources, TurnOptions};
-use ctx_types::{Diagnostic, phrase};
+use ctx_types::{ConfigField, Diagnostic, FieldOption, phrase};
 use ctx_wire::Dialect;
 
 use crate::api::{Finding, LoggedIn, Login};
@@ -105,7 +106,7 @@ pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
             priority: own.priority,
             is_core: own.is_core,
             is_on: own.default_enabled,
-            fields: own.config_fields.clone(),
+            fields: own.config_fields.iter().map(|field| said(language, field)).collect(),
         })
         .collect();
     processors.sort_by_key(|processor| processor.priority);
@@ -116,6 +117,22 @@ pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         models: engine.models.names().into_iter().map(str::to_owned).collect(),
         dialects: Dialect::ALL.map(Dialect::name).to_vec(),
     })
+}
+
+/// A setting with its texts in a language.
+fn said(language: Language, field: &ConfigField) -> ConfigField {
+    let word = |text: &Arc<str>| Arc::from(&*language.word(text));
+    ConfigField {
+        label: word(&field.label),
+        description: field.description.as_ref().map(word),
+        placeholder: field.placeholder.as_ref().map(word),
+        options: field
+            .options
+            .iter()
+            .map(|option| FieldOption { label: word(&option.label), value: option.value.clone() })
+            .collect(),
+        ..field.clone()
+    }
 }
 
 fn macro_info(language: Language, known: &Definition) -> MacroInfo {
