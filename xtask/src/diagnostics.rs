@@ -14,8 +14,8 @@ const HEAD: &str = include_str!("diagnostics/head.md");
 /// Where the reference is.
 const PATH: &str = "docs/diagnostics.md";
 
-/// Where the texts are that the command prints.
-const TEXTS: &str = "crates/ctx-cli/src/explanations";
+/// Where the English texts are.
+const TEXTS: &str = "crates/ctx-language/src/en";
 
 /// Titles by their codes.
 type Titles = BTreeMap<String, String>;
@@ -139,7 +139,7 @@ mod tests {
                 "CTX0100 is declared as `wrong type` and explained as `wrong typ`",
                 "CTX0100 is explained twice",
                 "CTX0109 is explained, and no crate declares it",
-                "CTX0101 is declared, and crates/ctx-cli/src/explanations does not explain it",
+                "CTX0101 is declared, and crates/ctx-language/src/en does not explain it",
             ],
         );
     }

@@ -27,6 +27,7 @@ pub(crate) use compress::{
     ReportArguments, RunArguments, SummarizerArguments, SummaryArguments, SwitchSummaryArguments,
 };
 pub(crate) use diff::DiffArguments;
+use import::formats;
 pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use schema::SchemaArguments;
@@ -279,6 +280,9 @@ pub(crate) struct CheckArguments {
     /// A worldbook that is at hand for the agents; may be given several times
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
+    /// The format of files whose content does not show it
+    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
+    pub(crate) format: Option<String>,
     /// Make the fixes that are certain, such as the right name of an anchor, and show what changes
     #[arg(long)]
     pub(crate) fix: bool,

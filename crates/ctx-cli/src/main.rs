@@ -13,7 +13,6 @@
 mod args;
 mod commands;
 mod exit;
-mod explanations;
 mod lang;
 mod page;
 mod project;

@@ -9,8 +9,8 @@
 //! ```
 
 pub use ctx_preset_import::{
-    Asset, AssetContent, ConversationForm, Detection, FieldReport, FieldStatus, FileReport, Import,
-    ImportOptions, ImportReport, MigratedDocument, NamedBook, NamedConversation, SourceFile, WorldbookOrigin,
+    Asset, AssetContent, ConversationForm, FieldReport, FieldStatus, FileReport, Import, ImportOptions,
+    ImportReport, MigratedDocument, NamedBook, NamedConversation, SourceFile, WorldbookOrigin,
     WrittenConversation, card_book, detect, export_agent, export_card, export_card_book, export_card_picture,
     export_lorebook, export_preset, export_regex_scripts, export_worldbook, import, migrate,
     migrate_document, read_regex_scripts, write_conversation,

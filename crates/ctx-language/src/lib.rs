@@ -1,9 +1,9 @@
 //! Translates the messages of the `ctx` crates into the language of their reader.
 //!
 //! Layer 1: the findings, decisions, reasons and errors of libraries are [`Phrase`]s, English templates with named
-//! arguments. This crate holds the other languages: the translation of each template, the titles, causes and fixes
-//! of the codes, and the few fixed words that are not phrases. A translation is looked up by its template; finished
-//! sentences are never parsed. Each call passes the language, so that two readers of one process may have two
+//! arguments. This crate holds the other languages: the translation of each template, and of the few fixed words that
+//! are not phrases; and in all languages what the codes of findings mean. A translation is looked up by its template;
+//! finished sentences are never parsed. Each call passes the language, so that two readers of one process may have two
 //! languages.
 //!
 //! ```
@@ -14,17 +14,21 @@
 //! assert_eq!(Language::En.say(&missing), "no anchor `lore`");
 //! assert_eq!(Language::Zh.say(&missing), "没有锚点 `lore`");
 //! assert_eq!(Language::of_name("zh_CN.UTF-8"), Some(Language::Zh));
+//! assert_eq!(Language::En.code("CTX0100").unwrap().title, "wrong type");
+//! assert_eq!(Language::Zh.code("CTX0100").unwrap().title, "类型错误");
 //! ```
 #![warn(clippy::disallowed_methods)]
 
 mod catalogue;
 mod chinese;
+mod explanations;
 
 use std::borrow::Cow;
 
 use ctx_types::{Decision, Phrase};
 
 pub use catalogue::{Catalogue, spaced};
+pub use explanations::{Explanation, Shown};
 
 /// A language in which people are spoken to. What programs read is the same in all: JSON, request bodies, codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,14 +101,39 @@ impl Language {
         format!("{outcome} {}{more}：{}", decision.source, self.say(&decision.reason))
     }
 
-    /// Returns the title and the way out of a code; `None` for English, whose texts the codes' own pages have.
+    /// Returns the title and the way out of a code such as `CTX0200`; `None` for one that there is not.
     pub fn code(self, code: &str) -> Option<CodeText> {
-        self.catalogue()?.code(code)
+        self.explanation(code).map(|known| CodeText { title: known.title, way_out: known.way_out })
     }
 
-    /// Returns what causes the findings of a code; `None` for English, as [`Language::code`].
+    /// Returns what causes the findings of a code, in Markdown; `None` as [`Language::code`].
     pub fn cause(self, code: &str) -> Option<&'static str> {
-        self.catalogue()?.cause(code)
+        self.explanation(code).map(|known| known.cause)
+    }
+
+    /// Explains a code: all that is known of it; `None` as [`Language::code`]. O(log codes).
+    pub fn explanation(self, code: &str) -> Option<Explanation> {
+        let known = explanations::english();
+        let at = known.binary_search_by(|known| known.code.cmp(code)).ok()?;
+        known.get(at).map(|known| self.translated(*known))
+    }
+
+    /// Explains every code, in the order of the codes.
+    pub fn explanations(self) -> impl Iterator<Item = Explanation> {
+        explanations::english().iter().map(move |known| self.translated(*known))
+    }
+
+    /// Puts what the language says above the English texts; examples are the same in all.
+    fn translated(self, english: Explanation) -> Explanation {
+        let Some(catalogue) = self.catalogue() else { return english };
+        let own = CodeText { title: english.title, way_out: english.way_out };
+        let CodeText { title, way_out } = catalogue.code(english.code).unwrap_or(own);
+        Explanation {
+            title,
+            way_out,
+            cause: catalogue.cause(english.code).unwrap_or(english.cause),
+            ..english
+        }
     }
 
     /// Writes things that stand side by side, with commas.

@@ -3,22 +3,12 @@
 use ctx_compress::mask::check_summaries;
 use ctx_engine::{Format, ImportError, Imported, Limits, read_conversation};
 use ctx_preset_import::Document;
-use ctx_types::{Diagnostic, Phrase, Session, phrase};
+use ctx_types::{Diagnostic, Session};
 use ctx_wire::lint;
 use serde_json::{Value, json};
 
 use crate::edits;
 use crate::texts::Position;
-
-/// The error of a document that is nothing that is known; `found` says what it looks like.
-pub fn nothing_known(found: Phrase) -> ImportError {
-    // What has entries looks like a worldbook, which would have been read if it were one.
-    let is_book = found == Format::Worldbook.to_string();
-    let found =
-        if is_book { phrase!("an object whose `entries` are not those of a worldbook") } else { found };
-    let expected = "an agent, a preset, a worldbook, a conversation, a request body or a user profile";
-    ImportError::UnknownShape { expected, found, help: None }
-}
 
 /// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request; returns
 /// whether they are one.

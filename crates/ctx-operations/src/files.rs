@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::agent_file::AgentFile;
 use crate::book_file::BookFile;
-use crate::check::{finding_json, nothing_known, of_messages, request_body};
+use crate::check::{finding_json, of_messages, request_body};
 use crate::error::OperationError;
 use crate::given::{Given, file_to_json, finish, need, need_text};
 use crate::scan;
@@ -25,9 +25,6 @@ pub(crate) fn check(mut input: Map<String, Value>) -> Result<Value, OperationErr
     texts.add(&name, &bytes);
     let (kind, found) = match look(&bytes, &name) {
         Ok((kind, found)) => (Some(kind), found),
-        Err(ImportError::UnknownShape { found, .. }) => {
-            (None, vec![texts.explained(&name, &nothing_known(found))])
-        }
         Err(error) => (None, vec![texts.explained(&name, &error)]),
     };
     let positions = texts.positions(&found);
@@ -40,20 +37,22 @@ pub(crate) fn check(mut input: Map<String, Value>) -> Result<Value, OperationErr
 /// Reads a document as what it is, and says what that is.
 fn look(bytes: &[u8], name: &str) -> Result<(&'static str, Vec<Diagnostic>), ImportError> {
     let limits = Limits::default();
-    let detection = detect(bytes, name, &limits)?;
-    let format = detection.as_ref().map(|detection| detection.format);
-    let (kind, mut found) = match format {
-        None if let Some(found) = request_body(bytes, name, &limits) => return Ok(("request_body", found)),
-        Some(format) if format.is_conversation() => match of_messages(bytes, name)? {
-            (true, found) => return Ok(("request_body", found)),
+    let format = match detect(bytes, name, &limits) {
+        Ok(format) => format,
+        Err(unknown) => {
+            let found = request_body(bytes, name, &limits);
+            return found.map(|found| ("request_body", found)).ok_or(unknown);
+        }
+    };
+    Ok(match format {
+        format if format.is_conversation() => match of_messages(bytes, name)? {
+            (true, found) => ("request_body", found),
             (false, found) => (format.id(), found),
         },
-        Some(format) if format.is_worldbook() => (format.id(), scan::findings(bytes, name)?),
-        Some(Format::Profile) => (Format::Profile.id(), read_profile(bytes, name, &limits)?.diagnostics),
-        format => (format.unwrap_or(Format::Agent).id(), of_agent(bytes, name)?),
-    };
-    found.extend(detection.and_then(|detection| detection.guess));
-    Ok((kind, found))
+        format if format.is_worldbook() => (format.id(), scan::findings(bytes, name)?),
+        Format::Profile | Format::PlainText => (format.id(), read_profile(bytes, name, &limits)?.diagnostics),
+        format => (format.id(), of_agent(bytes, name)?),
+    })
 }
 
 /// Reads an agent, compiles it, and looks at what it costs in a cache.

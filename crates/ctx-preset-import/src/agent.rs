@@ -41,9 +41,18 @@ pub fn read_agent(
     anchors: &AnchorRegistry,
 ) -> Result<Imported<Agent>, ImportError> {
     let document = Document::read(bytes, name, limits)?;
+    let guess = format::weakly_told(&document.value, is_agent);
     let mut imported = read_value(document.value, anchors)?;
-    imported.diagnostics.splice(..0, document.diagnostics);
+    imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
     Ok(imported.named(name))
+}
+
+/// Returns whether an agent can be read from a format.
+const fn is_agent(format: Format) -> bool {
+    matches!(
+        format,
+        Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile | Format::ChatMessages
+    )
 }
 
 /// Reads an agent from the value of a document.

@@ -51,7 +51,11 @@ pub fn read_conversation(
     name: &str,
     limits: &Limits,
 ) -> Result<Imported<Session>, ImportError> {
-    read_document(Document::read(bytes, name, limits)?, name).map(|(imported, _)| imported)
+    let document = Document::read(bytes, name, limits)?;
+    let guess = format::weakly_told(&document.value, Format::is_conversation);
+    let (mut imported, _) = read_document(document, name)?;
+    imported.diagnostics.splice(..0, guess.map(|guess| guess.in_document(name)));
+    Ok(imported)
 }
 
 /// Which items of a list of messages became what.

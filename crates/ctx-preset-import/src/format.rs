@@ -8,10 +8,12 @@ use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::container::base64_text::behind_data_url;
 use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::limits::Limits;
-pub(crate) use evidence::{Detected, detected, is_profile, shape, source_format};
+use evidence::detected;
+pub(crate) use evidence::{Detected, is_profile, shape, source_format};
 
 /// The form in which a document holds an agent, a conversation or a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -214,46 +216,64 @@ impl Format {
     }
 }
 
-/// What a document is taken for, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detection {
-    /// What it is taken for.
-    pub format: Format,
-    /// A warning that names the evidence, where that may be found in other files too.
-    pub guess: Option<Diagnostic>,
-}
-
-/// Returns what a document is, as far as one can tell; none of ours is `None`.
+/// Returns what a document is, by the evidence that [`crate::import`] goes by; where nothing tells, the error names the
+/// nearest formats.
 ///
 /// Some documents can be read as two things: a list of `{role, content}` is a preset as well as a
-/// conversation (here: a conversation). [`crate::read_agent`] and its siblings read what they are asked for.
+/// conversation (here: a conversation). [`crate::read_agent`] and its siblings read what they are asked for, and warn
+/// where other files have the same evidence.
 ///
 /// ```
 /// use ctx_preset_import::{Format, Limits, detect};
 ///
 /// let of = |text: &str| detect(text.as_bytes(), "a.json", &Limits::default());
-/// let agent = of(r#"{"presetMessages": []}"#)?;
-/// assert!(agent.is_some_and(|agent| agent.format == Format::Agent && agent.guess.is_none()));
-/// let profile = of(r#"{"name": "Actor", "content": "You are an actor."}"#)?;
-/// assert!(profile.is_some_and(|profile| profile.format == Format::Profile && profile.guess.is_some()));
+/// assert_eq!(of(r#"{"presetMessages": []}"#)?, Format::Agent);
+/// assert!(of(r#"{"name": "Actor", "content": "You are an actor."}"#).is_err());
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Option<Detection>, ImportError> {
+pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Format, ImportError> {
     let document = Document::read(bytes, name, limits)?;
-    Ok(match (&document.value, document.syntax) {
-        (Value::String(_), Syntax::Yaml) => Some(Detection { format: Format::PlainText, guess: None }),
-        (value, _) => evidence::source_format(value).map(|format| Detection {
-            format,
-            guess: guess(value, name, format).map(|it| it.in_document(name)),
+    match detected_in(&document, name) {
+        Detected::Certain(format) | Detected::Guess(format, _) => Ok(format),
+        Detected::Unknown(nearest) => Err(ImportError::UnknownShape {
+            expected: "an agent, a preset, a worldbook, a conversation, a request body or a user profile",
+            found: describe_keys(&document.value),
+            help: Some(help_unknown(&nearest)),
         }),
-    })
+    }
 }
 
-/// Returns a warning that names the evidence by which a value is read as this format, where other files have that too.
-fn guess(value: &Value, name: &str, format: Format) -> Option<Diagnostic> {
-    let what = evidence::weak_evidence(value, stem(name))?;
-    let help = phrase!("if it is something else, ignore what is found in it");
-    Some(guessed(format, what).with_help(help))
+/// Returns what a document of a file with this name is, and how sure that is.
+pub(crate) fn detected_in(document: &Document, name: &str) -> Detected {
+    match (&document.value, document.syntax) {
+        // A picture as text is nobody's profile, and JSON is no plain text.
+        (Value::String(text), syntax)
+            if syntax != Syntax::Yaml || behind_data_url(text.as_bytes()).is_some() =>
+        {
+            Detected::Unknown(Vec::new())
+        }
+        (value, _) => detected(value, stem(name)),
+    }
+}
+
+/// Says what to do about a file that nothing tells.
+pub(crate) fn help_unknown(nearest: &[Format]) -> Phrase {
+    let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
+    match nearest.is_empty() {
+        true => phrase!("leave it out, or give the file that the other application exports"),
+        false => phrase!(
+            "leave it out, or say what it is with `--as`, such as {nearest}",
+            nearest = nearest.join(", ")
+        ),
+    }
+}
+
+/// Returns a warning that names the evidence by which a document is read as what was asked for, where other files have
+/// that evidence too.
+pub(crate) fn weakly_told(value: &Value, is_asked: fn(Format) -> bool) -> Option<Diagnostic> {
+    let (format, what) = evidence::weak_evidence(value, is_asked)?;
+    let help = phrase!("if it is something else, name another file");
+    Some(guessed(format, what).with_help(help).at_pointer(""))
 }
 
 /// Describes by what a format was guessed.
@@ -271,9 +291,13 @@ pub(crate) fn stem(name: &str) -> &str {
 
 /// Names a value that is not what was asked for, by what it is or by its keys.
 pub(crate) fn describe(value: &Value) -> Phrase {
-    if let Some(format) = shape(value) {
-        return format.to_string().into();
-    }
+    let is_book = value.get("entries").is_some();
+    let foreign = || value.as_object().and_then(evidence::foreign).or(is_book.then_some(Format::Worldbook));
+    shape(value).or_else(foreign).map_or_else(|| describe_keys(value), |format| format.to_string().into())
+}
+
+/// Names a value by its keys.
+pub(crate) fn describe_keys(value: &Value) -> Phrase {
     match value {
         Value::Null => phrase!("nothing"),
         Value::Bool(_) | Value::Number(_) => phrase!("a single value"),
@@ -289,12 +313,6 @@ pub(crate) fn describe(value: &Value) -> Phrase {
 const SHOWN_KEYS: usize = 8;
 
 fn describe_object(map: &Map<String, Value>) -> Phrase {
-    if let Some(format) = evidence::foreign(map) {
-        return format.to_string().into();
-    }
-    if map.contains_key("entries") {
-        return Format::Worldbook.to_string().into();
-    }
     let keys = Argument::names(map.keys().take(SHOWN_KEYS).map(|key| excerpt(key)), Divider::Comma);
     if map.len() > SHOWN_KEYS {
         return phrase!("an object with the keys {keys} and more", keys);

@@ -50,7 +50,7 @@ pub use conversation::ChatMessage;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
 pub use document::{BadLine, Document, Syntax, decode, repaired_json, write_document};
 pub use error::ImportError;
-pub use format::{Detection, Format, detect};
+pub use format::{Format, detect};
 pub use formats::aio_hub::export_agent;
 pub use formats::sillytavern::{
     card_book, export_card, export_card_picture, export_preset, export_regex_scripts, read_regex_scripts,

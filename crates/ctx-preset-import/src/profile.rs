@@ -57,10 +57,17 @@ fn is_profile(value: &Value) -> bool {
 }
 
 fn object(value: Value, mut diagnostics: Vec<Diagnostic>) -> Imported<UserProfile> {
+    diagnostics.extend(format::weakly_told(&value, |format| format == Format::Profile));
+    let mut profile = read_value(value);
+    profile.diagnostics.splice(..0, diagnostics);
+    profile
+}
+
+/// Reads a profile from the value of a document, whatever it holds.
+pub(crate) fn read_value(value: Value) -> Imported<UserProfile> {
     let mut reader = Reader::new();
     let profile = UserProfile::read(value, &mut reader);
-    diagnostics.extend(reader.finish());
-    diagnostics.extend(misspelt_in_profile(&profile));
+    let diagnostics = [reader.finish(), misspelt_in_profile(&profile)].concat();
     Imported { value: profile, format: Format::Profile, diagnostics }
 }
 

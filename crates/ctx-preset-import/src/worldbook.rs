@@ -52,8 +52,9 @@ pub fn read_worldbook_with_origin(
     limits: &Limits,
 ) -> Result<(Imported<Worldbook>, WorldbookOrigin), ImportError> {
     let document = Document::read(bytes, name, limits)?;
+    let guess = format::weakly_told(&document.value, Format::is_worldbook);
     let (mut imported, origin) = read_form(Form::of(document.value)?);
-    imported.diagnostics.splice(..0, document.diagnostics);
+    imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
     Ok((imported.named(name), origin))
 }
 
@@ -219,7 +220,7 @@ fn is_entry(value: &Value) -> bool {
 fn unknown_shape(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "a worldbook (an object with `entries`)",
-        found: format::describe(value),
+        found: format::describe_keys(value),
         help: None,
     }
 }

@@ -7,7 +7,8 @@ mod kind;
 use std::path::{Path, PathBuf};
 
 use ctx_engine::{Compile, Engine, Format, ImportError, Limits, read_profile};
-use ctx_operations::check::{nothing_known, of_messages, request_body};
+use ctx_operations::check::{of_messages, request_body};
+use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_preset_import::detect;
 use ctx_types::{Diagnostic, Phrase};
 use serde_json::Value;
@@ -31,6 +32,8 @@ pub struct Checker {
     engine: Engine,
     with: Compile,
     books: Books,
+    /// What files are of which nothing tells what they are.
+    format: Option<Format>,
 }
 
 /// What was looked at: a file, or several that belong together.
@@ -61,7 +64,14 @@ impl Checker {
         let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
         let (books, _) = Books::read(&files, &mut Sources::default())?;
         let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
-        Ok(Self { engine, with, books })
+        Ok(Self { engine, with, books, format: None })
+    }
+
+    /// Reads files as this format where nothing tells what they are.
+    #[must_use]
+    pub fn naming(mut self, format: Option<Format>) -> Self {
+        self.format = format;
+        self
     }
 
     /// Checks files and folders, one file after the other and each once; of a folder, files that are nothing of ours
@@ -87,9 +97,6 @@ impl Checker {
         let mut sources = Sources::default();
         let read = self.read(path, bytes, &mut sources).map_err(|error| match error {
             Unread::Known(found) => *found,
-            Unread::Odd(ImportError::UnknownShape { found, .. }) => {
-                sources.explained(&name, &nothing_known(found))
-            }
             Unread::Odd(error) => sources.explained(&name, &error),
         });
         Checked::of(name, read, sources)
@@ -140,9 +147,6 @@ impl Checker {
                     Ok(read) => Ok(read),
                     Err(Unread::Known(found)) => Err(*found),
                     Err(Unread::Odd(ImportError::UnknownShape { .. })) if is_of_folder => return None,
-                    Err(Unread::Odd(ImportError::UnknownShape { found, .. })) => {
-                        Err(sources.explained(&name, &nothing_known(found)))
-                    }
                     Err(Unread::Odd(error)) => Err(sources.explained(&name, &error)),
                 }
             }
@@ -213,43 +217,48 @@ fn without_fixes(path: &Path, mut found: Vec<Diagnostic>, fixes: &mut Option<Fix
     found
 }
 
-/// Reads a file as what it is, and says what that is; a guess is a finding.
+/// Reads a file as what it is, and says what that is.
 fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
-    let detection = detect(bytes, &files::name(path), &Limits::default())?;
-    let format = detection.as_ref().map(|detection| detection.format);
-    let (kind, mut found) = look_as(format, bytes, path, checker)?;
-    let guess = detection.and_then(|detection| detection.guess);
-    found.extend(guess.filter(|_| matches!(kind, Kind::Format(_))));
-    Ok((kind, found))
+    let (name, limits) = (&*files::name(path), Limits::default());
+    let detected = detect(bytes, name, &limits);
+    // Parts of a case look like an agent without entries.
+    let is_part = matches!(detected, Ok(Format::Agent) | Err(ImportError::UnknownShape { .. }));
+    if is_part && case::is_case(path) {
+        return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
+    }
+    match (detected, checker.format) {
+        (Ok(format), _) => look_as(format, bytes, path, checker),
+        (Err(unknown), named) if matches!(unknown, ImportError::UnknownShape { .. }) => {
+            if let Some(found) = request_body(bytes, name, &limits) {
+                return Ok((Kind::RequestBody, found));
+            }
+            let (kind, mut found) = look_as(named.ok_or(unknown)?, bytes, path, checker)?;
+            // What is said by hand is no guess.
+            found.retain(|finding| finding.code != GUESSED_FORMAT);
+            Ok((kind, found))
+        }
+        (Err(error), _) => Err(error),
+    }
 }
 
 /// Reads a file as what it was taken for.
 fn look_as(
-    format: Option<Format>,
+    format: Format,
     bytes: &[u8],
     path: &Path,
     checker: &Checker,
 ) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
-    let (name, limits) = (&*files::name(path), Limits::default());
-    // Parts of a case look like an agent without entries.
-    if case::is_case(path) && format.is_none_or(|format| format == Format::Agent) {
-        return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
-    }
-    if format.is_none()
-        && let Some(found) = request_body(bytes, name, &limits)
-    {
-        return Ok((Kind::RequestBody, found));
-    }
-    if let Some(format) = format.filter(|format| format.is_conversation()) {
-        let (is_body, found) = of_messages(bytes, name)?;
-        return Ok((if is_body { Kind::RequestBody } else { Kind::Format(format) }, found));
-    }
+    let name = &*files::name(path);
     let found = match format {
-        Some(format) if format.is_worldbook() => scan::findings(bytes, name)?,
-        Some(Format::Profile) => read_profile(bytes, name, &limits)?.diagnostics,
+        format if format.is_conversation() => {
+            let (is_body, found) = of_messages(bytes, name)?;
+            return Ok((if is_body { Kind::RequestBody } else { Kind::Format(format) }, found));
+        }
+        format if format.is_worldbook() => scan::findings(bytes, name)?,
+        Format::Profile | Format::PlainText => read_profile(bytes, name, &Limits::default())?.diagnostics,
         _ => of_agent(bytes, path, checker)?,
     };
-    Ok((Kind::Format(format.unwrap_or(Format::Agent)), found))
+    Ok((Kind::Format(format), found))
 }
 
 /// Reads a file as what it is.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use ctx_engine::{Format, Limits};
+use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
 use ctx_project::files::{self, Existing, FilesRead};
 use ctx_project::folder::{self as listing, FolderEntry};
@@ -178,18 +178,15 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
     if bytes.len() as u64 > MAX_TOLD || ctx_project::case::is_case(Path::new(path)) {
         return FileKind::Other;
     }
-    match detect(bytes, path, &Limits::default()).map(|found| found.map(|found| found.format)) {
-        Ok(Some(Format::PresetList | Format::PresetFile)) => FileKind::Preset,
-        Ok(Some(Format::Agent)) => FileKind::Agent,
-        Ok(Some(Format::Profile)) => FileKind::Profile,
-        Ok(Some(format)) if format.is_worldbook() => FileKind::Worldbook,
-        Ok(Some(format)) if format.is_conversation() => FileKind::Conversation,
-        Ok(Some(format)) if is_agent(format) => FileKind::Agent,
-        Ok(Some(_) | None) => match is_settings(path, bytes) {
-            true => FileKind::Settings,
-            false => FileKind::Other,
-        },
-        Err(_) => FileKind::Other,
+    match detect(bytes, path, &Limits::default()) {
+        Ok(Format::PresetList | Format::PresetFile) => FileKind::Preset,
+        Ok(Format::Agent) => FileKind::Agent,
+        Ok(Format::Profile) => FileKind::Profile,
+        Ok(format) if format.is_worldbook() => FileKind::Worldbook,
+        Ok(format) if format.is_conversation() => FileKind::Conversation,
+        Ok(format) if is_agent(format) => FileKind::Agent,
+        Ok(_) | Err(ImportError::UnknownShape { .. }) if is_settings(path, bytes) => FileKind::Settings,
+        Ok(_) | Err(_) => FileKind::Other,
     }
 }
 

@@ -3,6 +3,7 @@
 use ctx_language::Language;
 
 use anyhow::Result;
+use ctx_engine::Format;
 use ctx_types::{Severity, count_of, phrase};
 use serde_json::{Value, json};
 
@@ -24,7 +25,8 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
     if arguments.fix && arguments.paths.iter().any(|path| files::is_stdin(path)) {
         return Err(Told(phrase!("standard input cannot be changed; name a file")).into());
     }
-    let checker = Checker::new(&arguments.worldbooks)?;
+    let named = arguments.format.as_deref().and_then(Format::parse);
+    let checker = Checker::new(&arguments.worldbooks)?.naming(named);
     let mut fixes = arguments.fix.then(|| Fixes::new(arguments.dry_run));
     let mut totals = Totals::default();
     checker.check(&arguments.paths, &mut fixes, &mut |checked| {

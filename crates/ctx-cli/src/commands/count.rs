@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use ctx_engine::{Compile, Context, Engine, Limits, Switches, has_inline_picture};
+use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches, has_inline_picture};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::{MergeConsecutiveRoles, MergeSystemToHead, TokenLimiter};
 use ctx_tokens::{Counter, MAX_TOKENS, ModelFacts, message_cost};
@@ -92,8 +92,7 @@ impl Way<'_> {
 }
 
 fn is_conversation(bytes: &[u8], name: &str) -> bool {
-    let detection = detect(bytes, name, &Limits::default());
-    detection.is_ok_and(|found| found.is_some_and(|found| found.format.is_conversation()))
+    detect(bytes, name, &Limits::default()).is_ok_and(Format::is_conversation)
 }
 
 fn text(

@@ -1,35 +1,72 @@
 //! `ctx check --explain`: what the code of a finding means.
 
 use anyhow::Result;
-use ctx_language::{CodeText, Language};
-use ctx_types::phrase;
+use ctx_language::{Explanation, Language, Shown};
+use ctx_types::{Argument, Divider, Phrase, phrase};
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::explanations::{self, Explanation, Shown};
 use crate::{lang, show};
 use ctx_project::error::ProjectError;
 
 /// Prints what is said about a code; another one is a usage error.
 pub(crate) fn run(language: Language, code: &str, as_json: bool) -> Result<Exit> {
-    let explanation =
-        explanations::find(code, |known| translated(language, *known).title).map_err(ProjectError::Usage)?;
+    let code = code_of(code).map_err(ProjectError::Usage)?;
+    let unknown = || ProjectError::Usage(nothing(language, &code));
     match as_json {
-        true => show::json(&explanation.to_json())?,
-        false => show::result(&drawn(language, &translated(language, explanation)))?,
+        true => show::json(&json(&Language::En.explanation(&code).ok_or_else(unknown)?))?,
+        false => show::result(&drawn(language, &language.explanation(&code).ok_or_else(unknown)?))?,
     }
     Ok(Exit::Success)
 }
 
-/// Writes all but the example in the language of the run.
-fn translated(language: Language, known: Explanation) -> Explanation {
-    let own = CodeText { title: known.title, way_out: known.way_out };
-    let CodeText { title, way_out } = language.code(known.code).unwrap_or(own);
-    Explanation { title, way_out, cause: language.cause(known.code).unwrap_or(known.cause), ..known }
+/// Reads a code as people write it: `CTX0200`, `ctx0200` or `200`.
+fn code_of(asked: &str) -> Result<String, Phrase> {
+    let digits = match asked.split_at_checked(3) {
+        Some((letters, digits)) if letters.eq_ignore_ascii_case("ctx") => digits,
+        _ => asked,
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = is_number.then(|| digits.parse::<u16>().ok()).flatten();
+    let number =
+        number.ok_or_else(|| phrase!("`{asked}` is not a code; write one such as `CTX0200`", asked))?;
+    Ok(format!("CTX{number:04}"))
+}
+
+/// Reports that there is no such code, and which ones are nearest to it.
+fn nothing(language: Language, code: &str) -> Phrase {
+    let below = language.explanations().filter(|known| known.code < code).last();
+    let above = language.explanations().find(|known| known.code > code);
+    let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, known.title));
+    phrase!(
+        "there is no code `{code}`; the nearest are {near}",
+        code,
+        near = Argument::list(near, Divider::And)
+    )
+}
+
+/// Writes all of it as JSON.
+fn json(explanation: &Explanation) -> Value {
+    let (shown_by, needs) = match explanation.shown {
+        Shown::By(command) => (Some(command), None),
+        Shown::ByPrograms => (None, Some("program")),
+        Shown::WithServer => (None, Some("server")),
+    };
+    json!({
+        "code": explanation.code,
+        "title": explanation.title,
+        "cause": explanation.cause,
+        "example": explanation.example,
+        "file": explanation.file,
+        "shownBy": shown_by,
+        "needs": needs,
+        "wayOut": explanation.way_out,
+    })
 }
 
 /// Writes it with headings in the language of the run.
 fn drawn(language: Language, explanation: &Explanation) -> String {
-    let Explanation { code, title, cause, example, file, shown, way_out } = *explanation;
+    let Explanation { code, title, cause, example, file, shown, way_out, .. } = *explanation;
     let heading = match file {
         Some(file) => phrase!("Example, {file}:", file),
         None => phrase!("Example:"),

@@ -1,14 +1,9 @@
 //! `ctx check --explain`: what codes mean, and that their examples are reported as they say.
 
-use std::path::Path;
-
+use ctx_language::{Explanation, Language, Shown};
 use insta::assert_snapshot;
 
 use crate::{Folder, ctx};
-
-#[expect(dead_code, reason = "the command prints what the tests look at")]
-#[path = "../../src/explanations.rs"]
-mod texts;
 
 #[test]
 fn a_code_is_explained_without_any_file() {
@@ -77,19 +72,9 @@ fn a_code_and_a_file_are_not_asked_for_together() {
     assert!(answer.starts_with("exit code 2\n"), "{answer}");
 }
 
-#[test]
-fn every_text_can_be_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/explanations");
-    let files = std::fs::read_dir(folder).unwrap().map(|file| std::fs::read_to_string(file.unwrap().path()));
-    let written: usize = files.map(|text| text.unwrap().matches("\n## ").count()).sum();
-    let codes: Vec<&str> = texts::all().map(|explanation| explanation.code).collect();
-    assert_eq!(codes.len(), written);
-    assert!(codes.is_sorted_by(|one, next| one < next), "{codes:?}");
-}
-
 /// Runs the example of a code, if a command shows it, and returns what is printed.
-fn shown(explanation: &texts::Explanation, lang: &str) -> Option<String> {
-    let texts::Shown::By(command) = explanation.shown else { return None };
+fn shown(explanation: &Explanation, lang: &str) -> Option<String> {
+    let Shown::By(command) = explanation.shown else { return None };
     let file = explanation.file.map(|name| (name, explanation.example));
     let folder = Folder::with(file.as_slice());
     if let Some(arguments) = command.strip_prefix("ctx ") {
@@ -104,7 +89,7 @@ fn shown(explanation: &texts::Explanation, lang: &str) -> Option<String> {
 #[test]
 fn examples_are_reported_as_they_say() {
     let mut count = 0;
-    for explanation in texts::all() {
+    for explanation in Language::En.explanations() {
         let Some(answer) = shown(&explanation, "en") else { continue };
         assert!(answer.contains(explanation.code), "{}\n{answer}", explanation.code);
         count += 1;
@@ -117,7 +102,9 @@ fn examples_are_reported_as_they_say() {
 fn examples_are_told_in_chinese_too() {
     let mut missing = std::collections::BTreeSet::new();
     let is_data = |command: &str| command.contains("--json") || command.contains("format json");
-    let read = texts::all().filter(|one| !matches!(one.shown, texts::Shown::By(command) if is_data(command)));
+    let read = Language::En
+        .explanations()
+        .filter(|one| !matches!(one.shown, Shown::By(command) if is_data(command)));
     for answer in read.filter_map(|explanation| shown(&explanation, "zh")) {
         let is_finding = |line: &&str| line.contains("[CTX") && line.contains("]: ");
         let told = answer.lines().filter(is_finding).filter_map(|line| line.split_once("]: "));

@@ -63,7 +63,7 @@ fn read(path: &Path) -> Option<(&'static str, Value)> {
     let name = path.file_name()?.to_str()?;
     let stem = name.split(['.', '_']).next()?;
     let bytes = path.is_file().then(|| std::fs::read(path).unwrap())?;
-    let format = detect(&bytes, name, &Limits::default()).ok()?.map(|found| found.format);
+    let format = detect(&bytes, name, &Limits::default()).ok();
     let value = Document::read(&bytes, name, &Limits::default()).ok()?.value;
     Some((kind_of(stem, format)?, value))
 }

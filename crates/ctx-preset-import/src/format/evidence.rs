@@ -6,11 +6,12 @@ mod table;
 
 pub(crate) use objects::is_profile;
 
+use ctx_types::{Agent, UserProfile, Worldbook};
 use serde_json::{Map, Value};
 
 use super::Format;
 use lists::{Strictness, is_list_of_scripts, list_shape, messages};
-use objects::is_name_of_profile;
+use objects::{has_only, is_name_of_profile};
 use table::{Evidence, FOREIGN, OWN, OWN_BEFORE_MESSAGES, Worth};
 
 /// What a document is, and how sure that is.
@@ -82,30 +83,35 @@ fn nearest(map: &Map<String, Value>) -> Vec<Format> {
 
 /// Returns what a value is, files of other applications among it, as far as one can tell.
 pub(crate) fn source_format(value: &Value) -> Option<Format> {
-    likely(value).map(|(format, _)| format)
-}
-
-/// As [`source_format`], with the evidence in words.
-fn likely(value: &Value) -> Option<(Format, &'static str)> {
     let Value::Object(map) = value else {
         let scripts = value.as_array().filter(|items| is_list_of_scripts(items));
-        return scripts.map(|_| (Format::RegexScripts, "")).or_else(|| own_shape(value));
+        return scripts.map(|_| Format::RegexScripts).or_else(|| shape(value));
     };
-    let certain = foreign(map).map(|format| (format, ""));
-    certain.or_else(|| match own(map) {
-        shape @ (None | Some((Format::Profile, _))) => guessed(map).or(shape),
+    foreign(map).or_else(|| match own(map).map(|(format, _)| format) {
+        shape @ (None | Some(Format::Profile)) => guessed(map).or(shape),
         shape => shape,
     })
 }
 
-/// Returns what tells that a document is what it is taken for, in words; `None` if it is certain.
-pub(super) fn weak_evidence(value: &Value, stem: &str) -> Option<&'static str> {
-    match detected(value, stem) {
-        Detected::Certain(_) => None,
-        Detected::Guess(Format::Profile | Format::PlainText, _) if is_name_of_profile(stem) => None,
-        Detected::Guess(_, what) => Some(what),
-        Detected::Unknown(_) => likely(value).map(|(_, what)| what).filter(|what| !what.is_empty()),
+/// Returns what tells that a value is what was asked for, in words; `None` if nothing else has it, or if it has nothing
+/// else.
+pub(super) fn weak_evidence(value: &Value, is_asked: fn(Format) -> bool) -> Option<(Format, &'static str)> {
+    match detected(value, "") {
+        Detected::Certain(format) if is_asked(format) => None,
+        Detected::Guess(format, what) if is_asked(format) => Some((format, what)),
+        _ => own_shape(value).filter(|(format, _)| is_asked(*format) && !has_only_keys_of(*format, value)),
     }
+}
+
+/// Returns whether a value has nothing but what a form of ours has.
+fn has_only_keys_of(format: Format, value: &Value) -> bool {
+    let known: &[&str] = match format {
+        Format::Agent => Agent::KEYS,
+        Format::Profile => UserProfile::KEYS,
+        Format::Worldbook => Worldbook::KEYS,
+        _ => return value.as_array().is_some_and(Vec::is_empty),
+    };
+    value.as_object().is_some_and(|map| has_only(map, known))
 }
 
 /// Returns what a value is of our own forms, for readers that are asked for one.
@@ -129,9 +135,9 @@ pub(super) fn foreign(map: &Map<String, Value>) -> Option<Format> {
     Some(versioned(row.format, map))
 }
 
-fn guessed(map: &Map<String, Value>) -> Option<(Format, &'static str)> {
-    let rows = FOREIGN.iter().filter(|row| row.worth != Worth::Certain);
-    rows.into_iter().find(|row| (row.fits)(map)).map(|row| (row.format, row.what))
+fn guessed(map: &Map<String, Value>) -> Option<Format> {
+    let mut rows = FOREIGN.iter().filter(|row| row.worth == Worth::Guess);
+    rows.find(|row| (row.fits)(map)).map(|row| row.format)
 }
 
 fn own(map: &Map<String, Value>) -> Option<(Format, &'static str)> {

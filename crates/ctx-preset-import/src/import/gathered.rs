@@ -172,8 +172,6 @@ impl Gathered {
     }
 
     fn add_source(&mut self, mut source: Source, file: SourceFile<'_>, options: &ImportOptions) {
-        // Whoever reads a profile tells what is odd about its document.
-        source.diagnostics.retain(|_| source.format != Some(Format::Profile));
         let key = self.key(source.format, source.stem());
         let kept_at = format!("/imported/{key}");
         let mut report = FileReport {

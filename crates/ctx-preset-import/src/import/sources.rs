@@ -4,10 +4,9 @@ use ctx_types::Diagnostic;
 use serde_json::Value;
 
 use super::SourceFile;
-use crate::container::base64_text::behind_data_url;
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
-use crate::format::{Detected, Format, detected, stem};
+use crate::format::{Detected, Format, detected_in, stem};
 use crate::limits::Limits;
 use crate::report::Extent;
 
@@ -51,16 +50,7 @@ impl Source {
     /// Takes a document that was read; `named` is the format of those that nothing tells for certain, and of one that is
     /// given by itself whatever its content tells.
     pub(super) fn of(document: Document, name: &str, named: Option<Named>) -> Self {
-        let detected = match (&document.value, document.syntax) {
-            // A picture as text is nobody's profile, and JSON is no plain text.
-            (Value::String(text), syntax)
-                if syntax != Syntax::Yaml || behind_data_url(text.as_bytes()).is_some() =>
-            {
-                Detected::Unknown(Vec::new())
-            }
-            (value, _) => detected(value, stem(name)),
-        };
-        let (format, guessed_by, nearest) = match (detected, named) {
+        let (format, guessed_by, nearest) = match (detected_in(&document, name), named) {
             (_, Some(Named { format, is_alone: true })) => (Some(format), None, Vec::new()),
             (Detected::Certain(format), _) | (_, Some(Named { format, .. })) => {
                 (Some(format), None, Vec::new())

@@ -8,8 +8,7 @@ use super::sources::Source;
 use super::{ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows};
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
-use crate::format::Format;
-use crate::format::stem;
+use crate::format::{Format, help_unknown, stem};
 use crate::formats::aio_hub;
 use crate::formats::risu::{self, Module};
 use crate::formats::sillytavern::card::Card;
@@ -213,7 +212,11 @@ impl Gathered {
             }
             Format::Profile | Format::PlainText => {
                 let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
-                let taken = match profile::read_profile(file.bytes, file.name, limits) {
+                let read = match value {
+                    value @ Value::Object(_) => Ok(profile::read_value(value)),
+                    _ => profile::read_profile(file.bytes, file.name, limits),
+                };
+                let taken = match read {
                     Ok(imported) => {
                         let taken = first(&mut self.made.profile, imported.value, "profile");
                         taken.after(imported.diagnostics)
@@ -338,18 +341,8 @@ fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
 
 /// Reports that nothing tells what a file is, and which formats are nearest.
 fn unknown(nearest: &[Format]) -> Diagnostic {
-    let found =
-        Diagnostic::error(codes::UNKNOWN_FILE, phrase!("the file has no format that can be imported"));
-    let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
-    found.with_help(match nearest.is_empty() {
-        true => phrase!("leave it out, or give the file that the other application exports"),
-        false => {
-            phrase!(
-                "leave it out, or say what it is with `--as`, such as {nearest}",
-                nearest = nearest.join(", ")
-            )
-        }
-    })
+    let message = phrase!("the file has no format that can be imported");
+    Diagnostic::error(codes::UNKNOWN_FILE, message).with_help(help_unknown(nearest))
 }
 
 /// Keeps the first of a kind; a further one is reported.

@@ -152,8 +152,10 @@ fn the_first_agent_of_an_export_is_read_and_the_rest_kept() {
         }),
         &[(codes::SEVERAL_AGENTS, "/agents/1"), (WRONG_TYPE, "/agents/0/presetMessages/0")],
     );
-    let agents =
-        read(&json!({ "type": "x", "agents": [{}, { "id": "o" }, { "name": "Oz" }, 3] }).to_string());
+    let agents = read(
+        &json!({ "type": "AIO_Agent_Export", "agents": [{}, { "id": "o" }, { "name": "Oz" }, 3] })
+            .to_string(),
+    );
     let message = "only the first of 4 agents is read, not `o`, `Oz`, `without a name`";
     assert_eq!(agents.diagnostics[0].message, message);
 }

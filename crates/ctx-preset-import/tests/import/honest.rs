@@ -8,7 +8,7 @@ mod others;
 
 use ctx_preset_import::{
     FieldReport, FieldReports, FieldStatus, Import, ImportOptions, Limits, SourceFile, detect, export_card,
-    export_lorebook, export_preset, export_regex_scripts, import,
+    export_lorebook, export_preset, export_regex_scripts, import, read_conversation, read_worldbook,
 };
 use ctx_types::{Agent, Persist as _, Reader, Worldbook};
 use proptest::prelude::*;
@@ -19,11 +19,13 @@ fn import_one(document: &Value) -> Import {
     import(&[SourceFile { name: "file.json", bytes: text.as_bytes() }], &named(&text))
 }
 
-/// Records for a document what it may be: the report is true of those too that nothing tells for certain.
+/// Says by hand what a document may be: the report is true of those too that nothing tells.
 fn named(text: &str) -> ImportOptions {
     let mut options = ImportOptions::default();
-    let detection = detect(text.as_bytes(), "file.json", &Limits::default()).unwrap();
-    options.format = detection.map(|found| found.format);
+    let (bytes, name, limits) = (text.as_bytes(), "file.json", &Limits::default());
+    let format = detect(bytes, name, limits);
+    let format = format.or_else(|_| read_worldbook(bytes, name, limits).map(|book| book.format));
+    options.format = format.or_else(|_| read_conversation(bytes, name, limits).map(|chat| chat.format)).ok();
     options
 }
 

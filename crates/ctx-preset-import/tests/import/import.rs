@@ -1,6 +1,10 @@
 //! Files of other applications as an agent.
 
-use ctx_preset_import::{FieldStatus, Format, Import, ImportOptions, Limits, SourceFile, detect, import};
+use ctx_anchors::AnchorRegistry;
+use ctx_preset_import::{
+    FieldStatus, Format, Import, ImportOptions, Limits, SourceFile, codes, detect, import, read_agent,
+    read_conversation, read_profile, read_worldbook,
+};
 use ctx_types::Persist as _;
 use serde_json::{Value, json};
 
@@ -632,7 +636,7 @@ fn uids_of_a_book_that_stand_twice_are_told() {
 }
 
 #[test]
-fn no_file_of_others_is_certain() {
+fn no_file_of_others_is_taken_for_ours() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/files_of_others_are_refused");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -640,10 +644,46 @@ fn no_file_of_others_is_certain() {
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.extension().is_some_and(|ending| ending == "json") {
             let found = detect(&std::fs::read(&path).unwrap(), name, &Limits::default());
-            let is_certain = found.is_ok_and(|found| found.is_some_and(|found| found.guess.is_none()));
-            assert!(!is_certain, "{name}");
+            assert!(found.is_err(), "{name}: {found:?}");
             seen += 1;
         }
     }
     assert!(seen > 50, "{seen}");
+}
+
+#[test]
+fn what_is_asked_for_is_read_by_less_and_weak_evidence_is_told() {
+    let told = |found: &[ctx_types::Diagnostic]| {
+        found.iter().find(|found| found.code == codes::GUESSED_FORMAT).map(|found| found.message.to_string())
+    };
+    let limits = Limits::default();
+    let profile = |text: &str| {
+        read_profile(text.as_bytes(), "a.json", &limits).map(|read| told(&read.diagnostics)).ok()
+    };
+    let because =
+        |format: &str, what: &str| Some(Some(format!("the file is read as {format} because of {what}")));
+    assert_eq!(profile(r#"{"name": "Kim", "content": "Counts."}"#), Some(None));
+    let text = because("a user profile", "a text under `content`");
+    assert_eq!(profile(r#"{"name": "Kim", "content": "Counts.", "version": 1}"#), text);
+    assert_eq!(profile(r#"{"name": "left-pad", "version": "1.0.0"}"#), None);
+    let agent = |text: &str| {
+        let read = read_agent(text.as_bytes(), "a.json", &limits, &AnchorRegistry::system());
+        read.map(|read| told(&read.diagnostics)).ok()
+    };
+    assert_eq!(agent(r#"{"name": "Ada", "parameters": {"temperature": 1}}"#), Some(None));
+    let parameters = because("an agent", "parameters or a character");
+    assert_eq!(agent(r#"{"name": "f", "parameters": {"type": "object"}, "strict": true}"#), parameters);
+    assert_eq!(agent(r#"{"name": "left-pad", "version": "1.0.0"}"#), None);
+    let chat = |text: &str| {
+        read_conversation(text.as_bytes(), "a.json", &limits).map(|read| told(&read.diagnostics)).ok()
+    };
+    assert_eq!(chat(r#"[{"role": "user", "content": "Hi"}]"#), Some(None));
+    let list = because("a list of chat messages", "a list of texts or roles");
+    assert_eq!(chat(r#"[{"title": "Owls", "content": "Hoo"}]"#), list);
+    let book = |text: &str| {
+        read_worldbook(text.as_bytes(), "a.json", &limits).map(|read| told(&read.diagnostics)).ok()
+    };
+    assert_eq!(book(r#"{"entries": {"0": {"key": ["moon"], "content": "Hollow."}}}"#), Some(None));
+    let entries = because("a worldbook", "entries");
+    assert_eq!(book(r#"{"feed": "news", "entries": [{"content": "Rain."}]}"#), entries);
 }

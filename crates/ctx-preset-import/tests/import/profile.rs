@@ -22,14 +22,18 @@ fn check_text(name: &str, input: &str, findings: &[ctx_types::Code]) {
 fn objects_come_back_as_they_were() {
     let file =
         json!({ "id": "p", "name": "Kim", "content": "Likes {{char}}.", "enabled": true, "x": [null] });
-    check("p.json", &file.to_string(), Format::Profile, &file, &[]);
+    // Other files have a text under `content` too; one that has nothing else than a profile has is none of them.
+    let guessed = ctx_preset_import::codes::GUESSED_FORMAT;
+    check("p.json", &file.to_string(), Format::Profile, &file, &[guessed]);
     check(
         "p.yaml",
         "name: Kim\ncontent: |\n  tea\nx: 1\n",
         Format::Profile,
         &json!({ "name": "Kim", "content": "tea\n", "x": 1 }),
-        &[],
+        &[guessed],
     );
+    let known = json!({ "$schema": "profile.schema.json", "name": "Kim", "content": "tea" });
+    check("p.json", &known.to_string(), Format::Profile, &known, &[]);
     let odd = json!({ "name": 5, "content": [], "displayName": null });
     check("p.json", &odd.to_string(), Format::Profile, &odd, &[ctx_types::codes::WRONG_TYPE; 2]);
 }
@@ -57,8 +61,7 @@ fn what_is_no_profile_is_refused() {
 
 #[test]
 fn forms_are_told_apart() {
-    let told =
-        |input: &str| detect(input.as_bytes(), "", &Limits::default()).unwrap().map(|found| found.format);
+    let told = |input: &str| detect(input.as_bytes(), "", &Limits::default()).ok();
     assert_eq!(told("{\"presetMessages\": []}"), Some(Format::Agent));
     assert_eq!(told("name: Nyx\ngreetings: []"), Some(Format::Agent));
     assert_eq!(told("{\"type\": \"AIO_Agent_Export\", \"agents\": []}"), Some(Format::AgentExport));
@@ -66,14 +69,17 @@ fn forms_are_told_apart() {
     assert_eq!(told("[{\"role\": \"user\", \"insertionPoint\": -1}]"), Some(Format::PresetList));
     assert_eq!(told("version: 2\ngroups: []\nmessages: []"), Some(Format::PresetFile));
     assert_eq!(told("messages:\n- type: user_profile"), Some(Format::PresetFile));
-    assert_eq!(told("messages:\n- role: user"), Some(Format::ChatMessages));
-    assert_eq!(told("[{\"role\": \"user\", \"runId\": \"r\"}]"), Some(Format::StoredMessages));
+    assert_eq!(told("messages:\n- role: user\n  content: Hi"), Some(Format::ChatMessages));
+    assert_eq!(
+        told("[{\"role\": \"user\", \"content\": \"Hi\", \"runId\": \"r\"}]"),
+        Some(Format::StoredMessages)
+    );
     assert_eq!(told("{\"nodes\": {}, \"activeLeafId\": \"a\"}"), Some(Format::Session));
-    assert_eq!(told("{\"nodes\": {\"a\": {\"parentId\": null}}}"), Some(Format::Session));
+    assert_eq!(told("{\"nodes\": {\"a\": {\"parentId\": null}}}"), None);
     assert_eq!(told("{\"detail\": {\"nodes\": {}, \"rootNodeId\": \"a\"}}"), Some(Format::SessionHalves));
-    assert_eq!(told("{\"mes\": \"hi\"}"), Some(Format::SillyTavernChat));
-    assert_eq!(told("{\"name\": \"Kim\", \"content\": \"\"}"), Some(Format::Profile));
-    assert_eq!(told("just text"), Some(Format::PlainText));
+    assert_eq!(told("{\"mes\": \"hi\", \"is_user\": true}"), Some(Format::SillyTavernChat));
+    assert_eq!(told("{\"name\": \"Kim\", \"content\": \"\"}"), None);
+    assert_eq!(told("just text"), None);
     assert_eq!(told("{\"nodes\": {\"1\": {\"class_type\": \"x\"}}}"), None);
     assert_eq!(told("[1]"), None);
 }

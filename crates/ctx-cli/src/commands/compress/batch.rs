@@ -295,7 +295,7 @@ fn is_conversation(found: &FolderEntry) -> bool {
     let FolderEntry::File(path) = found else { return true };
     let Ok(bytes) = files::read(path) else { return true };
     match detect(&bytes, &files::name(path), &Limits::default()) {
-        Ok(detection) => detection.is_some_and(|found| found.format.is_conversation()),
+        Ok(format) => format.is_conversation(),
         Err(error) => !matches!(error, ImportError::UnknownShape { .. }),
     }
 }

@@ -1,5 +1,6 @@
 //! What an object is, by its keys and values.
 
+use ctx_types::UserProfile;
 use serde_json::{Map, Value};
 
 use crate::format::Format;
@@ -87,10 +88,17 @@ pub(super) fn book_shape(map: &Map<String, Value>) -> Option<Format> {
     }
 }
 
-/// Returns whether an object has what a user profile is made of, and is nothing else that has a name.
+/// Returns whether an object has what a user profile is made of, and is nothing else that has a text: many files have a
+/// name, so one without a text has nothing that no profile has.
 pub(crate) fn is_profile(map: &Map<String, Value>) -> bool {
-    let is_named = ["content", "name", "displayName"].iter().any(|key| has(map, key));
-    is_named && !has(map, "role") && !has(map, "entries") && foreign(map).is_none()
+    let is_named = ["name", "displayName"].iter().any(|key| has(map, key));
+    let is_told = has(map, "content") || (is_named && has_only(map, UserProfile::KEYS));
+    is_told && !has(map, "role") && !has(map, "entries") && foreign(map).is_none()
+}
+
+/// Returns whether an object has no other keys than these, beside the one that names its schema.
+pub(super) fn has_only(map: &Map<String, Value>, known: &[&str]) -> bool {
+    map.keys().all(|key| key == "$schema" || known.contains(&key.as_str()))
 }
 
 /// The names that files of user profiles have.

@@ -32,7 +32,7 @@ pub(super) struct Evidence {
 }
 
 /// What other applications write; of several that fit the first counts.
-pub(super) const FOREIGN: [Evidence; 32] = [
+pub(super) const FOREIGN: [Evidence; 30] = [
     certain(Format::CardBook, &[], |map| is(map, "spec", "lorebook_v3")),
     certain(Format::RisuModule, &[], |map| is(map, "type", "risuModule")),
     certain(Format::PromptExport, &[], is_prompt_export),
@@ -87,7 +87,7 @@ pub(super) const FOREIGN: [Evidence; 32] = [
     guess(
         Format::CardV1,
         "a name beside texts of a card",
-        &["name", "personality", "scenario", "mes_example"],
+        &["name", "description", "personality", "scenario", "mes_example"],
         |map| {
             has(map, "name") && ["personality", "scenario", "mes_example"].iter().any(|key| is_text(map, key))
         },
@@ -112,12 +112,6 @@ pub(super) const FOREIGN: [Evidence; 32] = [
         &["temp", "top_k", "top_p", "rep_pen"],
         is_sampled,
     ),
-    asked(Format::CardV1, "a name beside a description", &["name", "description"], |map| {
-        has(map, "name") && is_text(map, "description") && !has(map, "content")
-    }),
-    asked(Format::Pygmalion, "a name beside a context", &["name", "context"], |map| {
-        has(map, "name") && is_text(map, "context") && !has(map, "content")
-    }),
 ];
 
 /// The fields that only the data of a card has.
@@ -213,7 +207,7 @@ pub(super) const OWN: [Evidence; 22] = [
                 && (is_text(map, "displayName") || is_text(map, "icon"))
         },
     ),
-    asked(Format::Profile, "a name or a text", &["name", "content", "displayName"], |map| {
+    asked(Format::Profile, "a text under `content`", &["name", "content", "displayName"], |map| {
         !is_message(map) && is_profile(map)
     }),
 ];

@@ -1,0 +1,132 @@
+//! What each code of a finding means: its cause, an example, and a way out.
+//!
+//! The English texts are Markdown, so that `cargo xtask diagnostics` makes `docs/diagnostics.md` of the same ones.
+
+use std::sync::OnceLock;
+
+/// The texts in the order of their codes, a file for each range.
+const TEXTS: [&str; 14] = [
+    include_str!("en/100_content.md"),
+    include_str!("en/200_anchors.md"),
+    include_str!("en/300_macros.md"),
+    include_str!("en/400_tokens.md"),
+    include_str!("en/450_pipeline.md"),
+    include_str!("en/500_wire.md"),
+    include_str!("en/600_import.md"),
+    include_str!("en/700_engine.md"),
+    include_str!("en/750_processors.md"),
+    include_str!("en/800_compression.md"),
+    include_str!("en/850_chat.md"),
+    include_str!("en/900_command.md"),
+    include_str!("en/950_worldbook.md"),
+    include_str!("en/1000_studio.md"),
+];
+
+/// What stands below an example that no command shows.
+const BY_PROGRAMS: &str = "No command shows it: it takes a program that uses the library.";
+
+/// What stands below an example that takes a server.
+const WITH_SERVER: &str = "No command shows it alone: it takes a server.";
+
+/// What a code of a finding means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// Such as `CTX0200`.
+    pub code: &'static str,
+    /// A few words.
+    pub title: &'static str,
+    /// What causes the findings of the code, in Markdown.
+    pub cause: &'static str,
+    /// Something small that is reported so; the same in every language.
+    pub example: &'static str,
+    /// The name of the example, if it is a whole file.
+    pub file: Option<&'static str>,
+    /// What it takes to see the finding.
+    pub shown: Shown,
+    /// What to do about it, in Markdown.
+    pub way_out: &'static str,
+}
+
+/// What it takes to see the finding of an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// A command line, or a script of the shell, which then is the example.
+    By(&'static str),
+    /// Only programs that use the library meet it.
+    ByPrograms,
+    /// It takes a server that a command speaks to.
+    WithServer,
+}
+
+/// Returns what each code means in English, in the order of the codes; read when it is first needed.
+pub(crate) fn english() -> &'static [Explanation] {
+    static ENGLISH: OnceLock<Vec<Explanation>> = OnceLock::new();
+    ENGLISH.get_or_init(|| {
+        let sections = TEXTS.iter().flat_map(|text| text.split("\n## ").skip(1));
+        sections.filter_map(read).collect()
+    })
+}
+
+/// Reads what stands below one heading; none if a part of it is missing, which a test finds out.
+fn read(section: &'static str) -> Option<Explanation> {
+    let (heading, rest) = section.split_once("\n\n")?;
+    let (code, title) = heading.split_once(": ")?;
+    let (cause, rest) = rest.split_once("\n\n```")?;
+    let (kind, rest) = rest.split_once('\n')?;
+    let (example, rest) = rest.split_once("\n```\n\n")?;
+    let (shown, way_out) = rest.split_once("Way out: ")?;
+    let shown = match shown.trim_end() {
+        // A script keeps its prompts, which divide it from what it reads.
+        "" if kind == "console" && example.contains('\n') => Shown::By(example),
+        "" if kind == "console" => Shown::By(example.strip_prefix("$ ")?),
+        BY_PROGRAMS => Shown::ByPrograms,
+        WITH_SERVER => Shown::WithServer,
+        line => Shown::By(line.strip_prefix("Shown by `")?.strip_suffix("`.")?),
+    };
+    let file = kind.split_once(' ').map(|(_, file)| file);
+    Some(Explanation { code, title, cause, example, file, shown, way_out: way_out.trim_end() })
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest as _, Sha256};
+
+    use crate::Language;
+
+    use super::*;
+
+    #[test]
+    fn every_text_can_be_read() {
+        let written: usize = TEXTS.iter().map(|text| text.matches("\n## ").count()).sum();
+        let codes: Vec<&str> = english().iter().map(|explanation| explanation.code).collect();
+        assert_eq!(codes.len(), written);
+        assert!(codes.is_sorted_by(|one, next| one < next), "{codes:?}");
+        let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/en")).unwrap();
+        assert_eq!(files.count(), TEXTS.len());
+    }
+
+    #[test]
+    fn each_code_has_a_title_a_cause_and_a_way_out_in_chinese() {
+        let chinese = Language::Zh.catalogue().unwrap();
+        let codes = english().iter().map(|known| known.code);
+        let missing: Vec<&str> =
+            codes.filter(|code| chinese.code(code).is_none() || chinese.cause(code).is_none()).collect();
+        assert_eq!(missing, [""; 0]);
+    }
+
+    /// What is changed in an English cause may be missing in the Chinese one.
+    #[test]
+    fn each_cause_was_translated_from_the_one_that_there_is() {
+        let file = include_str!("zh/causes.txt");
+        let marked = |known: &Explanation| {
+            let digest = Sha256::digest(known.cause);
+            let fingerprint = u32::from_be_bytes(std::array::from_fn(|at| digest[at]));
+            format!("# {fingerprint:08x}\n{}\n", known.code)
+        };
+        let stale: Vec<String> =
+            english().iter().map(marked).filter(|marked| !file.contains(marked.as_str())).collect();
+        let way_out = "let the Chinese cause say what the English one says, and write above it";
+        assert!(stale.is_empty(), "{way_out}:\n{}", stale.concat());
+    }
+}
