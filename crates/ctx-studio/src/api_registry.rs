@@ -60,3 +60,20 @@ pub(crate) struct ProcessorInfo {
     pub(crate) is_on: bool,
     pub(crate) fields: Vec<ConfigField>,
 }
+
+/// GET `codes/{c}`: what a code means.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CodeView {
+    pub(crate) code: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) cause: &'static str,
+    pub(crate) example: &'static str,
+    /// The name of the example, where that is a whole file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<&'static str>,
+    /// The command that shows the finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shown_by: Option<&'static str>,
+    pub(crate) way_out: &'static str,
+}

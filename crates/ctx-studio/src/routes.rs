@@ -8,7 +8,7 @@ use crate::api_imports::{ImportDiscard, ImportView, ImportWrite, ImportWritten, 
 use crate::api_preview::{
     BodyView, CompareRequest, Compared, ExpandRequest, Expanded, LifeView, Preview, PreviewRequest, RowTexts,
 };
-use crate::api_registry::Registry;
+use crate::api_registry::{CodeView, Registry};
 use crate::call::{Call, Refusal, Reply};
 use crate::handlers::{about, context, edit, imports};
 use crate::page;
@@ -89,6 +89,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route { area: Area::Login, ..post("/api/login", about::log_in).takes::<Login>().answers::<LoggedIn>() },
     get("/api/project", about::project).answers::<Project>(),
     get("/api/registry", about::registry).answers::<Registry>(),
+    get("/api/codes/{c}", about::code).answers::<CodeView>(),
     get("/api/files/{f}", edit::view).answers::<FileView>(),
     post("/api/files/{f}/edits", edit::edits).takes::<Edits>().answers::<Edited>(),
     post("/api/files/{f}/undo", edit::undo).takes::<Step>().answers::<FileView>(),

@@ -77,7 +77,15 @@ const VIEWS = {
     await page.getByRole("menuitem").first().click();
     await page.locator("dialog form").waitFor();
   },
-  // It leaves a draft that is not saved.
+  // These leave a draft that is not saved.
+  code: async (page) => {
+    const row = await openEntry(page, "reminder");
+    await row.locator(".cm-content").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type(" {{usr}}");
+    await row.locator("[data-test=explain]").first().click();
+    await page.locator("[data-test=code] pre").first().waitFor();
+  },
   conflict: async (page, path) => {
     await entry(page, "season").locator("[role=switch]").click();
     await page.locator("[data-test=dirty].on").waitFor();

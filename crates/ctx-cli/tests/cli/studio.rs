@@ -186,6 +186,8 @@ fn a_disk_that_is_full_is_told_and_nothing_is_lost() {
     assert_eq!(status, 422, "{failure}");
     assert!(failure["message"].as_str().unwrap().contains("agent.yaml"), "{failure}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    let project = page.good(("GET", "/api/project"), &[], &Value::Null);
+    assert_eq!(project["findings"][0]["code"], "CTX1017", "{project}");
     let view = page.view();
     assert_eq!((&view["isDirty"], &view["value"]["name"]), (&json!(true), &json!("Eve")));
     let names: Vec<_> =

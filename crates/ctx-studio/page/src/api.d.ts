@@ -30,6 +30,19 @@ export interface BodyView {
 /** How a row of one context stands to one of the other. */
 export type ChangeKind = "same" | "changed" | "added" | "removed";
 
+/** GET `codes/{c}`: what a code means. */
+export interface CodeView {
+  code: string;
+  title: string;
+  cause: string;
+  example: string;
+  /** The name of the example, where that is a whole file. */
+  file?: string;
+  /** The command that shows the finding. */
+  shownBy?: string;
+  wayOut: string;
+}
+
 /** POST `compare`. */
 export interface CompareRequest {
   a: string;
@@ -57,17 +70,7 @@ export interface ComparedRow {
   words?: WordChange[];
 }
 
-/** One setting of a processor or a feature, with all that a settings page needs to show it.
- * 
- * ```
- * use ctx_types::ConfigField;
- * use serde_json::json;
- * 
- * let field = ConfigField::number("keep", "Messages to keep", 5).between(0.0, 100.0);
- * assert!(field.check(&json!(7)).is_ok());
- * assert_eq!(field.check(&json!(101)).unwrap_err(), "a number from 0 to 100");
- * assert_eq!(field.suggest(&json!("7")).unwrap(), "write `7` without quotes");
- * ``` */
+/** One setting of a processor or a feature, with all that a settings page needs to show it. */
 export interface ConfigField {
   /** The key under which it is stored. */
   key: string;
@@ -435,7 +438,7 @@ export interface Project {
   /** The model that `ctx.toml` names. */
   model?: string;
   endpoint?: string;
-  lang: string;
+  lang: "en" | "zh";
   defaults: Defaults;
   findings: Finding[];
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ctx_language::Language;
+use ctx_language::{Explanation, Language, Shown};
 use ctx_macros::{Definition, Dialect as MacroDialect};
 use ctx_project::endpoint::EndpointConfig;
 use ctx_project::files;
@@ -14,7 +14,7 @@ use ctx_wire::Dialect;
 
 use crate::api::{Finding, LoggedIn, Login};
 use crate::api_files::{Defaults, Project};
-use crate::api_registry::{AnchorInfo, AnchorKind, MacroInfo, ProcessorInfo, Registry};
+use crate::api_registry::{AnchorInfo, AnchorKind, CodeView, MacroInfo, ProcessorInfo, Registry};
 use crate::call::{Call, Refusal, Reply};
 use crate::codes;
 use crate::server::Server;
@@ -38,7 +38,7 @@ pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 /// Lists the folder.
 pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     server.desk.look();
-    let mut found = server.found.clone();
+    let mut found = server.findings();
     let config = server.config(&mut Sources::default()).unwrap_or_else(|error| {
         found.push(Diagnostic::warning(codes::UNUSABLE, error.phrase()));
         Config::default()
@@ -117,6 +117,21 @@ pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         models: engine.models.names().into_iter().map(str::to_owned).collect(),
         dialects: Dialect::ALL.map(Dialect::name).to_vec(),
     })
+}
+
+/// Says what a code means.
+pub(crate) fn code(_server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let code = call.part("c");
+    let told = call
+        .language
+        .explanation(code)
+        .ok_or_else(|| Refusal::not_found(phrase!("there is no code `{code}`", code)))?;
+    let shown_by = match told.shown {
+        Shown::By(command) => Some(command),
+        Shown::ByPrograms | Shown::WithServer => None,
+    };
+    let Explanation { code, title, cause, example, file, way_out, .. } = told;
+    Reply::json(&CodeView { code, title, cause, example, file, shown_by, way_out })
 }
 
 /// A setting with its texts in a language.

@@ -338,8 +338,12 @@ fn a_preset_of_a_hundred_thousand_entries_is_told() {
     let view = server.view(&server.id("long.yaml"));
     assert_eq!((&view["isCut"], &view["isReadOnly"]), (&json!(true), &json!(true)));
     assert!(view.get("value").is_none() && view["text"].as_str().unwrap().len() <= 64 << 10);
-    assert!(view["findings"][0]["message"].as_str().unwrap().contains("more than the limit"), "{}", view["findings"]);
-    let body = json!({ "window": "w", "agent": server.id("short.json"), "conversation": "" });
+    assert!(
+        view["findings"][0]["message"].as_str().unwrap().contains("more than the limit"),
+        "{}",
+        view["findings"]
+    );
+    let body = json!({ "window": "w", "agent": server.id("short.json"), "conversation": "", "turn": { "contextTokens": 1_000_000 } });
     let rows = server.ask("POST", "/api/preview", &body).good()["rows"].clone();
     assert_eq!(rows.as_array().map(Vec::len), Some(1), "all of them are one message");
     let body = json!({ "window": "w", "agent": server.id("long.yaml") });

@@ -303,6 +303,20 @@ fn what_the_engine_has_is_listed() {
 }
 
 #[test]
+fn a_code_is_explained_in_the_language_of_the_page() {
+    let place = folder();
+    let server = start(&place);
+    let english = server.get("/api/codes/CTX1007").good();
+    let more = [("accept-language", "zh")];
+    let chinese = server.ask_with("GET", "/api/codes/CTX1007", &Value::Null, &more).good();
+    for key in ["title", "cause", "wayOut"] {
+        assert_ne!(english[key], chinese[key], "{key}");
+    }
+    assert_eq!(english["example"], chinese["example"]);
+    assert_eq!(server.get("/api/codes/CTX9999").refused(404), "CTX1007");
+}
+
+#[test]
 fn settings_of_processors_have_chinese_texts() {
     let place = folder();
     let server = start(&place);

@@ -209,6 +209,10 @@ export const en = {
   messages: (count: number) =>
     count === 1 ? "1 message of the conversation" : `${count} messages of the conversation`,
   fix: "Fix",
+  explainCode: (code: string) => `What ${code} means`,
+  wayOut: "Way out:",
+  example: "Example",
+  allOfCode: (count: number) => (count === 1 ? "Found once" : `Found ${count} times`),
   show: "Show",
   severities: { error: "Error", warning: "Warning", info: "Note" },
   editorPhrases: { Completions: "Completions" } as Record<string, string>,
