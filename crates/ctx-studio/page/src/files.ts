@@ -200,7 +200,11 @@ export class OpenFile {
   #take(view: FileView, isForced = false, isOwn = false): void {
     const known = this.server.value;
     if (!isForced && known && view.revision < known.revision && view.hash === known.hash) return;
-    if (!isForced && !isOwn && known && !this.conflict.value) this.#compare(known, view);
+    const conflict = this.conflict.value;
+    if (!isForced && !isOwn && known && !conflict) this.#compare(known, view);
+    // Who must choose is shown the newest of theirs.
+    if (!isForced && !isOwn && conflict?.kind === "edit" && view.revision > conflict.theirs.revision)
+      this.conflict.value = { ...conflict, theirs: view };
     this.server.value = view;
   }
 

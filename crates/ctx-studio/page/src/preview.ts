@@ -6,7 +6,7 @@ import { agentId, current, projectInfo } from "./project";
 import { file } from "./files";
 import { inputs, turn } from "./turn";
 import { outside } from "./notices";
-import { lang, t } from "./language";
+import { lang } from "./language";
 
 export type Shown = Omit<Preview, "rows"> & { rows: Row[] };
 /** What a preview can be asked for instead of what stands on the page. */
@@ -58,14 +58,24 @@ export function followPreview(): void {
   });
 }
 
+/** What is wrong with the agent, or with the file that is being edited, where it cannot be read: the server would say
+ * the same. */
+function unreadable(): Finding | undefined {
+  const id = agentId.peek();
+  for (const one of [id === undefined ? undefined : file(id), current.peek()]) {
+    const view = one?.server.peek();
+    const isBroken = view !== undefined && view.value === undefined && !view.isCut;
+    const wrong = isBroken ? view.findings.find(({ severity }) => severity === "error") : undefined;
+    if (wrong) return wrong;
+  }
+  return undefined;
+}
+
 /** One at a time: a newer request would end the older one, and a browser tells each such end on its console. */
 export async function refresh(): Promise<void> {
-  const id = agentId.peek();
-  const agent = id === undefined ? undefined : file(id).server.peek();
-  if (agent && agent.value === undefined) {
-    // The server would say the same.
-    const wrong = agent.findings.find(({ severity }) => severity === "error");
-    previewFailure.value = new CallError(422, { code: wrong?.code ?? "", message: wrong?.message ?? t().unreadable });
+  const wrong = unreadable();
+  if (wrong) {
+    previewFailure.value = new CallError(422, { code: wrong.code, message: wrong.message });
     isWorking.value = isRunning;
     return;
   }
