@@ -42,7 +42,8 @@ test(`killed ${KILLS} times while typing and saving`, async (t) => {
     const row = await openEntry(page, "reminder");
     await row.locator(".cm-content").click();
     await page.keyboard.press("Control+a");
-    const at = draw() * 500;
+    // Some moments are within the typing, some just after the last letter was taken.
+    const at = draw() * 900;
     const killed = pause(at).then(() => server.kill());
     const saved = draw() < 0.6 ? pause(draw() * at).then(() => pressSave(page)) : undefined;
     await page.keyboard.type(text, { delay: draw() * 10 });

@@ -6,7 +6,7 @@ mod mask;
 mod plan;
 mod report;
 mod summaries;
-mod waiting;
+pub(super) mod waiting;
 mod writer;
 
 use ctx_language::Language;

@@ -2,7 +2,7 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Edit, Edited, FileChange, FileView } from "./api";
 import { apply, isUntouched, overlaps, reachSame } from "./pointer";
-import { access, call, CallError, thisWindow } from "./transport";
+import { access, call, CallError, isConnected, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { toast } from "./announce";
 import { lang, t } from "./language";
@@ -10,6 +10,8 @@ import { lang, t } from "./language";
 /** A short pause joins the keystrokes of one moment; longer ones would be felt. */
 const PAUSE = 30;
 const RETRY = 1500;
+/** An edit that the server took is written down within a fifth of a second: so long it may have to be sent again. */
+const KEPT = 1000;
 /** The server takes no more at once. */
 const MOST_EDITS = 1000;
 
@@ -58,6 +60,8 @@ export class OpenFile {
   readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
 
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What the server took lately. It knows edits by their ids, so that none counts twice. */
+  #taken: Batch[] = [];
   #sending: Promise<void> | undefined;
   /** Undo, redo and fix one after the other: each counts from what the one before has left. */
   #steps: Promise<void> = Promise.resolve();
@@ -259,6 +263,22 @@ export class OpenFile {
   #put(batches: Batch[]): void {
     const all = batches.flatMap(inParts);
     this.pending.value = all;
+    this.#remember();
+  }
+
+  #keep(batch: Batch): void {
+    // A whole text stands for all before it.
+    this.#taken = batch.text === undefined ? [...this.#taken.slice(-99), batch] : [batch];
+    setTimeout(() => {
+      // A server that is gone may have gone before it was written down.
+      if (!isConnected.value) return;
+      this.#taken = this.#taken.filter((one) => one !== batch);
+      this.#remember();
+    }, KEPT);
+  }
+
+  #remember(): void {
+    const all = [...this.#taken, ...this.pending.value];
     if (all.length > 0) remember(this.id, all);
     else forget(this.id);
   }
@@ -266,6 +286,7 @@ export class OpenFile {
   /** A server that began anew counts revisions anew. */
   async reopen(): Promise<void> {
     await this.load(true);
+    this.#put([...this.#taken.splice(0), ...this.pending.value]);
     await this.sendAgain();
     await this.flush();
   }
@@ -290,6 +311,7 @@ export class OpenFile {
       const answer = await call<Edited>("POST", this.#path("edits"), { body });
       // Both together: the page never shows the edit twice or not at all.
       const rest = this.pending.value.slice(1);
+      this.#keep(batch);
       const isWhole = !("splice" in answer);
       const isNext = !isWhole && this.server.value === view;
       if (isWhole) this.#take(answer);

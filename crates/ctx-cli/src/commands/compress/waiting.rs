@@ -34,7 +34,7 @@ impl Deadline for Until {
 }
 
 /// What ends the command from outside, remembered from the moment when this is made.
-pub(super) struct Interrupts {
+pub(in crate::commands) struct Interrupts {
     #[cfg(unix)]
     signals: Vec<tokio::signal::unix::Signal>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Interrupts {
 impl Interrupts {
     /// Begins to listen; within a runtime.
     #[cfg(unix)]
-    pub(super) fn new() -> std::io::Result<Self> {
+    pub(in crate::commands) fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
 
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
@@ -51,7 +51,7 @@ impl Interrupts {
 
     /// Waits for an interrupt.
     #[cfg(unix)]
-    pub(super) async fn next(&mut self) {
+    pub(in crate::commands) async fn next(&mut self) {
         std::future::poll_fn(|context| {
             let is_any = self.signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
             if is_any { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
@@ -61,13 +61,13 @@ impl Interrupts {
 
     /// Begins to listen.
     #[cfg(not(unix))]
-    pub(super) fn new() -> std::io::Result<Self> {
+    pub(in crate::commands) fn new() -> std::io::Result<Self> {
         Ok(Self {})
     }
 
     /// Waits for an interrupt; if one cannot be told, for ever.
     #[cfg(not(unix))]
-    pub(super) async fn next(&mut self) {
+    pub(in crate::commands) async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }
