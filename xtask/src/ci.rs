@@ -1,15 +1,14 @@
 //! `cargo xtask ci`: everything that CI checks, in CI's order, until something fails.
 
+mod beside;
 mod totals;
 
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{
-    api, book, conformance, diagnostics, layers, macros, package, page, schema, sdk, servers, studio, texts,
-    tidy, workspace,
-};
+use crate::{api, book, diagnostics, layers, macros, package, schema, sdk, texts, tidy, workspace};
+use beside::Beside;
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
@@ -27,12 +26,16 @@ struct Step {
 
 enum Work {
     Cargo(&'static [&'static str]),
-    /// `cargo` with [`TEST`].
-    Tests,
+    /// Builds what [`TEST`] runs, and begins the steps that run beside others: they need the command alone.
+    Build,
     Verb {
         run: fn(&[String]) -> Result<()>,
         arguments: &'static [&'static str],
     },
+    /// Waits for the steps that run beside others, and shows what they print.
+    Beside,
+    /// `cargo` with [`TEST`].
+    Tests,
 }
 
 const STEPS: &[Step] = &[
@@ -41,23 +44,8 @@ const STEPS: &[Step] = &[
         work: Work::Cargo(&["fmt", "--all", "--check"]),
         is_slow: false,
     },
-    Step {
-        title: "cargo clippy --workspace --all-targets -- -D warnings",
-        work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        is_slow: false,
-    },
     Step { title: "layers", work: Work::Verb { run: layers::run, arguments: &[] }, is_slow: false },
     Step { title: "tidy", work: Work::Verb { run: tidy::run, arguments: &[] }, is_slow: false },
-    Step {
-        title: "macros --check",
-        work: Work::Verb { run: macros::run, arguments: &["--check"] },
-        is_slow: true,
-    },
-    Step {
-        title: "schema --check",
-        work: Work::Verb { run: schema::run, arguments: &["--check"] },
-        is_slow: true,
-    },
     Step {
         title: "diagnostics --check",
         work: Work::Verb { run: diagnostics::run, arguments: &["--check"] },
@@ -67,6 +55,22 @@ const STEPS: &[Step] = &[
         title: "texts --check",
         work: Work::Verb { run: texts::run, arguments: &["--check"] },
         is_slow: false,
+    },
+    Step { title: "cargo test --workspace --no-run", work: Work::Build, is_slow: true },
+    Step {
+        title: "cargo clippy --workspace --all-targets -- -D warnings",
+        work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        is_slow: false,
+    },
+    Step {
+        title: "macros --check",
+        work: Work::Verb { run: macros::run, arguments: &["--check"] },
+        is_slow: true,
+    },
+    Step {
+        title: "schema --check",
+        work: Work::Verb { run: schema::run, arguments: &["--check"] },
+        is_slow: true,
     },
     Step {
         title: "api --check, which documents all crates with warnings denied",
@@ -80,37 +84,22 @@ const STEPS: &[Step] = &[
         is_slow: true,
     },
     Step {
-        title: "conformance --if-possible",
-        work: Work::Verb { run: conformance::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
-    Step {
         title: "sdk --if-possible",
         work: Work::Verb { run: sdk::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
-    Step {
-        title: "servers --if-possible",
-        // What it installs, the last step talks with.
-        work: Work::Verb { run: servers::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
-    Step {
-        title: "page --if-possible",
-        work: Work::Verb { run: page::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
-    Step {
-        title: "studio --check --if-possible",
-        work: Work::Verb { run: studio::run, arguments: &["--check", "--if-possible"] },
-        is_slow: true,
-    },
-    Step {
-        title: "studio --if-possible",
-        work: Work::Verb { run: studio::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
+    Step { title: "what ran beside", work: Work::Beside, is_slow: true },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },
+];
+
+/// Verbs that wait for others more than they compute, one after the other, while other steps use the processors.
+const BESIDE: &[&[&str]] = &[
+    // What it installs, the tests talk with.
+    &["servers", "--if-possible"],
+    &["conformance", "--if-possible"],
+    &["page", "--if-possible"],
+    &["studio", "--check", "--if-possible"],
+    &["studio", "--if-possible"],
 ];
 
 /// Runs the steps; `--fast` leaves out the documentation and the fixtures' own round.
@@ -122,26 +111,39 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     };
     let steps: Vec<&Step> = STEPS.iter().filter(|step| !(is_fast && step.is_slow)).collect();
     let start = Instant::now();
+    let mut beside = None;
     for (position, step) in steps.iter().enumerate() {
         let place = format!("{}/{}", position + 1, steps.len());
         println!("\n==> [{place}] {}", step.title);
         let step_start = Instant::now();
-        perform(&step.work).with_context(|| format!("ci stopped at step {place}, {}", step.title))?;
+        perform(&step.work, &mut beside)
+            .with_context(|| format!("ci stopped at step {place}, {}", step.title))?;
         println!("==> [{place}] ok in {:.1} s", step_start.elapsed().as_secs_f64());
     }
     println!("\n==> ci: all {} steps are ok, in {:.1} s", steps.len(), start.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn perform(work: &Work) -> Result<()> {
+fn perform(work: &Work, beside: &mut Option<Beside>) -> Result<()> {
+    let tests = || {
+        let mut command = workspace::cargo(TEST);
+        command.envs(ENVIRONMENT.iter().copied());
+        command
+    };
     match work {
         Work::Cargo(arguments) => {
             workspace::run(workspace::cargo(arguments).envs(ENVIRONMENT.iter().copied()))
         }
-        Work::Tests => totals::run(workspace::cargo(TEST).envs(ENVIRONMENT.iter().copied())),
+        Work::Build => {
+            workspace::run(tests().arg("--no-run"))?;
+            *beside = Some(Beside::begin(BESIDE, workspace::ctx()?));
+            Ok(())
+        }
         Work::Verb { run, arguments } => {
             let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
             run(&arguments)
         }
+        Work::Beside => beside.take().map_or(Ok(()), Beside::finish),
+        Work::Tests => totals::run(&mut tests()),
     }
 }

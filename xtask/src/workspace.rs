@@ -23,10 +23,16 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// The variable that says where the command `ctx` is, where it was built already.
+pub(crate) const PROGRAM: &str = "CTX_PROGRAM";
+
 /// Builds the command `ctx` as its tests use it, and returns where it is.
 ///
 /// `cargo run --package ctx-cli` would choose fewer features of shared libraries and build most of them a second time.
 pub(crate) fn ctx() -> Result<PathBuf> {
+    if let Some(built) = std::env::var_os(PROGRAM) {
+        return Ok(built.into());
+    }
     run(&mut cargo(&["test", "--quiet", "--workspace", "--test", "cli", "--no-run"]))?;
     Ok(target()?.join("debug").join(CTX))
 }

@@ -27,7 +27,6 @@ pub(crate) use compress::{
     ReportArguments, RunArguments, SummarizerArguments, SummaryArguments, SwitchSummaryArguments,
 };
 pub(crate) use diff::DiffArguments;
-use import::formats;
 pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use schema::SchemaArguments;
@@ -281,7 +280,7 @@ pub(crate) struct CheckArguments {
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
     /// The format of files whose content does not show it
-    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
+    #[arg(long = "as", value_name = "FORMAT", value_parser = ["agent", "session", "lorebook", "profile"])]
     pub(crate) format: Option<String>,
     /// Make the fixes that are certain, such as the right name of an anchor, and show what changes
     #[arg(long)]

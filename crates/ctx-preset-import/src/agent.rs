@@ -96,7 +96,7 @@ impl Form {
             (Some(Format::PresetFile | Format::ChatMessages), Value::Object(file)) => {
                 Ok(Self::plain(Format::PresetFile, Value::Object(renamed(file)), PRESET_FILE_MOVES))
             }
-            (_, value) => Err(unknown_shape(shape, format::describe(&value))),
+            (_, value) => Err(unknown_shape(shape, format::is_foreign(&value), format::describe(&value))),
         }
     }
 
@@ -108,7 +108,7 @@ impl Form {
     fn export(mut export: Map<String, Value>) -> Result<Self, ImportError> {
         let agents = match export.get_mut("agents") {
             Some(Value::Array(agents)) if agents.first().is_some_and(Value::is_object) => agents,
-            _ => return Err(unknown_shape(None, "an export without an agent".into())),
+            _ => return Err(unknown_shape(None, false, "an export without an agent".into())),
         };
         let agent = agents.remove(0);
         let others = names(agents);
@@ -163,7 +163,7 @@ fn several(others: &[String]) -> Option<Diagnostic> {
     Some(Diagnostic::warning(codes::SEVERAL_AGENTS, message).at_pointer("/agents/1").with_help(help))
 }
 
-fn unknown_shape(shape: Option<Format>, found: Phrase) -> ImportError {
+fn unknown_shape(shape: Option<Format>, is_foreign: bool, found: Phrase) -> ImportError {
     let help = match shape {
         Some(format) if format.is_conversation() => {
             Some(phrase!("this is a conversation: give it where a session is expected"))
@@ -171,6 +171,7 @@ fn unknown_shape(shape: Option<Format>, found: Phrase) -> ImportError {
         Some(Format::Profile) => {
             Some(phrase!("this looks like a user profile: give it where a profile is expected"))
         }
+        None if is_foreign => Some(phrase!("`ctx import` makes an agent of it")),
         _ => None,
     };
     ImportError::UnknownShape {

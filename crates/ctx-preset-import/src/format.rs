@@ -273,7 +273,7 @@ pub(crate) fn help_unknown(nearest: &[Format]) -> Phrase {
 pub(crate) fn weakly_told(value: &Value, is_asked: fn(Format) -> bool) -> Option<Diagnostic> {
     let (format, what) = evidence::weak_evidence(value, is_asked)?;
     let help = phrase!("if it is something else, name another file");
-    Some(guessed(format, what).with_help(help).at_pointer(""))
+    Some(guessed(format, what).with_help(help))
 }
 
 /// Describes by what a format was guessed.
@@ -291,13 +291,21 @@ pub(crate) fn stem(name: &str) -> &str {
 
 /// Names a value that is not what was asked for, by what it is or by its keys.
 pub(crate) fn describe(value: &Value) -> Phrase {
-    let is_book = value.get("entries").is_some();
-    let foreign = || value.as_object().and_then(evidence::foreign).or(is_book.then_some(Format::Worldbook));
+    let foreign = || foreign(value);
     shape(value).or_else(foreign).map_or_else(|| describe_keys(value), |format| format.to_string().into())
 }
 
+/// Returns whether another application wrote a value, for certain.
+pub(crate) fn is_foreign(value: &Value) -> bool {
+    foreign(value).is_some()
+}
+
+fn foreign(value: &Value) -> Option<Format> {
+    value.as_object().and_then(evidence::foreign)
+}
+
 /// Names a value by its keys.
-pub(crate) fn describe_keys(value: &Value) -> Phrase {
+fn describe_keys(value: &Value) -> Phrase {
     match value {
         Value::Null => phrase!("nothing"),
         Value::Bool(_) | Value::Number(_) => phrase!("a single value"),

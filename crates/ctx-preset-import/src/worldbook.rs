@@ -220,7 +220,7 @@ fn is_entry(value: &Value) -> bool {
 fn unknown_shape(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "a worldbook (an object with `entries`)",
-        found: format::describe_keys(value),
+        found: format::describe(value),
         help: None,
     }
 }

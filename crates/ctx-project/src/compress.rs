@@ -1,54 +1,51 @@
-//! Conversations in files, made shorter: what is sent of them, and who writes their summaries.
+//! Conversations in files, made shorter: fitted into a number of tokens, or masked by summaries.
+//!
+//! ```
+//! use ctx_project::compress::{self, MaskChoice, MaskOutcome, Masking, SummaryWriter};
+//! use ctx_project::counting::TokenCounting;
+//! use ctx_project::options::{SummarizerChoice, SummarizerOptions, SummaryOptions};
+//! use ctx_project::session_file::Target;
+//! use ctx_project::{Config, ConfigOptions, CountingOptions, Sources};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("chat.json");
+//! # let role = |n| if n % 2 == 0 { "assistant" } else { "user" };
+//! # let line = |n| format!(r#"{{"role": "{}", "content": "Ada arrives in room {n} today."}}"#, role(n));
+//! # std::fs::write(&path, format!("[{}]", (1..30).map(line).collect::<Vec<_>>().join(",")))?;
+//! let mut sources = Sources::default();
+//! let config = Config::read(&ConfigOptions { is_ignored: true, ask: None }, &mut sources)?;
+//! let masking = Masking {
+//!     choice: MaskChoice::All,
+//!     settings: compress::settings(&SummaryOptions::default(), None, &config, &mut sources)?,
+//!     counting: TokenCounting::of(&CountingOptions::default(), &config, &mut sources, &mut Vec::new())?,
+//!     target: Target::Nowhere,
+//!     at_millis: 0,
+//! };
+//! let by = SummarizerOptions::new(SummarizerChoice::Extractive);
+//! let writer = SummaryWriter::of(&by, &masking.settings.config, &config)?;
+//! let masked = pollster::block_on(masking.mask(&path, &writer, &mut sources))?;
+//! let MaskOutcome::Summarized(summary) = masked.outcome else { return Err("nothing to do".into()) };
+//! assert!(summary.notice.saved_tokens() > 0 && !summary.is_written);
+//! # Ok(())
+//! # }
+//! ```
 
+mod budget;
+mod conversations;
+mod fit;
+mod masking;
 mod program;
 mod settings;
+mod summaries;
+mod writer;
 
-use std::sync::Arc;
-
-use ctx_chat::{Client, ModelSummarizer, RequestShape};
-use ctx_compress::mask::MaskConfig;
-use ctx_engine::Engine;
-use ctx_types::{Summarizer, phrase};
-
-use crate::config::Config;
-use crate::endpoint::EndpointConfig;
-use crate::error::{ProjectError, Result};
-use crate::options::{SummarizerChoice, SummarizerOptions};
-
+pub use budget::{BudgetPlanning, ModelBudget};
+pub use conversations::Conversations;
 pub use ctx_operations::{message_to_json, sent_messages as messages};
+pub use fit::{protection, strategy};
+pub use masking::{MaskChoice, MaskOutcome, MaskPlanned, Masked, Masking, NewSummary, NothingToMask};
 pub use program::SummaryProgram;
 pub use settings::settings;
-
-/// Returns who writes summaries; none where the messages' own sentences do.
-pub fn summarizer(
-    options: &SummarizerOptions,
-    settings: &MaskConfig,
-    config: &Config,
-) -> Result<Option<Box<dyn Summarizer>>> {
-    Ok(Some(match &options.by {
-        SummarizerChoice::Extractive => return Ok(None),
-        SummarizerChoice::Program(command) => Box::new(SummaryProgram::parse(command, options.window)?),
-        SummarizerChoice::Model(dialect) => {
-            let endpoint = config.endpoint(&options.endpoint)?;
-            Box::new(model(options, settings, &endpoint.for_dialect(*dialect))?)
-        }
-    }))
-}
-
-/// A model that is asked through the client; its window is that of the table of models unless one is given.
-fn model(
-    options: &SummarizerOptions,
-    settings: &MaskConfig,
-    config: &EndpointConfig,
-) -> Result<ModelSummarizer> {
-    let Some(name) = settings.summary_model.as_deref().or(config.model.as_deref()) else {
-        let message = phrase!("no model is set for writing summaries; name one with `--summarizer-model`");
-        return Err(ProjectError::Usage(message));
-    };
-    let mut endpoint = config.endpoint(&options.endpoint, true)?;
-    endpoint.model = Some(name.to_owned());
-    endpoint.streams = false;
-    let window = options.window.or_else(|| Engine::new().models.lookup(name).0.context_window);
-    let shape = RequestShape { model: name.to_owned(), streams: false, ..RequestShape::default() };
-    Ok(ModelSummarizer::new(Arc::new(Client::new(endpoint)?), shape).with_window(window))
-}
+pub use summaries::{SummaryFile, SummaryPart, SummaryStep, find as find_summary};
+pub use writer::SummaryWriter;

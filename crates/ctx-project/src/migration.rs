@@ -1,14 +1,17 @@
 //! Old spellings in files of AIO Hub become today's, and what each file was is kept beside it.
 
 mod comments;
+mod edits;
 
 use std::path::{Path, PathBuf};
 
 use ctx_engine::{Engine, Format};
 use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
 use ctx_types::{Diagnostic, phrase};
+use serde_json::Value;
 
 use crate::codes;
+use crate::drafts::Draft;
 use crate::error::{Result, unusable};
 use crate::files::{self, Existing, FilesRead};
 use crate::schemas;
@@ -42,14 +45,27 @@ pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<M
     let is_named_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     let is_json =
         document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
-    let after = match is_json {
-        true => files::edited(&before, &migrated.value).map_err(no_edit)?,
-        false => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
+    let (after, lost) = match is_json {
+        true => (files::edited(&before, &migrated.value).map_err(no_edit)?, Vec::new()),
+        false => match edited(&name, &before, &document.value, &migrated.value) {
+            Some(text) => (text.into_bytes(), Vec::new()),
+            None => {
+                let lost = [comments::lost(&text), comments::lost_digits(&text)];
+                let text = schemas::with_line_of(&before, &write_document(&migrated.value));
+                (text.into_bytes(), lost.into_iter().flatten().collect())
+            }
+        },
     };
-    let lost = if is_json { [None, None] } else { [comments::lost(&text), comments::lost_digits(&text)] };
-    let changes = migrated.changes.into_iter().chain(lost.into_iter().flatten());
+    let changes = migrated.changes.into_iter().chain(lost);
     let changes = changes.map(|change| change.in_document(name.as_str())).collect();
     Ok(Some(Migration { path: path.to_owned(), format: migrated.format, before, after, changes }))
+}
+
+/// Replaces the bytes of what changed in a file of YAML; none where its text cannot express that.
+fn edited(name: &str, bytes: &[u8], old: &Value, new: &Value) -> Option<String> {
+    let mut draft = Draft::open(name, bytes).ok()?;
+    draft.edit_all(&edits::between(old, new)).ok()?;
+    (draft.value() == Some(new)).then(|| draft.text().to_owned())
 }
 
 fn no_edit(reason: &str) -> Box<Diagnostic> {

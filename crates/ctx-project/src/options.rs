@@ -94,6 +94,21 @@ pub struct SummaryOptions {
     pub set: Vec<String>,
 }
 
+/// What the windows of models are used for. What is absent is taken from `ctx.toml`.
+#[derive(Clone, Debug, Default)]
+pub struct BudgetOptions {
+    /// The file of the conversation.
+    pub session: Option<PathBuf>,
+    /// The file of tool definitions.
+    pub tools: Option<PathBuf>,
+    /// The file of a table of models.
+    pub models: Option<PathBuf>,
+    /// How many tokens are kept free for the answer.
+    pub reserve: Option<u32>,
+    /// The index of the first message that a running tool loop has added.
+    pub loop_start: Option<usize>,
+}
+
 /// Who writes summaries, and within which limits.
 #[derive(Clone, Debug)]
 pub struct SummarizerOptions {
@@ -107,6 +122,13 @@ pub struct SummarizerOptions {
     pub timeout: Option<u32>,
     /// How many tokens a prompt and its answer may have.
     pub window: Option<u32>,
+}
+
+impl SummarizerOptions {
+    /// Options without a model, an endpoint and limits of their own.
+    pub fn new(by: SummarizerChoice) -> Self {
+        Self { by, model: None, endpoint: EndpointOptions::default(), timeout: None, window: None }
+    }
 }
 
 /// Who writes a summary.

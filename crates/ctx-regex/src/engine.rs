@@ -50,6 +50,10 @@ impl Engine {
     pub(crate) fn is_linear(&self) -> bool {
         self.linear.is_some()
     }
+
+    pub(crate) fn building(&self) -> usize {
+        self.linear.as_ref().map_or(0, Linear::building)
+    }
 }
 
 /// A search of a text, and what it goes on with from one match to the next.

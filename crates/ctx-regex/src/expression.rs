@@ -64,11 +64,18 @@ impl Regex {
 
     /// Whether searches take time linear in the text.
     ///
-    /// False for patterns with lookaround, references to groups, more than [`Limits::positions`], and loops whose body
+    /// False for patterns with lookaround, references to groups, more than [`Limits::positions`] or [`Limits::building`], and loops whose body
     /// may be empty, unless each iteration is required as in `(?:a?){2}`. Even if this is true, backtracking may be
     /// needed for what groups hold, and for texts with other ends of lines than `\n` if `^` or `$` means lines.
     pub fn is_linear(&self) -> bool {
         self.engine.is_linear()
+    }
+
+    /// How long building the linear engine took, in estimated half microseconds; 0 without one.
+    ///
+    /// Who builds many patterns of a stranger lowers [`Limits::building`] by it, so that all together have a limit.
+    pub fn building(&self) -> usize {
+        self.engine.building()
     }
 
     /// Texts in lower case, one of which stands in the lower-case form of every match; none if there are none.

@@ -16,9 +16,11 @@ pub struct Limits {
     pub pattern_bytes: usize,
     /// Most characters, classes, assertions and capture groups of a pattern that the linear engine takes, with
     /// counted repetitions written out: `[ab]{0,20}c` has 21. For each byte of a text it does up to that much
-    /// work; larger patterns are matched by backtracking, and so are those that take more than some millisecond to
-    /// build, such as `[^x]{1000}`. Default: 2,000.
+    /// work; larger patterns are matched by backtracking. Default: 2,000.
     pub positions: usize,
+    /// How long building the linear engine may take, in estimated half microseconds; a pattern that would take longer,
+    /// such as `[^x]{1000}`, is matched by backtracking. Default: 2,000.
+    pub building: usize,
     /// Largest program of the linear engine, in bytes, and likewise the largest state cache that a search may
     /// build; a pattern with many groups may use only a part, for its searches need more. Also bounds the
     /// classes of any pattern. Default: 1 MiB.
@@ -39,6 +41,7 @@ impl Default for Limits {
         Self {
             pattern_bytes: 64 << 10,
             positions: 2_000,
+            building: 2_000,
             compiled_bytes: 1 << 20,
             nest: 128,
             steps: 2_000_000,

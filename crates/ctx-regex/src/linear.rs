@@ -23,10 +23,6 @@ const GROUPS_AT_FULL_SIZE: usize = 12;
 /// Patterns with more positions than this are slower at worst, and count for more.
 const POSITIONS_PER_STEP: usize = 64;
 
-/// How long building may take, in estimated half microseconds. A stranger's book has thousands of keys, and twenty bytes such
-/// as `\p{L}{200}` took 30 ms each; backtracking counts repetitions instead of writing them out.
-const MOST_BUILDING: usize = 2_000;
-
 /// A pattern that the `regex` crate matches as JavaScript does, at least in most texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear {
@@ -35,6 +31,7 @@ pub(crate) struct Linear {
     has_exact_groups: bool,
     /// How many steps [`BYTES_PER_STEP`] bytes count for.
     weight: u64,
+    building: usize,
 }
 
 /// Reusable room for the groups of a match.
@@ -45,7 +42,10 @@ impl Linear {
     /// Builds the engine; nothing for a pattern that it cannot match, or that is too large for it.
     pub(crate) fn new(pattern: &Pattern, flags: Flags, limits: &Limits) -> Option<Self> {
         let positions = positions::count(&pattern.root);
-        if positions > limits.positions || positions::building(&pattern.root) > MOST_BUILDING {
+        // A stranger's book has thousands of keys, and twenty bytes such as `\p{L}{200}` took 30 ms each; backtracking
+        // counts repetitions instead of writing them out.
+        let building = positions::building(&pattern.root);
+        if positions > limits.positions || building > limits.building {
             return None;
         }
         let written = emit::write(&pattern.root, flags, limits.compiled_bytes)?;
@@ -62,7 +62,13 @@ impl Linear {
             has_lines: written.has_lines,
             has_exact_groups: written.has_exact_groups,
             weight: positions.div_ceil(POSITIONS_PER_STEP).max(1) as u64,
+            building,
         })
+    }
+
+    /// How long building it took, as estimated before.
+    pub(crate) fn building(&self) -> usize {
+        self.building
     }
 
     /// Whether the engine finds in `text` what JavaScript finds there. O(n) at most.

@@ -13,7 +13,6 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::Fix;
 use crate::persist::{Kept, Reader};
 use crate::placement::InjectionStrategy;
-use crate::pointer::pointer_step;
 use crate::regex_config::{RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages};
 use crate::suggest::nearest_key;
 use crate::wording::excerpt;
@@ -134,15 +133,12 @@ pub fn misspelt_in_agent(agent: &Agent) -> Vec<Diagnostic> {
     reader.finish()
 }
 
-/// Finds misspelt keys in a user profile as it was read, as [`misspelt_in_agent`]; also what only agents have,
-/// which makes a misspelt agent look like a profile.
+/// Finds misspelt keys in a user profile as it was read, as [`misspelt_in_agent`].
 pub fn misspelt_in_profile(profile: &UserProfile) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
     reader.kept_keys(&profile.kept, UserProfile::KEYS);
     reader.below("regexConfig", profile.regex_config.as_ref(), regex_config);
-    let mut found = reader.finish();
-    found.extend(agent_keys(profile));
-    found
+    reader.finish()
 }
 
 /// Finds misspelt keys in the entries of a worldbook as it was read, as [`misspelt_in_agent`].
@@ -197,25 +193,4 @@ fn book_entry(entry: &WorldbookEntry, reader: &mut Reader) {
     reader.below("characterFilter", entry.character_filter.as_ref(), |filter, reader| {
         reader.kept_keys(&filter.kept, EntryFilter::KEYS);
     });
-}
-
-/// What an agent has and a profile has not.
-const AGENT_KEYS: [&str; 3] = ["presetMessages", "presetGroups", "parameters"];
-
-fn agent_keys(profile: &UserProfile) -> Vec<Diagnostic> {
-    let Value::Object(object) = &profile.kept.0 else { return Vec::new() };
-    let near = |key: &String| nearest_key(key, AGENT_KEYS).map(|meant| (key.clone(), meant));
-    // One such key says what the file is.
-    let near = object.keys().take(MAX_COMPARISONS).find_map(near);
-    let finding = |(key, meant): (String, &str)| {
-        let message = phrase!(
-            "the file is read as a user profile; with `{meant}` it would be an agent; nothing reads the key `{key}`",
-            meant,
-            key = excerpt(&key)
-        );
-        let finding = Diagnostic::warning(codes::MISSPELT_KEY, message);
-        let pointer = format!("/{}", pointer_step(&key));
-        finding.suggesting(meant).with_fix(Fix::key(meant)).at_pointer(pointer)
-    };
-    near.map(finding).into_iter().collect()
 }

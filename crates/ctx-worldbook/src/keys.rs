@@ -125,7 +125,9 @@ pub(crate) fn parse(
         return Parsed::Blank;
     }
     if let Some(literal) = expression::literal(key) {
-        let limits = ctx_regex::Limits { steps: limits.key_steps, ..ctx_regex::Limits::default() };
+        let of_regex = ctx_regex::Limits::default();
+        let building = of_regex.building.min(limits.key_building);
+        let limits = ctx_regex::Limits { steps: limits.key_steps, building, ..of_regex };
         match Regex::new(literal.pattern, literal.flags, &limits) {
             Ok(regex) => return Parsed::Regex(Box::new(regex)),
             Err(error) => report(key, &error),
@@ -145,6 +147,8 @@ pub(crate) struct KeyTable {
     literals: BTreeMap<PlainKey, LiteralId>,
     patterns: BTreeMap<Arc<str>, Arc<Pattern>>,
     bytes: usize,
+    /// How long building the patterns took, as [`Limits::key_building`] counts it.
+    building: usize,
 }
 
 impl KeyTable {
@@ -163,10 +167,14 @@ impl KeyTable {
         if self.bytes > limits.key_bytes {
             return None;
         }
-        Some(match parse(key, matching, limits, report) {
+        let left = limits.key_building.saturating_sub(self.building);
+        Some(match parse(key, matching, &Limits { key_building: left, ..*limits }, report) {
             Parsed::Blank => Key::Blank,
             Parsed::Plain(plain) => Key::Literal(self.literal(plain)),
-            Parsed::Regex(regex) => Key::Pattern(self.pattern(key, *regex)),
+            Parsed::Regex(regex) => {
+                self.building += regex.building();
+                Key::Pattern(self.pattern(key, *regex))
+            }
         })
     }
 

@@ -7,6 +7,9 @@ pub struct Limits {
     pub entries: usize,
     /// Bytes of all keys together; 8 MiB. Entries beyond have no keys.
     pub key_bytes: usize,
+    /// How long building the regular expressions of all keys may take, in estimated half microseconds; 400,000. Those
+    /// beyond are matched by backtracking, which finds the same.
+    pub key_building: usize,
     /// How many messages can be searched; 1,000, as SillyTavern has it.
     pub messages: usize,
     /// Bytes of text that one scan searches, texts of entries included; 64 MiB.
@@ -28,6 +31,7 @@ impl Default for Limits {
         Self {
             entries: 250_000,
             key_bytes: 8 << 20,
+            key_building: 400_000,
             messages: 1_000,
             text_bytes: 64 << 20,
             passes: 1_000,

@@ -51,7 +51,7 @@ pub(crate) struct AgentImportArguments {
 }
 
 /// The formats that can be named, as reports name them.
-pub(super) fn formats() -> PossibleValuesParser {
+fn formats() -> PossibleValuesParser {
     Format::NAMED.map(Format::id).into()
 }
 

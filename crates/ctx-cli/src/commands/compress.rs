@@ -6,17 +6,14 @@ mod mask;
 mod plan;
 mod report;
 mod summaries;
-pub(super) mod waiting;
-mod writer;
+mod waiting;
 
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use ctx_compress::request::{
-    CompressionPipeline, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
-};
-use ctx_types::{Diagnostic, Message, closest, phrase};
+use ctx_compress::request::{CompressionPipeline, PassOutcome, Protection, RequestConfig};
+use ctx_types::{Diagnostic, Message, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{
@@ -27,7 +24,7 @@ use crate::exit::Exit;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::compress::{message_to_json, messages};
+use ctx_project::compress::{message_to_json, messages, protection, strategy};
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
 use ctx_project::error::ProjectError;
@@ -216,20 +213,6 @@ impl Pass {
     }
 }
 
-/// Returns what of messages stays, for the `--loop-start` that was given.
-fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protection, ProjectError> {
-    match loop_start {
-        Some(start) if start > messages.len() => Err(ProjectError::Usage(match messages.len() {
-            1 => phrase!("`--loop-start {start}` is beyond the end: 1 message is sent", start),
-            count => {
-                phrase!("`--loop-start {start}` is beyond the end: {count} messages are sent", start, count)
-            }
-        })),
-        Some(start) => Ok(Protection::CurrentLoop(start)),
-        None => Ok(Protection::LastUserMessage),
-    }
-}
-
 /// Makes the pipeline of a pass.
 fn pipeline(
     language: Language,
@@ -238,19 +221,12 @@ fn pipeline(
     (counting, config): (&CountingArguments, &Config),
     sources: &mut Sources,
 ) -> Result<CompressionPipeline<'static>> {
-    let Some(strategy) = strategy(name) else { return Err(unknown(name).into()) };
+    let strategy = strategy(name)?;
     let mut found = Vec::new();
     let counting = TokenCounting::of(&counting.into(), config, sources, &mut found)?;
     show::findings(language, sources, &found);
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
     Ok(pipeline.with_strategy(strategy).with_meter(counting.meter()))
-}
-
-fn unknown(name: &str) -> ProjectError {
-    ProjectError::Usage(match closest(name, STRATEGIES) {
-        Some(near) => phrase!("there is no strategy `{name}`; did you mean `{near}`?", name, near),
-        None => phrase!("there is no strategy `{name}`", name),
-    })
 }
 
 /// Points findings about the list of messages at the file.

@@ -10,9 +10,9 @@ use ctx_studio::{Links, Studio, StudioError};
 use ctx_types::phrase;
 use tokio::net::TcpListener;
 
-use super::compress::waiting::Interrupts;
 use crate::args::StudioArguments;
 use crate::exit::Exit;
+use crate::interrupts::Interrupts;
 use crate::lang::Told;
 use crate::show;
 

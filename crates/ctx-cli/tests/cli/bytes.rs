@@ -137,9 +137,19 @@ fn a_file_that_would_not_come_back_as_it_is_is_not_migrated() {
 }
 
 #[test]
+fn a_migrated_file_of_yaml_keeps_all_other_bytes() {
+    let agent = "# Ada\nscore:   123456789012345678901\npresetMessages:\n- {type: user_profile, content: User Profile}\t# who\n- content: 'Be \"kind\".'\n";
+    let folder = Folder::with(&[("a.yaml", agent)]);
+    let told = folder.ctx("migrate a.yaml --write");
+    assert!(told.starts_with("exit code 0") && !told.contains("warning"), "{told}");
+    let after = std::fs::read_to_string(folder.path().join("a.yaml")).unwrap();
+    let (before, behind) = agent.split_once("User Profile").unwrap();
+    assert!(after.starts_with(before) && after.ends_with(behind), "{after}");
+}
+
+#[test]
 fn digits_that_yaml_loses_are_told() {
-    let agent =
-        "score: 123456789012345678901\npresetMessages:\n- {type: user_profile, content: User Profile}\n";
+    let agent = "score: 123456789012345678901\npresetMessages:\n- &who {type: user_profile, content: User Profile}\n- *who\n";
     let folder = Folder::with(&[("a.yaml", agent)]);
     let told = folder.ctx("migrate a.yaml");
     assert!(

@@ -64,18 +64,38 @@ fn warnings_pass_unless_they_are_denied() {
 
 #[test]
 fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
-    let files = [("of/actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\"}")];
+    let files = [("of/actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\", \"icon\": \"x\"}")];
     assert_snapshot!(ctx("check of/actor.json", &files), @r"
     exit code 0
     === output
     `of/actor.json` is checked as a user profile
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0629]: the file is read as a user profile because of a name or a text
+    warning[CTX0629]: the file is read as a user profile because of a text beside a display name or an icon
     --> of/actor.json
-     = help: if it is something else, ignore what is found in it
+     = help: if it is something else, name another file
     ");
     assert_eq!(ctx("check of", &files), ctx("check of/actor.json", &files));
+}
+
+#[test]
+fn a_file_that_nothing_tells_is_refused_unless_its_format_is_named() {
+    let files = [("actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\"}")];
+    assert_snapshot!(ctx("check actor.json", &files), @r"
+    exit code 3
+    === output
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found an object with the keys `name`, `content`
+    --> actor.json
+     = help: leave it out, or say what it is with `--as`, such as `profile`, `sysprompt`, `card_pygmalion`
+    ");
+    assert_snapshot!(ctx("check actor.json --as profile", &files), @r"
+    exit code 0
+    === output
+    `actor.json` is checked as a user profile
+    1 file checked: 0 errors, 0 warnings
+    ");
 }
 
 #[test]
@@ -319,11 +339,13 @@ fn a_file_of_another_kind_is_named() {
     === output
     2 files checked: 2 errors, 0 warnings
     === errors
-    error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a character card
+    error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a character card
     --> card.json
+     = help: `ctx import` makes an agent of it
 
     error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a plain text
     --> notes.txt
+     = help: leave it out, or say what it is with `--as`, such as `profile`
     ");
 }
 

@@ -225,6 +225,8 @@ fn help_of_check() {
           --lang <LANG>       The language in which the command speaks to people; also `CTX_LANG`
                               [possible values: en, zh]
           --worldbook <FILE>  A worldbook that is at hand for the agents; may be given several times
+          --as <FORMAT>       The format of files whose content does not show it [possible values:
+                              agent, session, lorebook, profile]
           --fix               Make the fixes that are certain, such as the right name of an anchor, and
                               show what changes
           --dry-run           With `--fix`: only show what would change

@@ -180,7 +180,7 @@ fn migrate_names_a_backup_that_is_in_the_way() {
 #[test]
 fn migrate_says_what_changes_in_each_file() {
     let said = [
-        "warning[CTX0909]: the file is rewritten without this and 1 more comment",
+        "info[CTX0651]: the fixed text `User Profile` is replaced by the anchor's default template",
         "info[CTX0655]: the two halves, `index` and `detail`, become one session",
         "2 of 2 files would change",
     ];

@@ -94,6 +94,7 @@ fn the_help_of_a_verb_is_chinese() {
     选项：
           --lang <LANG>       命令对人所用的语言；也可用 `CTX_LANG` 设置 [可选值：en, zh]
           --worldbook <FILE>  供智能体使用的世界书；可多次给出
+          --as <FORMAT>       内容不能表明格式的文件的格式 [可选值：agent, session, lorebook, profile]
           --fix               把只可能如此的修正（如锚点的正确名称）写入文件，并显示改动
           --dry-run           与 `--fix` 同用：只显示会有哪些改动
           --deny-warnings     有警告也算检查失败

@@ -154,7 +154,7 @@ fn the_right_bytes_are_marked() {
     marked("c.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "c.yaml:1:17\n");
     marked("e.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "or close its bracket");
     marked("f.yaml", "presetMessages: [{ content: a }\nname: x\n", "  = help: close the list with `]`");
-    marked("d.json", r#"{"entries":"x"}"#, "found an object whose `entries` are not those of a worldbook\n");
+    marked("d.json", r#"{"entries":"x"}"#, "found an object with the keys `entries`\n");
 }
 
 #[test]

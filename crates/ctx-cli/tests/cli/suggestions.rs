@@ -77,7 +77,12 @@ const ROWS: &[Row] = &[
         "presetMessages: []\nregexConfig: { presets: [{ id: p, enabled: true, rules: [{ id: r, enabled: true, regex: a, replacement: b, targetRoles: [asistant] }] }] }",
         "assistant",
     ),
-    ("role of a message", "check a.json", "[{\"role\": \"asistant\", \"content\": \"Hi\"}]", "assistant"),
+    (
+        "role of a message",
+        "check a.json",
+        "[{\"role\": \"user\", \"content\": \"Hi\"}, {\"role\": \"asistant\", \"content\": \"Ho\"}]",
+        "assistant",
+    ),
     (
         "role of a request",
         "check a.json",
@@ -104,7 +109,12 @@ const ROWS: &[Row] = &[
     ("option", "assemble --inptu Hi", "", "--input"),
     ("time zone", "assemble --input Hi --tz Asia/Shanghia", "", "Asia/Shanghai"),
     ("field of an environment", "macros expand Hi --env a.json", "{\"persna\": \"Alex\"}", "persona"),
-    ("dialect of a worldbook", "check a.json", "{\"entries\": {}, \"dialect\": \"cv3\"}", "ccv3"),
+    (
+        "dialect of a worldbook",
+        "check a.json",
+        "{\"name\": \"x\", \"entries\": {}, \"dialect\": \"cv3\"}",
+        "ccv3",
+    ),
     (
         "decorator of a worldbook",
         "check a.json",

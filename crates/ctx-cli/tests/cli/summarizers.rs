@@ -71,6 +71,14 @@ fn what_is_no_summary_is_refused() {
 }
 
 #[test]
+fn an_interrupt_ends_the_wait() {
+    assert_snapshot!(run("kill -INT $PPID; exec sleep 1000", ""), @"
+    exit code 4
+    error: it was cancelled or timed out; `chat.json` is as it was
+    ");
+}
+
+#[test]
 fn a_failure_is_data_too() {
     let folder = folder();
     let answer = folder

@@ -16,10 +16,8 @@ fn read(input: impl ToString) -> Imported<Session> {
 
 /// Returns what was found, but for what says by which evidence the file is read.
 fn findings(imported: &Imported<Session>) -> Vec<(Code, &str)> {
-    let pointer = |found: &ctx_types::Diagnostic| found.location.pointer.is_some();
-    assert!(imported.diagnostics.iter().all(pointer), "{:#?}", imported.diagnostics);
     let found = imported.diagnostics.iter().filter(|found| found.code != codes::GUESSED_FORMAT);
-    found.map(|found| (found.code, found.location.pointer.as_deref().unwrap_or("-"))).collect()
+    found.map(|found| (found.code, found.location.pointer.as_deref().unwrap())).collect()
 }
 
 /// Checks the form of a document, the messages that it becomes (without their links), and the findings.

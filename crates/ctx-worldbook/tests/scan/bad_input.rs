@@ -380,3 +380,23 @@ fn each_use_of_a_uid_is_told_as_what_it_is() {
         ]
     );
 }
+
+#[test]
+fn patterns_beyond_what_building_may_cost_find_the_same() {
+    let entry = |index: usize| {
+        let keys = [format!("/[^x]{{3}}a{index}\\b/"), format!("/b{index}\\b/i")];
+        (
+            index.to_string(),
+            json!({ "uid": index, "key": keys, "content": format!("Moon {index}"), "order": index }),
+        )
+    };
+    let entries: serde_json::Map<String, Value> = (0..40).map(entry).collect();
+    let book = json!({ "entries": entries });
+    let text = "xyz...a7 and B12, b3";
+    let with = |key_building: usize| {
+        run(book.clone(), text, Settings::default(), Limits { key_building, ..Limits::default() })
+    };
+    assert_eq!(with(0), with(Limits::default().key_building));
+    assert_eq!(with(500), with(0));
+    assert_eq!(with(0).1, 3);
+}

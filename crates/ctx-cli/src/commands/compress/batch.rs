@@ -4,8 +4,6 @@ use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use ctx_engine::{ImportError, Limits};
-use ctx_preset_import::detect;
 use ctx_types::{Argument, Diagnostic, Divider, Phrase, count_of, phrase, thousands};
 use serde_json::{Value, json};
 
@@ -13,9 +11,9 @@ use crate::exit::Exit;
 use crate::lang::{self, Told};
 use crate::show::{self, Bar};
 use ctx_project::Sources;
-use ctx_project::error::ProjectError;
-use ctx_project::files::{self, Once};
-use ctx_project::folder::{self, FolderEntry};
+use ctx_project::compress::Conversations;
+use ctx_project::files;
+use ctx_project::folder::FolderEntry;
 
 /// What came of one conversation.
 pub(super) struct PassResult {
@@ -204,98 +202,5 @@ impl Totals {
             tokens = show::tokens(self.saved)
         );
         format!("\n{}\n", lang::say(language, &told))
-    }
-}
-
-/// The conversations that paths name.
-enum Conversations {
-    /// One file, or standard input.
-    One(PathBuf),
-    /// What several paths, a pattern or a folder lead to.
-    Many(Vec<FolderEntry>),
-}
-
-impl Conversations {
-    fn of(paths: &[PathBuf]) -> Result<Self> {
-        if let Some(path) = only(paths) {
-            return Ok(Self::One(path.to_owned()));
-        }
-        let mut found = Vec::new();
-        for path in paths {
-            match () {
-                () if files::is_stdin(path) => {
-                    return Err(ProjectError::Usage(phrase!(
-                        "`-` is standard input: one conversation, not one of several"
-                    ))
-                    .into());
-                }
-                () if path.is_dir() => found.extend(folder::files(path).into_iter().filter(is_conversation)),
-                () if !path.exists() && is_pattern(path) => found.extend(matching(path)?),
-                () => found.push(FolderEntry::File(path.clone())),
-            }
-        }
-        let mut seen = Once::default();
-        found.retain(|found| match found {
-            // A file that is named in two ways is done once.
-            FolderEntry::File(file) => seen.is_new(file),
-            FolderEntry::Closed(..) => true,
-        });
-        match found.is_empty() {
-            true => {
-                let names = paths.iter().map(|path| files::name(path));
-                let paths = Argument::names(names, Divider::Comma);
-                Err(Told(phrase!("there is no conversation in {paths}", paths)).into())
-            }
-            false => Ok(Self::Many(found)),
-        }
-    }
-}
-
-/// Returns whether paths name one conversation: neither several, nor a folder or pattern, whatever these lead to.
-pub(super) fn is_one(paths: &[PathBuf]) -> bool {
-    only(paths).is_some()
-}
-
-fn only(paths: &[PathBuf]) -> Option<&Path> {
-    let [path] = paths else { return None };
-    (!path.is_dir() && (path.exists() || !is_pattern(path))).then_some(path)
-}
-
-fn is_pattern(path: &Path) -> bool {
-    path.to_string_lossy().contains(['*', '?', '['])
-}
-
-/// Returns what a pattern matches, in the order of names.
-fn matching(pattern: &Path) -> Result<Vec<FolderEntry>> {
-    let name = files::name(pattern);
-    let wrong = |error: &dyn std::fmt::Display| {
-        ProjectError::Usage(phrase!(
-            "`{name}` is not a valid pattern: {error}",
-            name,
-            error = error.to_string()
-        ))
-    };
-    let paths = glob::glob(&pattern.to_string_lossy()).map_err(|error| wrong(&error.msg))?;
-    let found = paths.map(|path| match path {
-        Ok(path) => FolderEntry::File(path),
-        Err(error) => {
-            let reason = phrase!(
-                "cannot read the folder `{path}`: {error}",
-                path = files::name(error.path()),
-                error = files::reason(error.error())
-            );
-            FolderEntry::Closed(error.path().to_owned(), reason)
-        }
-    });
-    Ok(found.filter(|found| !matches!(found, FolderEntry::File(path) if path.is_dir())).collect())
-}
-
-/// Returns whether a file of a folder holds a conversation; one that cannot be read is told of later.
-fn is_conversation(found: &FolderEntry) -> bool {
-    let FolderEntry::File(path) = found else { return true };
-    let Ok(bytes) = files::read(path) else { return true };
-    match detect(&bytes, &files::name(path), &Limits::default()) {
-        Ok(format) => format.is_conversation(),
-        Err(error) => !matches!(error, ImportError::UnknownShape { .. }),
     }
 }

@@ -8,12 +8,13 @@ use ctx_types::{NodeId, Phrase, Session, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::ReportArguments;
-use crate::commands::compress::{messages, pipeline, summaries};
+use crate::commands::compress::pipeline;
 use crate::exit::Exit;
 use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::compress::{find_summary, messages};
 use ctx_project::config::Config;
 use ctx_project::inputs::{self, InputFile};
 
@@ -53,7 +54,7 @@ pub(super) fn run(language: Language, arguments: &ReportArguments) -> Result<Exi
 /// Reports on one summary, or on all in the order of the tree.
 fn of_summaries(session: &Session, wanted: Option<&str>) -> Result<Vec<OfSummary>> {
     let ids: Vec<NodeId> = match wanted {
-        Some(wanted) => vec![summaries::find(session, wanted)?],
+        Some(wanted) => vec![find_summary(session, wanted)?],
         None => session.nodes().filter(|(_, node)| node.is_summary()).map(|(id, _)| id.clone()).collect(),
     };
     Ok(ids.into_iter().filter_map(|id| Some((id.clone(), QualityReport::of_node(session, &id)?))).collect())

@@ -1,5 +1,6 @@
 //! The table: which format is told by what.
 
+use ctx_types::nearest_key;
 use serde_json::{Map, Value};
 
 use crate::format::Format;
@@ -129,7 +130,7 @@ const CARD_KEYS: [&str; 7] = [
 pub(super) const OWN_BEFORE_MESSAGES: usize = 9;
 
 /// Our own forms, which are those of AIO Hub and of seed 004.
-pub(super) const OWN: [Evidence; 22] = [
+pub(super) const OWN: [Evidence; 23] = [
     certain(Format::Agent, &["presetMessages"], |map| has(map, "presetMessages")),
     certain(Format::AgentExport, &["agents", "type"], |map| {
         is_list(map, "agents") && is(map, "type", "AIO_Agent_Export")
@@ -151,6 +152,10 @@ pub(super) const OWN: [Evidence; 22] = [
         let parameters = map.get("parameters").and_then(Value::as_object);
         AGENT_KEYS.iter().any(|key| has(map, key))
             || parameters.is_some_and(|own| PARAMETERS.iter().any(|key| has(own, key)))
+    }),
+    guess(Format::Agent, "a key that is nearly one of an agent", &[], |map| {
+        let is_near = |key: &String| nearest_key(key, ["presetMessages", "presetGroups"]).is_some();
+        map.keys().take(MAX_COMPARISONS).any(is_near)
     }),
     guess(Format::Agent, "keys of an agent", &["greetings", "character", "modelId", "profileId"], |map| {
         is_list(map, "greetings") || is_object(map, "character") || (has(map, "name") && has(map, "modelId"))
@@ -211,6 +216,9 @@ pub(super) const OWN: [Evidence; 22] = [
         !is_message(map) && is_profile(map)
     }),
 ];
+
+/// How many keys of a file are compared with those of an agent: each costs the product of both lengths.
+const MAX_COMPARISONS: usize = 100;
 
 /// The keys beside `presetMessages` that only an agent has.
 const AGENT_KEYS: [&str; 8] = [

@@ -1,0 +1,85 @@
+//! Who writes a summary: the messages' own sentences, a program, or a model.
+
+use std::sync::Arc;
+
+use ctx_chat::{Client, ModelSummarizer, RequestShape, TokioDeadline};
+use ctx_compress::mask::{Extraction, MaskConfig, MaskDraft, MaskPlan, Summarizing, SummaryFailure, extract};
+use ctx_engine::Engine;
+use ctx_pipeline::Cancel;
+use ctx_tokens::Counter;
+use ctx_types::{Summarizer, phrase};
+
+use crate::compress::SummaryProgram;
+use crate::config::Config;
+use crate::endpoint::EndpointConfig;
+use crate::error::{ProjectError, Result};
+use crate::options::{SummarizerChoice, SummarizerOptions};
+
+/// Writes summaries: from the messages' own sentences, or by somebody else who is waited for.
+pub struct SummaryWriter {
+    other: Option<Box<dyn Summarizer>>,
+    /// Stops what is being written, and all that would be written after it.
+    pub cancel: Cancel,
+}
+
+impl std::fmt::Debug for SummaryWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SummaryWriter").field("takes_time", &self.takes_time()).finish_non_exhaustive()
+    }
+}
+
+impl SummaryWriter {
+    /// Takes the one that is asked for.
+    pub fn of(options: &SummarizerOptions, settings: &MaskConfig, config: &Config) -> Result<Self> {
+        let other: Option<Box<dyn Summarizer>> = match &options.by {
+            SummarizerChoice::Extractive => None,
+            SummarizerChoice::Program(command) => {
+                Some(Box::new(SummaryProgram::parse(command, options.window)?))
+            }
+            SummarizerChoice::Model(dialect) => {
+                let endpoint = config.endpoint(&options.endpoint)?;
+                Some(Box::new(model(options, settings, &endpoint.for_dialect(*dialect))?))
+            }
+        };
+        Ok(Self { other, cancel: Cancel::default() })
+    }
+
+    /// Returns whether somebody is waited for: then writing needs a runtime of tokio, and files may change meanwhile.
+    pub const fn takes_time(&self) -> bool {
+        self.other.is_some()
+    }
+
+    /// Writes the summary of a plan. Who fails is not stood in for.
+    pub async fn write(&self, plan: MaskPlan, counter: Counter) -> Result<MaskDraft, SummaryFailure> {
+        let own = |from: &Extraction<'_>| extract(from, &counter);
+        let deadline = TokioDeadline::new(self.cancel.clone());
+        let with = match &self.other {
+            None => Summarizing { summarizer: None, deadline: None, counter: &counter, extract: Some(&own) },
+            Some(summarizer) => Summarizing {
+                summarizer: Some(&**summarizer),
+                deadline: Some(&deadline),
+                counter: &counter,
+                extract: None,
+            },
+        };
+        plan.summarize(&with).await
+    }
+}
+
+/// A model that is asked through the client; its window is that of the table of models unless one is given.
+fn model(
+    options: &SummarizerOptions,
+    settings: &MaskConfig,
+    config: &EndpointConfig,
+) -> Result<ModelSummarizer> {
+    let Some(name) = settings.summary_model.as_deref().or(config.model.as_deref()) else {
+        let message = phrase!("no model is set for writing summaries; name one with `--summarizer-model`");
+        return Err(ProjectError::Usage(message));
+    };
+    let mut endpoint = config.endpoint(&options.endpoint, true)?;
+    endpoint.model = Some(name.to_owned());
+    endpoint.streams = false;
+    let window = options.window.or_else(|| Engine::new().models.lookup(name).0.context_window);
+    let shape = RequestShape { model: name.to_owned(), streams: false, ..RequestShape::default() };
+    Ok(ModelSummarizer::new(Arc::new(Client::new(endpoint)?), shape).with_window(window))
+}
