@@ -4,9 +4,9 @@ mod compression;
 
 use anyhow::{Result, bail};
 
-use crate::workspace;
+use crate::{studio, workspace};
 
-/// Measures what a turn costs, or with `compression` what survives a cut.
+/// Measures what a turn costs, with `compression` what survives a cut, or with `studio` how fast the page is.
 ///
 /// Builds with optimizations and measures, a few minutes in all; sizes can be given as numbers of messages, and
 /// `variables` before them has the messages change session variables.
@@ -18,9 +18,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     {
         return compression::run(rest);
     }
+    if arguments == ["studio"] {
+        return studio::bench();
+    }
     let sizes = arguments.strip_prefix(&["variables".to_owned()]).unwrap_or(arguments);
     if sizes.iter().any(|size| size.parse::<usize>().is_err()) {
-        bail!("usage: cargo xtask bench [[variables] MESSAGES... | compression]");
+        bail!("usage: cargo xtask bench [[variables] MESSAGES... | compression | studio]");
     }
     let mut command = workspace::cargo(&["bench", "--package", "ctx-engine", "--bench", "scale", "--"]);
     workspace::run(command.args(arguments))

@@ -129,7 +129,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "studio",
         run: studio::run,
-        help: "[--check] [--if-possible]  the page of `ctx studio`, opened in a browser; or its bundle, built anew (Node.js, Chromium)",
+        help: "[--check | --types | --kills N] [--if-possible]  the page of `ctx studio`, opened in a browser; its bundle, built anew; the types of its API; or its server, killed N times (Node.js, Chromium)",
     },
     Verb {
         name: "kills",
@@ -149,7 +149,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "bench",
         run: bench::run,
-        help: "[[variables] MESSAGES... | compression]  what a turn costs beside the promised figures; what survives a cut",
+        help: "[[variables] MESSAGES... | compression | studio]  what a turn costs beside the promised figures; what survives a cut; how fast the page is",
     },
     Verb {
         name: "conversations",

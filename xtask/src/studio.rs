@@ -1,7 +1,10 @@
-//! `cargo xtask studio`: the page of `ctx studio`, opened in a browser; with `--check` its bundle, built anew.
+//! `cargo xtask studio`: the page of `ctx studio`, opened in a browser; with `--check` its bundle, built anew, and with
+//! `--types` the types of its API.
 //!
 //! The tests start `ctx studio` on folders of their own and do its jobs by mouse and by keyboard. The committed bundle
 //! has to be what its sources give, byte for byte, and small.
+
+mod types;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +23,9 @@ const PAGE: &str = "crates/ctx-studio/page";
 /// The tests of the page.
 const TESTS: &str = "xtask/page/studio";
 
+/// The one of them that kills the server.
+const KILLS: &str = "kills.test.mjs";
+
 /// The files of the bundle, and how many bytes each may have when it is compressed.
 const BUNDLE: [(&str, usize); 6] = [
     ("index.html", 4 * 1024),
@@ -36,51 +42,71 @@ const SINKS: [&str; 5] = [".innerHTML", ".outerHTML", "insertAdjacentHTML", "doc
 /// What the style sheet needs so that long lists stay fast.
 const NEEDED_STYLE: &str = "content-visibility:auto";
 
-const USAGE: &str = "usage: cargo xtask studio [--check] [--if-possible]";
+const USAGE: &str = "usage: cargo xtask studio [--check | --types | --kills N] [--if-possible]";
+
+/// What is to be done.
+enum Work {
+    /// Builds the bundle and compares it.
+    Check,
+    /// Writes the types of the API.
+    Types,
+    /// Opens the page; with a number, only to kill the server so many times.
+    Open(Option<u32>),
+}
 
 /// Opens the page in a browser, or checks its bundle; with `--if-possible` it is said loudly, and is no failure, that
 /// Node.js, npm, the packages or the browser cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let mut is_check = false;
-    let mut is_optional = false;
-    for argument in arguments {
-        match argument.as_str() {
-            "--check" => is_check = true,
-            "--if-possible" => is_optional = true,
-            _ => bail!(USAGE),
-        }
-    }
-    let prepared = if is_check { copied().map(|folder| (folder, None)) } else { tests() };
-    match prepared {
-        Ok((folder, None)) => check(&folder),
-        Ok((folder, Some(browser))) => open(&folder, &browser),
-        Err(error) if is_optional => {
-            let what = if is_check { "the bundle was NOT BUILT" } else { "the page was NOT OPENED" };
+    let is_optional = arguments.last().is_some_and(|last| last == "--if-possible");
+    let arguments: Vec<&str> =
+        arguments.iter().map(String::as_str).take(arguments.len() - usize::from(is_optional)).collect();
+    let work = match arguments.as_slice() {
+        [] => Work::Open(None),
+        ["--check"] => Work::Check,
+        ["--types"] => Work::Types,
+        ["--kills", count] => Work::Open(Some(count.parse().context(USAGE)?)),
+        _ => bail!(USAGE),
+    };
+    let told = |what: &str, error: anyhow::Error| match is_optional {
+        true => {
             println!("{}", loud(&format!("studio: {what}: {error:#}")));
             Ok(())
         }
-        Err(error) => Err(error),
+        false => Err(error),
+    };
+    match work {
+        Work::Types => types::write(),
+        Work::Check => match copied() {
+            Ok(folder) => check(&folder),
+            Err(error) => told("the bundle was NOT BUILT", error),
+        },
+        Work::Open(kills) => match tests() {
+            Ok((folder, browser)) => open(&folder, &browser, kills),
+            Err(error) => told("the page was NOT OPENED", error),
+        },
     }
 }
 
 /// Copies the tests to where their packages are installed.
-fn tests() -> Result<(PathBuf, Option<PathBuf>)> {
+fn tests() -> Result<(PathBuf, PathBuf)> {
     let browser = page::browser()?;
     let folder = npm("page", page::FILES, "axe-core")?;
     copy(&workspace::root().join(TESTS), &folder.join("studio"))?;
-    Ok((folder, Some(browser)))
+    Ok((folder, browser))
 }
 
-/// Runs the tests, one file after the other: each browser gets the machine for itself.
-fn open(folder: &Path, browser: &Path) -> Result<()> {
+/// Runs the tests, or those of kills alone.
+fn open(folder: &Path, browser: &Path, kills: Option<u32>) -> Result<()> {
     let program = workspace::ctx()?;
     let names = fs::read_dir(folder.join("studio"))?;
     let names = names.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
-    let mut files: Vec<PathBuf> = names.into_iter().filter(|path| is_test(path)).collect();
+    let is_asked = |path: &PathBuf| is_test(path) && (kills.is_none() || path.ends_with(KILLS));
+    let mut files: Vec<PathBuf> = names.into_iter().filter(is_asked).collect();
     files.sort();
     let mut command = Command::new("node");
-    command.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]).args(&files);
+    command.args(["--test", "--test-concurrency=2", "--test-reporter=spec"]).args(&files);
     command.env("CTX", program).env("CHROMIUM", browser);
+    command.envs(kills.map(|count| ("KILLS", count.to_string())));
     let output = command.current_dir(folder).stdin(Stdio::null()).output().context("cannot start Node.js")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let figure = |name: &str| {
@@ -93,6 +119,23 @@ fn open(folder: &Path, browser: &Path) -> Result<()> {
         bail!("studio: {passed} passed, {failed} failed");
     }
     println!("studio: {passed} passed, {failed} failed");
+    Ok(())
+}
+
+/// Measures the page with a program that is built with optimizations, and prints a table.
+///
+/// It fails where a figure is missed three times over: times are those of this machine, and of what else it does.
+pub(crate) fn bench() -> Result<()> {
+    let (folder, browser) = tests()?;
+    workspace::run(&mut workspace::cargo(&["build", "--quiet", "--release", "--package", "ctx-cli"]))?;
+    let mut command = Command::new("node");
+    command.arg(folder.join("studio/bench.mjs")).current_dir(&folder).stdin(Stdio::null());
+    command.env("CTX", workspace::target()?.join("release").join(workspace::CTX)).env("CHROMIUM", browser);
+    workspace::run(&mut command)?;
+    for (name, most) in BUNDLE {
+        let bytes = compressed(&fs::read(workspace::root().join(PAGE).join("dist").join(name))?)?;
+        println!("| `{name}`, compressed | {} KB | {} KB | |", bytes.div_ceil(1024), most / 1024);
+    }
     Ok(())
 }
 
@@ -117,6 +160,7 @@ fn copied() -> Result<PathBuf> {
 
 /// Checks the types, runs the tests of the page's model, builds the bundle twice and compares it with the committed one.
 fn check(folder: &Path) -> Result<()> {
+    types::check()?;
     for (what, program, arguments) in [
         ("the types are wrong", "npx", &["--no-install", "tsc", "--noEmit"][..]),
         ("the tests of the page's model failed", "npm", &["test"]),

@@ -34,9 +34,17 @@ pub(crate) fn ctx() -> Result<PathBuf> {
         return Ok(built.into());
     }
     run(&mut cargo(&["test", "--quiet", "--workspace", "--test", "cli", "--no-run"]))?;
+    Ok(target()?.join("debug").join(CTX))
+}
+
+/// The file name of the command.
+pub(crate) const CTX: &str = if cfg!(windows) { "ctx.exe" } else { "ctx" };
+
+/// Returns the folder into which everything is built.
+pub(crate) fn target() -> Result<PathBuf> {
     let metadata = metadata(&["--no-deps"])?;
     let target = metadata["target_directory"].as_str().context("`cargo metadata` names no target folder")?;
-    Ok(Path::new(target).join("debug").join(format!("ctx{}", std::env::consts::EXE_SUFFIX)))
+    Ok(PathBuf::from(target))
 }
 
 /// Runs a command whose output goes straight to the terminal, and fails if it does.

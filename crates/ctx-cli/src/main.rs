@@ -13,6 +13,7 @@
 mod args;
 mod commands;
 mod exit;
+mod interrupts;
 mod lang;
 mod page;
 mod project;

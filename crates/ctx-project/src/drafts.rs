@@ -5,6 +5,7 @@
 //! that was asked for; otherwise nothing changes. A text that cannot be read, while somebody types, is edited as a whole.
 
 mod edit;
+mod toml;
 mod yaml;
 
 use std::ops::Range;
@@ -55,7 +56,6 @@ struct Content {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Document(Syntax),
-    /// Edited as a whole only.
     Toml,
 }
 
@@ -234,7 +234,8 @@ fn written(
             _ if edits.len() > 1 => None,
             _ => Some(yaml::edited(text, edits, Quotes::Chosen)?).filter(holds),
         },
-        Form::Document(_) | Form::Toml => return Err(EditError::NoStructure),
+        Form::Toml => Some(toml::edited(text, edits)?).filter(holds),
+        Form::Document(_) => return Err(EditError::NoStructure),
     };
     text.ok_or(EditError::ChangesMore)
 }
@@ -251,14 +252,16 @@ fn read(name: &str, text: &str) -> Option<Content> {
 
 /// A range of bytes and what takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Splice {
-    range: Range<usize>,
-    text: String,
+pub struct Splice {
+    /// The bytes that go.
+    pub range: Range<usize>,
+    /// What comes.
+    pub text: String,
 }
 
 impl Splice {
     /// The smallest splice that makes one text of another.
-    fn between(old: &str, new: &str) -> Self {
+    pub fn between(old: &str, new: &str) -> Self {
         let same = |(old, new): &(char, char)| old == new;
         let start: usize = old.chars().zip(new.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
         let rest = old.len().min(new.len()) - start;

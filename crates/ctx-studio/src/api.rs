@@ -1,32 +1,39 @@
-//! The JSON that every route shares: findings, failures, the login and the notices. `page/src/api.ts` mirrors it.
+//! The JSON that every route shares: findings, failures, the login and the notices.
 
 use ctx_language::Language;
 use ctx_project::sources::Mark;
 use ctx_types::{Diagnostic, Severity};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::api_files::FileView;
 
 /// Something that is wrong in a file, or worth knowing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Finding {
     pub(crate) code: String,
     pub(crate) severity: Severity,
     pub(crate) message: String,
+    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) help: Option<String>,
     /// The file that it is about, as results name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
+    /// The JSON pointer of the value that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pointer: Option<String>,
+    /// Where in the text of the draft.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) span: Option<TextSpan>,
+    /// 1-based, as `ctx check` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<usize>,
+    /// 1-based, as `ctx check` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) column: Option<usize>,
+    /// Whether POST `files/{f}/fix` with the `index` of this finding makes the edit that fixes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) fixable: bool,
     pub(crate) index: usize,
@@ -65,11 +72,15 @@ impl Finding {
 }
 
 /// A range of a text: in bytes of UTF-8, and in units of UTF-16.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct TextSpan {
+    /// The first byte.
     pub(crate) start: usize,
+    /// The byte behind the last.
     pub(crate) end: usize,
+    /// The first unit of UTF-16.
     pub(crate) from: usize,
+    /// The unit behind the last.
     pub(crate) to: usize,
 }
 
@@ -91,7 +102,7 @@ impl TextSpan {
 }
 
 /// Every failure.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Failure {
     pub(crate) code: String,
     pub(crate) message: String,
@@ -99,18 +110,19 @@ pub(crate) struct Failure {
     pub(crate) help: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<Finding>,
+    /// The file as it is, where it was changed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) theirs: Option<Box<FileView>>,
 }
 
 /// POST `login`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct Login {
     pub(crate) code: String,
 }
 
 /// The answer to it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct LoggedIn {
     pub(crate) token: String,
     pub(crate) run: String,
@@ -119,22 +131,24 @@ pub(crate) struct LoggedIn {
 }
 
 /// What windows are told of by themselves.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Notice {
     pub(crate) run: String,
     pub(crate) seq: u64,
     #[serde(rename = "type")]
     pub(crate) kind: NoticeKind,
+    /// The id of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) revision: Option<u64>,
+    /// The window that did it, by its header `x-ctx-window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<String>,
 }
 
 /// What has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum NoticeKind {
     /// A draft.

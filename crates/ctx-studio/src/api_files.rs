@@ -1,12 +1,14 @@
 //! The JSON of the folder and of its files.
 
+use ctx_project::drafts::Splice;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::Finding;
+use crate::api::{Finding, TextSpan};
 
 /// What a file is to the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileKind {
     Agent,
@@ -20,36 +22,43 @@ pub(crate) enum FileKind {
 }
 
 /// A file of the folder.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProjectFile {
+    /// The id for `files/{f}`.
     pub(crate) id: String,
+    /// The path below the folder, with `/`.
     pub(crate) path: String,
     pub(crate) kind: FileKind,
     pub(crate) bytes: u64,
+    /// Whether the draft differs from the file.
     pub(crate) is_dirty: bool,
+    /// Whether it cannot be written: a read-only folder, too long, or `--read-only`.
     pub(crate) is_read_only: bool,
 }
 
 /// GET `project`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Project {
     pub(crate) name: String,
     pub(crate) files: Vec<ProjectFile>,
+    /// Whether there are more files than the limit: these are the first.
     pub(crate) is_cut: bool,
     pub(crate) is_read_only: bool,
+    /// The model that `ctx.toml` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
+    #[schemars(extend("enum" = ["en", "zh"]))]
     pub(crate) lang: &'static str,
     pub(crate) defaults: Defaults,
     pub(crate) findings: Vec<Finding>,
 }
 
 /// The files that `ctx.toml` names for every turn, by their ids.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Defaults {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
@@ -60,24 +69,29 @@ pub(crate) struct Defaults {
     pub(crate) worldbooks: Vec<String>,
 }
 
-/// GET `files/{f}`, and the answer to everything that changes it.
-#[derive(Clone, Debug, Serialize)]
+/// GET `files/{f}`, and the answer to what changes it otherwise than by edits.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the page asks for each by itself")]
 pub(crate) struct FileView {
     pub(crate) id: String,
     pub(crate) path: String,
     pub(crate) kind: FileKind,
+    /// SHA-256 of the file's bytes as they were read; also the `ETag`, for `save`.
     pub(crate) hash: String,
+    /// Counts the edits of the draft, undo and redo included.
     pub(crate) revision: u64,
     pub(crate) is_dirty: bool,
     pub(crate) can_undo: bool,
     pub(crate) can_redo: bool,
+    /// The text of the draft.
     pub(crate) text: String,
+    /// The value of the draft; absent if the text cannot be read, and then structured editing is off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Value>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) is_read_only: bool,
+    /// Whether the text is longer than this answer shows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
     /// Whether the file was deleted; then it has no hash.
@@ -86,19 +100,70 @@ pub(crate) struct FileView {
 }
 
 /// POST `files/{f}/edits`: edits of values, or another text in place of the whole.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "it is how the page spells it")]
 pub(crate) struct Edits {
+    /// The revision that the page saw.
     pub(crate) base: u64,
+    /// Random, so that edits sent twice count once.
     pub(crate) id: String,
     #[serde(default)]
     pub(crate) edits: Option<Vec<Edit>>,
+    /// The whole text instead, for what edits of values cannot do.
     #[serde(default)]
     pub(crate) text: Option<String>,
 }
 
+/// The answer to it: what has changed, where the page can tell the rest by the edits of values that it sent; else the
+/// file as it is now.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Edited {
+    Change(FileChange),
+    Whole(FileView),
+}
+
+/// What edits of values have changed; the value is what they make of the one before.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileChange {
+    /// One more than the revision that the edits were made for.
+    pub(crate) revision: u64,
+    pub(crate) is_dirty: bool,
+    pub(crate) can_undo: bool,
+    pub(crate) can_redo: bool,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) splice: TextSplice,
+}
+
+/// A part of a text that another takes the place of.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct TextSplice {
+    /// The first unit of UTF-16 that goes.
+    pub(crate) from: usize,
+    /// The unit behind the last.
+    pub(crate) to: usize,
+    pub(crate) text: String,
+}
+
+impl FileChange {
+    /// Says what made a file of the one whose text was this.
+    pub(crate) fn of(before: &str, now: FileView) -> Self {
+        let Splice { range, text } = Splice::between(before, &now.text);
+        let TextSpan { from, to, .. } = TextSpan::of(before, range.start, range.end);
+        Self {
+            revision: now.revision,
+            is_dirty: now.is_dirty,
+            can_undo: now.can_undo,
+            can_redo: now.can_redo,
+            findings: now.findings,
+            splice: TextSplice { from, to, text },
+        }
+    }
+}
+
 /// One change at a JSON pointer.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub(crate) enum Edit {
     Set { pointer: String, value: Value },
@@ -109,22 +174,25 @@ pub(crate) enum Edit {
 }
 
 /// POST `files/{f}/undo`, `redo` and `discard`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Step {
+    /// With it, 409 where the draft has changed since.
     #[serde(default)]
     pub(crate) base: Option<u64>,
 }
 
 /// POST `files/{f}/fix`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct Fix {
     pub(crate) base: u64,
+    /// The `index` of the finding.
     pub(crate) index: usize,
 }
 
 /// POST `files/{f}/save`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Save {
+    /// Writes over what another program wrote, after a 409 has told it.
     #[serde(default)]
     pub(crate) overwrite: bool,
 }

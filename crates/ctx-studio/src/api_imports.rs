@@ -1,12 +1,13 @@
 //! The JSON of imports and of the sample.
 
 use ctx_preset_import::FieldCounts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::Finding;
 
 /// A file of another application.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportedFile {
     pub(crate) name: String,
     pub(crate) format: String,
@@ -14,7 +15,7 @@ pub(crate) struct ImportedFile {
 }
 
 /// What became of a field.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportedField {
     pub(crate) file: String,
     pub(crate) pointer: String,
@@ -26,7 +27,7 @@ pub(crate) struct ImportedField {
 }
 
 /// A file that would be written.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportOutput {
     pub(crate) path: String,
     pub(crate) bytes: usize,
@@ -34,22 +35,24 @@ pub(crate) struct ImportOutput {
 }
 
 /// The answer to POST `import`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportView {
     pub(crate) batch: String,
     pub(crate) files: Vec<ImportedFile>,
+    /// What `ctx import` prints, line by line.
     pub(crate) lines: Vec<String>,
     pub(crate) counts: FieldCounts,
     pub(crate) fields: Vec<ImportedField>,
     /// How many fields there are beside those that are listed.
     pub(crate) more_fields: usize,
+    /// The files that `write` would make, below `folder`.
     pub(crate) writes: Vec<ImportOutput>,
     pub(crate) folder: String,
 }
 
 /// POST `import/write`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ImportWrite {
     pub(crate) batch: String,
     pub(crate) folder: String,
@@ -58,13 +61,13 @@ pub(crate) struct ImportWrite {
 }
 
 /// POST `import/discard`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ImportDiscard {
     pub(crate) batch: String,
 }
 
 /// The answer to POST `import/write` and `start`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportWritten {
     pub(crate) written: Vec<String>,
     /// The id of the agent's file.
@@ -73,6 +76,10 @@ pub(crate) struct ImportWritten {
 }
 
 /// POST `start`.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {}
+
+/// The answer to POST `import/discard`.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(crate) struct Nothing {}

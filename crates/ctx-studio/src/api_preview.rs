@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use ctx_types::GenerationKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::Finding;
 
 /// What the moment of a turn gives.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct TurnSettings {
     pub(crate) input: Option<String>,
+    /// RFC 3339.
     pub(crate) at: Option<String>,
     pub(crate) tz: Option<String>,
     pub(crate) seed: Option<u64>,
@@ -32,10 +34,12 @@ impl TurnSettings {
 }
 
 /// POST `preview`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PreviewRequest {
+    /// The name of the window: a newer request of it ends the older one (409 with CTX1012).
     pub(crate) window: String,
+    /// The id of a file, whose draft counts. Without an id that of `ctx.toml` is meant; an empty id means none.
     #[serde(default)]
     pub(crate) agent: Option<String>,
     #[serde(default)]
@@ -44,44 +48,58 @@ pub(crate) struct PreviewRequest {
     pub(crate) profile: Option<String>,
     #[serde(default)]
     pub(crate) worldbooks: Vec<String>,
+    /// Takes files as they are on disk, and not their drafts.
     #[serde(default)]
     pub(crate) saved: bool,
+    /// Keeps it beside the last 8 previews of the window; of pinned ones the last 4.
     #[serde(default)]
     pub(crate) pin: bool,
     #[serde(default)]
     pub(crate) turn: TurnSettings,
+    /// Ids of processors.
     #[serde(default)]
     pub(crate) enable: Vec<String>,
+    /// Ids of processors.
     #[serde(default)]
     pub(crate) disable: Vec<String>,
+    /// The id of the last preview of this window: then `rows` may be splices.
     #[serde(default)]
     pub(crate) have: Option<String>,
 }
 
 /// A message, or what became of one that is not sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "it is how the page spells it")]
 pub(crate) struct Row {
+    /// The place in the request, 0-based; absent for what is not sent. After splices it is counted anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) n: Option<usize>,
+    /// A hash of all that the row shows but `n` and `row`: equal key, equal row.
     pub(crate) key: String,
     pub(crate) role: String,
+    /// The kind of the source that owns most of it: `preset`, `history`, `worldbook`, `input`, `summary`, …
     pub(crate) source: String,
+    /// The name a person knows: of an entry, a message or an anchor.
     pub(crate) name: String,
+    /// In the agent's file, where an entry is what it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pointer: Option<String>,
+    /// How it came to its place, for people: `in order`, `depth 3`, `anchor chat_history`.
     pub(crate) place: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u64>,
     pub(crate) bytes: usize,
+    /// The first line, at most 200 characters.
     pub(crate) head: String,
+    /// For what is not sent: why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dropped: Option<String>,
+    /// Its place in the list, 0-based, by which its text is asked for. After splices it is counted anew.
     pub(crate) row: usize,
 }
 
 /// Rows that take the place of others.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct RowSplice {
     pub(crate) at: usize,
     pub(crate) remove: usize,
@@ -89,7 +107,7 @@ pub(crate) struct RowSplice {
 }
 
 /// All rows, or what makes them of those before.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Rows {
     All(Vec<Row>),
@@ -97,7 +115,7 @@ pub(crate) enum Rows {
 }
 
 /// What is used of the budget.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UsageView {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,37 +124,42 @@ pub(crate) struct UsageView {
     pub(crate) limit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reserved: Option<u64>,
+    /// Whether every figure comes from the model's own tokenizer.
     pub(crate) is_exact: bool,
     pub(crate) parts: Vec<UsagePart>,
 }
 
 /// Tokens of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct UsagePart {
     pub(crate) name: String,
     pub(crate) tokens: i64,
 }
 
 /// What the next turn sends again as it is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct StableView {
+    /// So many of the first messages are the same in the next turn.
     pub(crate) messages: usize,
     pub(crate) tokens: u64,
+    /// What ends that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
 
 /// Why something is sent, elsewhere, or not.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct DecisionView {
+    /// What it is about, such as `history:n3`.
     pub(crate) code: String,
+    /// What became of it, in the language of the request.
     pub(crate) kind: String,
     pub(crate) message: String,
     pub(crate) rows: Vec<usize>,
 }
 
 /// What one stage did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct StageView {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -146,14 +169,14 @@ pub(crate) struct StageView {
 }
 
 /// What does not fit a budget.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct InfeasibleView {
     pub(crate) parts: Vec<UsagePart>,
     pub(crate) message: String,
 }
 
 /// The answer to POST `preview`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Preview {
     pub(crate) id: String,
@@ -164,13 +187,15 @@ pub(crate) struct Preview {
     pub(crate) stages: Vec<StageView>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) rows: Rows,
+    /// Tokens of each entry of the agent that is sent, by pointer.
     pub(crate) entry_tokens: BTreeMap<String, u64>,
+    /// The budget cannot be met: what cannot be left out. No error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) infeasible: Option<InfeasibleView>,
 }
 
 /// A part of a text that one source wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct PieceView {
     pub(crate) text: String,
     pub(crate) source: String,
@@ -180,7 +205,7 @@ pub(crate) struct PieceView {
 }
 
 /// The text of a row.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowText {
     pub(crate) row: usize,
@@ -190,13 +215,13 @@ pub(crate) struct RowText {
 }
 
 /// GET `previews/{p}/rows`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct RowTexts {
     pub(crate) rows: Vec<RowText>,
 }
 
 /// What a stage did to a message.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct LifeEvent {
     pub(crate) stage: String,
     pub(crate) kind: &'static str,
@@ -204,29 +229,30 @@ pub(crate) struct LifeEvent {
 }
 
 /// GET `previews/{p}/life`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct LifeView {
     pub(crate) events: Vec<LifeEvent>,
     pub(crate) why: Vec<String>,
 }
 
 /// GET `previews/{p}/body`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct BodyView {
     pub(crate) dialect: String,
+    /// The request body, byte for byte what would be sent.
     pub(crate) text: String,
     pub(crate) findings: Vec<Finding>,
 }
 
 /// POST `compare`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct CompareRequest {
     pub(crate) a: String,
     pub(crate) b: String,
 }
 
 /// How a row of one context stands to one of the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ChangeKind {
     Same,
@@ -236,7 +262,7 @@ pub(crate) enum ChangeKind {
 }
 
 /// Rows of two contexts that belong together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ComparedRow {
     pub(crate) kind: ChangeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -248,14 +274,14 @@ pub(crate) struct ComparedRow {
 }
 
 /// Words that stayed, came or went.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct WordChange {
     pub(crate) kind: ChangeKind,
     pub(crate) text: String,
 }
 
 /// The first byte that differs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct DifferenceView {
     pub(crate) message: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -266,7 +292,7 @@ pub(crate) struct DifferenceView {
 }
 
 /// The answer to POST `compare`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compared {
     pub(crate) shared_messages: usize,
@@ -275,15 +301,17 @@ pub(crate) struct Compared {
     pub(crate) messages: [usize; 2],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<[u64; 2]>,
+    /// Tokens that a provider with a cache bills again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) again: Option<u64>,
+    /// The first byte that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) difference: Option<DifferenceView>,
     pub(crate) rows: Vec<ComparedRow>,
 }
 
 /// POST `expand`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ExpandRequest {
     pub(crate) text: String,
     #[serde(default)]
@@ -297,7 +325,7 @@ pub(crate) struct ExpandRequest {
 }
 
 /// The answer to it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Expanded {
     pub(crate) text: String,
     pub(crate) pieces: Vec<PieceView>,

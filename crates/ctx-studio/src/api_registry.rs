@@ -1,10 +1,11 @@
 //! The JSON of what agents may use.
 
 use ctx_types::ConfigField;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// GET `registry`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Registry {
     pub(crate) anchors: Vec<AnchorInfo>,
     pub(crate) macros: Vec<MacroInfo>,
@@ -14,13 +15,14 @@ pub(crate) struct Registry {
 }
 
 /// A place in a preset.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct AnchorInfo {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) kind: AnchorKind,
     pub(crate) role: &'static str,
+    /// The default text of a template anchor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) template: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +30,7 @@ pub(crate) struct AnchorInfo {
 }
 
 /// Whether a place has a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AnchorKind {
     Template,
@@ -36,7 +38,7 @@ pub(crate) enum AnchorKind {
 }
 
 /// A macro.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct MacroInfo {
     pub(crate) name: String,
     pub(crate) syntax: String,
@@ -47,7 +49,7 @@ pub(crate) struct MacroInfo {
 }
 
 /// A processor.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProcessorInfo {
     pub(crate) id: String,
@@ -57,4 +59,21 @@ pub(crate) struct ProcessorInfo {
     pub(crate) is_core: bool,
     pub(crate) is_on: bool,
     pub(crate) fields: Vec<ConfigField>,
+}
+
+/// GET `codes/{c}`: what a code means.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CodeView {
+    pub(crate) code: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) cause: &'static str,
+    pub(crate) example: &'static str,
+    /// The name of the example, where that is a whole file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<&'static str>,
+    /// The command that shows the finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shown_by: Option<&'static str>,
+    pub(crate) way_out: &'static str,
 }

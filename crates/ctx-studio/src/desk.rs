@@ -18,7 +18,7 @@ use ctx_types::phrase;
 
 use crate::access::lock;
 use crate::api::{Finding, NoticeKind};
-use crate::api_files::{self, FileKind, FileView, ProjectFile};
+use crate::api_files::{self, Edited, FileChange, FileKind, FileView, ProjectFile};
 use crate::call::Refusal;
 use crate::codes;
 use crate::folder::{Folder, Stamp, hash, id_of, kind_of};
@@ -229,7 +229,7 @@ impl Desk {
     }
 
     /// Makes edits, or puts another text in place of the whole.
-    pub(crate) fn edit(&self, id: &str, asked: api_files::Edits, by: By<'_>) -> Result<FileView, Refusal> {
+    pub(crate) fn edit(&self, id: &str, asked: api_files::Edits, by: By<'_>) -> Result<Edited, Refusal> {
         let api_files::Edits { base, id: edit_id, edits, text } = asked;
         if edits.as_ref().is_some_and(|edits| edits.len() > MAX_EDITS) {
             let message =
@@ -241,16 +241,23 @@ impl Desk {
             return Err(Refusal::malformed(message));
         }
         let edits = edits.unwrap_or_default().into_iter().map(edit_of).collect::<Result<Vec<_>, _>>()?;
-        self.change(id, by, |open, revision| {
+        let mut before = None;
+        let view = self.change(id, by, |open, revision| {
             if open.is_known(&edit_id) {
                 return Ok(false);
             }
+            before = (base == revision && text.is_none()).then(|| open.text());
             let is_changed = match text {
                 Some(text) => open.set_text(revision, base, &text)?,
                 None => open.edit((revision, base), edits, by.window)?,
             };
             open.remember(edit_id);
             Ok(is_changed)
+        })?;
+        let is_next = view.revision == base + 1 && view.value.is_some() && view.kind != FileKind::Config;
+        Ok(match before.filter(|_| is_next) {
+            Some(before) => Edited::Change(FileChange::of(&before, view)),
+            None => Edited::Whole(view),
         })
     }
 

@@ -23,6 +23,7 @@ mod api_files;
 mod api_imports;
 mod api_preview;
 mod api_registry;
+mod api_schema;
 mod call;
 pub mod codes;
 mod desk;
@@ -40,5 +41,6 @@ mod server;
 mod socket;
 mod studio;
 
+pub use api_schema::api_schema;
 pub use routes::{RouteInfo, routes};
 pub use studio::{Links, Studio, StudioError};

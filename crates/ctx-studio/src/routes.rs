@@ -1,5 +1,14 @@
 //! All routes, in one table: the router is made of it, and so are the tests that every route must pass.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::api::{LoggedIn, Login};
+use crate::api_files::{Edited, Edits, FileView, Fix, Project, Save, Step};
+use crate::api_imports::{ImportDiscard, ImportView, ImportWrite, ImportWritten, Nothing, Start};
+use crate::api_preview::{
+    BodyView, CompareRequest, Compared, ExpandRequest, Expanded, LifeView, Preview, PreviewRequest, RowTexts,
+};
+use crate::api_registry::{CodeView, Registry};
 use crate::call::{Call, Refusal, Reply};
 use crate::handlers::{about, context, edit, imports};
 use crate::page;
@@ -13,6 +22,23 @@ pub(crate) struct Route {
     pub(crate) area: Area,
     pub(crate) body: BodyKind,
     pub(crate) answer: Answer,
+    /// Describes the body of a request, where it is JSON.
+    pub(crate) taken: Option<Describe>,
+    /// Describes the body of an answer that is no failure, where it is JSON.
+    pub(crate) answered: Option<Describe>,
+}
+
+/// Describes a type.
+pub(crate) type Describe = fn(&mut SchemaGenerator) -> Schema;
+
+impl Route {
+    const fn takes<T: JsonSchema>(self) -> Self {
+        Self { taken: Some(SchemaGenerator::subschema_for::<T>), ..self }
+    }
+
+    const fn answers<T: JsonSchema>(self) -> Self {
+        Self { answered: Some(SchemaGenerator::subschema_for::<T>), ..self }
+    }
 }
 
 /// Which method a route has.
@@ -60,32 +86,35 @@ pub(crate) const ROUTES: &[Route] = &[
     file("/studio.css", page::STYLE, "text/css; charset=utf-8"),
     file("/icons.svg", page::ICONS, "image/svg+xml"),
     file("/LICENSES.txt", page::LICENSES, "text/plain; charset=utf-8"),
-    Route { area: Area::Login, ..post("/api/login", about::log_in) },
-    get("/api/project", about::project),
-    get("/api/registry", about::registry),
-    get("/api/files/{f}", edit::view),
-    post("/api/files/{f}/edits", edit::edits),
-    post("/api/files/{f}/undo", edit::undo),
-    post("/api/files/{f}/redo", edit::redo),
-    post("/api/files/{f}/discard", edit::discard),
-    post("/api/files/{f}/fix", edit::fix),
-    post("/api/files/{f}/save", edit::save),
-    post("/api/preview", context::preview),
-    get("/api/previews/{p}/rows", context::rows),
-    get("/api/previews/{p}/life", context::life),
-    get("/api/previews/{p}/body", context::body),
-    post("/api/compare", context::compare),
-    post("/api/expand", context::expand),
-    Route { body: BodyKind::Bytes, ..post("/api/import", imports::take) },
-    post("/api/import/write", imports::write),
-    post("/api/import/discard", imports::discard),
-    post("/api/start", imports::start),
+    Route { area: Area::Login, ..post("/api/login", about::log_in).takes::<Login>().answers::<LoggedIn>() },
+    get("/api/project", about::project).answers::<Project>(),
+    get("/api/registry", about::registry).answers::<Registry>(),
+    get("/api/codes/{c}", about::code).answers::<CodeView>(),
+    get("/api/files/{f}", edit::view).answers::<FileView>(),
+    post("/api/files/{f}/edits", edit::edits).takes::<Edits>().answers::<Edited>(),
+    post("/api/files/{f}/undo", edit::undo).takes::<Step>().answers::<FileView>(),
+    post("/api/files/{f}/redo", edit::redo).takes::<Step>().answers::<FileView>(),
+    post("/api/files/{f}/discard", edit::discard).takes::<Step>().answers::<FileView>(),
+    post("/api/files/{f}/fix", edit::fix).takes::<Fix>().answers::<FileView>(),
+    post("/api/files/{f}/save", edit::save).takes::<Save>().answers::<FileView>(),
+    post("/api/preview", context::preview).takes::<PreviewRequest>().answers::<Preview>(),
+    get("/api/previews/{p}/rows", context::rows).answers::<RowTexts>(),
+    get("/api/previews/{p}/life", context::life).answers::<LifeView>(),
+    get("/api/previews/{p}/body", context::body).answers::<BodyView>(),
+    post("/api/compare", context::compare).takes::<CompareRequest>().answers::<Compared>(),
+    post("/api/expand", context::expand).takes::<ExpandRequest>().answers::<Expanded>(),
+    Route { body: BodyKind::Bytes, ..post("/api/import", imports::take).answers::<ImportView>() },
+    post("/api/import/write", imports::write).takes::<ImportWrite>().answers::<ImportWritten>(),
+    post("/api/import/discard", imports::discard).takes::<ImportDiscard>().answers::<Nothing>(),
+    post("/api/start", imports::start).takes::<Start>().answers::<ImportWritten>(),
     Route {
         method: Verb::Get,
         path: "/api/events",
         area: Area::Api,
         body: BodyKind::Nothing,
         answer: Answer::Socket,
+        taken: None,
+        answered: None,
     },
 ];
 
@@ -93,17 +122,41 @@ type Handler = fn(&Server, &Call) -> Result<Reply, Refusal>;
 
 const fn file(path: &'static str, bytes: &'static [u8], content_type: &'static str) -> Route {
     let answer = Answer::File(bytes, content_type);
-    Route { method: Verb::Get, path, area: Area::Page, body: BodyKind::Nothing, answer }
+    Route {
+        method: Verb::Get,
+        path,
+        area: Area::Page,
+        body: BodyKind::Nothing,
+        answer,
+        taken: None,
+        answered: None,
+    }
 }
 
 const fn get(path: &'static str, answer: Handler) -> Route {
     let answer = Answer::Call(answer);
-    Route { method: Verb::Get, path, area: Area::Api, body: BodyKind::Nothing, answer }
+    Route {
+        method: Verb::Get,
+        path,
+        area: Area::Api,
+        body: BodyKind::Nothing,
+        answer,
+        taken: None,
+        answered: None,
+    }
 }
 
 const fn post(path: &'static str, answer: Handler) -> Route {
     let answer = Answer::Call(answer);
-    Route { method: Verb::Post, path, area: Area::Api, body: BodyKind::Json, answer }
+    Route {
+        method: Verb::Post,
+        path,
+        area: Area::Api,
+        body: BodyKind::Json,
+        answer,
+        taken: None,
+        answered: None,
+    }
 }
 
 /// A route, as programs and tests see it.

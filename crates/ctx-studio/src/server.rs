@@ -1,17 +1,18 @@
 //! What all requests of one run share.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ctx_engine::Engine;
 use ctx_language::Language;
 use ctx_project::check::Checker;
+use ctx_project::files;
 use ctx_project::{Config, ConfigOptions, Sources, store};
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, Phrase, phrase};
 use tokio::sync::Semaphore;
 
-use crate::access::{Access, random};
-use crate::api::Finding;
+use crate::access::{Access, lock, random};
+use crate::api::{Finding, NoticeKind};
 use crate::codes;
 use crate::desk::Desk;
 use crate::folder::Folder;
@@ -44,8 +45,10 @@ pub(crate) struct Server {
     pub(crate) conversations: Conversations,
     pub(crate) imports: Imports,
     pub(crate) journal: Option<Journal>,
+    /// Why the latest edits could not be kept, as on a disk that is full.
+    unkept: Mutex<Option<Phrase>>,
     /// What is odd about the folder as a whole.
-    pub(crate) found: Vec<Diagnostic>,
+    found: Vec<Diagnostic>,
     pub(crate) build: String,
     pub(crate) language: Language,
     pub(crate) is_read_only: bool,
@@ -61,7 +64,7 @@ impl Server {
         let folder = Folder::open(&studio.folder)?;
         let run = random::<12>().map_err(|error| {
             let error = error.to_string();
-            StudioError::Random(ctx_types::phrase!("the system provides no random bytes: {error}", error))
+            StudioError::Random(phrase!("the system provides no random bytes: {error}", error))
         })?;
         let notices = Arc::new(Notices::new(run));
         let checker =
@@ -89,6 +92,7 @@ impl Server {
             conversations: Conversations::default(),
             imports: Imports::default(),
             journal,
+            unkept: Mutex::default(),
             found,
             build: page::build(),
             language: studio.language,
@@ -127,11 +131,27 @@ impl Server {
         findings
     }
 
-    /// Writes down what is not saved.
+    /// Writes down what is not saved. What cannot be kept now is tried again with the next edit: windows are told, and
+    /// the drafts themselves are still here.
     pub(crate) fn keep(&self) {
         let Some(journal) = &self.journal else { return };
-        // What cannot be kept now is tried again with the next edit; the drafts themselves are still here.
-        journal.keep(|| self.desk.unsaved()).unwrap_or_default();
+        let failed = journal.keep(|| self.desk.unsaved()).err();
+        let why = failed.map(|error| {
+            phrase!("unsaved edits cannot be written down: {reason}", reason = files::reason(&error))
+        });
+        let mut unkept = lock(&self.unkept);
+        let is_news = unkept.is_some() != why.is_some();
+        *unkept = why;
+        drop(unkept);
+        if is_news {
+            self.notices.tell(NoticeKind::Project, None, None, None);
+        }
+    }
+
+    /// Returns what is odd about the folder as a whole, and about what is kept of it.
+    pub(crate) fn findings(&self) -> Vec<Diagnostic> {
+        let unkept = lock(&self.unkept).clone().map(|why| Diagnostic::warning(codes::NO_JOURNAL, why));
+        self.found.iter().cloned().chain(unkept).collect()
     }
 }
 

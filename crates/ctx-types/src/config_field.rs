@@ -22,6 +22,7 @@ use crate::suggest::{closest, nearest};
 /// assert_eq!(field.suggest(&json!("7")).unwrap(), "write `7` without quotes");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigField {
     /// The key under which it is stored.
@@ -57,6 +58,7 @@ pub struct ConfigField {
 
 /// Which values a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FieldKind {
     /// Any text.
@@ -73,6 +75,7 @@ pub enum FieldKind {
 
 /// One choice of a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldOption {
     /// The title shown to people.
     pub label: Arc<str>,

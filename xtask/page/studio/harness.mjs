@@ -1,7 +1,7 @@
 // Starts `ctx studio` on a folder and opens its page in a browser, and notes everything that a silent page never does.
 // The program is named by the environment variable CTX, the browser by CHROMIUM.
 import { spawn, execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -20,6 +20,8 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // A stranger's name that leads to this machine, as after DNS rebinding.
+  "--host-resolver-rules=MAP rebound.test 127.0.0.1",
 ];
 export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -27,11 +29,19 @@ export function ctx(folder, ...args) {
   return execFileSync(CTX, args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28 });
 }
 
+let sample;
 /** A new folder with the sample, or an empty one. */
 export function folder(isEmpty = false) {
   const path = join(mkdtempSync(join(tmpdir(), "studio-")), "demo");
-  if (isEmpty) cpSync(mkdtempSync(join(tmpdir(), "empty-")), path, { recursive: true });
-  else execFileSync(CTX, ["init", path]);
+  if (isEmpty) {
+    mkdirSync(path);
+    return path;
+  }
+  if (!sample) {
+    sample = join(mkdtempSync(join(tmpdir(), "sample-")), "demo");
+    execFileSync(CTX, ["init", sample]);
+  }
+  cpSync(sample, path, { recursive: true });
   return path;
 }
 
@@ -75,32 +85,34 @@ export async function serve(path, port = undefined) {
     child.once("exit", (code) => reject(new Error(`ctx studio ended with ${code}: ${said}`)));
     setTimeout(() => reject(new Error(`ctx studio names no link: ${said}`)), 15_000).unref();
   });
-  return {
-    path,
-    link,
-    stop: () =>
-      new Promise((resolve) => {
-        child.once("exit", resolve);
-        child.kill("SIGTERM");
-      }),
-  };
+  const end = (signal) =>
+    new Promise((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
+      child.once("exit", resolve);
+      child.kill(signal);
+    });
+  return { path, link, pid: child.pid, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
 }
 
 let browser;
 export async function close() {
-  await browser?.close();
+  await (await browser)?.close();
   browser = undefined;
 }
 
 /** A window on a server. `problems` gets what the page must not do. */
 export async function open(
   server,
-  { lang = "en", theme = "light", width = 1280, height = 900, ignoresPolicy = false } = {},
+  { lang = "en", theme = "light", width = 1280, height = 900, scale = 1, ignoresPolicy = false } = {},
 ) {
-  browser ??= await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-  const context = await browser.newContext({
+  // The promise is kept, so that tests that begin at once share one browser.
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const context = await (
+    await browser
+  ).newContext({
     viewport: { width, height },
-    colorScheme: theme,
+    deviceScaleFactor: scale,
+    colorScheme: theme === "dark" ? "dark" : "light",
     bypassCSP: ignoresPolicy,
   });
   const page = await context.newPage();
@@ -132,6 +144,7 @@ export async function open(
     },
     { lang, theme },
   );
+  if (process.env.STUDIO_INIT) await context.addInitScript(process.env.STUDIO_INIT);
   await page.goto(server.link);
   // In a narrow window what comes first in the page may be on a tab that is not open.
   await page.locator(":is(.row, .start-page, .empty, .findings, .entry):visible").first().waitFor();
@@ -151,7 +164,6 @@ export async function openEntry(page, id) {
 
 /** Waits until nothing is on its way to the server, and the preview is that of now. */
 export async function settled(page) {
-  await page.waitForTimeout(120);
   await page.waitForFunction(() => document.querySelector(".inspector")?.getAttribute("aria-busy") === "false");
 }
 

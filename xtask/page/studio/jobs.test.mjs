@@ -311,6 +311,60 @@ test("job 5: what is sent, why, and the comparison", async (t) => {
   assert.deepEqual(problems, []);
 });
 
+test("job 5: processors are switched for the preview alone", async (t) => {
+  const path = folder();
+  const before = files(path);
+  const { page, problems } = await studio(t, path, { lang: "zh" });
+  await page.locator("#inspector-stages").click();
+  const stage = (id) => page.locator(`.stages > [data-id=${id}]`);
+  const state = (id) => stage(id).locator("[role=switch]").getAttribute("aria-checked");
+  await stage("injection-assembler").locator("[role=switch]:disabled").waitFor();
+  assert.equal(await state("merge-consecutive-roles"), "true");
+  assert.equal(await state("convert-system-to-user"), "false");
+  await stage("convert-system-to-user").locator("[role=switch]").focus();
+  await page.keyboard.press("Space");
+  await stage("merge-consecutive-roles").locator("[role=switch]").click();
+  await settled(page);
+  assert.equal(await state("convert-system-to-user"), "true");
+  await page.locator("[data-test=switches]").waitFor();
+  await page.locator("#inspector-messages").click();
+  const switched = ["--enable", "convert-system-to-user", "--disable", "merge-consecutive-roles"];
+  await equals(page, JSON.parse(ctx(path, "assemble", "--json", ...switched)));
+  await page.locator("[data-test=switches-reset]").click();
+  await page.locator("[data-test=switches]").waitFor({ state: "detached" });
+  await settled(page);
+  await equals(page, JSON.parse(ctx(path, "assemble", "--json")));
+  assert.deepEqual(files(path), before);
+  assert.deepEqual(problems, []);
+});
+
+test("profiles, books and ctx.toml are edited as text beside the preview of the agent", async (t) => {
+  const path = folder();
+  writeFileSync(join(path, "herbs.json"), '{\n  "entries": {}\n}\n');
+  const { page, problems } = await studio(t, path);
+  await settled(page);
+  const choose = (name) => page.locator("[data-test=file]").selectOption({ label: name });
+  await choose("herbs.json");
+  await page.locator("[data-test=file-text] .cm-content").filter({ hasText: "entries" }).waitFor();
+  await choose("profile.yaml");
+  const text = page.locator("[data-test=file-text] .cm-content");
+  await text.filter({ hasText: "Alex" }).waitFor();
+  const before = files(path);
+  await text.click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("name: Maria\ncontent: has a cat.\n");
+  await page.locator("#inspector-body").click();
+  await page.locator("[data-test=body]").filter({ hasText: "Maria" }).filter({ hasText: "patient gardener" }).waitFor();
+  assert.deepEqual(files(path), before, "a draft writes nothing");
+  await save(page);
+  assert.deepEqual(files(path), { ...before, "profile.yaml": "name: Maria\ncontent: has a cat.\n" });
+  await choose("agent.yaml");
+  await entry(page, "identity").waitFor();
+  await page.locator("[data-test=body]").filter({ hasText: "Maria" }).waitFor();
+  // With its first letters the profile is none, and the browser tells of the answer that says so.
+  assert.deepEqual(problems.filter((line) => !/status of 422/.test(line)), []);
+});
+
 test("job 3: groups, many at once, and the text of the file", async (t) => {
   const path = folder();
   const before = files(path);

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 
 use crate::args::StudioArguments;
 use crate::exit::Exit;
+use crate::interrupts::Interrupts;
 use crate::lang::Told;
 use crate::show;
 
@@ -21,7 +22,7 @@ const PORT: u16 = 4179;
 /// How many ports are tried behind it.
 const TRIES: u16 = 20;
 
-/// Serves a folder until Ctrl-C.
+/// Serves a folder until it is interrupted.
 pub(crate) fn run(language: Language, arguments: &StudioArguments) -> Result<Exit> {
     let mut studio = Studio::new(Engine::new())
         .map_err(|error| told(&error))?
@@ -57,13 +58,12 @@ async fn serve(language: Language, studio: Studio, arguments: &StudioArguments) 
     if std::io::stdin().is_terminal() {
         std::thread::spawn(move || more_links(&links, port));
     }
-    let stop = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            // Nobody can be heard; the page is served until the process ends.
-            std::future::pending::<()>().await;
-        }
-    };
-    studio.serve_until(listener, stop).await.map_err(|error| told(&error))?;
+    // A terminal that is closed ends it as Ctrl-C does: what is not saved is written down.
+    let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
+    studio
+        .serve_until(listener, async move { interrupts.next().await })
+        .await
+        .map_err(|error| told(&error))?;
     Ok(Exit::Success)
 }
 

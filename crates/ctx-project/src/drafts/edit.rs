@@ -55,8 +55,10 @@ pub enum EditError {
     Taken(String),
     /// The text cannot express the edit without changing more than it names: an alias, or a form that is not edited.
     ChangesMore,
-    /// The file is neither JSON nor YAML.
+    /// The file is neither JSON nor YAML nor TOML.
     NoStructure,
+    /// TOML has no null.
+    NoNull,
     /// The text cannot be read as it is now.
     Unreadable,
 }
@@ -77,6 +79,7 @@ impl EditError {
             Self::Taken(name) => phrase!("the key `{name}` already exists", name = name.clone()),
             Self::ChangesMore => phrase!("the edit would change more of the file than it names"),
             Self::NoStructure => phrase!("this file can only be edited as text"),
+            Self::NoNull => phrase!("TOML has no `null`; remove the key instead"),
             Self::Unreadable => phrase!("the text cannot be read; correct it first"),
         }
     }

@@ -163,6 +163,26 @@ fn json_file() -> impl Strategy<Value = String> {
     })
 }
 
+/// The same entries as tables with heads of their own, or as a list in lines.
+fn toml_file() -> impl Strategy<Value = String> {
+    let text = || words().prop_map(|text| toml_edit::Value::from(text).to_string());
+    let above = || prop_oneof![Just(""), Just("# note\n"), Just("\n# note\n# more\n")];
+    let own = "[presetMessages.injectionStrategy] # own\ntype = 'depth'\ndepth = 0x3\n";
+    let table = (above(), "[a-z]{1,5}", text(), prop_oneof![Just(""), Just(own)]).prop_map(
+        |(above, id, text, own)| {
+            format!("{above}[[presetMessages]] # inline\nid = '{id}'\ncontent = {text}\n{own}")
+        },
+    );
+    let line = (above(), "[a-z]{1,5}", text())
+        .prop_map(|(above, id, text)| format!("{above}  {{ id = \"{id}\", content = {text} }}, # inline\n"));
+    let tables = prop::collection::vec(table, 1..7).prop_map(|entries| entries.concat());
+    let lines = prop::collection::vec(line, 1..7);
+    let list = lines.prop_map(|lines| format!("presetMessages = [\n{}]\n", lines.concat()));
+    let tail = prop_oneof![Just(""), Just("[other] # tail\nlast = 1_000\n")];
+    (prop_oneof![tables, list], tail)
+        .prop_map(|(entries, tail)| format!("# head\nname = 'x'  # name\n{entries}{tail}"))
+}
+
 #[derive(Clone, Debug)]
 enum Wish {
     Text(usize, String),
@@ -213,10 +233,13 @@ proptest! {
     /// first byte.
     #[test]
     fn edits_change_what_they_name_and_can_be_taken_back(
-        file in prop_oneof![yaml_file(), json_file()],
+        (name, file) in prop_oneof![
+            yaml_file().prop_map(|file| ("agent.yaml", file)),
+            json_file().prop_map(|file| ("agent.json", file)),
+            toml_file().prop_map(|file| ("ctx.toml", file)),
+        ],
         wishes in prop::collection::vec(wish(), 1..6),
     ) {
-        let name = if file.starts_with('{') { "agent.json" } else { "agent.yaml" };
         let mut draft = Draft::open(name, file.as_bytes()).unwrap();
         let (mut steps, mut made) = (0, Vec::new());
         for wish in wishes {

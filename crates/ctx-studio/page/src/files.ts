@@ -1,8 +1,8 @@
 // The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { Edit, Edited, FileView } from "./api";
+import type { Edit, Edited, FileChange, FileView } from "./api";
 import { apply, isUntouched, overlaps, reachSame } from "./pointer";
-import { access, call, CallError, thisWindow } from "./transport";
+import { access, call, CallError, isConnected, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { toast } from "./announce";
 import { lang, t } from "./language";
@@ -10,6 +10,8 @@ import { lang, t } from "./language";
 /** A short pause joins the keystrokes of one moment; longer ones would be felt. */
 const PAUSE = 30;
 const RETRY = 1500;
+/** An edit that the server took is written down within a fifth of a second: so long it may have to be sent again. */
+const KEPT = 1000;
 /** The server takes no more at once. */
 const MOST_EDITS = 1000;
 
@@ -58,6 +60,8 @@ export class OpenFile {
   readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
 
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What the server took lately. It knows edits by their ids, so that none counts twice. */
+  #taken: Batch[] = [];
   #sending: Promise<void> | undefined;
   /** Undo, redo and fix one after the other: each counts from what the one before has left. */
   #steps: Promise<void> = Promise.resolve();
@@ -129,7 +133,7 @@ export class OpenFile {
     if (!view) return false;
     try {
       const body = isOverwriting ? { overwrite: true } : {};
-      this.#take(await call<Edited>("POST", this.#path("save"), { body, ifMatch: view.hash }));
+      this.#take(await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash }));
       this.conflict.value = undefined;
       return true;
     } catch (error) {
@@ -200,7 +204,11 @@ export class OpenFile {
   #take(view: FileView, isForced = false, isOwn = false): void {
     const known = this.server.value;
     if (!isForced && known && view.revision < known.revision && view.hash === known.hash) return;
-    if (!isForced && !isOwn && known && !this.conflict.value) this.#compare(known, view);
+    const conflict = this.conflict.value;
+    if (!isForced && !isOwn && known && !conflict) this.#compare(known, view);
+    // Who must choose is shown the newest of theirs.
+    if (!isForced && !isOwn && conflict?.kind === "edit" && view.revision > conflict.theirs.revision)
+      this.conflict.value = { ...conflict, theirs: view };
     this.server.value = view;
   }
 
@@ -238,7 +246,7 @@ export class OpenFile {
     try {
       const body = { base: this.server.value?.revision ?? 0, ...more };
       // The server refuses a step over what another has changed, so the answer has nothing of others.
-      this.#take(await call<Edited>("POST", this.#path(verb), { body }), false, true);
+      this.#take(await call<FileView>("POST", this.#path(verb), { body }), false, true);
     } catch (error) {
       this.#fail(error, "edit", [], this.server.value);
     }
@@ -255,6 +263,22 @@ export class OpenFile {
   #put(batches: Batch[]): void {
     const all = batches.flatMap(inParts);
     this.pending.value = all;
+    this.#remember();
+  }
+
+  #keep(batch: Batch): void {
+    // A whole text stands for all before it.
+    this.#taken = batch.text === undefined ? [...this.#taken.slice(-99), batch] : [batch];
+    setTimeout(() => {
+      // A server that is gone may have gone before it was written down.
+      if (!isConnected.value) return;
+      this.#taken = this.#taken.filter((one) => one !== batch);
+      this.#remember();
+    }, KEPT);
+  }
+
+  #remember(): void {
+    const all = [...this.#taken, ...this.pending.value];
     if (all.length > 0) remember(this.id, all);
     else forget(this.id);
   }
@@ -262,6 +286,7 @@ export class OpenFile {
   /** A server that began anew counts revisions anew. */
   async reopen(): Promise<void> {
     await this.load(true);
+    this.#put([...this.#taken.splice(0), ...this.pending.value]);
     await this.sendAgain();
     await this.flush();
   }
@@ -286,8 +311,14 @@ export class OpenFile {
       const answer = await call<Edited>("POST", this.#path("edits"), { body });
       // Both together: the page never shows the edit twice or not at all.
       const rest = this.pending.value.slice(1);
-      this.#take(answer);
+      this.#keep(batch);
+      const isWhole = !("splice" in answer);
+      const isNext = !isWhole && this.server.value === view;
+      if (isWhole) this.#take(answer);
+      else if (isNext) this.#take(changed(view, answer, batch.edits ?? []));
       this.#put(rest);
+      // Somebody else's edit was heard of meanwhile.
+      if (!isWhole && !isNext) await this.load();
     } catch (error) {
       this.#fail(error, "edit", this.pending.value, view);
     }
@@ -311,6 +342,12 @@ export class OpenFile {
       void this.load();
     }
   }
+}
+
+/** The file after edits that were made for it. */
+function changed(view: FileView, { splice, ...now }: FileChange, edits: readonly Edit[]): FileView {
+  const text = view.text.slice(0, splice.from) + splice.text + view.text.slice(splice.to);
+  return { ...view, ...now, text, value: apply(view.value, edits) };
 }
 
 /** A batch as the server takes it: in several if it is long. One that is short stays the same object. */

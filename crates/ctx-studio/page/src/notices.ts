@@ -1,7 +1,7 @@
 // One WebSocket for the notices of other windows and programs.
 import { effect, signal } from "@preact/signals";
 import type { Notice } from "./api";
-import { access, socketProtocols, thisWindow } from "./transport";
+import { access, isConnected, socketProtocols, thisWindow } from "./transport";
 import { openFiles } from "./files";
 import { loadProject } from "./project";
 
@@ -31,12 +31,18 @@ function connect(): void {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const opened = new WebSocket(`${scheme}://${location.host}/api/events${since}`, socketProtocols());
   socket = opened;
-  opened.onopen = () => (wait = 500);
+  opened.onopen = () => {
+    wait = 500;
+    isConnected.value = true;
+  };
   opened.onmessage = (event) => {
     if (typeof event.data === "string") hear(JSON.parse(event.data) as Notice);
   };
   opened.onclose = () => {
-    if (socket === opened) socket = undefined;
+    if (socket === opened) {
+      socket = undefined;
+      isConnected.value = false;
+    }
     if (access.value !== "open") return;
     retry = setTimeout(connect, wait);
     wait = Math.min(wait * 2, 15_000);

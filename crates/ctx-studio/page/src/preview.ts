@@ -1,11 +1,12 @@
 // The preview: what the model would receive for the drafts and the turn of now.
 import { computed, effect, signal } from "@preact/signals";
-import type { Body, Finding, Life, Preview, PreviewRequest, Row, RowText, RowTexts, Splice } from "./api";
+import type { BodyView, Finding, LifeView, Preview, PreviewRequest, Row, RowText, RowTexts, RowSplice } from "./api";
 import { call, CallError, thisWindow } from "./transport";
-import { current, currentId, projectInfo } from "./project";
+import { agentId, current, projectInfo } from "./project";
+import { file } from "./files";
 import { inputs, turn } from "./turn";
 import { outside } from "./notices";
-import { lang, t } from "./language";
+import { lang } from "./language";
 
 export type Shown = Omit<Preview, "rows"> & { rows: Row[] };
 /** What a preview can be asked for instead of what stands on the page. */
@@ -13,7 +14,7 @@ export type Instead = Partial<Pick<PreviewRequest, "agent" | "saved">> & { turn?
 
 export const preview = signal<Shown | undefined>(undefined);
 export const previewFailure = signal<CallError | undefined>(undefined);
-/** A newer preview is on its way. */
+/** What is shown is not that of now: a newer preview is asked for, or will be at once. */
 export const isWorking = signal(false);
 /** Ids of processors that are switched for the preview only. */
 export const switches = signal<{ enable: string[]; disable: string[] }>({ enable: [], disable: [] });
@@ -28,7 +29,7 @@ const PAUSE = 30;
 export function request(instead: Instead = {}): PreviewRequest {
   return {
     window: thisWindow(),
-    agent: currentId.value,
+    agent: agentId.value,
     ...inputs.value,
     turn: turn.value,
     ...switches.value,
@@ -51,18 +52,31 @@ export function followPreview(): void {
   effect(() => {
     void stamp.value;
     if (!projectInfo.peek()) return;
+    isWorking.value = true;
     clearTimeout(timer);
     timer = setTimeout(() => void refresh(), PAUSE);
   });
 }
 
+/** What is wrong with the agent, or with the file that is being edited, where it cannot be read: the server would say
+ * the same. */
+function unreadable(): Finding | undefined {
+  const id = agentId.peek();
+  for (const one of [id === undefined ? undefined : file(id), current.peek()]) {
+    const view = one?.server.peek();
+    const isBroken = view !== undefined && view.value === undefined && !view.isCut;
+    const wrong = isBroken ? view.findings.find(({ severity }) => severity === "error") : undefined;
+    if (wrong) return wrong;
+  }
+  return undefined;
+}
+
 /** One at a time: a newer request would end the older one, and a browser tells each such end on its console. */
 export async function refresh(): Promise<void> {
-  const agent = current.peek()?.server.peek();
-  if (agent && agent.value === undefined) {
-    // The server would say the same.
-    const wrong = agent.findings.find(({ severity }) => severity === "error");
-    previewFailure.value = new CallError(422, { code: wrong?.code ?? "", message: wrong?.message ?? t().unreadable });
+  const wrong = unreadable();
+  if (wrong) {
+    previewFailure.value = new CallError(422, { code: wrong.code, message: wrong.message });
+    isWorking.value = isRunning;
     return;
   }
   isWorking.value = true;
@@ -71,7 +85,7 @@ export async function refresh(): Promise<void> {
   isRunning = true;
   try {
     const asked = request();
-    const made = JSON.stringify([asked.conversation, asked.turn.model, lang.peek()]);
+    const made = JSON.stringify([asked.conversation, asked.turn?.model, lang.peek()]);
     const have = made === madeWith ? preview.peek()?.id : undefined;
     let answer = await call<Preview>("POST", "preview", { body: { ...asked, have } });
     let rows = joined(answer, preview.peek());
@@ -106,7 +120,7 @@ function joined(answer: Preview, before: Shown | undefined): Row[] | undefined {
 }
 
 /** Rows after splices. Their places shift, so they are counted anew; a row that stays the same stays the same object. */
-export function spliced(rows: readonly Row[], splices: readonly Splice[]): Row[] {
+export function spliced(rows: readonly Row[], splices: readonly RowSplice[]): Row[] {
   const next = [...rows];
   for (const { at, remove, insert } of splices) next.splice(at, remove, ...insert);
   let sent = 0;
@@ -133,12 +147,12 @@ export function textOf(id: string, row: Row): Promise<RowText> {
   return asked;
 }
 
-export function lifeOf(id: string, row: Row): Promise<Life> {
-  return call<Life>("GET", `previews/${id}/life?row=${row.row}`);
+export function lifeOf(id: string, row: Row): Promise<LifeView> {
+  return call<LifeView>("GET", `previews/${id}/life?row=${row.row}`);
 }
 
-export function bodyOf(id: string, dialect: string): Promise<Body> {
-  return call<Body>("GET", `previews/${id}/body?dialect=${encodeURIComponent(dialect)}`);
+export function bodyOf(id: string, dialect: string): Promise<BodyView> {
+  return call<BodyView>("GET", `previews/${id}/body?dialect=${encodeURIComponent(dialect)}`);
 }
 
 /** Why an entry is not sent, by its pointer. */

@@ -16,12 +16,26 @@ export const agents = computed<ProjectFile[]>(() =>
   (projectInfo.value?.files ?? []).filter((one) => one.kind === "agent" || one.kind === "preset"),
 );
 
+/** What is edited here as text: conversations are not, since they change only step by step. */
+const TEXTS: ProjectFile["kind"][] = ["profile", "worldbook", "settings", "config", "other"];
+export const texts = computed<ProjectFile[]>(() => filesOf(...TEXTS));
+
 /** The file in the address, or the first agent. */
 export const currentId = computed<string | undefined>(() => {
   const files = projectInfo.value?.files ?? [];
   return files.find((one) => one.id === route.value.file)?.id ?? defaults().agent ?? agents.value[0]?.id;
 });
 export const current = computed<OpenFile | undefined>(() => (currentId.value ? file(currentId.value) : undefined));
+
+/** The agent that is previewed: that of the address, or the last one where a profile or a book is open. */
+export const agentId = computed<string | undefined>((): string | undefined => {
+  const kind = projectInfo.value?.files.find((one) => one.id === currentId.value)?.kind;
+  // A file that cannot be read may be an agent once it is mended.
+  if (kind === undefined || kind === "agent" || kind === "preset" || kind === "other") lastAgent = currentId.value;
+  const isThere = agents.value.some((one) => one.id === lastAgent);
+  return isThere || kind === "other" ? lastAgent : (defaults().agent ?? agents.value[0]?.id);
+});
+let lastAgent: string | undefined;
 
 export function filesOf(...kinds: ProjectFile["kind"][]): ProjectFile[] {
   return (projectInfo.value?.files ?? []).filter((one) => kinds.includes(one.kind));
@@ -51,7 +65,7 @@ export async function loadProject(): Promise<void> {
 /** The registry depends on the agent, and its texts on the language. */
 export function followRegistry(): void {
   effect(() => {
-    const id = currentId.value;
+    const id = agentId.value;
     void lang.value;
     if (!projectInfo.value) return;
     const query = id ? `?agent=${encodeURIComponent(id)}` : "";

@@ -42,6 +42,8 @@ export const access = signal<"unknown" | "open" | "closed">("unknown");
 /** The server was replaced by another version: this page should be loaded anew. */
 export const isOutdated = signal(false);
 export const isReachable = signal(true);
+/** The socket stands: the server has been there without a break. */
+export const isConnected = signal(false);
 
 export function setWindowId(id: string): void {
   windowId = id;

@@ -1,19 +1,20 @@
 //! The login, the folder, and what the engine has.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use ctx_language::Language;
+use ctx_language::{Explanation, Language, Shown};
 use ctx_macros::{Definition, Dialect as MacroDialect};
 use ctx_project::endpoint::EndpointConfig;
 use ctx_project::files;
 use ctx_project::inputs::AgentFile;
 use ctx_project::{Config, Sources, TurnOptions};
-use ctx_types::{Diagnostic, phrase};
+use ctx_types::{ConfigField, Diagnostic, FieldOption, phrase};
 use ctx_wire::Dialect;
 
 use crate::api::{Finding, LoggedIn, Login};
 use crate::api_files::{Defaults, Project};
-use crate::api_registry::{AnchorInfo, AnchorKind, MacroInfo, ProcessorInfo, Registry};
+use crate::api_registry::{AnchorInfo, AnchorKind, CodeView, MacroInfo, ProcessorInfo, Registry};
 use crate::call::{Call, Refusal, Reply};
 use crate::codes;
 use crate::server::Server;
@@ -37,7 +38,7 @@ pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 /// Lists the folder.
 pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     server.desk.look();
-    let mut found = server.found.clone();
+    let mut found = server.findings();
     let config = server.config(&mut Sources::default()).unwrap_or_else(|error| {
         found.push(Diagnostic::warning(codes::UNUSABLE, error.phrase()));
         Config::default()
@@ -105,7 +106,7 @@ pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
             priority: own.priority,
             is_core: own.is_core,
             is_on: own.default_enabled,
-            fields: own.config_fields.clone(),
+            fields: own.config_fields.iter().map(|field| said(language, field)).collect(),
         })
         .collect();
     processors.sort_by_key(|processor| processor.priority);
@@ -116,6 +117,37 @@ pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         models: engine.models.names().into_iter().map(str::to_owned).collect(),
         dialects: Dialect::ALL.map(Dialect::name).to_vec(),
     })
+}
+
+/// Says what a code means.
+pub(crate) fn code(_server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let code = call.part("c");
+    let told = call
+        .language
+        .explanation(code)
+        .ok_or_else(|| Refusal::not_found(phrase!("there is no code `{code}`", code)))?;
+    let shown_by = match told.shown {
+        Shown::By(command) => Some(command),
+        Shown::ByPrograms | Shown::WithServer => None,
+    };
+    let Explanation { code, title, cause, example, file, way_out, .. } = told;
+    Reply::json(&CodeView { code, title, cause, example, file, shown_by, way_out })
+}
+
+/// A setting with its texts in a language.
+fn said(language: Language, field: &ConfigField) -> ConfigField {
+    let word = |text: &Arc<str>| Arc::from(&*language.word(text));
+    ConfigField {
+        label: word(&field.label),
+        description: field.description.as_ref().map(word),
+        placeholder: field.placeholder.as_ref().map(word),
+        options: field
+            .options
+            .iter()
+            .map(|option| FieldOption { label: word(&option.label), value: option.value.clone() })
+            .collect(),
+        ..field.clone()
+    }
 }
 
 fn macro_info(language: Language, known: &Definition) -> MacroInfo {

@@ -13,7 +13,7 @@ pub(crate) fn view(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 }
 
 pub(crate) fn edits(server: &Server, call: &Call) -> Result<Reply, Refusal> {
-    reply(server.desk.edit(call.part("f"), call.json::<Edits>()?, by(call)))
+    Reply::json(&server.desk.edit(call.part("f"), call.json::<Edits>()?, by(call))?)
 }
 
 pub(crate) fn undo(server: &Server, call: &Call) -> Result<Reply, Refusal> {

@@ -7,7 +7,7 @@ use ctx_project::sample;
 use ctx_types::phrase;
 
 use crate::api::NoticeKind;
-use crate::api_imports::{ImportDiscard, ImportWrite, ImportWritten, Start};
+use crate::api_imports::{ImportDiscard, ImportWrite, ImportWritten, Nothing, Start};
 use crate::call::{Call, Refusal, Reply};
 use crate::codes;
 use crate::server::Server;
@@ -33,7 +33,7 @@ pub(crate) fn write(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 pub(crate) fn discard(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let ImportDiscard { batch } = call.json()?;
     server.imports.remove(&batch);
-    Reply::json(&serde_json::json!({}))
+    Reply::json(&Nothing {})
 }
 
 /// Writes the sample, as `ctx init` does; where one of its files exists, nothing is written.

@@ -171,7 +171,9 @@ impl Running {
         let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(answer.len());
         let head = String::from_utf8_lossy(&answer[..end]).into_owned();
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Answer { status, head, body: answer.get(end + 4..).unwrap_or_default().to_vec() }
+        let answer = Answer { status, head, body: answer.get(end + 4..).unwrap_or_default().to_vec() };
+        crate::api::check(method, path, &answer);
+        answer
     }
 
     /// Returns the id of a file.
@@ -186,18 +188,34 @@ impl Running {
         self.get(&format!("/api/files/{id}")).good()
     }
 
-    /// Edits a file at the revision that it has.
+    /// Edits a file at the revision that it has, and answers with all of it.
     pub(crate) fn edit(&self, id: &str, edits: &Value) -> Answer {
-        let base = self.view(id)["revision"].clone();
+        let before = self.view(id);
         let edit_id = format!(
             "e{}",
-            std::time::Instant::now().elapsed().as_nanos() + u128::from(base.as_u64().unwrap()) * 1_000_000
+            std::time::Instant::now().elapsed().as_nanos()
+                + u128::from(before["revision"].as_u64().unwrap()) * 1_000_000
         );
-        self.ask(
-            "POST",
-            &format!("/api/files/{id}/edits"),
-            &json!({ "base": base, "id": edit_id, "edits": edits }),
-        )
+        let body = json!({ "base": before["revision"], "id": edit_id, "edits": edits });
+        let answer = self.ask("POST", &format!("/api/files/{id}/edits"), &body);
+        self.followed(id, &before, answer)
+    }
+
+    /// Follows an answer that tells only what has changed, as the page does.
+    fn followed(&self, id: &str, before: &Value, answer: Answer) -> Answer {
+        if answer.status != 200 || answer.json().get("splice").is_none() {
+            return answer;
+        }
+        let (change, after) = (answer.json(), self.view(id));
+        let (text, splice) = (before["text"].as_str().unwrap(), &change["splice"]);
+        let mut units: Vec<u16> = text.encode_utf16().collect();
+        let at = |name: &str| usize::try_from(splice[name].as_u64().unwrap()).unwrap();
+        units.splice(at("from")..at("to"), splice["text"].as_str().unwrap().encode_utf16());
+        assert_eq!(String::from_utf16(&units).unwrap(), after["text"].as_str().unwrap());
+        for key in ["revision", "isDirty", "canUndo", "canRedo", "findings"] {
+            assert_eq!(change[key], after[key], "{key}");
+        }
+        Answer { body: after.to_string().into_bytes(), ..answer }
     }
 
     pub(crate) fn save(&self, id: &str, hash: &str, body: &Value) -> Answer {

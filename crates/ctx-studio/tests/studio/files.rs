@@ -47,12 +47,28 @@ fn an_edit_that_is_sent_twice_counts_once() {
     let insert = json!({ "op": "insert", "pointer": "/presetMessages/-", "value": { "id": "new" } });
     let body = json!({ "base": 0, "id": "same", "edits": [insert] });
     let path = format!("/api/files/{id}/edits");
-    let first = server.ask("POST", &path, &body).good();
-    let second = server.ask("POST", &path, &body).good();
-    assert_eq!(
-        (first["revision"].clone(), first["text"].clone()),
-        (second["revision"].clone(), second["text"].clone())
-    );
+    server.ask("POST", &path, &body).good();
+    let first = server.view(&id);
+    assert_eq!(server.ask("POST", &path, &body).good(), first);
+    assert_eq!(first["revision"], 1);
+}
+
+#[test]
+fn an_edit_of_a_large_file_is_answered_with_what_has_changed() {
+    let place = folder();
+    let entry = |n: usize| format!("  - id: e{n}\n    content: {}\n", "sowing 𝄞 ".repeat(200));
+    let text = format!("name: Robin\npresetMessages:\n{}", (0..250).map(entry).collect::<String>());
+    assert!(text.len() > 400_000);
+    std::fs::write(project(&place).join("agent.yaml"), &text).unwrap();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let edit = json!({ "op": "set", "pointer": "/presetMessages/200/content", "value": "brief" });
+    let body = json!({ "base": 0, "id": "a", "edits": [edit] });
+    let answer = server.ask("POST", &format!("/api/files/{id}/edits"), &body);
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.len() < 16_000, "{} bytes", answer.body.len());
+    let after = server.edit(&id, &json!([{ "op": "remove", "pointer": "/presetMessages/3" }])).good();
+    assert_eq!(after["value"]["presetMessages"][199]["content"], "brief");
 }
 
 #[test]
@@ -272,4 +288,80 @@ fn an_edit_that_changes_nothing_is_no_revision() {
     let same = json!([{ "op": "set", "pointer": "/name", "value": "Robin" }]);
     let view = server.edit(&id, &same).good();
     assert_eq!((&view["revision"], &view["canUndo"]), (&json!(0), &json!(false)));
+}
+
+#[test]
+fn a_file_of_a_hundred_megabytes_is_listed_and_told() {
+    let place = folder();
+    let file = std::fs::File::create(project(&place).join("big.json")).unwrap();
+    file.set_len(100 << 20).unwrap();
+    let server = start(&place);
+    let listed = server.get("/api/project").good()["files"].clone();
+    let big = listed.as_array().unwrap().iter().find(|file| file["path"] == "big.json").unwrap().clone();
+    assert_eq!((&big["bytes"], &big["isReadOnly"]), (&json!(100 << 20), &json!(true)));
+    let id = big["id"].as_str().unwrap();
+    let answer = server.get(&format!("/api/files/{id}"));
+    assert_eq!(answer.json()["message"], "`big.json` is larger than 64 MiB");
+    assert_eq!(answer.refused(413), "CTX1010");
+    let body = json!({ "window": "w", "conversation": id });
+    assert_eq!(server.ask("POST", "/api/preview", &body).status, 422);
+    assert_eq!(server.view(&server.id("agent.yaml"))["text"], AGENT);
+}
+
+#[test]
+fn an_agent_without_messages_and_one_without_a_list_are_previewed() {
+    for text in ["name: Robin\npresetMessages: []\n", "name: Robin\npresetMessages:\n"] {
+        let place = folder();
+        std::fs::write(project(&place).join("agent.yaml"), text).unwrap();
+        let server = start(&place);
+        let (agent, chat) = (server.id("agent.yaml"), server.id("chat.json"));
+        assert_eq!(server.view(&agent)["value"]["name"], "Robin");
+        let body = json!({ "window": "w", "agent": agent, "conversation": chat });
+        let preview = server.ask("POST", "/api/preview", &body).good();
+        assert_eq!(preview["rows"].as_array().unwrap().len(), 2, "{preview}");
+    }
+}
+
+#[test]
+fn a_preset_of_a_hundred_thousand_entries_is_told() {
+    let place = folder();
+    let entries = vec![json!({ "content": "a" }); 100_000];
+    let short = json!({ "name": "Robin", "presetMessages": entries }).to_string();
+    std::fs::write(project(&place).join("short.json"), &short).unwrap();
+    let long =
+        format!("name: Robin\npresetMessages:\n{}", "  - {role: system, content: a}\n".repeat(100_000));
+    std::fs::write(project(&place).join("long.yaml"), &long).unwrap();
+    let server = start(&place);
+    let view = server.view(&server.id("short.json"));
+    assert_eq!(view["value"]["presetMessages"].as_array().map(Vec::len), Some(100_000));
+    // What is too large to be edited is shown in part, and says so.
+    let view = server.view(&server.id("long.yaml"));
+    assert_eq!((&view["isCut"], &view["isReadOnly"]), (&json!(true), &json!(true)));
+    assert!(view.get("value").is_none() && view["text"].as_str().unwrap().len() <= 64 << 10);
+    assert!(
+        view["findings"][0]["message"].as_str().unwrap().contains("more than the limit"),
+        "{}",
+        view["findings"]
+    );
+    let body = json!({ "window": "w", "agent": server.id("short.json"), "conversation": "", "turn": { "contextTokens": 1_000_000 } });
+    let rows = server.ask("POST", "/api/preview", &body).good()["rows"].clone();
+    assert_eq!(rows.as_array().map(Vec::len), Some(1), "all of them are one message");
+    let body = json!({ "window": "w", "agent": server.id("long.yaml") });
+    assert_eq!(server.ask("POST", "/api/preview", &body).status, 422);
+}
+
+#[test]
+fn a_file_that_is_write_protected_is_shown_and_not_edited() {
+    let place = folder();
+    let file = project(&place).join("agent.yaml");
+    let mut permissions = std::fs::metadata(&file).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&file, permissions).unwrap();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let view = server.view(&id);
+    assert_eq!((&view["text"], &view["isReadOnly"]), (&json!(AGENT), &json!(true)));
+    let answer = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Eve" }]));
+    assert_eq!(answer.json()["message"], "`agent.yaml` is write-protected");
+    assert_eq!(answer.refused(403), "CTX1005");
 }

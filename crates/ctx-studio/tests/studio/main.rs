@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not as expected")]
 
+mod api;
 mod client;
 mod files;
 mod imports;

@@ -303,6 +303,42 @@ fn what_the_engine_has_is_listed() {
 }
 
 #[test]
+fn a_code_is_explained_in_the_language_of_the_page() {
+    let place = folder();
+    let server = start(&place);
+    let english = server.get("/api/codes/CTX1007").good();
+    let more = [("accept-language", "zh")];
+    let chinese = server.ask_with("GET", "/api/codes/CTX1007", &Value::Null, &more).good();
+    for key in ["title", "cause", "wayOut"] {
+        assert_ne!(english[key], chinese[key], "{key}");
+    }
+    assert_eq!(english["example"], chinese["example"]);
+    assert_eq!(server.get("/api/codes/CTX9999").refused(404), "CTX1007");
+}
+
+#[test]
+fn settings_of_processors_have_chinese_texts() {
+    let place = folder();
+    let server = start(&place);
+    let more = [("accept-language", "zh")];
+    let registry = server.ask_with("GET", "/api/registry", &Value::Null, &more).good();
+    let mut english = Vec::new();
+    let mut look = |text: &Value| {
+        let is_chinese = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+        english.extend(text.as_str().filter(|text| !is_chinese(text)).map(str::to_owned));
+    };
+    for processor in registry["processors"].as_array().unwrap() {
+        look(&processor["name"]);
+        for field in processor["fields"].as_array().unwrap() {
+            look(&field["label"]);
+            look(&field["description"]);
+            field["options"].as_array().into_iter().flatten().for_each(|option| look(&option["label"]));
+        }
+    }
+    assert_eq!(english, [""; 0]);
+}
+
+#[test]
 fn an_empty_id_means_none_and_no_id_what_the_defaults_name() {
     let place = folder();
     let config = "agent = \"agent.yaml\"\nsession = \"chat.json\"\nmodel = \"gpt-4o\"\n";

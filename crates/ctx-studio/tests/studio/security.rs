@@ -305,8 +305,12 @@ fn what_the_page_may_not_set_is_refused_and_secrets_are_nowhere() {
     edit(config.replace("gpt-4o", "gpt-5")).good();
     let project = server.get("/api/project").good().to_string();
     assert!(!project.contains("canary"), "{project}");
-    let op = json!([{ "op": "set", "pointer": "/model", "value": "x" }]);
-    assert_eq!(server.edit(&id, &op).refused(422), "CTX1013");
+    let set = |pointer: &str| json!([{ "op": "set", "pointer": pointer, "value": "x" }]);
+    for pointer in ["/store", "/endpoint", "/endpoint/base-url", "/tools"] {
+        assert_eq!(server.edit(&id, &set(pointer)).refused(403), "CTX1006", "{pointer}");
+    }
+    let edited = server.edit(&id, &set("/model")).good();
+    assert_eq!(edited["text"].as_str().unwrap(), config.replace("gpt-4o", "x"));
 }
 
 #[test]

@@ -142,7 +142,8 @@ fn an_edit_that_is_sent_again_after_a_restart_counts_once() {
     let insert = json!({ "op": "insert", "pointer": "/presetMessages/-", "value": { "id": "new" } });
     server.ask("POST", &path, &json!({ "base": 0, "id": "a", "edits": [insert] })).good();
     let last = json!({ "base": 1, "id": "b", "edits": [insert] });
-    let before = server.ask("POST", &path, &last).good();
+    server.ask("POST", &path, &last).good();
+    let before = server.view(&id);
     drop(server);
     let server = start(&place);
     let again = server.ask("POST", &path, &last).good();

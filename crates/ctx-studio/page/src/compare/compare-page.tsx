@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Compared, ComparedRow, Row } from "../api";
 import type { Shown } from "../preview";
-import { agents, current, currentId } from "../project";
+import { agentId, agents, current } from "../project";
 import { turn } from "../turn";
 import { figure, t } from "../language";
 import { Button } from "../ui/button";
@@ -45,7 +45,7 @@ export function ComparePage() {
 function Choice() {
   const [model, setModel] = useState("");
   const [budget, setBudget] = useState("");
-  const others = agents.value.filter(({ id }) => id !== currentId.value);
+  const others = agents.value.filter(({ id }) => id !== agentId.value);
   return (
     <div class="choose-a" role="group" aria-label={t().chooseA}>
       <Button icon="pin" kind="main" onClick={() => void pinPreview()} testId="pin-now">

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Expanded } from "../api";
 import { call } from "../transport";
-import { currentId } from "../project";
+import { agentId } from "../project";
 import { inputs, turn } from "../turn";
 import { lang, t } from "../language";
 import { Pieces } from "../ui/pieces";
@@ -13,7 +13,7 @@ export function useExpansion(text: string): Expanded | undefined {
   const [expanded, setExpanded] = useState<Expanded | undefined>(undefined);
   const asked = useRef(0);
   const { conversation, profile } = inputs.value;
-  const agent = currentId.value;
+  const agent = agentId.value;
   const settings = turn.value;
   useEffect(() => {
     const mine = ++asked.current;

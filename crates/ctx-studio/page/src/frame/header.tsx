@@ -1,5 +1,6 @@
 // The file that is edited, its steps, and what concerns the whole page.
-import { agents, current, currentId, projectInfo } from "../project";
+import type { ProjectFile } from "../api";
+import { agents, current, currentId, projectInfo, texts } from "../project";
 import { allFindings } from "../preview";
 import { address, go, route } from "../route";
 import { chooseLang, lang, t } from "../language";
@@ -21,6 +22,11 @@ export function Header() {
   const file = current.value;
   const view = file?.server.value;
   const isDirty = file?.isDirty.value === true;
+  const option = ({ id, path, isDirty: isOther }: ProjectFile) => ({
+    value: id,
+    label: (id === currentId.value ? isDirty : isOther) ? `${path} •` : path,
+  });
+  const isChoice = agents.value.length + texts.value.length > 0;
   const themeIcon = { system: "monitor", light: "sun", dark: "moon" }[theme.value];
   return (
     <header class="top">
@@ -34,17 +40,15 @@ export function Header() {
           {projectInfo.value.name}
         </span>
       )}
-      {agents.value.length > 0 && (
+      {isChoice && (
         <span class="file-choice">
           <Select
             label={t().file}
             isLabelHidden
             value={currentId.value ?? ""}
             testId="file"
-            options={agents.value.map(({ id, path, isDirty: isOther }) => ({
-              value: id,
-              label: (id === currentId.value ? isDirty : isOther) ? `${path} •` : path,
-            }))}
+            options={agents.value.map(option)}
+            more={{ label: t().asText, options: texts.value.map(option) }}
             onChange={(id) => go(route.value.page === "start" ? "preset" : route.value.page, id)}
           />
           <span

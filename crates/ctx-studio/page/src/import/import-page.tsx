@@ -1,6 +1,6 @@
 // What would become of files from elsewhere, before anything is written.
 import { useState } from "preact/hooks";
-import type { ImportReport } from "../api";
+import type { ImportView } from "../api";
 import { projectInfo } from "../project";
 import { figure, t } from "../language";
 import { toggled } from "../inspector/state";
@@ -51,7 +51,7 @@ export function ImportPage() {
   );
 }
 
-function Report({ shown }: { shown: ImportReport }) {
+function Report({ shown }: { shown: ImportView }) {
   const [isOverwriting, setOverwriting] = useState(false);
   const existing = shown.writes.filter(({ exists }) => exists).length;
   return (
@@ -145,7 +145,7 @@ function Report({ shown }: { shown: ImportReport }) {
 }
 
 /** One row for each field that was read, with filters. */
-function Fields({ shown }: { shown: ImportReport }) {
+function Fields({ shown }: { shown: ImportView }) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [text, setText] = useState("");
   const hasFiles = shown.files.length > 1;

@@ -1,6 +1,6 @@
 // The files that were dropped, and the report of what would become of them.
 import { signal } from "@preact/signals";
-import type { ImportReport, ImportWritten } from "../api";
+import type { ImportView, ImportWritten } from "../api";
 import { call, CallError } from "../transport";
 import { announce, toast } from "../announce";
 import { go } from "../route";
@@ -8,7 +8,7 @@ import { t } from "../language";
 import { loadProject, projectInfo } from "../project";
 import { randomId } from "../files";
 
-export const report = signal<ImportReport | undefined>(undefined);
+export const report = signal<ImportView | undefined>(undefined);
 export const failed = signal<{ name: string; message: string; help?: string }[]>([]);
 export const sending = signal<{ done: number; all: number } | undefined>(undefined);
 export const folder = signal("");
@@ -25,7 +25,7 @@ export async function add(files: readonly File[]): Promise<void> {
   for (const [index, file] of files.entries()) {
     try {
       const path = `import?name=${encodeURIComponent(file.name)}&batch=${encodeURIComponent(batch)}`;
-      const answer = await call<ImportReport>("POST", path, { bytes: file, timeout: TIMEOUT });
+      const answer = await call<ImportView>("POST", path, { bytes: file, timeout: TIMEOUT });
       if (!report.value) folder.value = answer.folder;
       report.value = answer;
     } catch (error) {

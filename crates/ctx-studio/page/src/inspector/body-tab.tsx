@@ -1,7 +1,7 @@
 // The request body in a dialect, byte for byte.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import type { Body } from "../api";
+import type { BodyView } from "../api";
 import { bodyOf, type Shown } from "../preview";
 import { registry } from "../project";
 import { CallError } from "../transport";
@@ -19,7 +19,7 @@ const PAUSE = 200;
 export function BodyTab({ shown }: { shown: Shown }) {
   const dialects = registry.value.dialects;
   const dialect = dialects.includes(chosen.value) ? chosen.value : (dialects[0] ?? "openai");
-  const [body, setBody] = useState<Body | undefined>(undefined);
+  const [body, setBody] = useState<BodyView | undefined>(undefined);
   const [failure, fail] = useState<string | undefined>(undefined);
   useEffect(() => {
     let isGone = false;

@@ -8,13 +8,14 @@ import { BodyTab } from "./body-tab";
 import { Decisions } from "./decisions";
 import { FindingList } from "./finding-list";
 import { Messages } from "./messages";
-import { Stages } from "./stages";
+import { Stages, SwitchesNote } from "./stages";
 import { inspectorTab, type InspectorTab } from "./state";
 
 export function Inspector({ isAlone }: { isAlone?: boolean }) {
   const Title = isAlone ? "h1" : "h2";
   const shown = preview.value;
   const failure = previewFailure.value;
+  const isBusy = isWorking.value || (current.value?.pending.value.length ?? 0) > 0;
   const tabs: Tab<InspectorTab>[] = [
     { name: "messages", label: t().tabs.messages, count: shown?.rows.filter(({ n }) => n !== undefined).length },
     { name: "stages", label: t().tabs.stages },
@@ -23,7 +24,7 @@ export function Inspector({ isAlone }: { isAlone?: boolean }) {
     { name: "findings", label: t().tabs.findings, count: allFindings.value.length },
   ];
   return (
-    <section class="inspector" aria-labelledby="inspector-title" aria-busy={isWorking.value}>
+    <section class="inspector" aria-labelledby="inspector-title" aria-busy={isBusy}>
       <Title id="inspector-title" class="hidden">
         {t().preview}
       </Title>
@@ -34,6 +35,7 @@ export function Inspector({ isAlone }: { isAlone?: boolean }) {
         chosen={inspectorTab.value}
         choose={(next) => (inspectorTab.value = next)}
       >
+        <SwitchesNote />
         {failure && (
           <p class="bar-note error" role="alert">
             <Icon name="circle-alert" />

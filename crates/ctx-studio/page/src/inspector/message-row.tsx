@@ -1,7 +1,7 @@
 // One row: closed a line, open its text with the sources, and its life.
 import { memo } from "../ui/memo";
 import { useEffect, useState } from "preact/hooks";
-import type { Life, Row, RowText } from "../api";
+import type { LifeView, Row, RowText } from "../api";
 import { CallError } from "../transport";
 import { lifeOf, preview, textOf } from "../preview";
 import { figure, t } from "../language";
@@ -56,7 +56,7 @@ export const MessageRow = memo(
 function Opened({ row }: RowProps) {
   const id = preview.value?.id ?? "";
   const [text, setText] = useState<RowText | undefined>(undefined);
-  const [life, setLife] = useState<Life | undefined>(undefined);
+  const [life, setLife] = useState<LifeView | undefined>(undefined);
   const [failure, fail] = useState<string | undefined>(undefined);
   useEffect(() => {
     let isGone = false;
@@ -139,7 +139,7 @@ function SourceTable({ text }: { text: RowText }) {
   );
 }
 
-function LifeList({ life }: { life: Life }) {
+function LifeList({ life }: { life: LifeView }) {
   if (life.events.length === 0 && life.why.length === 0) return null;
   return (
     <details class="life" open>

@@ -38,13 +38,14 @@ export function PresetPage() {
   const of = preset.value;
   const isUnreadable = file.value.value === undefined;
   // The text stays the same element when it breaks and when it is fixed: somebody is typing in it.
-  const shown = isUnreadable ? "text" : view.value;
+  const isText = isUnreadable || (!of && file.server.value.kind !== "agent" && file.server.value.kind !== "preset");
+  const shown = isText ? "text" : view.value;
   return (
     <section class="preset-page" aria-labelledby="preset-title">
       <h1 id="preset-title" class="hidden">
         {t().pageNames.preset}: {file.server.value.path}
       </h1>
-      <Toolbar file={file} of={of} />
+      {(!isText || isUnreadable) && <Toolbar file={file} of={of} />}
       {isUnreadable && <Unreadable file={file} />}
       {shown === "text" && <TextView key={file.id} file={file} />}
       {shown !== "text" && !of && <NoList file={file} />}

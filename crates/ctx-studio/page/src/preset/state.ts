@@ -41,9 +41,11 @@ export function open(key: string, isOpen: boolean): void {
 }
 
 /** Puts the focus on an entry once it is drawn. */
-export function focusEntry(key: string, part = "main"): void {
+export function focusEntry(key: string, part = "main", frames = 30): void {
   requestAnimationFrame(() => {
     const row = document.querySelector(`[data-entry="${key}"]`);
+    // A busy machine draws it some frames later.
+    if (!row && frames > 0) return focusEntry(key, part, frames - 1);
     const target =
       row?.querySelector<HTMLElement>(`[data-part="${part}"]`) ?? row?.querySelector<HTMLElement>("[data-part=main]");
     target?.focus({ preventScroll: true });

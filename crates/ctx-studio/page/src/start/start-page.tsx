@@ -1,6 +1,6 @@
 // An empty folder: two ways to begin. Nothing is written before a button is pressed.
 import { useState } from "preact/hooks";
-import type { Started } from "../api";
+import type { ImportWritten } from "../api";
 import { call, CallError } from "../transport";
 import { projectInfo } from "../project";
 import { toast } from "../announce";
@@ -16,7 +16,7 @@ export function StartPage() {
   const start = async () => {
     setBusy(true);
     try {
-      await opened(await call<Started>("POST", "start", { body: {} }));
+      await opened(await call<ImportWritten>("POST", "start", { body: {} }));
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       toast(error.message || t().offline, "error", error.failure.help);

@@ -93,6 +93,7 @@ export function Select({
   label,
   value,
   options,
+  more,
   onChange,
   isLabelHidden,
   isDisabled,
@@ -102,6 +103,8 @@ export function Select({
   label: string;
   value: string;
   options: Option[];
+  /** Options that stand below the others, under a name of their own. */
+  more?: { label: string; options: Option[] };
   onChange: (next: string) => void;
   isLabelHidden?: boolean;
   isDisabled?: boolean;
@@ -110,7 +113,13 @@ export function Select({
 }) {
   const id = useId();
   // A value that no option has must not look like the first option.
-  const all = options.some((option) => option.value === value) ? options : [{ value, label: value || "–" }, ...options];
+  const isThere = [...options, ...(more?.options ?? [])].some((option) => option.value === value);
+  const all = isThere ? options : [{ value, label: value || "–" }, ...options];
+  const drawn = (option: Option) => (
+    <option key={option.value} value={option.value}>
+      {option.label}
+    </option>
+  );
   return (
     <label class={`field ${size}`} for={id}>
       <span class={isLabelHidden ? "hidden" : "label"}>{label}</span>
@@ -121,11 +130,8 @@ export function Select({
         data-test={testId}
         onChange={(event) => onChange(event.currentTarget.value)}
       >
-        {all.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
+        {all.map(drawn)}
+        {more && more.options.length > 0 && <optgroup label={more.label}>{more.options.map(drawn)}</optgroup>}
       </select>
     </label>
   );

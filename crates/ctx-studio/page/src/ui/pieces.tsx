@@ -1,6 +1,6 @@
 // A text in pieces, each marked by the kind of its source with a colour and an underline; the name shows on demand.
 import { useState } from "preact/hooks";
-import type { Piece } from "../api";
+import type { PieceView } from "../api";
 import { kindClass, kindName } from "../inspector/kinds";
 import { t } from "../language";
 
@@ -9,11 +9,11 @@ export function Pieces({
   hidden,
   choose,
 }: {
-  pieces: Piece[];
+  pieces: PieceView[];
   hidden?: ReadonlySet<string>;
   choose?: (pointer: string) => void;
 }) {
-  const [shown, show] = useState<Piece | undefined>(undefined);
+  const [shown, show] = useState<PieceView | undefined>(undefined);
   const isMarked = pieces.length > 1 || pieces.some(({ source }) => source !== "history");
   return (
     <div class="pieces">

@@ -1,0 +1,606 @@
+// What the server says and takes: made of `api.schema.json` by `cargo xtask studio --types`.
+//
+// All requests but `login` carry `Authorization: Bearer TOKEN`; `accept-language: en|zh` chooses the language of an
+// answer, `x-ctx-window` names the window. Every answer has the header `x-ctx-build`; a page of another build asks to be
+// loaded anew.
+
+/** A place in a preset. */
+export interface AnchorInfo {
+  id: string;
+  name: string;
+  description: string;
+  kind: AnchorKind;
+  role: string;
+  /** The default text of a template anchor. */
+  template?: string;
+  hint?: string;
+}
+
+/** Whether a place has a text. */
+export type AnchorKind = "template" | "placeholder";
+
+/** GET `previews/{p}/body`. */
+export interface BodyView {
+  dialect: string;
+  /** The request body, byte for byte what would be sent. */
+  text: string;
+  findings: Finding[];
+}
+
+/** How a row of one context stands to one of the other. */
+export type ChangeKind = "same" | "changed" | "added" | "removed";
+
+/** GET `codes/{c}`: what a code means. */
+export interface CodeView {
+  code: string;
+  title: string;
+  cause: string;
+  example: string;
+  /** The name of the example, where that is a whole file. */
+  file?: string;
+  /** The command that shows the finding. */
+  shownBy?: string;
+  wayOut: string;
+}
+
+/** POST `compare`. */
+export interface CompareRequest {
+  a: string;
+  b: string;
+}
+
+/** The answer to POST `compare`. */
+export interface Compared {
+  sharedMessages: number;
+  sharedTokens?: number;
+  messages: [number, number];
+  tokens?: [number, number];
+  /** Tokens that a provider with a cache bills again. */
+  again?: number;
+  /** The first byte that differs. */
+  difference?: DifferenceView;
+  rows: ComparedRow[];
+}
+
+/** Rows of two contexts that belong together. */
+export interface ComparedRow {
+  kind: ChangeKind;
+  a?: number;
+  b?: number;
+  words?: WordChange[];
+}
+
+/** One setting of a processor or a feature, with all that a settings page needs to show it. */
+export interface ConfigField {
+  /** The key under which it is stored. */
+  key: string;
+  /** The title shown to people. */
+  label: string;
+  /** What it does, for people. */
+  description?: string;
+  /** Which values it takes. */
+  type: FieldKind;
+  /** What an empty input shows. */
+  placeholder?: string;
+  /** The value where nothing is set. */
+  default: unknown;
+  /** The choices of a [`FieldKind::Select`]. */
+  options?: FieldOption[];
+  /** The smallest number allowed. */
+  minimum?: number;
+  /** The largest number allowed. */
+  maximum?: number;
+  /** Whether a number must be a whole one. */
+  isWhole?: boolean;
+  /** Whether a text must have more than white space. */
+  isRequired: boolean;
+}
+
+/** Why something is sent, elsewhere, or not. */
+export interface DecisionView {
+  /** What it is about, such as `history:n3`. */
+  code: string;
+  /** What became of it, in the language of the request. */
+  kind: string;
+  message: string;
+  rows: number[];
+}
+
+/** The files that `ctx.toml` names for every turn, by their ids. */
+export interface Defaults {
+  agent?: string;
+  conversation?: string;
+  profile?: string;
+  worldbooks: string[];
+}
+
+/** The first byte that differs. */
+export interface DifferenceView {
+  message: number;
+  at?: number;
+  owners: [string | null, string | null];
+  excerpts?: [string, string];
+}
+
+/** One change at a JSON pointer. */
+export type Edit = { op: "set"; pointer: string; value: unknown; } | { op: "remove"; pointer: string; } | { op: "insert"; pointer: string; value: unknown; } | { op: "move"; pointer: string; to: string; } | { op: "rename"; pointer: string; name: string; };
+
+/** The answer to it: what has changed, where the page can tell the rest by the edits of values that it sent; else the
+ * file as it is now. */
+export type Edited = FileChange | FileView;
+
+/** POST `files/{f}/edits`: edits of values, or another text in place of the whole. */
+export interface Edits {
+  /** The revision that the page saw. */
+  base: number;
+  /** Random, so that edits sent twice count once. */
+  id: string;
+  edits?: Edit[];
+  /** The whole text instead, for what edits of values cannot do. */
+  text?: string;
+}
+
+/** POST `expand`. */
+export interface ExpandRequest {
+  text: string;
+  agent?: string;
+  conversation?: string;
+  profile?: string;
+  turn?: TurnSettings;
+}
+
+/** The answer to it. */
+export interface Expanded {
+  text: string;
+  pieces: PieceView[];
+  findings: Finding[];
+}
+
+/** Every failure. */
+export interface Failure {
+  code: string;
+  message: string;
+  help?: string;
+  findings?: Finding[];
+  /** The file as it is, where it was changed meanwhile. */
+  theirs?: FileView;
+}
+
+/** How many fields became what. */
+export interface FieldCounts {
+  /** Fields that have the same meaning in a field of ours. */
+  mapped: number;
+  /** Fields that mean nearly the same there. */
+  approximated: number;
+  /** Fields that are kept as they are, without effect. */
+  kept: number;
+  /** Fields that are kept nowhere. */
+  unsupported: number;
+}
+
+/** Which values a field takes. */
+export type FieldKind = "text" | "number" | "boolean" | "select" | "list";
+
+/** One choice of a field. */
+export interface FieldOption {
+  /** The title shown to people. */
+  label: string;
+  /** The value that is stored; of any JSON type. */
+  value: unknown;
+}
+
+/** What edits of values have changed; the value is what they make of the one before. */
+export interface FileChange {
+  /** One more than the revision that the edits were made for. */
+  revision: number;
+  isDirty: boolean;
+  canUndo: boolean;
+  canRedo: boolean;
+  findings: Finding[];
+  splice: TextSplice;
+}
+
+/** What a file is to the page. */
+export type FileKind = "agent" | "preset" | "profile" | "worldbook" | "conversation" | "settings" | "config" | "other";
+
+/** GET `files/{f}`, and the answer to what changes it otherwise than by edits. */
+export interface FileView {
+  id: string;
+  path: string;
+  kind: FileKind;
+  /** SHA-256 of the file's bytes as they were read; also the `ETag`, for `save`. */
+  hash: string;
+  /** Counts the edits of the draft, undo and redo included. */
+  revision: number;
+  isDirty: boolean;
+  canUndo: boolean;
+  canRedo: boolean;
+  /** The text of the draft. */
+  text: string;
+  /** The value of the draft; absent if the text cannot be read, and then structured editing is off. */
+  value?: unknown;
+  findings: Finding[];
+  isReadOnly: boolean;
+  /** Whether the text is longer than this answer shows. */
+  isCut?: boolean;
+  /** Whether the file was deleted; then it has no hash. */
+  isGone?: boolean;
+}
+
+/** Something that is wrong in a file, or worth knowing. */
+export interface Finding {
+  code: string;
+  severity: Severity;
+  message: string;
+  /** What to do about it. */
+  help?: string;
+  /** The file that it is about, as results name it. */
+  file?: string;
+  /** The JSON pointer of the value that it is about. */
+  pointer?: string;
+  /** Where in the text of the draft. */
+  span?: TextSpan;
+  /** 1-based, as `ctx check` prints it. */
+  line?: number;
+  /** 1-based, as `ctx check` prints it. */
+  column?: number;
+  /** Whether POST `files/{f}/fix` with the `index` of this finding makes the edit that fixes it. */
+  fixable?: boolean;
+  index: number;
+}
+
+/** POST `files/{f}/fix`. */
+export interface Fix {
+  base: number;
+  /** The `index` of the finding. */
+  index: number;
+}
+
+/** POST `import/discard`. */
+export interface ImportDiscard {
+  batch: string;
+}
+
+/** A file that would be written. */
+export interface ImportOutput {
+  path: string;
+  bytes: number;
+  exists: boolean;
+}
+
+/** The answer to POST `import`. */
+export interface ImportView {
+  batch: string;
+  files: ImportedFile[];
+  /** What `ctx import` prints, line by line. */
+  lines: string[];
+  counts: FieldCounts;
+  fields: ImportedField[];
+  /** How many fields there are beside those that are listed. */
+  moreFields: number;
+  /** The files that `write` would make, below `folder`. */
+  writes: ImportOutput[];
+  folder: string;
+}
+
+/** POST `import/write`. */
+export interface ImportWrite {
+  batch: string;
+  folder: string;
+  overwrite?: boolean;
+}
+
+/** The answer to POST `import/write` and `start`. */
+export interface ImportWritten {
+  written: string[];
+  /** The id of the agent's file. */
+  agent?: string;
+}
+
+/** What became of a field. */
+export interface ImportedField {
+  file: string;
+  pointer: string;
+  status: string;
+  destination?: string;
+  note?: string;
+}
+
+/** A file of another application. */
+export interface ImportedFile {
+  name: string;
+  format: string;
+  findings: Finding[];
+}
+
+/** What does not fit a budget. */
+export interface InfeasibleView {
+  parts: UsagePart[];
+  message: string;
+}
+
+/** What a stage did to a message. */
+export interface LifeEvent {
+  stage: string;
+  kind: string;
+  text: string;
+}
+
+/** GET `previews/{p}/life`. */
+export interface LifeView {
+  events: LifeEvent[];
+  why: string[];
+}
+
+/** The answer to it. */
+export interface LoggedIn {
+  token: string;
+  run: string;
+  build: string;
+  project: string;
+}
+
+/** POST `login`. */
+export interface Login {
+  code: string;
+}
+
+/** A macro. */
+export interface MacroInfo {
+  name: string;
+  syntax: string;
+  description: string;
+  example?: string;
+  aliases: string[];
+}
+
+/** The answer to POST `import/discard`. */
+export type Nothing = Record<string, never>;
+
+/** What windows are told of by themselves. */
+export interface Notice {
+  run: string;
+  seq: number;
+  type: NoticeKind;
+  /** The id of the file. */
+  id?: string;
+  revision?: number;
+  /** The window that did it, by its header `x-ctx-window`. */
+  by?: string;
+}
+
+/** What has changed. */
+export type NoticeKind = "draft" | "file" | "project" | "resync";
+
+/** A part of a text that one source wrote. */
+export interface PieceView {
+  text: string;
+  source: string;
+  name: string;
+  pointer?: string;
+}
+
+/** The answer to POST `preview`. */
+export interface Preview {
+  id: string;
+  usage: UsageView;
+  stable?: StableView;
+  decisions: DecisionView[];
+  stages: StageView[];
+  findings: Finding[];
+  rows: Rows;
+  /** Tokens of each entry of the agent that is sent, by pointer. */
+  entryTokens: Record<string, number>;
+  /** The budget cannot be met: what cannot be left out. No error. */
+  infeasible?: InfeasibleView;
+}
+
+/** POST `preview`. */
+export interface PreviewRequest {
+  /** The name of the window: a newer request of it ends the older one (409 with CTX1012). */
+  window: string;
+  /** The id of a file, whose draft counts. Without an id that of `ctx.toml` is meant; an empty id means none. */
+  agent?: string;
+  conversation?: string;
+  profile?: string;
+  worldbooks?: string[];
+  /** Takes files as they are on disk, and not their drafts. */
+  saved?: boolean;
+  /** Keeps it beside the last 8 previews of the window; of pinned ones the last 4. */
+  pin?: boolean;
+  turn?: TurnSettings;
+  /** Ids of processors. */
+  enable?: string[];
+  /** Ids of processors. */
+  disable?: string[];
+  /** The id of the last preview of this window: then `rows` may be splices. */
+  have?: string;
+}
+
+/** A processor. */
+export interface ProcessorInfo {
+  id: string;
+  name: string;
+  description: string;
+  priority: number;
+  isCore: boolean;
+  isOn: boolean;
+  fields: ConfigField[];
+}
+
+/** GET `project`. */
+export interface Project {
+  name: string;
+  files: ProjectFile[];
+  /** Whether there are more files than the limit: these are the first. */
+  isCut: boolean;
+  isReadOnly: boolean;
+  /** The model that `ctx.toml` names. */
+  model?: string;
+  endpoint?: string;
+  lang: "en" | "zh";
+  defaults: Defaults;
+  findings: Finding[];
+}
+
+/** A file of the folder. */
+export interface ProjectFile {
+  /** The id for `files/{f}`. */
+  id: string;
+  /** The path below the folder, with `/`. */
+  path: string;
+  kind: FileKind;
+  bytes: number;
+  /** Whether the draft differs from the file. */
+  isDirty: boolean;
+  /** Whether it cannot be written: a read-only folder, too long, or `--read-only`. */
+  isReadOnly: boolean;
+}
+
+/** GET `registry`. */
+export interface Registry {
+  anchors: AnchorInfo[];
+  macros: MacroInfo[];
+  processors: ProcessorInfo[];
+  models: string[];
+  dialects: string[];
+}
+
+/** A message, or what became of one that is not sent. */
+export interface Row {
+  /** The place in the request, 0-based; absent for what is not sent. After splices it is counted anew. */
+  n?: number;
+  /** A hash of all that the row shows but `n` and `row`: equal key, equal row. */
+  key: string;
+  role: string;
+  /** The kind of the source that owns most of it: `preset`, `history`, `worldbook`, `input`, `summary`, … */
+  source: string;
+  /** The name a person knows: of an entry, a message or an anchor. */
+  name: string;
+  /** In the agent's file, where an entry is what it comes from. */
+  pointer?: string;
+  /** How it came to its place, for people: `in order`, `depth 3`, `anchor chat_history`. */
+  place: string;
+  tokens?: number;
+  bytes: number;
+  /** The first line, at most 200 characters. */
+  head: string;
+  /** For what is not sent: why. */
+  dropped?: string;
+  /** Its place in the list, 0-based, by which its text is asked for. After splices it is counted anew. */
+  row: number;
+}
+
+/** Rows that take the place of others. */
+export interface RowSplice {
+  at: number;
+  remove: number;
+  insert: Row[];
+}
+
+/** The text of a row. */
+export interface RowText {
+  row: number;
+  pieces: PieceView[];
+  isCut?: boolean;
+}
+
+/** GET `previews/{p}/rows`. */
+export interface RowTexts {
+  rows: RowText[];
+}
+
+/** All rows, or what makes them of those before. */
+export type Rows = Row[] | { splices: RowSplice[]; total: number; };
+
+/** POST `files/{f}/save`. */
+export interface Save {
+  /** Writes over what another program wrote, after a 409 has told it. */
+  overwrite?: boolean;
+}
+
+/** How much a finding matters; the order is ascending. */
+export type Severity = "info" | "warning" | "error";
+
+/** What the next turn sends again as it is. */
+export interface StableView {
+  /** So many of the first messages are the same in the next turn. */
+  messages: number;
+  tokens: number;
+  /** What ends that. */
+  reason?: string;
+}
+
+/** What one stage did. */
+export interface StageView {
+  id: string;
+  name: string;
+  before: number;
+  after: number;
+  log: string[];
+}
+
+/** POST `start`. */
+export type Start = Record<string, never>;
+
+/** POST `files/{f}/undo`, `redo` and `discard`. */
+export interface Step {
+  /** With it, 409 where the draft has changed since. */
+  base?: number;
+}
+
+/** A range of a text: in bytes of UTF-8, and in units of UTF-16. */
+export interface TextSpan {
+  /** The first byte. */
+  start: number;
+  /** The byte behind the last. */
+  end: number;
+  /** The first unit of UTF-16. */
+  from: number;
+  /** The unit behind the last. */
+  to: number;
+}
+
+/** A part of a text that another takes the place of. */
+export interface TextSplice {
+  /** The first unit of UTF-16 that goes. */
+  from: number;
+  /** The unit behind the last. */
+  to: number;
+  text: string;
+}
+
+/** What the moment of a turn gives. */
+export interface TurnSettings {
+  input?: string;
+  /** RFC 3339. */
+  at?: string;
+  tz?: string;
+  seed?: number;
+  model?: string;
+  contextTokens?: number;
+  reserve?: number;
+  kind?: string;
+}
+
+/** Tokens of one kind. */
+export interface UsagePart {
+  name: string;
+  tokens: number;
+}
+
+/** What is used of the budget. */
+export interface UsageView {
+  tokens?: number;
+  limit?: number;
+  reserved?: number;
+  /** Whether every figure comes from the model's own tokenizer. */
+  isExact: boolean;
+  parts: UsagePart[];
+}
+
+/** Words that stayed, came or went. */
+export interface WordChange {
+  kind: ChangeKind;
+  text: string;
+}

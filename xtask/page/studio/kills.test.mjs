@@ -1,0 +1,67 @@
+// The server is killed at chance moments while somebody types and saves: the file is whole, and nothing typed is lost.
+// KILLS says how often; the moments are drawn from SEED.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { close, folder, open, openEntry, serve } from "./harness.mjs";
+
+after(close);
+
+const KILLS = Number(process.env.KILLS ?? 4);
+const WORDS = "seeds want warmth and light before they want water";
+
+/** Numbers from 0 to 1, the same for the same seed (xorshift). */
+function draws(seed) {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+/** Saves without a key that would be held down while letters are typed. */
+const pressSave = (page) => page.evaluate(() => document.querySelector("[data-test=save]").click());
+const draw = draws(Number(process.env.SEED ?? 7));
+
+test(`killed ${KILLS} times while typing and saving`, async (t) => {
+  const path = folder();
+  const place = join(path, "agent.yaml");
+  const [before, after] = readFileSync(place, "utf8").split("Answer in two sentences.");
+  let server = await serve(path);
+  t.after(() => server.stop());
+  const port = new URL(server.link).port;
+  const { context, page: first } = await open(server);
+  t.after(() => context.close());
+  let page = first;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const text = `${kill} ${WORDS}`;
+    const row = await openEntry(page, "reminder");
+    await row.locator(".cm-content").click();
+    await page.keyboard.press("Control+a");
+    // Some moments are within the typing, some just after the last letter was taken.
+    const at = draw() * 900;
+    const killed = pause(at).then(() => server.kill());
+    const saved = draw() < 0.6 ? pause(draw() * at).then(() => pressSave(page)) : undefined;
+    await page.keyboard.type(text, { delay: draw() * 10 });
+    await Promise.all([killed, saved]);
+    const now = readFileSync(place, "utf8");
+    assert.ok(now.startsWith(before) && now.endsWith(after), `after ${kill} kills:\n${now}`);
+    server = await serve(path, port);
+    await page.close();
+    page = await context.newPage();
+    await page.goto(server.link);
+    await openEntry(page, "reminder");
+    const kept = page.locator(".entry[data-id=reminder] .cm-content");
+    await kept.filter({ hasText: text }).waitFor();
+    assert.equal(await kept.textContent(), text);
+  }
+  // What was drafted all along is saved, and nothing else has changed.
+  await page.keyboard.press("Control+s");
+  await page.locator("[data-test=dirty]:not(.on)").waitFor();
+  const saved = readFileSync(place, "utf8");
+  assert.ok(saved.startsWith(before) && saved.endsWith(after) && saved.includes(`${KILLS - 1} ${WORDS}`), saved);
+});
