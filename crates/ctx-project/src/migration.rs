@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ctx_engine::{Engine, Format};
 use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
-use ctx_types::{Diagnostic, phrase};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -45,16 +45,14 @@ pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<M
     let is_named_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     let is_json =
         document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
-    let (after, lost) = match is_json {
-        true => (files::edited(&before, &migrated.value).map_err(no_edit)?, Vec::new()),
-        false => match edited(&name, &before, &document.value, &migrated.value) {
-            Some(text) => (text.into_bytes(), Vec::new()),
-            None => {
-                let lost = [comments::lost(&text), comments::lost_digits(&text)];
-                let text = schemas::with_line_of(&before, &write_document(&migrated.value));
-                (text.into_bytes(), lost.into_iter().flatten().collect())
-            }
-        },
+    let (after, lost) = if is_json {
+        (files::edited(&before, &migrated.value).map_err(|reason| no_edit(&reason))?, Vec::new())
+    } else if let Some(text) = edited(&name, &before, &document.value, &migrated.value) {
+        (text.into_bytes(), Vec::new())
+    } else {
+        let lost = [comments::lost(&text), comments::lost_digits(&text)];
+        let text = schemas::with_line_of(&before, &write_document(&migrated.value));
+        (text.into_bytes(), lost.into_iter().flatten().collect())
     };
     let changes = migrated.changes.into_iter().chain(lost);
     let changes = changes.map(|change| change.in_document(name.as_str())).collect();
@@ -68,10 +66,10 @@ fn edited(name: &str, bytes: &[u8], old: &Value, new: &Value) -> Option<String> 
     (draft.value() == Some(new)).then(|| draft.text().to_owned())
 }
 
-fn no_edit(reason: ctx_types::Phrase) -> Box<Diagnostic> {
+fn no_edit(reason: &Phrase) -> Box<Diagnostic> {
     let found = Diagnostic::error(
         codes::NO_EDIT,
-        phrase!("the file would not be restored exactly: {reason}", reason),
+        phrase!("the file would not be restored exactly: {reason}", reason = reason.clone()),
     );
     Box::new(found.with_help(phrase!(
         "save it as plain JSON in UTF-8, or write long numbers as strings, and migrate it again"

@@ -11,7 +11,7 @@ use super::form::Form;
 /// What a rule looks for.
 #[derive(Clone, Debug)]
 pub(super) enum Find {
-    Fixed(Regex),
+    Fixed(Box<Regex>),
     /// Macros make the expression, in each run anew; `escaped` lets their values stand for themselves.
     Macros {
         template: Box<Template>,

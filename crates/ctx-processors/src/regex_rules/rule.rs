@@ -175,7 +175,7 @@ fn find(
         }
     }
     match reading.compile(text) {
-        Ok(regex) => Some(Find::Fixed(regex)),
+        Ok(regex) => Some(Find::Fixed(Box::new(regex))),
         Err(error) => {
             let is_of_flags = matches!(
                 error,

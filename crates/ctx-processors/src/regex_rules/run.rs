@@ -159,7 +159,7 @@ impl<'a> RuleRun<'a> {
         let is_plain = rule.trims().iter().all(Template::is_plain);
         if let (Find::Fixed(regex), true) = (rule.find(), is_plain) {
             let trims = rule.trims().iter().map(|trim| trim.text().clone()).collect();
-            return Some(Ready { number: 0, regex: regex.clone(), trims });
+            return Some(Ready { number: 0, regex: (**regex).clone(), trims });
         }
         let mut expression = String::new();
         if let Find::Macros { template, escaped } = rule.find() {
@@ -168,7 +168,7 @@ impl<'a> RuleRun<'a> {
         let trims = rule.trims().iter().map(|trim| (self.expand)(trim, rule.source()).text.to_string());
         let texts: Vec<String> = std::iter::once(expression).chain(trims).collect();
         let made = self.set.memory.expression(number, texts, |expression| match rule.find() {
-            Find::Fixed(regex) => Ok(regex.clone()),
+            Find::Fixed(regex) => Ok((**regex).clone()),
             Find::Macros { .. } => rule.reading().compile(expression),
         });
         match made.regex {
