@@ -71,7 +71,7 @@ impl Agent {
         options: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = map(py, options)?;
-        let made = py.detach(|| self.0.assemble(&conversation.lock(), options));
+        let made = py.detach(|| self.0.assemble(&lock(&conversation.0), options));
         to_python(py, &made.map_err(|error| exception(py, &error))?)
     }
 
@@ -82,7 +82,7 @@ impl Agent {
         options: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = map(py, options)?;
-        let made = py.detach(|| self.0.explain(&conversation.lock(), options));
+        let made = py.detach(|| self.0.explain(&lock(&conversation.0), options));
         to_python(py, &made.map_err(|error| exception(py, &error))?)
     }
 }
@@ -90,12 +90,6 @@ impl Agent {
 /// A conversation that grows.
 #[pyclass(frozen, module = "ctx._ctx")]
 struct Conversation(Mutex<ctx_operations::Conversation>);
-
-impl Conversation {
-    fn lock(&self) -> MutexGuard<'_, ctx_operations::Conversation> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 #[pymethods]
 impl Conversation {
@@ -113,7 +107,7 @@ impl Conversation {
     fn extend(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
         let bytes = serde_json::to_vec(&Given::new(messages)).map_err(|error| unwritten(py, &error))?;
         let count = py.detach(|| {
-            let mut conversation = self.lock();
+            let mut conversation = lock(&self.0);
             if conversation.is_empty() {
                 *conversation = ctx_operations::Conversation::read(&bytes, "session.json")?;
                 return Ok(conversation.len());
@@ -126,7 +120,7 @@ impl Conversation {
     /// Fits it: the number of each message that stays as it was given, or the dict of another one, and the tokens.
     fn fit<'py>(&self, py: Python<'py>, options: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyList>, u64)> {
         let options = map(py, options)?;
-        let fitted = py.detach(|| self.lock().fit(options)).map_err(|error| exception(py, &error))?;
+        let fitted = py.detach(|| lock(&self.0).fit(options)).map_err(|error| exception(py, &error))?;
         let kept = fitted.kept.iter().map(|kept| match kept {
             Kept::Whole(number) => Ok(number.into_pyobject(py)?.into_any()),
             Kept::Written(message) => to_python(py, message),
@@ -135,23 +129,17 @@ impl Conversation {
     }
 
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &py.detach(|| self.lock().to_json()))
+        to_python(py, &py.detach(|| lock(&self.0).to_json()))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.lock().len())
+        py.detach(|| lock(&self.0).len())
     }
 }
 
 /// A streamed reply that is read piece by piece.
 #[pyclass(frozen, module = "ctx._ctx")]
 struct Stream(Mutex<ctx_operations::Stream>);
-
-impl Stream {
-    fn lock(&self) -> MutexGuard<'_, ctx_operations::Stream> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 #[pymethods]
 impl Stream {
@@ -162,18 +150,23 @@ impl Stream {
     }
 
     fn push<'py>(&self, py: Python<'py>, data: &str) -> PyResult<Bound<'py, PyAny>> {
-        let deltas = py.detach(|| self.lock().push(data));
+        let deltas = py.detach(|| lock(&self.0).push(data));
         to_python(py, &deltas.map_err(|error| exception(py, &error))?)
     }
 
     fn partial<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &py.detach(|| self.lock().partial()))
+        to_python(py, &py.detach(|| lock(&self.0).partial()))
     }
 
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let reply = py.detach(|| self.lock().finish());
+        let reply = py.detach(|| lock(&self.0).finish());
         to_python(py, &reply.map_err(|error| exception(py, &error))?)
     }
+}
+
+/// Locks what a handle holds, whatever a thread that panicked has left of it.
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads options: a dict.

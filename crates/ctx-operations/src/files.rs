@@ -13,7 +13,7 @@ use crate::agent_file::AgentFile;
 use crate::book_file::BookFile;
 use crate::check::{finding_json, of_messages, request_body};
 use crate::error::OperationError;
-use crate::given::{Given, file_to_json, finish, need, need_text};
+use crate::given::{Given, file_to_json, finish, need, need_text, optional};
 use crate::scan;
 use crate::texts::Texts;
 
@@ -69,14 +69,14 @@ pub(crate) fn import(mut input: Map<String, Value>) -> Result<Value, OperationEr
     let Value::Array(files) = need(&mut input, "files")? else {
         return Err(OperationError::usage("`files` is not a list"));
     };
-    let format = input.shift_remove("format");
+    let format: Option<String> = optional(&mut input, "format")?;
     finish(&input)?;
     let read = files.iter().map(|file| Given::read(file, "file")).collect::<Result<Vec<Given>, _>>()?;
     let given: Vec<SourceFile<'_>> =
         read.iter().map(|file| SourceFile { name: &file.name, bytes: &file.bytes }).collect();
     let mut options = ImportOptions::default();
-    if let Some(name) = format.as_ref().and_then(Value::as_str) {
-        let format = Format::parse(name)
+    if let Some(name) = format {
+        let format = Format::parse(&name)
             .ok_or_else(|| OperationError::usage(format!("there is no format `{name}`")))?;
         options.format = Some(format);
     }
@@ -100,13 +100,13 @@ pub(crate) fn import(mut input: Map<String, Value>) -> Result<Value, OperationEr
 pub(crate) fn export(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let Given { name, bytes } = Given::read(&need(&mut input, "agent")?, "agent")?;
     let to = need_text(&mut input, "to")?;
-    let books = input.shift_remove("worldbooks");
+    let books: Option<Vec<Value>> = optional(&mut input, "worldbooks")?;
     finish(&input)?;
     let file = AgentFile::parse(&bytes, &name, &Engine::new());
     let file = file.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
     let mut found = file.found.clone();
     let mut read = Vec::new();
-    for book in books.iter().filter_map(Value::as_array).flatten() {
+    for book in books.iter().flatten() {
         let Given { name, bytes } = Given::read(book, "worldbook")?;
         let (book, odd) = BookFile::parse(&bytes, &name)
             .map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
@@ -163,7 +163,7 @@ pub(crate) fn migrate(mut input: Map<String, Value>) -> Result<Value, OperationE
 
 /// The operation `schemas`.
 pub(crate) fn schemas(mut input: Map<String, Value>) -> Result<Value, OperationError> {
-    let name = input.shift_remove("name");
+    let name: Option<String> = optional(&mut input, "name")?;
     finish(&input)?;
     let Some(name) = name else {
         return Ok(FILE_SCHEMAS
@@ -172,6 +172,6 @@ pub(crate) fn schemas(mut input: Map<String, Value>) -> Result<Value, OperationE
             .collect());
     };
     let found = FILE_SCHEMAS.iter().find(|schema| name == schema.name);
-    let found = found.ok_or_else(|| OperationError::usage(format!("there is no schema {name}")))?;
+    let found = found.ok_or_else(|| OperationError::usage(format!("there is no schema `{name}`")))?;
     Ok((found.write)(&Engine::new()))
 }

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches};
+use ctx_processors::{MergeConsecutiveRoles, MergeSystemToHead, RequestCompressor};
 use ctx_types::{Agent, Message, SourceKind, TurnInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -55,8 +56,8 @@ impl Fitters {
         let cell = if compresses { &self.compressing } else { &self.plain };
         cell.get_or_init(|| {
             // Every message stays by itself, so that those that were given come back.
-            let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
-            let enable = if compresses { vec!["request-compressor".to_owned()] } else { Vec::new() };
+            let disable = [MergeSystemToHead::ID, MergeConsecutiveRoles::ID].map(str::to_owned).to_vec();
+            let enable = if compresses { vec![RequestCompressor::ID.to_owned()] } else { Vec::new() };
             let with = Compile::default().with(|compile| compile.switches = Switches { enable, disable });
             Engine::new().compile(&Agent::default(), &with)
         })

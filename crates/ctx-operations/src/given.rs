@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::OperationError;
@@ -57,7 +57,7 @@ pub(crate) fn file_to_json(name: &str, bytes: &[u8]) -> Value {
 }
 
 /// Reads options of a type; what is misspelt or of another type is an error that names it.
-pub(crate) fn options<T: for<'a> Deserialize<'a>>(map: Map<String, Value>) -> Result<T, OperationError> {
+pub(crate) fn options<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, OperationError> {
     serde_json::from_value(Value::Object(map)).map_err(OperationError::usage)
 }
 
@@ -73,13 +73,23 @@ pub(crate) fn need(map: &mut Map<String, Value>, name: &str) -> Result<Value, Op
 
 /// Takes a text that must be there.
 pub(crate) fn need_text(map: &mut Map<String, Value>, name: &str) -> Result<String, OperationError> {
-    match need(map, name)? {
-        Value::String(text) => Ok(text),
-        _ => Err(OperationError {
-            pointer: Some(format!("/{name}")),
-            ..OperationError::usage(format!("`{name}` is not a text"))
-        }),
-    }
+    typed(need(map, name)?, name)
+}
+
+/// Takes one that may be absent, or null.
+pub(crate) fn optional<T: DeserializeOwned>(
+    map: &mut Map<String, Value>,
+    name: &str,
+) -> Result<Option<T>, OperationError> {
+    map.shift_remove(name).map_or(Ok(None), |value| typed(value, name))
+}
+
+/// Reads the option of a name; another type than expected is an error that names it.
+fn typed<T: DeserializeOwned>(value: Value, name: &str) -> Result<T, OperationError> {
+    serde_json::from_value(value).map_err(|error| OperationError {
+        pointer: Some(format!("/{name}")),
+        ..OperationError::usage(format!("`{name}`: {error}"))
+    })
 }
 
 /// Refuses what is left of the options.

@@ -72,9 +72,9 @@ fn macro_dialect(name: Option<&str>) -> Result<Dialect, OperationError> {
 
 /// The operation `macros.list`.
 pub(crate) fn macros(mut input: Map<String, Value>) -> Result<Value, OperationError> {
-    let name = input.shift_remove("dialect");
+    let name: Option<String> = crate::given::optional(&mut input, "dialect")?;
     crate::given::finish(&input)?;
-    let wanted = name.as_ref().and_then(Value::as_str).map(|name| macro_dialect(Some(name))).transpose()?;
+    let wanted = name.as_deref().map(|name| macro_dialect(Some(name))).transpose()?;
     let registry = Registry::builtin();
     let is_meant =
         |known: &&ctx_macros::Definition| wanted.is_none_or(|dialect| known.dialects.contains(dialect));

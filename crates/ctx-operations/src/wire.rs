@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conversation::Conversation;
 use crate::error::OperationError;
-use crate::given::{finish, need, need_text, options};
+use crate::given::{finish, need, need_text, optional, options};
 use crate::messages::{message_to_json, sent_messages};
 use crate::turn::{dialect, template};
 
@@ -98,10 +98,10 @@ pub(crate) fn read_stream(mut input: Map<String, Value>) -> Result<Value, Operat
 /// The operation `lint`.
 pub(crate) fn lint(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let body = need(&mut input, "body")?;
-    let named = input.shift_remove("dialect");
+    let named: Option<String> = optional(&mut input, "dialect")?;
     finish(&input)?;
-    let dialect = match named.as_ref().and_then(Value::as_str) {
-        Some(name) => Some(dialect(name)?),
+    let dialect = match named {
+        Some(name) => Some(dialect(&name)?),
         None => ctx_wire::lint::detect(&body),
     };
     let dialect =

@@ -36,6 +36,26 @@ fn every_operation_refuses_what_it_does_not_know() {
 }
 
 #[test]
+fn an_option_of_another_type_is_an_error_at_its_place() {
+    for (name, input, pointer) in [
+        ("import", json!({ "files": [], "format": 5 }), "/format"),
+        ("export", json!({ "agent": {}, "to": "aio", "worldbooks": {} }), "/worldbooks"),
+        ("export", json!({ "agent": {}, "to": 5 }), "/to"),
+        ("lint", json!({ "body": {}, "dialect": ["openai"] }), "/dialect"),
+        ("macros.list", json!({ "dialect": true }), "/dialect"),
+        ("schemas", json!({ "name": 5 }), "/name"),
+    ] {
+        let error = call(name, input).unwrap_err();
+        assert_eq!(
+            (error.code.as_str(), error.pointer.as_deref()),
+            ("usage", Some(pointer)),
+            "{name}: {error}"
+        );
+    }
+    call("lint", json!({ "body": { "model": "m", "messages": [] }, "dialect": null })).unwrap();
+}
+
+#[test]
 fn errors_of_documents_say_where() {
     let text = "presetMessages:\n  - {role: system\n";
     check_refused("compile", json!({ "agent": text }), "CTX0603", Some(("agent.yaml", 2, 5)));

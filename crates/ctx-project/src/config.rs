@@ -1,140 +1,42 @@
 //! `ctx.toml`: defaults for the command line, in the working folder or one above it, and the user's own below them.
 
+mod check;
+mod document;
 mod guard;
+mod keys;
 mod named;
 mod nearest;
 mod reach;
+mod read;
 mod trust;
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::error::{ProjectError, Result};
-use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel};
-use ctx_engine::{Compile, Engine, ImportError, USER_SETTINGS};
-use ctx_pipeline::{ProcessorSetting, canonical_id};
+use ctx_pipeline::canonical_id;
 use ctx_processors::WorldbookProcessor;
-use ctx_types::{Agent, ConfigField, Diagnostic, Phrase, Severity, Span, phrase};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value};
+use ctx_types::{Diagnostic, Severity, phrase};
+use serde_json::Value;
 
-use crate::codes;
-use crate::endpoint::{EndpointConfig, EndpointKeys};
+use crate::endpoint::EndpointConfig;
+use crate::error::{ProjectError, Result};
 use crate::files;
 use crate::home;
-use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
-use crate::keys::Keys;
 use crate::named::missing;
 use crate::options::{ConfigOptions, EndpointOptions, TurnOptions};
 pub use crate::secrets::covered;
 use crate::sources::Sources;
-use crate::toml_document;
-use crate::turn::check_zone;
 
+pub use check::check;
+pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
-pub use guard::{Answer, Ask, ConfigDocument, Untrusted, found_in};
+pub use guard::{Answer, Ask, Untrusted};
+pub use keys::{ConfigFile, MaskKeys, ToolKeys, ToolRuleKeys, ZoneName};
 pub use reach::Withheld;
 pub use trust::Trusted;
 
 /// The name of the file.
 const NAME: &str = "ctx.toml";
-
-/// The largest file that is read, in bytes.
-const MAX_BYTES: usize = 1 << 20;
-
-keyed! {
-    /// `ctx.toml`: defaults for the command line. Files are named as seen from the folder of `ctx.toml`.
-    pub struct ConfigFile {
-        /// The agent or preset.
-        agent: Option<Filled> => "agent",
-        /// The conversation.
-        session: Option<Filled> => "session",
-        /// The user profile.
-        profile: Option<Filled> => "profile",
-        /// A table of models, whose rows are tried before the built-in ones.
-        models: Option<Filled> => "models",
-        /// Where models are reached.
-        endpoint: Option<Shaped<EndpointKeys>> => "endpoint",
-        /// Where transcripts of recordings are made.
-        transcription: Option<Shaped<EndpointKeys>> => "transcription",
-        /// The user's settings of processors.
-        processors: Option<Shaped<Vec<ProcessorSetting>>> => "processors",
-        /// Worldbooks, which hold for every turn.
-        worldbooks: Vec<String> => "worldbooks",
-        /// The file that keeps conversations.
-        store: Option<Filled> => "store",
-        /// The folder of attached files.
-        assets: Option<Filled> => "assets",
-        /// Which tools may be called.
-        tools: Option<Shaped<ToolKeys>> => "tools",
-        /// When conversations are summarised, and how.
-        compression: Option<Shaped<MaskKeys>> => "compression",
-        /// The model.
-        model: Option<String> => "model",
-        /// How many tokens the context may have; 0 means the model's window.
-        context_tokens: Option<Tokens> => "context-tokens",
-        /// How many of them are kept free for the answer.
-        reserve: Option<Tokens> => "reserve",
-        /// The time zone, such as `Asia/Shanghai`.
-        tz: Option<Parsed<ZoneName>> => "tz",
-    }
-}
-
-/// The name of a time zone.
-#[derive(Clone, Debug)]
-pub struct ZoneName(pub String);
-
-impl Meaning for ZoneName {
-    fn parse(zone: &str) -> Result<Self, Meaningless> {
-        check_zone(zone).map(|()| Self(zone.to_owned()))
-    }
-
-    fn schema() -> Schema {
-        json_schema!({ "type": ["string", "null"] })
-    }
-}
-
-keyed! {
-    /// What tools the model may call, and which of them.
-    pub struct ToolKeys {
-        /// The folder that the model may look into.
-        folder: Option<Filled> => "folder",
-        /// Whether each call waits until you agree.
-        ask: bool => "ask",
-        /// The tools that may be called; all if absent.
-        allow: Option<Shaped<ToolRuleKeys>> => "allow",
-        /// The tools that may not be called.
-        deny: Option<Shaped<ToolRuleKeys>> => "deny",
-    }
-}
-
-keyed! {
-    /// Tools, by their names and categories.
-    pub struct ToolRuleKeys {
-        /// The categories.
-        categories: Vec<String> => "categories",
-        /// The names.
-        tools: Vec<String> => "tools",
-    }
-}
-
-/// When conversations are summarised, and how.
-#[derive(Debug)]
-pub struct MaskKeys;
-
-impl JsonSchema for MaskKeys {
-    fn schema_name() -> Cow<'static, str> {
-        "Compression".into()
-    }
-
-    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-        let field = |field: &ConfigField| (field.key.to_string(), Value::from(field.schema()));
-        let fields: Map<String, Value> = MaskConfig::fields().iter().map(field).collect();
-        let about = "When conversations are summarised, and how.";
-        json_schema!({ "type": "object", "description": about, "properties": fields })
-    }
-}
 
 /// Defaults for the command line.
 #[derive(Clone, Debug, Default)]
@@ -363,53 +265,6 @@ impl Config {
         Ok((counting.tools.as_ref(), counting.tools_folder.as_deref()))
     }
 
-    fn of(value: &Value, folder: &Path) -> Self {
-        let mut keys = match Keys::of(value) {
-            Ok(keys) => keys,
-            Err(fault) => return Self { found: vec![*fault], ..Self::default() },
-        };
-        let file = ConfigFile::read(&mut keys);
-        let place = |path: &str| files::below(folder, path);
-        let named = [
-            ("agent", &file.agent),
-            ("session", &file.session),
-            ("profile", &file.profile),
-            ("models", &file.models),
-        ];
-        let origin = Rc::new(Origin::default());
-        let named = named.into_iter().filter_map(|(key, path)| {
-            Some(DefaultFile { key, path: place(path.as_deref()?), origin: origin.clone() })
-        });
-        let files = named.collect();
-        let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
-        let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
-        let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
-        let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
-        Self {
-            name: None,
-            guard: Guard::default(),
-            trusted: None,
-            worldbooks_of: origin,
-            user_parameters: file.processors.map(|list| parameters(list.value)),
-            folder: folder.to_owned(),
-            files,
-            worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
-            endpoint,
-            transcription,
-            store: file.store.as_deref().map(place),
-            assets: file.assets.as_deref().map(place),
-            tools: file.tools.map(|shaped| shaped.value),
-            tool_names,
-            tools_folder,
-            compression: file.compression.map(|shaped| shaped.value),
-            model: file.model,
-            context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
-            reserve: file.reserve.map(|Tokens(tokens)| tokens),
-            tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
-            found: [keys.finish(), odd, odder, oddest].concat(),
-        }
-    }
-
     /// Leaves out what decides about one conversation and not about books: agent, conversation, person, and whether
     /// books are searched at all.
     #[must_use]
@@ -518,131 +373,9 @@ fn check_exists(path: &Path, origin: &Origin, pointer: &str, sources: &Sources) 
     }
 }
 
-/// Returns whether a folder has a file of defaults.
-pub fn is_there(folder: &Path) -> bool {
-    folder.join(NAME).is_file()
-}
-
 /// Returns the folder beyond which a case names no files.
 pub fn project_of(case: &Path) -> Option<PathBuf> {
     nearest::project_of(case, NAME)
-}
-
-/// Reads the text of a file of defaults, whatever it sets; none if it is no TOML.
-pub fn value_of(text: &str) -> Option<Value> {
-    toml_document::read(text).ok()
-}
-
-/// Returns whether a path is that of a file of defaults.
-pub fn is_config(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == NAME)
-}
-
-/// Checks the bytes of a file of defaults, and keeps their text: what reading them finds, what the settings of
-/// processors and of compression are, and what it names.
-///
-/// What is no TOML at all is an error.
-pub fn check(
-    bytes: &[u8],
-    path: &Path,
-    engine: &Engine,
-    sources: &mut Sources,
-) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
-    let name = files::name(path);
-    if let Some(fault) = too_large(bytes, &name) {
-        return Err(Box::new(Diagnostic::error(codes::UNREADABLE_FILE, fault).in_document(&*name)));
-    }
-    sources.add(&name, &shown(bytes));
-    let value = parse(bytes, &name, sources)?;
-    let config = Config::of(&value, path.parent().unwrap_or(Path::new("")));
-    let layer = |value: &Value| MaskLayer {
-        level: MaskLevel::Global,
-        value: value.clone(),
-        pointer: "/compression".to_owned(),
-    };
-    let layers: Vec<MaskLayer> = config.compression.iter().map(layer).collect();
-    let of_compression = MaskConfig::resolve(&layers).diagnostics;
-    let with = Compile::default().with(|compile| compile.user_parameters = config.user_parameters.clone());
-    let compiled = engine.compile(&Agent::default(), &with);
-    let is_of_user = |found: &&Diagnostic| found.location.document.as_deref() == Some(USER_SETTINGS);
-    let of_processors = compiled.diagnostics().iter().filter(is_of_user).cloned().collect();
-    let file =
-        ConfigDocument { folder: config.folder.clone(), name: name.clone(), bytes: bytes.to_vec(), value };
-    let is_guarded = Guard::of(&file, &Value::Null, None).withholds();
-    let named = named::faults(&config, engine, is_guarded);
-    let found = [config.found, of_compression, of_processors, named].concat();
-    Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())
-}
-
-/// Reads the table that says which tools may be called: where their folder is, which tools it names, and what is wrong
-/// with the table.
-fn tools_of(
-    table: Option<&Shaped<ToolKeys>>,
-    place: &dyn Fn(&str) -> PathBuf,
-) -> (Option<PathBuf>, Vec<ToolNames>, Vec<Diagnostic>) {
-    let Some(table) = table else { return (None, Vec::new(), Vec::new()) };
-    let mut keys = match Keys::of(&table.value) {
-        Ok(keys) => keys,
-        Err(fault) => return (None, Vec::new(), below_pointer("/tools", vec![*fault])),
-    };
-    let file = ToolKeys::read(&mut keys);
-    let mut found = below_pointer("/tools", keys.finish());
-    let mut named = Vec::new();
-    for (rules, pointer) in [(&file.allow, "/tools/allow"), (&file.deny, "/tools/deny")] {
-        let Some(rules) = rules else { continue };
-        match Keys::of(&rules.value) {
-            Ok(mut keys) => {
-                let ToolRuleKeys { categories, tools } = ToolRuleKeys::read(&mut keys);
-                named.push(ToolNames { pointer: pointer.to_owned(), categories, tools });
-                found.extend(below_pointer(pointer, keys.finish()));
-            }
-            Err(fault) => found.extend(below_pointer(pointer, vec![*fault])),
-        }
-    }
-    (file.folder.as_deref().map(place), named, found)
-}
-
-/// Leads findings about a value to where that value stands.
-fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    for finding in &mut found {
-        let below = finding.location.pointer.as_deref().unwrap_or_default();
-        finding.location.pointer = Some(format!("{pointer}{below}"));
-    }
-    found
-}
-
-/// Reads a table that says where something is reached.
-fn endpoint_of(
-    table: Option<&Shaped<EndpointKeys>>,
-    key: &'static str,
-    place: &dyn Fn(&str) -> PathBuf,
-) -> (EndpointConfig, Vec<Diagnostic>) {
-    let read = table.map(|table| EndpointConfig::read(&table.value, place));
-    let (endpoint, odd) = read.unwrap_or_default();
-    (endpoint, below_pointer(&format!("/{key}"), odd))
-}
-
-/// Reports that bytes are more than are read.
-fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
-    let is_larger = bytes.len() > MAX_BYTES;
-    is_larger.then(|| phrase!("`{name}` is larger than {limit} KiB", name, limit = MAX_BYTES / 1024))
-}
-
-/// The bytes as findings show them: without what is nobody's business.
-fn shown(bytes: &[u8]) -> Vec<u8> {
-    std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
-}
-
-fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagnostic>> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let error = ImportError::NotText { offset: error.valid_up_to() };
-        sources.explained(name, &error)
-    })?;
-    toml_document::read(text).map_err(|(message, range)| {
-        let finding = Diagnostic::error(codes::TOML_SYNTAX, phrase!("invalid TOML: {message}", message));
-        Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
-    })
 }
 
 fn fill<T: Clone>(given: &mut Option<T>, default: Option<&T>) {

@@ -10,45 +10,12 @@ use serde_json::Value;
 
 use crate::error::{ProjectError, Result};
 
+use super::NAME;
+use super::document::ConfigDocument;
 use super::nearest::is_same;
-use super::reach::{self, Withheld};
+use super::reach::Withheld;
 use super::trust::Trusted;
-use super::{NAME, parse, shown, too_large};
-use crate::sources::Sources;
 use crate::{files, home};
-
-/// A file of defaults in a folder.
-#[derive(Clone, Debug)]
-pub struct ConfigDocument {
-    /// The folder, as it is seen from the working folder.
-    pub folder: PathBuf,
-    /// How results and findings speak of it.
-    pub name: String,
-    /// What the file holds.
-    pub bytes: Vec<u8>,
-    /// The same, parsed.
-    pub value: Value,
-}
-
-impl ConfigDocument {
-    /// Returns what of it counts only where it is trusted.
-    pub fn withheld(&self) -> Vec<Withheld> {
-        reach::withheld(&self.value, &self.folder)
-    }
-}
-
-/// Reads the file of a folder, and keeps its text for findings.
-pub fn found_in(folder: &Path, sources: &mut Sources) -> Result<ConfigDocument> {
-    let path = folder.join(NAME);
-    let name = files::name(&path);
-    let bytes = sources.bytes(&path)?;
-    if let Some(fault) = too_large(&bytes, &name) {
-        return Err(ProjectError::Unusable(fault));
-    }
-    sources.add(&name, &shown(&bytes));
-    let value = parse(&bytes, &name, sources).map_err(|fault| sources.failure(*fault))?;
-    Ok(ConfigDocument { folder: folder.to_owned(), name, bytes, value })
-}
 
 /// A `ctx.toml` that was found and that asks for more than it may by itself.
 #[derive(Clone, Copy, Debug)]
@@ -231,7 +198,7 @@ impl Guard {
     fn ways_out(&self, wanted: &[&Withheld], state: &str) -> Phrase {
         let name = &self.name;
         let folder = self.folder();
-        let mut options: Vec<&str> = wanted.iter().filter_map(|withheld| withheld.option()).collect();
+        let mut options: Vec<&str> = wanted.iter().filter_map(|withheld| withheld.option).collect();
         options.dedup();
         if options.contains(&"--key-env") {
             options.retain(|option| *option != "--key-file");

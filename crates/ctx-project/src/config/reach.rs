@@ -33,46 +33,49 @@ pub struct Withheld {
     /// What it holds, as people may see it.
     pub shown: String,
     reach: Reach,
+    /// The option that says the same on a command line, if it is one.
+    pub(super) option: Option<&'static str>,
 }
 
-/// Every key, by its pointer; a key below one that is listed reaches as far.
-pub(super) const KEYS: [(&str, Reach); 34] = [
-    ("/agent", Reach::Files),
-    ("/session", Reach::Files),
-    ("/profile", Reach::Files),
-    ("/models", Reach::Files),
-    ("/worldbooks", Reach::Files),
-    ("/assets", Reach::Files),
-    ("/endpoint/base-url", Reach::Sends),
-    ("/endpoint/headers", Reach::Sends),
-    ("/endpoint/key-env", Reach::Secret),
-    ("/endpoint/key-file", Reach::Secret),
+/// Every key, by its pointer: how far it reaches, and the option that says the same on a command line. A key below one
+/// that is listed reaches as far.
+pub(super) const KEYS: [(&str, Reach, Option<&str>); 34] = [
+    ("/agent", Reach::Files, None),
+    ("/session", Reach::Files, None),
+    ("/profile", Reach::Files, Some("--profile")),
+    ("/models", Reach::Files, Some("--models")),
+    ("/worldbooks", Reach::Files, Some("--worldbook")),
+    ("/assets", Reach::Files, None),
+    ("/endpoint/base-url", Reach::Sends, Some("--base-url")),
+    ("/endpoint/headers", Reach::Sends, Some("--base-url")),
+    ("/endpoint/key-env", Reach::Secret, Some("--key-env")),
+    ("/endpoint/key-file", Reach::Secret, Some("--key-file")),
     // Where no address is named, a dialect is one: that of its provider, who gets the key.
-    ("/endpoint/dialect", Reach::Sends),
-    ("/endpoint/model", Reach::Nothing),
-    ("/endpoint/connect-timeout", Reach::Nothing),
-    ("/endpoint/first-token-timeout", Reach::Nothing),
-    ("/endpoint/stall-timeout", Reach::Nothing),
-    ("/endpoint/retries", Reach::Nothing),
-    ("/transcription/base-url", Reach::Sends),
-    ("/transcription/headers", Reach::Sends),
-    ("/transcription/key-env", Reach::Secret),
-    ("/transcription/key-file", Reach::Secret),
-    ("/transcription/dialect", Reach::Sends),
+    ("/endpoint/dialect", Reach::Sends, Some("--dialect")),
+    ("/endpoint/model", Reach::Nothing, None),
+    ("/endpoint/connect-timeout", Reach::Nothing, None),
+    ("/endpoint/first-token-timeout", Reach::Nothing, None),
+    ("/endpoint/stall-timeout", Reach::Nothing, None),
+    ("/endpoint/retries", Reach::Nothing, None),
+    ("/transcription/base-url", Reach::Sends, None),
+    ("/transcription/headers", Reach::Sends, None),
+    ("/transcription/key-env", Reach::Secret, None),
+    ("/transcription/key-file", Reach::Secret, None),
+    ("/transcription/dialect", Reach::Sends, None),
     // Naming a model is what has recordings sent at all.
-    ("/transcription/model", Reach::Sends),
-    ("/transcription/connect-timeout", Reach::Nothing),
-    ("/transcription/first-token-timeout", Reach::Nothing),
-    ("/transcription/stall-timeout", Reach::Nothing),
-    ("/transcription/retries", Reach::Nothing),
-    ("/tools", Reach::Tools),
-    ("/store", Reach::Store),
-    ("/processors", Reach::Nothing),
-    ("/compression", Reach::Nothing),
-    ("/model", Reach::Nothing),
-    ("/context-tokens", Reach::Nothing),
-    ("/reserve", Reach::Nothing),
-    ("/tz", Reach::Nothing),
+    ("/transcription/model", Reach::Sends, None),
+    ("/transcription/connect-timeout", Reach::Nothing, None),
+    ("/transcription/first-token-timeout", Reach::Nothing, None),
+    ("/transcription/stall-timeout", Reach::Nothing, None),
+    ("/transcription/retries", Reach::Nothing, None),
+    ("/tools", Reach::Tools, Some("--tools-dir")),
+    ("/store", Reach::Store, Some("--store")),
+    ("/processors", Reach::Nothing, None),
+    ("/compression", Reach::Nothing, None),
+    ("/model", Reach::Nothing, None),
+    ("/context-tokens", Reach::Nothing, None),
+    ("/reserve", Reach::Nothing, None),
+    ("/tz", Reach::Nothing, None),
 ];
 
 impl Withheld {
@@ -84,22 +87,6 @@ impl Withheld {
             Reach::Tools => "files that the model may read",
             Reach::Store => "a file that conversations are written to",
             Reach::Files | Reach::Nothing => "a path that leads out of the folder",
-        }
-    }
-
-    /// Returns the option that says the same on a command line, if it is one.
-    pub(super) fn option(&self) -> Option<&'static str> {
-        match self.pointer.as_str() {
-            "/profile" => Some("--profile"),
-            "/models" => Some("--models"),
-            "/worldbooks" => Some("--worldbook"),
-            "/endpoint/base-url" | "/endpoint/headers" => Some("--base-url"),
-            "/endpoint/dialect" => Some("--dialect"),
-            "/endpoint/key-env" => Some("--key-env"),
-            "/endpoint/key-file" => Some("--key-file"),
-            "/tools" => Some("--tools-dir"),
-            "/store" => Some("--store"),
-            _ => None,
         }
     }
 
@@ -125,7 +112,7 @@ impl Withheld {
 
 /// Returns what of a file in a folder counts only where the file is trusted, in the order of [`KEYS`].
 pub(super) fn withheld(file: &Value, folder: &Path) -> Vec<Withheld> {
-    let found = KEYS.iter().filter_map(|(pointer, reach)| {
+    let found = KEYS.iter().filter_map(|(pointer, reach, option)| {
         let value = file.pointer(pointer)?;
         let is_withheld = match reach {
             Reach::Nothing => false,
@@ -136,6 +123,7 @@ pub(super) fn withheld(file: &Value, folder: &Path) -> Vec<Withheld> {
             pointer: (*pointer).to_owned(),
             shown: shown(pointer, value),
             reach: *reach,
+            option: *option,
         })
     });
     found.collect()
@@ -207,7 +195,7 @@ mod tests {
 
     #[test]
     fn it_is_decided_of_every_key_how_far_it_reaches() {
-        let decided: BTreeSet<String> = KEYS.iter().map(|(pointer, _)| (*pointer).to_owned()).collect();
+        let decided: BTreeSet<String> = KEYS.iter().map(|(pointer, ..)| (*pointer).to_owned()).collect();
         assert_eq!(declared(), decided);
     }
 

@@ -61,8 +61,8 @@ fn file(pointer: &str, value: Value) -> Value {
 
 #[test]
 fn what_is_not_trusted_hides_nothing_of_the_users_own() {
-    let guarded = KEYS.iter().filter(|(_, reach)| *reach != Reach::Nothing);
-    for (pointer, _) in guarded {
+    let guarded = KEYS.iter().filter(|(_, reach, _)| *reach != Reach::Nothing);
+    for (pointer, ..) in guarded {
         let (_own, own) = folder(&file(pointer, value(pointer, true)));
         let (_stranger, stranger) = folder(&file(pointer, value(pointer, false)));
         let expected = decided(&read(own.clone()).0);

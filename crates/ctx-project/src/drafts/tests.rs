@@ -288,12 +288,12 @@ fn edits_that_belong_together_are_one_step_or_none() {
     assert_eq!(draft.text(), AGENT);
 }
 
-/// Two thousand edits of a long list: one reading for each would take minutes.
+/// Many edits of a long list: one reading for each would take minutes.
 #[test]
 fn many_edits_at_once_read_the_text_a_few_times() {
     for name in ["agent.yaml", "agent.json"] {
         let entries: Vec<Value> =
-            (0..1_500).map(|entry| json!({ "id": format!("e{entry}"), "content": "so" })).collect();
+            (0..600).map(|entry| json!({ "id": format!("e{entry}"), "content": "so" })).collect();
         let value = json!({ "presetMessages": entries });
         let text = match name {
             "agent.json" => serde_json::to_string_pretty(&value).unwrap(),
@@ -301,10 +301,10 @@ fn many_edits_at_once_read_the_text_a_few_times() {
         };
         let mut draft = Draft::open(name, text.as_bytes()).unwrap();
         let at = |entry: usize| format!("/presetMessages/{entry}");
-        let texts = (0..500).map(|entry| set(&format!("{}/content", at(entry)), json!("it's: so")));
-        let moves = (0..500).map(|entry| Edit::Move { pointer: at(entry), to: 1_400 - entry });
-        let removals = (0..500).map(|_| Edit::Remove { pointer: at(3) });
-        let new = (0..500).map(|entry| Edit::Insert { pointer: at(entry), value: json!({ "id": "new" }) });
+        let texts = (0..200).map(|entry| set(&format!("{}/content", at(entry)), json!("it's: so")));
+        let moves = (0..200).map(|entry| Edit::Move { pointer: at(entry), to: 560 - entry });
+        let removals = (0..200).map(|_| Edit::Remove { pointer: at(3) });
+        let new = (0..200).map(|entry| Edit::Insert { pointer: at(entry), value: json!({ "id": "new" }) });
         let edits: Vec<Edit> = texts.chain(moves).chain(removals).chain(new).collect();
         let mut wanted = value.clone();
         for edit in &edits {

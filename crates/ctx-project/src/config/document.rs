@@ -1,0 +1,89 @@
+//! The file of a folder as it stands: its bytes, and its value before anything is read from it.
+
+use std::path::{Path, PathBuf};
+
+use ctx_engine::ImportError;
+use ctx_types::{Diagnostic, Phrase, Span, phrase};
+use serde_json::Value;
+
+use crate::error::{ProjectError, Result};
+use crate::secrets::covered;
+use crate::sources::Sources;
+use crate::{codes, files, toml_document};
+
+use super::NAME;
+use super::reach::{self, Withheld};
+
+/// The largest file that is read, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// A file of defaults in a folder.
+#[derive(Clone, Debug)]
+pub struct ConfigDocument {
+    /// The folder, as it is seen from the working folder.
+    pub folder: PathBuf,
+    /// How results and findings speak of it.
+    pub name: String,
+    /// What the file holds.
+    pub bytes: Vec<u8>,
+    /// The same, parsed.
+    pub value: Value,
+}
+
+impl ConfigDocument {
+    /// Returns what of it counts only where it is trusted.
+    pub fn withheld(&self) -> Vec<Withheld> {
+        reach::withheld(&self.value, &self.folder)
+    }
+}
+
+/// Reads the file of a folder, and keeps its text for findings.
+pub fn found_in(folder: &Path, sources: &mut Sources) -> Result<ConfigDocument> {
+    let path = folder.join(NAME);
+    let name = files::name(&path);
+    let bytes = sources.bytes(&path)?;
+    if let Some(fault) = too_large(&bytes, &name) {
+        return Err(ProjectError::Unusable(fault));
+    }
+    sources.add(&name, &shown(&bytes));
+    let value = parse(&bytes, &name, sources).map_err(|fault| sources.failure(*fault))?;
+    Ok(ConfigDocument { folder: folder.to_owned(), name, bytes, value })
+}
+
+/// Returns whether a folder has a file of defaults.
+pub fn is_there(folder: &Path) -> bool {
+    folder.join(NAME).is_file()
+}
+
+/// Reads the text of a file of defaults, whatever it sets; none if it is no TOML.
+pub fn value_of(text: &str) -> Option<Value> {
+    toml_document::read(text).ok()
+}
+
+/// Returns whether a path is that of a file of defaults.
+pub fn is_config(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == NAME)
+}
+
+/// Reports that bytes are more than are read.
+pub(super) fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
+    let is_larger = bytes.len() > MAX_BYTES;
+    is_larger.then(|| phrase!("`{name}` is larger than {limit} KiB", name, limit = MAX_BYTES / 1024))
+}
+
+/// The bytes as findings show them: without what is nobody's business.
+pub(super) fn shown(bytes: &[u8]) -> Vec<u8> {
+    std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
+}
+
+pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagnostic>> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let error = ImportError::NotText { offset: error.valid_up_to() };
+        sources.explained(name, &error)
+    })?;
+    toml_document::read(text).map_err(|(message, range)| {
+        let finding = Diagnostic::error(codes::TOML_SYNTAX, phrase!("invalid TOML: {message}", message));
+        Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
+    })
+}

@@ -1,0 +1,113 @@
+//! From the value of a `ctx.toml` to the defaults that it gives.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ctx_types::Diagnostic;
+use serde_json::{Map, Value};
+
+use crate::endpoint::{EndpointConfig, EndpointKeys};
+use crate::files;
+use crate::keyed::{Parsed, Shaped, Tokens};
+use crate::keys::Keys;
+
+use super::guard::Guard;
+use super::{Config, ConfigFile, DefaultFile, Origin, ToolKeys, ToolNames, ToolRuleKeys, ZoneName};
+
+impl Config {
+    /// Reads the keys of a file, whose folder its paths are seen from.
+    pub(super) fn of(value: &Value, folder: &Path) -> Self {
+        let mut keys = match Keys::of(value) {
+            Ok(keys) => keys,
+            Err(fault) => return Self { found: vec![*fault], ..Self::default() },
+        };
+        let file = ConfigFile::read(&mut keys);
+        let place = |path: &str| files::below(folder, path);
+        let named = [
+            ("agent", &file.agent),
+            ("session", &file.session),
+            ("profile", &file.profile),
+            ("models", &file.models),
+        ];
+        let origin = Rc::new(Origin::default());
+        let named = named.into_iter().filter_map(|(key, path)| {
+            Some(DefaultFile { key, path: place(path.as_deref()?), origin: origin.clone() })
+        });
+        let files = named.collect();
+        let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
+        let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
+        let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
+        let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
+        Self {
+            name: None,
+            guard: Guard::default(),
+            trusted: None,
+            worldbooks_of: origin,
+            user_parameters: file.processors.map(|list| parameters(list.value)),
+            folder: folder.to_owned(),
+            files,
+            worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
+            endpoint,
+            transcription,
+            store: file.store.as_deref().map(place),
+            assets: file.assets.as_deref().map(place),
+            tools: file.tools.map(|shaped| shaped.value),
+            tool_names,
+            tools_folder,
+            compression: file.compression.map(|shaped| shaped.value),
+            model: file.model,
+            context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
+            reserve: file.reserve.map(|Tokens(tokens)| tokens),
+            tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
+            found: [keys.finish(), odd, odder, oddest].concat(),
+        }
+    }
+}
+
+/// Reads the table that says which tools may be called: where their folder is, which tools it names, and what is wrong
+/// with the table.
+fn tools_of(
+    table: Option<&Shaped<ToolKeys>>,
+    place: &dyn Fn(&str) -> PathBuf,
+) -> (Option<PathBuf>, Vec<ToolNames>, Vec<Diagnostic>) {
+    let Some(table) = table else { return (None, Vec::new(), Vec::new()) };
+    let mut keys = match Keys::of(&table.value) {
+        Ok(keys) => keys,
+        Err(fault) => return (None, Vec::new(), below_pointer("/tools", vec![*fault])),
+    };
+    let file = ToolKeys::read(&mut keys);
+    let mut found = below_pointer("/tools", keys.finish());
+    let mut named = Vec::new();
+    for (rules, pointer) in [(&file.allow, "/tools/allow"), (&file.deny, "/tools/deny")] {
+        let Some(rules) = rules else { continue };
+        match Keys::of(&rules.value) {
+            Ok(mut keys) => {
+                let ToolRuleKeys { categories, tools } = ToolRuleKeys::read(&mut keys);
+                named.push(ToolNames { pointer: pointer.to_owned(), categories, tools });
+                found.extend(below_pointer(pointer, keys.finish()));
+            }
+            Err(fault) => found.extend(below_pointer(pointer, vec![*fault])),
+        }
+    }
+    (file.folder.as_deref().map(place), named, found)
+}
+
+/// Leads findings about a value to where that value stands.
+fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for finding in &mut found {
+        let below = finding.location.pointer.as_deref().unwrap_or_default();
+        finding.location.pointer = Some(format!("{pointer}{below}"));
+    }
+    found
+}
+
+/// Reads a table that says where something is reached.
+fn endpoint_of(
+    table: Option<&Shaped<EndpointKeys>>,
+    key: &'static str,
+    place: &dyn Fn(&str) -> PathBuf,
+) -> (EndpointConfig, Vec<Diagnostic>) {
+    let read = table.map(|table| EndpointConfig::read(&table.value, place));
+    let (endpoint, odd) = read.unwrap_or_default();
+    (endpoint, below_pointer(&format!("/{key}"), odd))
+}
