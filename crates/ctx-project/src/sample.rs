@@ -21,7 +21,15 @@ const SCHEMAS: [(&str, &str); 4] =
     [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("ctx.toml", "config"), ("case.yaml", "case")];
 
 /// Stands at the end of the agent that remembers long conversations.
-const LONG: &str = include_str!("../templates/long.yaml");
+const LONG: &str = "
+# For conversations that outgrow the model's window: older messages become a note, and what is asked about comes back.
+parameters:
+  processors:
+    - id: request-compressor
+      enabled: true
+    - id: recall
+      enabled: true
+";
 
 /// What the agent of the project is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

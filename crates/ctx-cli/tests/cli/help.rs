@@ -29,6 +29,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       diff         Compare two contexts: what they share, what is billed again
       check        Find what is wrong with files, and fix what is certain
       count        Count the tokens of a text or a conversation
+      recall       Show what a conversation says about a question
       worldbook    Show which worldbook entries a conversation activates
 
     Change:
@@ -477,14 +478,17 @@ fn help_of_init() {
       [FOLDER]  The folder to write to [default: .]
 
     Options:
-          --force        Replace files that exist
           --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
                          values: en, zh]
+          --long         Have the agent remember conversations that outgrow the window: compression and
+                         recall are on
+          --force        Replace files that exist
           --json         Print the written files as JSON
       -h, --help         Print help (see more with '--help')
 
-    Example:
+    Examples:
       ctx init demo
+      ctx init demo --long
     ");
 }
 

@@ -31,6 +31,7 @@ fn the_help_of_the_command_is_chinese() {
       diff         比较两个上下文：共同部分，以及会重新计费的部分
       check        找出文件中的问题，并修复有把握的部分
       count        统计文本或对话的令牌数
+      recall       显示对话中与某个问题有关的内容
       worldbook    显示对话激活了世界书的哪些条目
 
     修改：

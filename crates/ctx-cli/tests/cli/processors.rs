@@ -121,6 +121,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      maxTokens = 0
                                                      position = "before_input"
                                                      role = "system"
+                                                     branches = false
      400        token-limiter (core)         on      retainedCharacters = 0
                                                      extraTokensPerMessage = 0
                                                      truncationMarker = "\n…"
@@ -229,6 +230,7 @@ fn an_agent_sets_what_it_names() {
                                                                        maxTokens = 0
                                                                        position = "before_input"
                                                                        role = "system"
+                                                                       branches = false
      400             token-limiter (core)         off (command-line)   retainedCharacters = 0
                                                                        extraTokensPerMessage = 0
                                                                        truncationMarker = "\n…"
