@@ -43,7 +43,7 @@ pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<M
     let is_json =
         document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
     let after = match is_json {
-        true => files::edited(&before, &migrated.value).map_err(no_edit)?,
+        true => files::edited(&before, &migrated.value).map_err(|reason| no_edit(&reason))?,
         false => schemas::with_line_of(&before, &write_document(&migrated.value)).into_bytes(),
     };
     let lost = if is_json { [None, None] } else { [comments::lost(&text), comments::lost_digits(&text)] };
@@ -52,10 +52,10 @@ pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<M
     Ok(Some(Migration { path: path.to_owned(), format: migrated.format, before, after, changes }))
 }
 
-fn no_edit(reason: ctx_types::Phrase) -> Box<Diagnostic> {
+fn no_edit(reason: &ctx_types::Phrase) -> Box<Diagnostic> {
     let found = Diagnostic::error(
         codes::NO_EDIT,
-        phrase!("the file would not be restored exactly: {reason}", reason),
+        phrase!("the file would not be restored exactly: {reason}", reason = reason.clone()),
     );
     Box::new(found.with_help(phrase!(
         "save it as plain JSON in UTF-8, or write long numbers as strings, and migrate it again"

@@ -127,17 +127,20 @@ impl SummaryProgram {
             read.map_err(|error| self.broken(&error))?;
         }
         match answer.len() as u64 > MAX_ANSWER {
-            true => Err(self.wrote(phrase!("more than {limit} MiB", limit = MAX_ANSWER / 1024 / 1024))),
+            true => Err(self.wrote(&phrase!("more than {limit} MiB", limit = MAX_ANSWER / 1024 / 1024))),
             false => Ok(()),
         }
     }
 
     fn text(&self, answer: Vec<u8>) -> Result<String, PortError> {
-        String::from_utf8(answer).map_err(|_| self.wrote(phrase!("what is no UTF-8 text")))
+        String::from_utf8(answer).map_err(|_| self.wrote(&phrase!("what is no UTF-8 text")))
     }
 
-    fn wrote(&self, what: Phrase) -> PortError {
-        PortError::new(PortErrorKind::Invalid, phrase!("`{name}` wrote {what}", name = self.name(), what))
+    fn wrote(&self, what: &Phrase) -> PortError {
+        PortError::new(
+            PortErrorKind::Invalid,
+            phrase!("`{name}` wrote {what}", name = self.name(), what = what.clone()),
+        )
     }
 
     fn broken(&self, error: &std::io::Error) -> PortError {
