@@ -31,33 +31,21 @@ impl SettingsLayer {
     /// Reads all that the `parameters` of an agent, a model or a user say about processors, also in AIO Hub's
     /// older spellings.
     ///
-    /// These are `processors`, as [`read`](Self::read) has it, `contextPostProcessing.rules`, as
-    /// [`read_old_rules`](Self::read_old_rules) has it, and `contextManagement`, as
-    /// [`read_old_management`](Self::read_old_management) has it. What `processors` names wins over the older
-    /// spellings, which is a diagnostic.
+    /// - `processors`, as [`read`](Self::read) has it.
+    /// - `contextPostProcessing.rules`, AIO Hub's formatter rules: `[{type, enabled, …}]`, where all other keys are
+    ///   settings by key, or `[id, …]`, which switches each on. Every rule is whole: what it does not say takes the
+    ///   built-in default. A separator or placeholder that is empty is taken as it stands, although AIO Hub reads it
+    ///   as not set.
+    /// - `contextManagement {enabled, maxContextTokens, retainedCharacters}`, a setting of `token-limiter`.
+    ///   `enabled: false` switches it off, for there it means that nothing is limited. `maxContextTokens` is a matter
+    ///   of the budget and not read here.
+    ///
+    /// What `processors` names wins over the older spellings, which is a diagnostic.
     pub fn of_parameters(origin: Origin, parameters: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
         reading(origin, pointer, |reader| match object(parameters, reader) {
             Some(parameters) => of_parameters(parameters, reader),
             None => Vec::new(),
         })
-    }
-
-    /// Reads AIO Hub's formatter rules: `[{type, enabled, …}]`, where all other keys are settings by key, or
-    /// `[id, …]`, which switches each on.
-    ///
-    /// Every rule is whole: what it does not say takes the built-in default. A separator or placeholder that
-    /// is empty is taken as it stands, although AIO Hub reads it as not set.
-    pub fn read_old_rules(origin: Origin, rules: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
-        reading(origin, pointer, |reader| entries(rules, reader, old::rule))
-    }
-
-    /// Reads AIO Hub's `contextManagement {enabled, maxContextTokens, retainedCharacters}` as a setting of
-    /// `token-limiter`.
-    ///
-    /// `enabled: false` switches the processor off, for there it means that nothing is limited.
-    /// `maxContextTokens` is a matter of the budget and not read here.
-    pub fn read_old_management(origin: Origin, management: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
-        reading(origin, pointer, |reader| old::management(management, reader).into_iter().collect())
     }
 }
 
