@@ -22,7 +22,9 @@ const SIZES: [usize; 2] = [10_000, 100_000];
 
 fn indexed(messages: &[Message]) -> RecallIndex {
     let mut index = RecallIndex::default();
-    messages.iter().for_each(|message| index.push(message));
+    for message in messages {
+        index.push(message);
+    }
     index
 }
 
@@ -54,7 +56,8 @@ fn searching(criterion: &mut Criterion) {
         let index = indexed(&messages);
         let said = messages[size / 3].text().into_owned();
         let short: String = said.split(' ').take(8).collect::<Vec<_>>().join(" ");
-        let long: String = messages.iter().rev().take(60).map(|message| message.text().into_owned()).collect();
+        let long: String =
+            messages.iter().rev().take(60).map(|message| message.text().into_owned()).collect();
         let mut group = criterion.benchmark_group("search");
         for (name, question) in [("8 words", &short), ("a message", &said), ("60 messages", &long)] {
             group.bench_function(BenchmarkId::new(name, size), |bencher| {

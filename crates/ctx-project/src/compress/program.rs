@@ -137,7 +137,10 @@ impl SummaryProgram {
     }
 
     fn wrote(&self, what: &Phrase) -> PortError {
-        PortError::new(PortErrorKind::Invalid, phrase!("`{name}` wrote {what}", name = self.name(), what = what.clone()))
+        PortError::new(
+            PortErrorKind::Invalid,
+            phrase!("`{name}` wrote {what}", name = self.name(), what = what.clone()),
+        )
     }
 
     fn broken(&self, error: &std::io::Error) -> PortError {
