@@ -11,8 +11,11 @@ use ctx_engine::prelude::{
 };
 
 /// Words of one subject each.
-const SUBJECTS: [&[&str]; 3] =
-    [&["pet", "dog", "terrier", "cat"], &["sea", "pier", "ferry", "boat"], &["meal", "soup", "bread", "cake"]];
+const SUBJECTS: [&[&str]; 3] = [
+    &["pet", "dog", "terrier", "cat"],
+    &["sea", "pier", "ferry", "boat"],
+    &["meal", "soup", "bread", "cake"],
+];
 
 /// What a host lends; a real one sends the texts to a model and waits.
 struct Toy;
@@ -36,7 +39,8 @@ fn main() -> anyhow::Result<()> {
     };
     let (session, _) = Session::linear("coast", (0..100).map(said));
     let enable = vec!["recall".to_owned()];
-    let with = Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
+    let with =
+        Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
     let compiled = Engine::new().compile(&Agent::default(), &with);
 
     // The conversation is longer than what may be sent, and nobody said the word `pet`.
@@ -50,7 +54,10 @@ fn main() -> anyhow::Result<()> {
         let recalled = context.messages.iter().map(|message| message.text().into_owned());
         let recalled = recalled.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
         let lines: Vec<String> = recalled.filter(|line| line.contains("Rex")).collect();
-        println!("  {}", if lines.is_empty() { "nothing is recalled".to_owned() } else { lines.join("\n  ") });
+        println!(
+            "  {}",
+            if lines.is_empty() { "nothing is recalled".to_owned() } else { lines.join("\n  ") }
+        );
     }
     Ok(())
 }

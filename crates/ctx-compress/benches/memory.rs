@@ -38,7 +38,12 @@ fn main() {
     }
     let mut index = RecallIndex::default();
     measure("index for recall", &mut || messages.iter().for_each(|message| index.push(message)));
-    println!("| {:<24} | {:>9} | {:>7} % |", "index for recall, kept", index.memory() / 1_000, index.memory() * 100 / input);
+    println!(
+        "| {:<24} | {:>9} | {:>7} % |",
+        "index for recall, kept",
+        index.memory() / 1_000,
+        index.memory() * 100 / input
+    );
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(BUDGET));
     let shorter = pipeline.compress(&messages, Protection::LastUserMessage).messages;
     measure("report on telegraphic", &mut || drop(black_box(QualityReport::of(&messages, &shorter))));

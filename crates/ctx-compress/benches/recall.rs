@@ -54,7 +54,8 @@ fn searching(criterion: &mut Criterion) {
         let index = indexed(&messages);
         let said = messages[size / 3].text().into_owned();
         let short: String = said.split(' ').take(8).collect::<Vec<_>>().join(" ");
-        let long: String = messages.iter().rev().take(60).map(|message| message.text().into_owned()).collect();
+        let long: String =
+            messages.iter().rev().take(60).map(|message| message.text().into_owned()).collect();
         let mut group = criterion.benchmark_group("search");
         for (name, question) in [("8 words", &short), ("a message", &said), ("60 messages", &long)] {
             group.bench_function(BenchmarkId::new(name, size), |bencher| {

@@ -31,7 +31,12 @@ fn recalling(criterion: &mut Criterion) {
     let (with_recall, without) = (compiled(&["recall"]), compiled(&[]));
     for size in SIZES {
         let mut messages = Conversation::new(1, Variables::Off);
-        let mut talk = Talk { session: messages.session(size), messages, memory: ConversationMemory::default(), appended: 0 };
+        let mut talk = Talk {
+            session: messages.session(size),
+            messages,
+            memory: ConversationMemory::default(),
+            appended: 0,
+        };
         let mut group = criterion.benchmark_group("recall");
         group.sampling_mode(SamplingMode::Flat);
         if size == SIZES[0] {
@@ -83,7 +88,8 @@ impl Talk {
         let old = path.get(path.len() / 3 + self.appended).and_then(|node| node.content.as_ref());
         let words = old.map(Content::text).unwrap_or_default();
         let words: Vec<&str> = words.split(' ').take(8).collect();
-        let turn: TurnInput = turn().with(|turn| turn.input = Some(format!("What about {}?", words.join(" ")).into()));
+        let turn: TurnInput =
+            turn().with(|turn| turn.input = Some(format!("What about {}?", words.join(" ")).into()));
         let ports = Ports::default().with(|ports| ports.memory = Some(&self.memory));
         let start = Instant::now();
         let context = pollster::block_on(compiled.assemble_with(&self.session, &turn, ports));

@@ -6,8 +6,8 @@ use ctx_processors::{
 };
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
-    AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, Stopwatch, TokenFigure,
-    TurnInput, Usage, UsageLine, phrase,
+    AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, Stopwatch,
+    TokenFigure, TurnInput, Usage, UsageLine, phrase,
 };
 use ctx_wire::Dialect;
 

@@ -38,6 +38,6 @@ pub use ctx_pipeline::{
 
 // What a host may lend.
 pub use ctx_types::{
-    AssetStore, AttachmentPorts, Deadline, DocumentText, Embedder, PortError, PortErrorKind, PortFuture, Stopwatch,
-    Summarizer, SummaryAnswer, SummaryRequest, SystemInfo, TokenCounter, ToolCatalog, Transcriber,
+    AssetStore, AttachmentPorts, Deadline, DocumentText, Embedder, PortError, PortErrorKind, PortFuture,
+    Stopwatch, Summarizer, SummaryAnswer, SummaryRequest, SystemInfo, TokenCounter, ToolCatalog, Transcriber,
 };

@@ -1,6 +1,6 @@
 //! What a conversation says about something, with its places.
 
-use ctx_compress::recall::{Recalled, RecalledPiece, RecallRequest, SessionIndex, recall};
+use ctx_compress::recall::{RecallRequest, Recalled, RecalledPiece, SessionIndex, recall};
 use ctx_compress::request::Meter;
 use ctx_types::{Diagnostic, Role, Session};
 use serde_json::{Value, json};
@@ -55,9 +55,7 @@ impl RecallAnswer {
 
     /// Writes it as JSON: the tokens, the text that a request would get, and where each line comes from.
     pub fn to_json(&self) -> Value {
-        let line = |(piece, text): (&RecalledPiece, String)| {
-            json!({ "id": piece.source.id, "ago": piece.ago, "words": piece.words, "text": text })
-        };
+        let line = |(piece, text): (&RecalledPiece, String)| json!({ "id": piece.source.id, "ago": piece.ago, "words": piece.words, "text": text });
         json!({
             "tokens": self.recalled.as_ref().map_or(0, |recalled| recalled.tokens),
             "text": self.recalled.as_ref().map(|recalled| recalled.message.text()),

@@ -65,8 +65,13 @@ fn drawn(language: Language, answer: &RecallAnswer, budget: u64) -> String {
 
 /// Lists what a pass recalled, for a report on it.
 pub(super) fn listed(language: Language, answer: &RecallAnswer) -> String {
-    let (lines, tokens) = (answer.lines().len(), answer.recalled.as_ref().map_or(0, |recalled| recalled.tokens));
-    let head = phrase!("recalled {lines}, {tokens}", lines = count_of!(lines, "line"), tokens = show::tokens(tokens));
+    let (lines, tokens) =
+        (answer.lines().len(), answer.recalled.as_ref().map_or(0, |recalled| recalled.tokens));
+    let head = phrase!(
+        "recalled {lines}, {tokens}",
+        lines = count_of!(lines, "line"),
+        tokens = show::tokens(tokens)
+    );
     format!("{}\n{}", lang::say(language, &head), shown(language, answer))
 }
 

@@ -110,7 +110,8 @@ fn questions_and_messages_may_be_of_any_length() {
     let question = "walnut zebra ".repeat(1024 * 1024 / 13);
     assert!(check(&question, "").contains("#3 U: allergic to walnuts."));
     let beyond = "the lighthouse is red ".repeat(10 * 1024 * 1024 / 22) + "walnut";
-    let long = json!([{ "role": "user", "content": beyond }, { "role": "assistant", "content": "A harbour." }]);
+    let long =
+        json!([{ "role": "user", "content": beyond }, { "role": "assistant", "content": "A harbour." }]);
     let folder = Folder::with(&[("long.json", &long.to_string())]);
     assert_snapshot!(folder.ctx("recall harbour --session long.json"), @"
     exit code 0
@@ -140,9 +141,7 @@ fn questions_and_messages_may_be_of_any_length() {
 
 #[test]
 fn other_branches_are_searched_if_asked_for() {
-    let node = |id: &str, parent: Value, children: &[&str], text: &str| {
-        json!({ "id": id, "parentId": parent, "childrenIds": children, "role": "user", "content": text, "isEnabled": id != "c" })
-    };
+    let node = |id: &str, parent: Value, children: &[&str], text: &str| json!({ "id": id, "parentId": parent, "childrenIds": children, "role": "user", "content": text, "isEnabled": id != "c" });
     let nodes = json!({
         "root": node("root", Value::Null, &["a"], ""),
         "a": node("a", json!("root"), &["b", "c", "d"], "The pier is green."),
@@ -150,7 +149,8 @@ fn other_branches_are_searched_if_asked_for() {
         "c": node("c", json!("a"), &[], "Walnuts are switched off."),
         "d": node("d", json!("a"), &[], "No walnut for Bo."),
     });
-    let session = json!({ "id": "s", "name": "s", "rootNodeId": "root", "activeLeafId": "d", "nodes": nodes });
+    let session =
+        json!({ "id": "s", "name": "s", "rootNodeId": "root", "activeLeafId": "d", "nodes": nodes });
     let folder = Folder::with(&[("s.json", &session.to_string())]);
     assert_snapshot!(folder.ctx("recall walnut --session s.json"), @"
     exit code 0
@@ -183,7 +183,8 @@ fn hidden_behind_summaries() -> Value {
         _ => format!("n{}", n - usize::from(n > 201) - usize::from(n > 402)),
     };
     let node = |n: usize| {
-        let (parent, children) = (n.checked_sub(1).map(id), if n < 422 { vec![id(n + 1)] } else { Vec::new() });
+        let (parent, children) =
+            (n.checked_sub(1).map(id), if n < 422 { vec![id(n + 1)] } else { Vec::new() });
         let role = if n % 2 == 1 { "user" } else { "assistant" };
         let mut node = json!({ "id": id(n), "parentId": parent, "childrenIds": children, "role": role });
         node["content"] = json!(match n {
@@ -217,7 +218,9 @@ fn in_a_chat_what_summaries_hide_is_sent_when_it_is_asked_about_and_only_then() 
         assert!(imported.starts_with("exit code 0"), "{imported}");
         let base = server.base_url();
         let told = folder.ctx_reading(
-            &format!("chat agent.yaml --model gpt-4o --base-url {base} --store s.db --conversation {conversation}"),
+            &format!(
+                "chat agent.yaml --model gpt-4o --base-url {base} --store s.db --conversation {conversation}"
+            ),
             question,
         );
         assert!(told.contains("Well."), "{told}");

@@ -47,7 +47,8 @@ impl SessionIndex {
     /// Adds what is new on the active path, if it begins with the one that was added before. O(new messages).
     pub fn add_path(&mut self, session: &Session) {
         let path = session.ancestors(session.active_leaf_id());
-        let mut new: Vec<(&NodeId, &Node)> = path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
+        let mut new: Vec<(&NodeId, &Node)> =
+            path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
         new.reverse();
         for (id, node) in new {
             self.add(id, node);

@@ -39,7 +39,8 @@ pub(crate) async fn ranked(
             Err(error) => error,
         }
     };
-    let message = phrase!("what is recalled was found by its words alone: {reason}", reason = reason.phrase());
+    let message =
+        phrase!("what is recalled was found by its words alone: {reason}", reason = reason.phrase());
     let help = phrase!("look at the program that gives texts their vectors");
     cx.report(Diagnostic::warning(codes::RECALL_WITHOUT_VECTORS, message).with_help(help));
     Ok(Vec::new())

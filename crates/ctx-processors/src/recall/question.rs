@@ -50,4 +50,3 @@ pub(crate) fn is_said(message: &Message) -> bool {
         && (message.source.kind.is_history() || message.source.kind == SourceKind::Input)
         && message.source.kind != SourceKind::Summary
 }
-

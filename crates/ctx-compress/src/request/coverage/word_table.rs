@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn hashes_are_the_same_on_every_machine() {
-        let hashes =
-            ["", "a", "lake", "lakeside", "lakesides", "a word of more than two steps", "酒店"].map(word_hash);
+        let hashes = ["", "a", "lake", "lakeside", "lakesides", "a word of more than two steps", "酒店"]
+            .map(word_hash);
         assert_eq!(
             hashes,
             [

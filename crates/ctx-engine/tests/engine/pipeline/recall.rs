@@ -2,8 +2,8 @@
 
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{
-    Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture, Reader, Role,
-    Session, SessionOp, Text, TurnInput,
+    Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture,
+    Reader, Role, Session, SessionOp, Text, TurnInput,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -156,8 +156,7 @@ fn other_branches_are_searched_if_asked_for() {
     for (config, is_there) in [(json!({}), false), (json!({ "branches": true }), true)] {
         let processors = json!([{ "id": "recall", "enabled": true, "config": config }]);
         let file = json!({ "parameters": { "processors": processors }, "presetMessages": [{ "type": "chat_history" }] });
-        let compiled =
-            Engine::new().compile(&Agent::read(file, &mut Reader::new()), &Compile::default());
+        let compiled = Engine::new().compile(&Agent::read(file, &mut Reader::new()), &Compile::default());
         let memory = ConversationMemory::default();
         for _turn in 0..2 {
             let context = assemble(&compiled, &session, "What is the lighthouse keeper called?", &memory);
@@ -195,7 +194,8 @@ fn vectors_find_what_no_word_tells_of_and_where_there_are_none_that_is_told() {
         });
         let ports = Ports::default().with(|ports| ports.embedder = Some(toy));
         let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports)).unwrap();
-        let found = context.report.diagnostics.iter().filter(|found| found.code.to_string() == "CTX0781").count();
+        let found =
+            context.report.diagnostics.iter().filter(|found| found.code.to_string() == "CTX0781").count();
         (texts(&context).concat().contains("allergic to walnuts"), found)
     };
     assert_eq!(assemble(&Toy { fails: false }, false), (true, 0));
