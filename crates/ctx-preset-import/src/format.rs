@@ -292,9 +292,10 @@ pub(crate) fn stem(name: &str) -> &str {
 /// Names a value that is not what was asked for, by what it is or by its keys.
 pub(crate) fn describe(value: &Value) -> Phrase {
     let foreign = || foreign(value);
-    shape(value)
-        .or_else(foreign)
-        .map_or_else(|| describe_keys(value), |format| Phrase::verbatim(format.to_string()))
+    shape(value).or_else(foreign).map_or_else(
+        || describe_keys(value),
+        |format| Phrase::verbatim(format.to_string()),
+    )
 }
 
 /// Returns whether another application wrote a value, for certain.
