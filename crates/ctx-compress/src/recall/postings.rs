@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn long_lists_are_read_to_their_end() {
         let pushed: Vec<(u64, u32, u8)> =
-            (0..100_000).map(|n| (u64::from(n % 7 == 0), n * 3, 1 + (n % 5 == 0) as u8)).collect();
+            (0..100_000).map(|n| (u64::from(n % 7 == 0), n * 3, 1 + u8::from(n % 5 == 0))).collect();
         check(&pushed);
     }
 
