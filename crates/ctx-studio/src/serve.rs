@@ -51,7 +51,7 @@ const MAX_HEAD_READ: usize = 4 * MAX_HEAD;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// How often the folder is looked at.
-const LOOK: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How long edits are gathered before they are written down.
 const GATHER: Duration = Duration::from_millis(100);

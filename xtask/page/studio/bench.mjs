@@ -71,14 +71,13 @@ const WATCH = () => {
     }
   });
   document.addEventListener("DOMContentLoaded", () => seen.observe(document.body, { childList: true, subtree: true }));
+  addEventListener("keydown", () => (window.pressed = performance.now()), true);
   window.untilShown = (text) =>
     new Promise((resolve) => {
-      let start;
-      addEventListener("keydown", () => (start ??= performance.now()), { capture: true, once: true });
       const look = () => {
         if (![...document.querySelectorAll(".row .head")].slice(0, 3).some((head) => head.textContent.includes(text))) return;
         seen.disconnect();
-        requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+        requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - window.pressed)));
       };
       const seen = new MutationObserver(look);
       seen.observe(document.querySelector(".inspector"), { childList: true, subtree: true, characterData: true });

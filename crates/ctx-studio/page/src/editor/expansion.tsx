@@ -2,12 +2,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Expanded } from "../api";
 import { call } from "../transport";
+import { isWorking } from "../preview";
 import { agentId } from "../project";
 import { inputs, turn } from "../turn";
 import { lang, t } from "../language";
 import { Pieces } from "../ui/pieces";
 
 const PAUSE = 120;
+const LOOK = 30;
 
 export function useExpansion(text: string): Expanded | undefined {
   const [expanded, setExpanded] = useState<Expanded | undefined>(undefined);
@@ -17,19 +19,18 @@ export function useExpansion(text: string): Expanded | undefined {
   const settings = turn.value;
   useEffect(() => {
     const mine = ++asked.current;
-    const timer = setTimeout(
-      () => {
-        call<Expanded>("POST", "expand", { body: { text, agent, conversation, profile, turn: settings } }).then(
-          (answer) => {
-            if (mine === asked.current) setExpanded(answer);
-          },
-          () => {
-            if (mine === asked.current) setExpanded(undefined);
-          },
+    const told = (answer: Expanded | undefined) => {
+      if (mine === asked.current) setExpanded(answer);
+    };
+    const ask = () => {
+      // The preview comes first: both at once would slow it down.
+      if (isWorking.peek()) timer = setTimeout(ask, LOOK);
+      else
+        call<Expanded>("POST", "expand", { body: { text, agent, conversation, profile, turn: settings } }).then(told, () =>
+          told(undefined),
         );
-      },
-      expanded ? PAUSE : 0,
-    );
+    };
+    let timer = setTimeout(ask, expanded ? PAUSE : 0);
     return () => clearTimeout(timer);
   }, [text, agent, conversation, profile, settings, lang.value]);
   return expanded;

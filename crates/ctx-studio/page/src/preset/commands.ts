@@ -60,11 +60,12 @@ function insert(of: Preset, value: Record<string, unknown>, after: Entry | undef
   const index = after ? after.index + 1 : of.entries.length;
   const added = preset.value?.entries[index];
   if (!added) return;
-  fresh.value = added.key;
+  const isMessage = anchorType(added) === undefined;
+  // A message's editor takes the focus by itself, once it is there; of an anchor the entry has it.
+  fresh.value = isMessage ? added.key : undefined;
   open(added.key, true);
   announce(t().added(labelOf(added)));
-  // A message's editor takes the focus by itself.
-  if (anchorType(added) !== undefined) focusEntry(added.key);
+  if (!isMessage) focusEntry(added.key);
 }
 
 export function addMessage(of: Preset, after?: Entry): void {
