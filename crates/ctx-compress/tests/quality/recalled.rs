@@ -1,5 +1,6 @@
 //! Labelled questions on the labelled conversations: is the message that answers found in a tenth of the tokens?
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -10,10 +11,14 @@ use serde_json::Value;
 
 use crate::set::messages;
 
+/// Tells which conversations are of a half.
+type IsOfHalf = fn(&str) -> bool;
+
 #[derive(Deserialize)]
 struct Question {
     conversation: String,
-    question: String,
+    #[serde(rename = "question")]
+    text: String,
     /// The id of the message that answers.
     message: String,
     /// What of it must be there.
@@ -29,8 +34,8 @@ impl Question {
         let meter = CompressionPipeline::new(RequestConfig::default());
         let budget = meter.meter().messages(&whole) / 10;
         let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget));
-        let fitted = pipeline.compress_for(&whole, Protection::LastUserMessage, &self.question).compression;
-        assert!(fitted.report.output_tokens <= budget, "{}", self.question);
+        let fitted = pipeline.compress_for(&whole, Protection::LastUserMessage, &self.text).compression;
+        assert!(fitted.report.output_tokens <= budget, "{}", self.text);
         fitted.messages.iter().any(|message| self.is_in(message))
     }
 
@@ -55,7 +60,7 @@ fn nine_of_ten_answers_are_found_in_a_tenth_of_the_tokens() {
     let answered: Vec<(&Question, bool)> =
         questions.iter().map(|question| (question, question.is_answered())).collect();
     let mut shown = String::new();
-    let halves: [(&str, fn(&str) -> bool); 4] = [
+    let halves: [(&str, IsOfHalf); 4] = [
         ("in Chinese", |name| name.contains("chinese")),
         ("in English", |name| !name.contains("chinese")),
         ("with tools", |name| !name.contains("chat")),
@@ -65,13 +70,13 @@ fn nine_of_ten_answers_are_found_in_a_tenth_of_the_tokens() {
         let half = answered.iter().filter(|(question, _)| is_of_half(&question.conversation));
         let all = half.clone().count();
         let found = half.filter(|(_, is_answered)| *is_answered).count();
-        shown += &format!("{name}: {found} of {all}\n");
+        writeln!(shown, "{name}: {found} of {all}").unwrap();
         assert_eq!(all, 20, "{name}");
         assert!(found * 10 >= all * 9, "{shown}");
     }
     for (question, is_answered) in answered {
         let found = if is_answered { "found " } else { "missed" };
-        shown += &format!("{found} {} {}: {}\n", question.conversation, question.message, question.question);
+        writeln!(shown, "{found} {} {}: {}", question.conversation, question.message, question.text).unwrap();
     }
     insta::with_settings!({ snapshot_path => folder, prepend_module_to_snapshot => false, omit_expression => true }, {
         insta::assert_snapshot!("expected", shown);
