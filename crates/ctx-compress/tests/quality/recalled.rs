@@ -11,6 +11,9 @@ use serde_json::Value;
 
 use crate::set::messages;
 
+/// Tells which conversations are of a half.
+type IsOfHalf = fn(&str) -> bool;
+
 #[derive(Deserialize)]
 struct Question {
     conversation: String,
@@ -48,9 +51,6 @@ impl Question {
     }
 }
 
-/// A name, and which conversations it is of.
-type Half = (&'static str, fn(&str) -> bool);
-
 /// Nine of ten, of each half: in Chinese and in English, with tools and without.
 #[test]
 fn nine_of_ten_answers_are_found_in_a_tenth_of_the_tokens() {
@@ -60,7 +60,7 @@ fn nine_of_ten_answers_are_found_in_a_tenth_of_the_tokens() {
     let answered: Vec<(&Question, bool)> =
         questions.iter().map(|question| (question, question.is_answered())).collect();
     let mut shown = String::new();
-    let halves: [Half; 4] = [
+    let halves: [(&str, IsOfHalf); 4] = [
         ("in Chinese", |name| name.contains("chinese")),
         ("in English", |name| !name.contains("chinese")),
         ("with tools", |name| !name.contains("chat")),

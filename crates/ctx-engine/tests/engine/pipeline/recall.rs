@@ -3,7 +3,7 @@
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{
     Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture,
-    Reader, Role, Session, SessionOp, Text, TurnInput,
+    Reader, Role, Session, SessionOp, Text, TurnInput, phrase,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -176,7 +176,7 @@ impl Embedder for Toy {
         let is_about = |text: &Text| ["allergic", "food"].iter().any(|word| text.as_str().contains(word));
         let vector = |text: &Text| if is_about(text) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
         let answer = match self.fails {
-            true => Err(PortError::new(PortErrorKind::Unavailable, ctx_types::phrase!("the model sleeps"))),
+            true => Err(PortError::new(PortErrorKind::Unavailable, phrase!("the model sleeps"))),
             false => Ok(texts.iter().map(vector).collect()),
         };
         Box::pin(std::future::ready(answer))
