@@ -1,6 +1,6 @@
 //! Verbs that run beside the other steps of CI, one after the other.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,9 +45,10 @@ impl Drop for Beside {
 }
 
 /// Runs a verb, and prints what it printed once it ends, so that its lines stand together.
-fn perform(verb: &[&str], program: &PathBuf) -> Result<()> {
+fn perform(verb: &[&str], program: &Path) -> Result<()> {
     let start = Instant::now();
-    let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
+    // Building all tests has written this program anew, so the file that runs has no name any more; the new one is beside.
+    let mut command = Command::new(program.with_file_name(format!("xtask{}", std::env::consts::EXE_SUFFIX)));
     command.args(verb).env(workspace::PROGRAM, program).stdin(Stdio::null());
     let Output { status, stdout, stderr } = command.output().context("cannot start a step beside others")?;
     let (title, seconds) = (verb.join(" "), start.elapsed().as_secs_f64());
