@@ -35,7 +35,7 @@ impl Embedder for Toy {
 fn main() -> anyhow::Result<()> {
     let said = |n: usize| match n {
         3 => Node::new(Role::User, "My terrier Rex sleeps all day."),
-        _ if n % 2 == 0 => Node::new(Role::Assistant, "I see."),
+        _ if n.is_multiple_of(2) => Node::new(Role::Assistant, "I see."),
         _ => Node::new(Role::User, format!("The ferry came to the pier at {}:30.", n % 24)),
     };
     let (session, _) = Session::linear("coast", (0..100).map(said));
