@@ -273,7 +273,7 @@ pub(crate) fn help_unknown(nearest: &[Format]) -> Phrase {
 pub(crate) fn weakly_told(value: &Value, is_asked: fn(Format) -> bool) -> Option<Diagnostic> {
     let (format, what) = evidence::weak_evidence(value, is_asked)?;
     let help = phrase!("if it is something else, name another file");
-    Some(guessed(format, what).with_help(help))
+    Some(guessed(format, what).with_help(help).at_pointer(""))
 }
 
 /// Describes by what a format was guessed.

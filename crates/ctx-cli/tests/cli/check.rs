@@ -72,8 +72,12 @@ fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
     1 file checked: 0 errors, 1 warning
     === errors
     warning[CTX0629]: the file is read as a user profile because of a text beside a display name or an icon
-    --> of/actor.json
-     = help: if it is something else, name another file
+     --> of/actor.json:1:1
+      |
+    1 | {"name": "Actor", "content": "You act.", "icon": "x"}
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: if it is something else, name another file
     ");
     assert_eq!(ctx("check of", &files), ctx("check of/actor.json", &files));
 }
