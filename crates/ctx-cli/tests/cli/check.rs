@@ -65,7 +65,7 @@ fn warnings_pass_unless_they_are_denied() {
 #[test]
 fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
     let files = [("of/actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\", \"icon\": \"x\"}")];
-    assert_snapshot!(ctx("check of/actor.json", &files), @r"
+    assert_snapshot!(ctx("check of/actor.json", &files), @r#"
     exit code 0
     === output
     `of/actor.json` is checked as a user profile
@@ -78,7 +78,7 @@ fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
       = help: if it is something else, name another file
-    ");
+    "#);
     assert_eq!(ctx("check of", &files), ctx("check of/actor.json", &files));
 }
 
