@@ -116,8 +116,8 @@ impl Draft {
 
     /// Makes edits one after the other, all of them or none, as one step.
     ///
-    /// O(edits + bytes of the text) where the edits are of one kind or of one list; otherwise, and where some cannot be
-    /// made as the text is written, O(bytes of the text) for each.
+    /// The text is read a few times where the edits are of one kind or of one list; otherwise, and where some cannot be
+    /// made as the text is written, once for each. In YAML each edit also walks the list that it is in.
     ///
     /// # Errors
     ///

@@ -148,6 +148,17 @@ fn a_migrated_file_of_yaml_keeps_all_other_bytes() {
 }
 
 #[test]
+fn a_file_of_yaml_with_too_many_changes_is_written_anew_and_says_so() {
+    let entry = |n: usize| format!("- {{type: user_profile, content: User Profile}} # {n}\n");
+    let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
+    let told = Folder::with(&[("a.yaml", &agent)]).ctx("migrate a.yaml");
+    assert!(
+        told.contains("warning[CTX0909]: the file is rewritten without this and 2999 more comments"),
+        "{told}"
+    );
+}
+
+#[test]
 fn digits_that_yaml_loses_are_told() {
     let agent = "score: 123456789012345678901\npresetMessages:\n- &who {type: user_profile, content: User Profile}\n- *who\n";
     let folder = Folder::with(&[("a.yaml", agent)]);

@@ -10,9 +10,10 @@ use crate::request::{first_name, word_hash};
 
 /// An inverted index over the messages of a conversation, oldest first; see the [module](crate::recall).
 ///
-/// It holds no text, and takes 35 to 47 % of the bytes of English conversations; of Chinese it takes as much as the text
-/// and more, since each character begins a pair. Adding a message takes some 20 microseconds, and an index that grew message by message is the same as one that is made at once. Of a text of more
-/// than 1 MiB, and of a message of more than 4,096 entries, the rest is not found; [`RecallIndex::finding`] says so.
+/// It holds no text, and takes 35 to 47 % of the bytes of English conversations; of Chinese it takes as much as the
+/// text and more, since each character begins a pair. Adding a message takes some 20 microseconds, and an index that
+/// grew message by message is the same as one that is made at once. Of a text of more than 1 MiB, and of a message of
+/// more than 4,096 records, the rest is not found; [`RecallIndex::finding`] says so.
 #[derive(Debug, Default)]
 pub struct RecallIndex {
     pub(super) postings: Postings,
