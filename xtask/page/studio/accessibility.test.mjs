@@ -95,6 +95,12 @@ const VIEWS = {
     await page.locator("[data-test=conflict]").waitFor();
     await settled(page);
   },
+  // A preview that takes its time: what is shown meanwhile is readable too.
+  working: async (page) => {
+    await page.route("**/api/preview", () => {}, { times: 1 });
+    await entry(page, "season").locator("[role=switch]").click();
+    await page.locator(".meter.working").waitFor();
+  },
   // The last one, as the draft stays broken.
   unreadable: async (page) => {
     await page.locator("[data-test=view-text]").click();
