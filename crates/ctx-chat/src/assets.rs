@@ -88,7 +88,7 @@ impl AssetStore for FolderAssets {
         let (assets, attachment) = (self.clone(), attachment.clone());
         let work = tokio::task::spawn_blocking(move || assets.read_attachment(&attachment, max_bytes));
         Box::pin(async move {
-            let failed = |_| PortError::new(PortErrorKind::Unavailable, phrase!("reading it was given up"));
+            let failed = |_| PortError::new(PortErrorKind::Unavailable, phrase!("reading it was cancelled"));
             work.await.map_err(failed)?
         })
     }

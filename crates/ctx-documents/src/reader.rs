@@ -35,7 +35,7 @@ impl DocumentReader {
     /// than is allowed.
     pub fn read(&self, bytes: &[u8], mime_type: &str) -> Result<ExtractedText, PortError> {
         let read = || read(bytes, mime_type, &self.limits);
-        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(phrase!("its parser gave up"))))
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(phrase!("its parser failed"))))
     }
 
     fn read_attachment(&self, file: &Attachment) -> Result<ExtractedText, PortError> {

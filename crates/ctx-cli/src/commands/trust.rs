@@ -72,7 +72,7 @@ fn remove(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
         ))
         .into());
     }
-    let text = lang::say(language, &phrase!("`{name}` is trusted no longer", name));
+    let text = lang::say(language, &phrase!("`{name}` is no longer trusted", name));
     match is_json {
         true => show::json(&json!({ "removed": name }))?,
         false => show::result(&format!("{text}\n"))?,

@@ -37,8 +37,8 @@ fn not_sent(language: Language, life: &Life) -> String {
             let outcome = lang::word(language, &end.outcome.as_str().replace('_', " ")).into_owned();
             phrase!("{outcome}, {reason}", outcome, reason = end.reason)
         }
-        (None, Some(step)) => phrase!("`{stage}` left it out and does not say why", stage = step.stage),
-        (None, None) => phrase!("nothing says why"),
+        (None, Some(step)) => phrase!("`{stage}` left it out without a reason", stage = step.stage),
+        (None, None) => phrase!("no reason is given"),
     };
     let told = phrase!("{subject} is not sent: {why}", subject = named(&life.subject, life), why);
     clean_line(&lang::say(language, &told)) + "\n"

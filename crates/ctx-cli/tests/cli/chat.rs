@@ -124,7 +124,7 @@ fn nothing_is_asked_where_nothing_is_said() {
         let output = command.args(["--once", words]).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.contains("there is nothing to say"), "{errors}");
+        assert!(errors.contains("the message is blank; write something to send"), "{errors}");
     }
     assert!(place.requests().is_empty());
     assert!(!place.folder.path().join("s.db").exists());
@@ -240,7 +240,7 @@ fn a_chat_is_compressed_where_that_is_asked_for() {
     let output = place.talk(&format!("/compress\n{talk}/compress\n/context\n"));
     let has = |text: &str| assert!(output.contains(text), "no `{text}` in {output}");
     [
-        "nothing was said yet",
+        "the conversation has no messages yet",
         "compressed 6 messages, saved ",
         "They talked of basil.",
         "hidden history:n1 and 5 more",

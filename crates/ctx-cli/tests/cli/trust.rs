@@ -199,7 +199,7 @@ fn trust_is_told_listed_and_taken_back() {
     );
     let real = folder.path().canonicalize().unwrap();
     assert!(folder.ctx("trust --list").contains(&real.display().to_string()));
-    told("trust . --remove", "exit code 0\n=== output\n`.` is trusted no longer\n");
+    told("trust . --remove", "exit code 0\n=== output\n`.` is no longer trusted\n");
     told(
         "trust . --remove",
         "exit code 2\n=== errors\nerror: `.` is not trusted; `ctx trust --list` names the folders\n",

@@ -53,7 +53,7 @@ impl<'a> Archive<'a> {
         let mut members = BTreeMap::new();
         for _ in 0..count {
             if bytes.get(at..at + 4) != Some(b"PK\x01\x02") {
-                return Err(invalid(phrase!("the list of its members is broken")));
+                return Err(invalid(phrase!("its list of members is damaged")));
             }
             let name_len = usize::from(number(bytes, at + 28)?);
             let name = bytes.get(at + 46..at + 46 + name_len).ok_or_else(cut_off)?;
@@ -109,7 +109,7 @@ impl<'a> Archive<'a> {
                 return Err(invalid(phrase!("its members are packed by method {method}", method = other)));
             }
         };
-        read.map_err(|_| invalid(phrase!("a member of it is broken")))?;
+        read.map_err(|_| invalid(phrase!("one of its members is damaged")))?;
         self.left = most
             .checked_sub(bytes.len())
             .ok_or_else(|| too_large(phrase!("it unpacks to more than is allowed")))?;

@@ -53,7 +53,7 @@ pub(super) fn read(xml: &str, mut see: impl FnMut(Token<'_>) -> Next) -> Result<
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
     loop {
-        let next = match reader.read_event().map_err(|_| invalid(ctx_types::phrase!("its XML is broken")))? {
+        let next = match reader.read_event().map_err(|_| invalid(ctx_types::phrase!("its XML is not valid")))? {
             Event::Eof => return Ok(()),
             Event::Start(start) => see(Token::Open(Tag { start })),
             Event::Empty(start) => {

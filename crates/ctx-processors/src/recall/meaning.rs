@@ -40,8 +40,8 @@ pub(crate) async fn ranked(
         }
     };
     let message =
-        phrase!("what is recalled was found by its words alone: {reason}", reason = reason.phrase());
-    let help = phrase!("look at the program that gives texts their vectors");
+        phrase!("recall searched by words only: {reason}", reason = reason.phrase());
+    let help = phrase!("check the program that computes the vectors");
     cx.report(Diagnostic::warning(codes::RECALL_WITHOUT_VECTORS, message).with_help(help));
     Ok(Vec::new())
 }

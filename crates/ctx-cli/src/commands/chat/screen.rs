@@ -75,7 +75,7 @@ impl<'a> Screen<'a> {
 fn line(event: &TurnEvent) -> Option<Phrase> {
     Some(match event {
         TurnEvent::Usage { usage, level: UsageLevel::Warning } => phrase!(
-            "{percent} % of the context are used: {used} of {limit} tokens",
+            "{percent} % of the context is used: {used} of {limit} tokens",
             percent = format!("{:.0}", usage.usage_percent * 100.0),
             used = usage.used_tokens,
             limit = usage.total_budget

@@ -24,7 +24,7 @@ use ctx_project::chat::now;
 
 /// What is told where there is no conversation yet.
 fn nothing_said() -> Phrase {
-    phrase!("nothing was said yet")
+    phrase!("the conversation has no messages yet")
 }
 
 /// Talks until the user ends it, or input does.

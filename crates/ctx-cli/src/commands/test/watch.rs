@@ -60,7 +60,7 @@ impl Watched {
     /// Waits until a file was written, made, moved or deleted, and it is quiet then.
     pub(super) fn wait(&self) -> Result<()> {
         loop {
-            let event = self.events.recv().map_err(|_| Told(phrase!("changes are no longer watched")))?;
+            let event = self.events.recv().map_err(|_| Told(phrase!("no longer watching for changes")))?;
             if event.is_ok_and(|event| !event.kind.is_access()) {
                 break;
             }
