@@ -122,7 +122,7 @@ impl Record {
         if is_leaf(value) {
             return self.claim(value, Claim::kept(note));
         }
-        self.scope(value, |scope| scope.kept_note = Some(note));
+        self.scope(value, |scope| (scope.kept_note, scope.rest) = (Some(note), None));
     }
 
     pub(crate) fn lead_to(&self, value: &Value, place: String) {

@@ -79,6 +79,11 @@ impl<'v> Source<'v> {
         self.found(self.value.and_then(|value| value.get(index)))
     }
 
+    /// Returns what is at a JSON pointer below this place.
+    pub(crate) fn at_pointer(self, pointer: &str) -> Self {
+        self.found(self.value.and_then(|value| value.pointer(pointer)))
+    }
+
     /// Returns the items of a list, or the values of an object.
     pub(crate) fn children(self) -> impl Iterator<Item = Self> {
         self.items().map(|(_, item)| item).chain(self.fields().map(|(_, field)| field))
@@ -243,7 +248,7 @@ impl<'v> Source<'v> {
         self.record(|record, value| record.claim(value, Claim::kept(note)));
     }
 
-    /// Explains why this and all that is below it is kept and no more.
+    /// Explains why this and all that is below it is kept and no more, but for what is taken by itself.
     pub(crate) fn keep_all(self, note: &'static str) {
         self.record(|record, value| record.keep_all(value, note));
     }

@@ -15,7 +15,7 @@ use crate::formats::sillytavern::chat;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
 use crate::record::Record;
-use crate::report::{Change, Extent, FieldReport, FieldReports, FieldStatus, NOT_READ, NOWHERE, Target};
+use crate::report::{Change, Extent, FieldReport, FieldReports, FieldStatus, NOT_READ, NOWHERE};
 use crate::source::Source;
 
 const BOTH: &str = "the detail says the same";
@@ -54,7 +54,7 @@ pub(super) fn rows(made: &Made<'_>, extent: Extent) -> FieldReports {
         Some(place) => {
             let row = FieldReport { status: FieldStatus::Kept, to: Some(&place), note: None, ..row };
             let change = settle(made, &mut written, row);
-            Some(change.unwrap_or(Change { status: row.status, to: Target::At(place), note: None }))
+            Some(change.unwrap_or(Change { status: row.status, to: Some(place), note: None }))
         }
         None => settle(made, &mut written, row),
     });
@@ -253,7 +253,7 @@ fn settle(made: &Made<'_>, written: &mut Written<'_>, row: FieldReport<'_>) -> O
     let found = written.find(to);
     if row.status != FieldStatus::Kept && !(row.status == FieldStatus::Mapped && made.copies(given)) {
         let is_there = found.is_some();
-        let mut to = || Target::At(nearest(to, |to| written.find(to).is_some()).to_owned());
+        let mut to = || Some(nearest(to, |to| written.find(to).is_some()).to_owned());
         return (!is_there).then(|| Change { status: row.status, to: to(), note: row.note });
     }
     if found == Some(given) {
@@ -264,9 +264,9 @@ fn settle(made: &Made<'_>, written: &mut Written<'_>, row: FieldReport<'_>) -> O
     Some(match kept {
         Some(place) => {
             let note = row.note.or((row.status != FieldStatus::Kept).then_some(NOT_READ));
-            Change { status: FieldStatus::Kept, to: Target::At(place), note }
+            Change { status: FieldStatus::Kept, to: Some(place), note }
         }
-        None => Change { status: FieldStatus::Unsupported, to: Target::Nowhere, note: Some(NOWHERE) },
+        None => Change { status: FieldStatus::Unsupported, to: None, note: Some(NOWHERE) },
     })
 }
 

@@ -194,14 +194,12 @@ impl Gathered {
         if let Some(rows) = taken.rows {
             report.fields = rows;
         }
-        rows::mark_as_kept(&mut report);
         if has_persona {
             merge::supersede_persona(&mut report, &kept_at);
         }
         if is_second {
             rows::supersede(&mut report, &kept_at, "another file of the kind was given before", |_| true);
         }
-        rows::migrate(&mut report);
         match taken.used {
             Use::Whole => {}
             Use::Superseded => rows::refuse(&mut report, "another file of the kind was given before"),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Import;
-use crate::report::{Change, FieldReport, FieldStatus, NOWHERE, Target};
+use crate::report::{Change, FieldReport, FieldStatus, NOWHERE};
 use places::{Outline, Places};
 
 pub(super) use places::steps;
@@ -54,16 +54,16 @@ impl Settling<'_> {
         }
         let numbered = self.numbered(to);
         let nearest = nearest(numbered.as_deref().unwrap_or(to), |to| self.places.has(to));
-        let to = (nearest != to).then(|| Target::At(nearest.to_owned()))?;
+        let to = (nearest != to).then(|| Some(nearest.to_owned()))?;
         Some(Change { status: row.status, to, note: row.note })
     }
 
     /// Finds what a book displaced beside it; what is not there at all is kept nowhere.
     fn kept_row(&self, row: FieldReport<'_>, to: &str) -> Option<Change> {
         if let Some(place) = self.places.displaced(to) {
-            return Some(Change { status: row.status, to: Target::At(place), note: row.note });
+            return Some(Change { status: row.status, to: Some(place), note: row.note });
         }
-        let lost = Change { status: FieldStatus::Unsupported, to: Target::Nowhere, note: Some(NOWHERE) };
+        let lost = Change { status: FieldStatus::Unsupported, to: None, note: Some(NOWHERE) };
         (!self.places.has(to)).then_some(lost)
     }
 

@@ -17,12 +17,14 @@ use crate::formats::sillytavern::preset::EXPORTED;
 use crate::formats::sillytavern::regex_scripts::{self, LIST};
 use crate::formats::sillytavern::settings::Settings;
 use crate::formats::sillytavern::templates;
+use crate::imported::Imported;
 use crate::loose::object;
 use crate::record::Record;
 use crate::report::{Extent, FieldReports};
 use crate::source;
 use crate::worldbook::{self, Draft};
 use crate::{agent, codes, conversation, profile, read_regex_scripts};
+
 /// What was done with a document.
 pub(super) struct Outcome {
     /// What is worth knowing about it.
@@ -198,32 +200,29 @@ impl Gathered {
         let limits = &options.limits;
         match format {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
-                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
-                let taken = match agent::read_value(value, &options.anchors) {
-                    Ok(imported) => {
-                        if self.agent.is_none() {
-                            self.agent_report = self.made.report.files.len();
-                        }
-                        first(&mut self.agent, imported.value, "agent").after(imported.diagnostics)
-                    }
-                    Err(error) => Outcome::unreadable(&error),
+                let (imported, moves) = match agent::read_value(value.clone(), &options.anchors) {
+                    Ok(read) => read,
+                    Err(error) => return Outcome::unreadable(&error).with_rows(rows::unread(&value)),
                 };
-                taken.with_rows(rows)
+                let Imported { value: agent, diagnostics, .. } = imported;
+                let take = |file: source::Source<'_>| aio_hub::take_agent(format, file, &diagnostics, &moves);
+                let ((), rows) = on.record(&value, take);
+                if self.agent.is_none() {
+                    self.agent_report = self.made.report.files.len();
+                }
+                first(&mut self.agent, agent, "agent").after(diagnostics).with_rows(rows)
             }
             Format::Profile | Format::PlainText => {
-                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
-                let read = match value {
-                    value @ Value::Object(_) => Ok(profile::read_value(value)),
+                let read = match &value {
+                    Value::Object(_) => Ok(profile::read_value(value.clone())),
                     _ => profile::read_profile(file.bytes, file.name, limits),
                 };
-                let taken = match read {
-                    Ok(imported) => {
-                        let taken = first(&mut self.made.profile, imported.value, "profile");
-                        taken.after(imported.diagnostics)
-                    }
-                    Err(error) => Outcome::unreadable(&error),
+                let Imported { value: profile, diagnostics, .. } = match read {
+                    Ok(imported) => imported,
+                    Err(error) => return Outcome::unreadable(&error).with_rows(rows::unread(&value)),
                 };
-                taken.with_rows(rows)
+                let ((), rows) = on.record(&value, |file| aio_hub::take_profile(file, &diagnostics));
+                first(&mut self.made.profile, profile, "profile").after(diagnostics).with_rows(rows)
             }
             Format::RisuModule => {
                 let taken = self.take_module(&value, stem(file.name), on);

@@ -215,11 +215,13 @@ fn a_row_of_a_chat_a_book_or_a_module_tells_its_place() {
         ],
     );
     check_rows(
-        &json!({ "entries": { "7": { "key": ["k"], "content": "c", "own": 1 } } }),
+        &json!({ "entries": { "7": { "key": ["k"], "content": "c", "own": 1, "depth": "x" } }, "name": 5 }),
         &[
             "/entries/7/key/0 mapped /worldbooks/0/entries/7/key/0",
             "/entries/7/content mapped /worldbooks/0/entries/7/content",
             "/entries/7/own kept /worldbooks/0/entries/7/own",
+            "/entries/7/depth kept /worldbooks/0/entries/7/depth",
+            "/name kept /worldbooks/0/imported/name",
         ],
     );
     check_rows(
