@@ -6,9 +6,9 @@ use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, excerpt, p
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, SourceObject};
-use super::merge::Winner;
+use super::merge::{Winner, rows};
 use super::scripts::{Scripts, named};
-use super::{Import, bundled, rows};
+use super::{Import, bundled};
 use crate::codes;
 use crate::format::Format;
 use crate::formats::sillytavern::arrange::Arrangement;

@@ -3,10 +3,11 @@
 use ctx_types::{Agent, Diagnostic, RegexPreset, phrase};
 use serde_json::Value;
 
+use super::merge::{self, rows};
 use super::sources::{Named, Source};
 use super::take::{DocumentContext, Use};
 use super::weight::Allowance;
-use super::{Asset, AssetContent, Import, ImportOptions, SourceFile, merge, rows};
+use super::{Asset, AssetContent, Import, ImportOptions, SourceFile};
 use crate::codes;
 use crate::container;
 use crate::document::ends_with;
@@ -203,10 +204,7 @@ impl Gathered {
         match taken.used {
             Use::Whole => {}
             Use::Superseded => rows::refuse(&mut report, "another file of the kind was given before"),
-            Use::Unreadable => {
-                rows::refuse(&mut report, "the file cannot be read as what it seems to be");
-                report.format = None;
-            }
+            Use::Unreadable => report.format = None,
         }
         report.diagnostics =
             report.diagnostics.into_iter().map(|finding| finding.in_document(report.path.as_str())).collect();

@@ -8,9 +8,7 @@ use serde_json::Value;
 
 use super::Import;
 use crate::report::{Change, FieldReport, FieldStatus, NOWHERE};
-use places::{Outline, Places};
-
-pub(super) use places::steps;
+use places::{Outline, Places, steps};
 
 /// Leads each row that names a processor or an entry to its number, and each that leads to what is not there, such
 /// as an empty text that is not written, to what is around it. O(rows).
@@ -78,7 +76,7 @@ impl Settling<'_> {
 }
 
 /// Returns the nearest place around another that is there.
-pub(super) fn nearest(mut to: &str, mut is_there: impl FnMut(&str) -> bool) -> &str {
+fn nearest(mut to: &str, mut is_there: impl FnMut(&str) -> bool) -> &str {
     while let (false, Some((around, _))) = (is_there(to), to.rsplit_once('/')) {
         to = around;
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::gathered::{Gathered, SourceObject, unused};
 use super::sources::Source;
-use super::{ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows};
+use super::{ImportOptions, NamedBook, NamedConversation, SourceFile, conversations};
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
 use crate::format::{Format, help_unknown, stem};
@@ -25,6 +25,8 @@ use crate::source;
 use crate::worldbook::{self, Draft};
 use crate::{agent, codes, conversation, profile, read_regex_scripts};
 
+const UNREADABLE: &str = "the file cannot be read as what it seems to be";
+
 /// What was done with a document.
 pub(super) struct Outcome {
     /// What is worth knowing about it.
@@ -38,10 +40,6 @@ pub(super) struct Outcome {
 impl Outcome {
     fn whole(found: Vec<Diagnostic>) -> Self {
         Self { found, used: Use::Whole, rows: None }
-    }
-
-    fn unreadable(error: &ImportError) -> Self {
-        Self { found: vec![error.to_diagnostic()], used: Use::Unreadable, rows: None }
     }
 
     /// Adds what was found before.
@@ -84,6 +82,12 @@ impl DocumentContext<'_> {
         let record = Record::with_room(self.extent);
         let taken = take(source::Source::new(document, &record));
         (taken, record.rows(document, &format!("/imported/{}", self.key), self.extent))
+    }
+
+    /// Tells that a document cannot be read as what it seems to be, so that nothing is made of it.
+    fn unreadable(&self, error: &ImportError, document: &Value) -> Outcome {
+        let ((), rows) = self.record(document, |file| file.lose_all(UNREADABLE));
+        Outcome { found: vec![error.to_diagnostic()], used: Use::Unreadable, rows: Some(rows) }
     }
 
     /// Returns the rows of a document of which nothing is taken yet.
@@ -184,13 +188,13 @@ impl Gathered {
             Ok((imported, placed)) => {
                 let name = stem(on.file.name).to_owned();
                 let place = format!("/conversations/{}", self.made.conversations.len());
-                let (document, session, placed, place) = (value, &imported.value, &placed, &*place);
-                let made = conversations::Made { format, document, session, placed, place };
-                let rows = conversations::rows(&made, on.extent);
+                let (session, placed, place) = (&imported.value, &placed, &*place);
+                let made = conversations::Made { format, session, placed, place };
+                let ((), rows) = on.record(value, |file| conversations::take(file, &made));
                 self.made.conversations.push(NamedConversation { name, session: imported.value });
                 Outcome::whole(imported.diagnostics).with_rows(rows)
             }
-            Err(error) => Outcome::unreadable(&error).with_rows(rows::unread(value)),
+            Err(error) => on.unreadable(&error, value),
         }
     }
 
@@ -202,7 +206,7 @@ impl Gathered {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
                 let (imported, moves) = match agent::read_value(value.clone(), &options.anchors) {
                     Ok(read) => read,
-                    Err(error) => return Outcome::unreadable(&error).with_rows(rows::unread(&value)),
+                    Err(error) => return on.unreadable(&error, &value),
                 };
                 let Imported { value: agent, diagnostics, .. } = imported;
                 let take = |file: source::Source<'_>| aio_hub::take_agent(format, file, &diagnostics, &moves);
@@ -219,7 +223,7 @@ impl Gathered {
                 };
                 let Imported { value: profile, diagnostics, .. } = match read {
                     Ok(imported) => imported,
-                    Err(error) => return Outcome::unreadable(&error).with_rows(rows::unread(&value)),
+                    Err(error) => return on.unreadable(&error, &value),
                 };
                 let ((), rows) = on.record(&value, |file| aio_hub::take_profile(file, &diagnostics));
                 first(&mut self.made.profile, profile, "profile").after(diagnostics).with_rows(rows)
@@ -255,7 +259,7 @@ impl Gathered {
                 self.add_book(imported.value, name);
                 Outcome::whole(imported.diagnostics).with_rows(rows)
             }
-            Err(error) => Outcome::unreadable(&error).with_rows(rows::unread(&value)),
+            Err(error) => on.unreadable(&error, &value),
         }
     }
 

@@ -1,11 +1,9 @@
 //! World info of `SillyTavern`, which is our own form of worldbooks too: its fields stay where they are.
 
-use ctx_types::codes::WRONG_TYPE;
-use ctx_types::{Persist, Reader, Worldbook, WorldbookEntry, pointer_step};
+use ctx_types::{Worldbook, WorldbookEntry, pointer_step};
 use serde_json::Value;
 
 use super::card::{CARD_EXTENSIONS, CARD_FIELDS, EDITOR, QUICK_REPLIES, listed};
-use crate::report::NOT_READ;
 use crate::source::Source;
 
 /// Takes the fields of a book that goes to a place.
@@ -14,7 +12,7 @@ pub(super) fn take(book: Source<'_>, place: &str) {
     book.at("originalData").keep_all("what the file was converted from; nothing reads it");
     book.at("extensions").keep_all("of other applications");
     Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| book.at(key).all_into(key));
-    refuse_unread::<Worldbook>(book, |key| key != "entries");
+    book.refuse_unread::<Worldbook>(|key| key != "entries");
     book.at("entries").list().into("/entries");
     take_entries(book.at("entries"), place);
 }
@@ -34,23 +32,12 @@ pub(super) fn take_entry(entry: Source<'_>) {
             field.all_into(known);
         }
     }
-    refuse_unread::<WorldbookEntry>(entry, |_| true);
+    entry.refuse_unread::<WorldbookEntry>(|_| true);
     take_mirrored(entry);
     for editor in ["addMemo", "displayIndex"] {
         entry.at(editor).any().alike(EDITOR).into(editor);
     }
     entry.at("automationId").keep(QUICK_REPLIES);
-}
-
-/// Records for fields that their noun does not read that they are no more than kept; asks it for some fields.
-fn refuse_unread<N: Persist>(source: Source<'_>, is_asked: impl Fn(&str) -> bool) {
-    let fields = source.object().into_iter().flatten().filter(|(key, _)| is_asked(key));
-    let fields = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
-    let mut reader = Reader::new();
-    N::read(Value::Object(fields), &mut reader);
-    for finding in reader.finish().into_iter().filter(|finding| finding.code == WRONG_TYPE) {
-        source.at_pointer(finding.location.pointer.as_deref().unwrap_or_default()).keep_all(NOT_READ);
-    }
 }
 
 /// Takes the fields in the form of cards that say the same as those in ours.

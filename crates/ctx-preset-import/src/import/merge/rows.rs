@@ -1,17 +1,9 @@
-//! The rows of a document.
+//! What became of fields whose file met others: which file won is not known where a field is read.
 
-use serde_json::Value;
-
-use crate::record::Record;
-use crate::report::{Change, Extent, FieldReport, FieldReports, FieldStatus, FileReport, NOWHERE};
-
-/// Returns a row for each leaf of a document that could not be read; that nothing was made of it is said later.
-pub(super) fn unread(document: &Value) -> FieldReports {
-    Record::default().rows(document, "", Extent::default())
-}
+use crate::report::{Change, FieldReport, FieldReports, FieldStatus, FileReport, NOWHERE};
 
 /// Marks those fields of a file as kept that are meant, since something else says the same.
-pub(super) fn supersede(
+pub(in crate::import) fn supersede(
     report: &mut FileReport,
     kept_at: &str,
     note: &'static str,
@@ -28,13 +20,13 @@ pub(super) fn supersede(
 }
 
 /// Returns whether a row leads to a place or below it.
-pub(super) fn leads_to(row: FieldReport<'_>, place: &str) -> bool {
+pub(in crate::import) fn leads_to(row: FieldReport<'_>, place: &str) -> bool {
     let below = row.to.and_then(|to| to.strip_prefix(place));
     below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
 /// Records for the fields below a pointer what the rows of the document that stands there say, which has as many. O(rows).
-pub(super) fn replace_below(report: &mut FileReport, at: &str, rows: &FieldReports) {
+pub(in crate::import) fn replace_below(report: &mut FileReport, at: &str, rows: &FieldReports) {
     let mut rows = rows.iter();
     report.fields.change(|row| {
         row.pointer.strip_prefix(at).filter(|below| below.starts_with('/'))?;
@@ -45,7 +37,7 @@ pub(super) fn replace_below(report: &mut FileReport, at: &str, rows: &FieldRepor
 }
 
 /// Records for the fields that are kept at a place that they are no more: something else stands there.
-pub(super) fn replace(report: &mut FileReport, place: &str) {
+pub(in crate::import) fn replace(report: &mut FileReport, place: &str) {
     report.fields.change(|row| {
         (row.status == FieldStatus::Kept && leads_to(row, place)).then_some(Change {
             status: FieldStatus::Unsupported,
@@ -56,7 +48,7 @@ pub(super) fn replace(report: &mut FileReport, place: &str) {
 }
 
 /// Records for what an agent kept from earlier that it stands below what is kept now.
-pub(super) fn move_imported(report: &mut FileReport) {
+pub(in crate::import) fn move_imported(report: &mut FileReport) {
     report.fields.change(|row| {
         let below = row.to.filter(|_| leads_to(row, "/imported"))?.strip_prefix("/imported")?;
         let to = Some(format!("/imported/imported{below}"));
@@ -65,12 +57,12 @@ pub(super) fn move_imported(report: &mut FileReport) {
 }
 
 /// Records for all fields of a file that nothing was made of them.
-pub(super) fn refuse(report: &mut FileReport, note: &'static str) {
+pub(in crate::import) fn refuse(report: &mut FileReport, note: &'static str) {
     refuse_where(report, note, |_| true);
 }
 
 /// Records for those fields of a file that are meant that nothing was made of them.
-pub(super) fn refuse_where(
+pub(in crate::import) fn refuse_where(
     report: &mut FileReport,
     note: &'static str,
     is_meant: impl Fn(FieldReport<'_>) -> bool,
