@@ -12,10 +12,10 @@ use crate::error::ImportError;
 use crate::format::{self, Format};
 use crate::formats::aio_hub::is_of_export;
 use crate::groups;
-use crate::imported::{Imported, Moved, relocate};
+use crate::imported::{Imported, Moved, Moves, relocate};
 use crate::kept;
 use crate::limits::Limits;
-use crate::migrate::{Moves, migrate_with_moves};
+use crate::migrate::migrate_with_moves;
 
 /// Reads an agent from any form that people have one in, and brings it up to date.
 ///

@@ -9,6 +9,7 @@ use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, Preset
 
 use crate::codes;
 use crate::greetings;
+use crate::imported::Moves;
 use crate::parameters;
 
 /// Brings an agent up to date and tells what was changed. Pure and idempotent: the second time nothing is.
@@ -38,15 +39,6 @@ use crate::parameters;
 /// ```
 pub fn migrate(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
     migrate_with_moves(agent, anchors).0
-}
-
-/// What migration moved to another place of an agent.
-#[derive(Debug, Default)]
-pub(crate) struct Moves {
-    /// Whether each entry became a greeting; empty if none did.
-    pub(crate) greetings: Vec<bool>,
-    /// The number of the processor that each formatter rule became, none for one that stays; empty if all stay.
-    pub(crate) rules: Vec<Option<usize>>,
 }
 
 /// As [`migrate`]; also tells what moved.
