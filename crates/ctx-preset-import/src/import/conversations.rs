@@ -118,6 +118,7 @@ fn messages(file: Source<'_>, format: Format, made: &Made<'_>) {
         let place = format!("{}/nodes/{}", made.place, pointer_step(id));
         let message = placed(item(*index), &place);
         match format {
+            _ if message.object().is_none() => message.keep_all(NOT_READ),
             Format::SillyTavernChat => chat::take_line(message),
             _ => chat_message(message, id),
         }

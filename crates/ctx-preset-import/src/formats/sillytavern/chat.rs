@@ -9,9 +9,7 @@ const NO_DEPTH: &str = "the note stands at no depth";
 
 /// Takes the fields of a message.
 pub(crate) fn take_line(line: Source<'_>) {
-    if line.object().is_some() {
-        line.any().into("");
-    }
+    line.any().into("");
     for (_, version) in line.at("swipes").items() {
         version.text().nearly(VERSIONS).stay();
     }
