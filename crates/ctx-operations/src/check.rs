@@ -1,18 +1,86 @@
 //! What is wrong with one document, whatever it is.
 
 use ctx_compress::mask::check_summaries;
-use ctx_engine::{Format, ImportError, Imported, Limits, read_conversation};
+use ctx_engine::{Format, ImportError, Imported, Limits, read_conversation, read_profile};
 use ctx_preset_import::Document;
+use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_types::{Diagnostic, Session};
 use ctx_wire::lint;
 use serde_json::{Value, json};
 
 use crate::edits;
+use crate::scan;
 use crate::texts::Position;
+
+/// What a document is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentKind {
+    /// Something that is read.
+    Format(Format),
+    /// The body of a request, which is looked at as its provider does.
+    RequestBody,
+}
+
+impl DocumentKind {
+    /// Returns the name for programs.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Format(format) => format.id(),
+            Self::RequestBody => "request_body",
+        }
+    }
+}
+
+/// Reads a document as what it was detected to be, or as `named` where nothing tells that, and says what it is taken for.
+///
+/// An agent is looked at by `of_agent`, which may know more than the document.
+///
+/// # Errors
+///
+/// Nothing tells what the document is, or it is not of its form.
+pub fn look(
+    (bytes, name): (&[u8], &str),
+    detected: Result<Format, ImportError>,
+    named: Option<Format>,
+    of_agent: &dyn Fn() -> Result<Vec<Diagnostic>, ImportError>,
+) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
+    let unknown = match detected {
+        Ok(format) => return look_as(format, (bytes, name), of_agent),
+        Err(unknown) => unknown,
+    };
+    if !matches!(unknown, ImportError::UnknownShape { .. }) {
+        return Err(unknown);
+    }
+    if let Some(found) = request_body(bytes, name, &Limits::default()) {
+        return Ok((DocumentKind::RequestBody, found));
+    }
+    let (kind, mut found) = look_as(named.ok_or(unknown)?, (bytes, name), of_agent)?;
+    // What is said by hand is no guess.
+    found.retain(|finding| finding.code != GUESSED_FORMAT);
+    Ok((kind, found))
+}
+
+/// Reads a document as what it was taken for.
+fn look_as(
+    format: Format,
+    (bytes, name): (&[u8], &str),
+    of_agent: &dyn Fn() -> Result<Vec<Diagnostic>, ImportError>,
+) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
+    let found = match format {
+        format if format.is_conversation() => match of_messages(bytes, name)? {
+            (true, found) => return Ok((DocumentKind::RequestBody, found)),
+            (false, found) => found,
+        },
+        format if format.is_worldbook() => scan::findings(bytes, name)?,
+        Format::Profile | Format::PlainText => read_profile(bytes, name, &Limits::default())?.diagnostics,
+        _ => of_agent()?,
+    };
+    Ok((DocumentKind::Format(format), found))
+}
 
 /// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request; returns
 /// whether they are one.
-pub fn of_messages(bytes: &[u8], name: &str) -> Result<(bool, Vec<Diagnostic>), ImportError> {
+fn of_messages(bytes: &[u8], name: &str) -> Result<(bool, Vec<Diagnostic>), ImportError> {
     let limits = Limits::default();
     let conversation = read_conversation(bytes, name, &limits)?;
     let of_provider = request_body(bytes, name, &limits);
@@ -36,7 +104,7 @@ fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnosti
 }
 
 /// Looks at a request body as its provider does; `None` for a file that is none.
-pub fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
+fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
     let document = Document::read(bytes, name, limits).ok()?;
     let found = lint::check(&document.value, lint::detect(&document.value)?).into_iter();
     Some(found.map(|finding| finding.in_document(name)).collect())

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ctx_types::{Diagnostic, Edit, Fix, Phrase, Span, phrase, pointer_key, pointer_step};
 use serde_json::{Map, Value};
 
-use crate::locate::{Places, properties_length, quoted_length};
+use crate::locate::{Place, Places, properties_length, quoted_length};
 
 /// Bytes of a text, and what takes their place.
 pub type Replacement = (Range<usize>, String);
@@ -48,17 +48,7 @@ impl<'f> RequestedEdit<'f> {
     pub fn in_text(&self, text: &str, places: &Places, is_yaml: bool) -> Result<Replacement, Phrase> {
         let place = places.at(&self.pointer()).ok_or_else(|| phrase!("the file does not have it there"))?;
         match &self.fix.edit {
-            Edit::Value(value) => {
-                let range = scalar(text, place.range.clone(), is_yaml);
-                let old = text.get(range.clone()).unwrap_or_default();
-                if is_yaml && (old.starts_with(['*', '|', '>']) || is_block(text, place.range.start)) {
-                    return Err(phrase!("it is an alias, or a text in a block"));
-                }
-                if is_spelled_otherwise(old, value) {
-                    return Err(phrase!("the file spells the number in another way"));
-                }
-                Ok((range, written(value, old, is_yaml)))
-            }
+            Edit::Value(value) => value_in_text(text, place, value, is_yaml),
             Edit::Key(name) => {
                 let range = place.key.clone().ok_or_else(|| phrase!("its key is written with escapes"))?;
                 let range = scalar(text, range, is_yaml);
@@ -98,6 +88,24 @@ impl<'f> RequestedEdit<'f> {
         }
         Ok(())
     }
+}
+
+/// Names which bytes of a text change where a scalar becomes another value, and to what; else why that cannot be said.
+pub(crate) fn value_in_text(
+    text: &str,
+    place: &Place,
+    value: &Value,
+    is_yaml: bool,
+) -> Result<Replacement, Phrase> {
+    let range = scalar(text, place.range.clone(), is_yaml);
+    let old = text.get(range.clone()).unwrap_or_default();
+    if is_yaml && (old.starts_with(['*', '|', '>']) || is_block(text, place.range.start)) {
+        return Err(phrase!("it is an alias, or a text in a block"));
+    }
+    if is_spelled_otherwise(old, value) {
+        return Err(phrase!("the file spells the number in another way"));
+    }
+    Ok((range, written(value, old, is_yaml)))
 }
 
 /// Makes replacements in a text; none if two of them are about the same bytes.

@@ -1,20 +1,20 @@
 //! Operations on documents: what they are, what is wrong with them, and other forms of them.
 
 use ctx_engine::schema::FILE_SCHEMAS;
-use ctx_engine::{Compile, Engine, Format, ImportError, Limits, read_profile};
+use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::{
-    Document, ImportOptions, SourceFile, card_book, detect, export_agent, export_card, export_preset,
-    export_regex_scripts, migrate_document, write_document,
+    ImportOptions, SourceFile, card_book, detect, export_agent, export_card, export_preset,
+    export_regex_scripts, write_document,
 };
 use ctx_types::Diagnostic;
 use serde_json::{Map, Value, json};
 
 use crate::agent_file::AgentFile;
 use crate::book_file::BookFile;
-use crate::check::{finding_json, of_messages, request_body};
+use crate::check::{finding_json, look};
 use crate::error::OperationError;
 use crate::given::{Given, file_to_json, finish, need, need_text, optional};
-use crate::scan;
+use crate::migration::{self, MigratedText, Migration};
 use crate::texts::Texts;
 
 /// The operation `check`.
@@ -23,8 +23,9 @@ pub(crate) fn check(mut input: Map<String, Value>) -> Result<Value, OperationErr
     finish(&input)?;
     let mut texts = Texts::default();
     texts.add(&name, &bytes);
-    let (kind, found) = match look(&bytes, &name) {
-        Ok((kind, found)) => (Some(kind), found),
+    let detected = detect(&bytes, &name, &Limits::default());
+    let (kind, found) = match look((&bytes, &name), detected, None, &|| of_agent(&bytes, &name)) {
+        Ok((kind, found)) => (Some(kind.id()), found),
         Err(error) => (None, vec![texts.explained(&name, &error)]),
     };
     let positions = texts.positions(&found);
@@ -32,27 +33,6 @@ pub(crate) fn check(mut input: Map<String, Value>) -> Result<Value, OperationErr
     placed.sort_by(|(_, a), (_, b)| a.cmp(b));
     let findings = placed.iter().map(|(finding, position)| finding_json(finding, position.as_ref()));
     Ok(json!({ "kind": kind, "findings": findings.collect::<Vec<_>>() }))
-}
-
-/// Reads a document as what it is, and says what that is.
-fn look(bytes: &[u8], name: &str) -> Result<(&'static str, Vec<Diagnostic>), ImportError> {
-    let limits = Limits::default();
-    let format = match detect(bytes, name, &limits) {
-        Ok(format) => format,
-        Err(unknown) => {
-            let found = request_body(bytes, name, &limits);
-            return found.map(|found| ("request_body", found)).ok_or(unknown);
-        }
-    };
-    Ok(match format {
-        format if format.is_conversation() => match of_messages(bytes, name)? {
-            (true, found) => ("request_body", found),
-            (false, found) => (format.id(), found),
-        },
-        format if format.is_worldbook() => (format.id(), scan::findings(bytes, name)?),
-        Format::Profile | Format::PlainText => (format.id(), read_profile(bytes, name, &limits)?.diagnostics),
-        format => (format.id(), of_agent(bytes, name)?),
-    })
 }
 
 /// Reads an agent, compiles it, and looks at what it costs in a cache.
@@ -149,14 +129,18 @@ pub(crate) fn migrate(mut input: Map<String, Value>) -> Result<Value, OperationE
     let Given { name, bytes } = Given::read(&need(&mut input, "document")?, "document")?;
     finish(&input)?;
     let refused = |error: ImportError| OperationError::of_document(&error, &name, &bytes);
-    let document = Document::read(&bytes, &name, &Limits::default()).map_err(refused)?;
-    let migrated = migrate_document(document.value.clone(), &Engine::new().anchors).map_err(refused)?;
+    let Migration { migrated, text, .. } =
+        migration::migrate(&bytes, &name, &Engine::new().anchors).map_err(refused)?;
     let changes: Vec<Diagnostic> =
         migrated.changes.into_iter().map(|change| change.in_document(name.as_str())).collect();
+    let yaml = match text {
+        MigratedText::InPlace(text) | MigratedText::Anew(text) => text,
+        MigratedText::Json => write_document(&migrated.value),
+    };
     Ok(json!({
         "format": migrated.format.id(),
         "document": migrated.value,
-        "yaml": write_document(&migrated.value),
+        "yaml": yaml,
         "changes": changes,
     }))
 }

@@ -90,3 +90,12 @@ fn what_is_written_in_place_of_messages_has_no_number() {
     assert!(numbers.iter().any(Value::is_null) && numbers.last() == Some(&json!(40)), "{numbers:?}");
     assert!(fitted["tokens"].as_u64().unwrap() <= 400);
 }
+
+#[test]
+fn a_migrated_document_of_yaml_keeps_its_comments() {
+    let text = "# Ada\npresetMessages:\n- {type: user_profile, content: User Profile} # who\n";
+    let migrated = call("migrate", json!({ "document": { "file": "a.yaml", "text": text } })).unwrap();
+    let yaml = migrated["yaml"].as_str().unwrap();
+    let (before, behind) = text.split_once("User Profile").unwrap();
+    assert!(yaml.starts_with(before) && yaml.ends_with(behind), "{yaml}");
+}

@@ -12,10 +12,10 @@ use crate::error::ImportError;
 use crate::format::{self, Format};
 use crate::formats::aio_hub::is_of_export;
 use crate::groups;
-use crate::imported::{Imported, Moved, relocate};
+use crate::imported::{Imported, Moved, Moves, relocate};
 use crate::kept;
 use crate::limits::Limits;
-use crate::migrate::migrate;
+use crate::migrate::migrate_with_moves;
 
 /// Reads an agent from any form that people have one in, and brings it up to date.
 ///
@@ -23,7 +23,7 @@ use crate::migrate::migrate;
 /// and reported), a bare list of preset entries (seed 000), entries under `messages` (seed 001), also with
 /// `groups` beside them. What the form holds beyond an agent is kept under `imported`.
 ///
-/// Old spellings are migrated with [`migrate`], and each change is an info finding.
+/// Old spellings are migrated with [`migrate`](crate::migrate), and each change is an info finding.
 ///
 /// ```
 /// use ctx_anchors::AnchorRegistry;
@@ -42,7 +42,7 @@ pub fn read_agent(
 ) -> Result<Imported<Agent>, ImportError> {
     let document = Document::read(bytes, name, limits)?;
     let guess = format::weakly_told(&document.value, is_agent);
-    let mut imported = read_value(document.value, anchors)?;
+    let (mut imported, _) = read_value(document.value, anchors)?;
     imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
     Ok(imported.named(name))
 }
@@ -55,14 +55,18 @@ const fn is_agent(format: Format) -> bool {
     )
 }
 
-/// Reads an agent from the value of a document.
-pub(crate) fn read_value(value: Value, anchors: &AnchorRegistry) -> Result<Imported<Agent>, ImportError> {
+/// Reads an agent from the value of a document; also tells what migration moved.
+pub(crate) fn read_value(
+    value: Value,
+    anchors: &AnchorRegistry,
+) -> Result<(Imported<Agent>, Moves), ImportError> {
     let form = Form::of(value)?;
     let mut reader = Reader::new();
     let mut agent = Agent::read(form.agent, &mut reader);
     let mut found = reader.finish();
     found.extend(misspelt_in_agent(&agent));
-    found.extend(migrate(&mut agent, anchors));
+    let (changes, moves) = migrate_with_moves(&mut agent, anchors);
+    found.extend(changes);
     found.extend(groups::check(&agent));
     relocate(&mut found, form.moves);
     if !form.envelope.is_empty() {
@@ -70,7 +74,7 @@ pub(crate) fn read_value(value: Value, anchors: &AnchorRegistry) -> Result<Impor
         kept::join(&mut agent.kept, Map::from_iter([(kept::ENVELOPE.to_owned(), envelope)]));
     }
     let diagnostics = [form.diagnostics, found].concat();
-    Ok(Imported { value: agent, format: form.format, diagnostics })
+    Ok((Imported { value: agent, format: form.format, diagnostics }, moves))
 }
 
 /// An agent in the unified form, and what the document held around it.

@@ -19,7 +19,7 @@ use crate::imported::{Imported, Moved, relocate};
 use crate::limits::Limits;
 
 use linear::Messages;
-pub(crate) use tool_calls::is_call;
+pub(crate) use linear::ReadFields;
 pub use write::{ConversationForm, WrittenConversation, write_conversation};
 #[cfg(feature = "schema")]
 pub use written_message::ChatMessage;
@@ -58,16 +58,20 @@ pub fn read_conversation(
     Ok(imported)
 }
 
-/// Which items of a list of messages became what.
+/// What became of the values of a document that do not stay where they are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Placed {
     /// The index of the item for each node below the root, in the order of the nodes.
     pub(crate) messages: Vec<usize>,
+    /// What the reader did with the fields of messages, by their index; messages of which all stay are not there.
+    pub(crate) fields: Vec<(usize, ReadFields)>,
     /// The index of the item that stands around the others.
     pub(crate) header: Option<usize>,
+    /// Where in the document something stands that is kept elsewhere, and where in the session that is.
+    pub(crate) kept: Vec<(String, String)>,
 }
 
-/// As [`read_conversation`], of a document that is read already; also tells which messages of a list became which nodes.
+/// As [`read_conversation`], of a document that is read already; also tells what became of it.
 pub(crate) fn read_document(
     mut document: Document,
     name: &str,
@@ -77,26 +81,21 @@ pub(crate) fn read_document(
     let mut placed = Placed::default();
     let mut imported = match (shape, value) {
         (Some(Format::Session), value) => session(value),
-        (Some(Format::SessionHalves), Value::Object(halves)) => halves::read(halves),
+        (Some(Format::SessionHalves), Value::Object(halves)) => halves::read(halves, &mut placed.kept),
         (Some(format), Value::Array(items)) if is_messages(format) => {
             let skip_null = document.syntax == Syntax::JsonLines;
-            let messages = messages(format, items, Map::new(), "", skip_null);
-            placed = messages.placed();
-            messages.finish(name, document.bad_lines)
+            messages(format, items, Map::new(), "", skip_null).finish(name, document.bad_lines, &mut placed)
         }
         (Some(format), Value::Object(mut file)) if is_messages(format) => match file.shift_remove("messages")
         {
             Some(Value::Array(items)) => {
-                let messages = messages(format, items, file, "/messages", false);
-                placed = messages.placed();
-                messages.finish(name, Vec::new())
+                messages(format, items, file, "/messages", false).finish(name, Vec::new(), &mut placed)
             }
             // A single line is a JSON document too.
             other => {
                 file.extend(other.map(|other| ("messages".to_owned(), other)));
                 let messages = messages(format, vec![Value::Object(file)], Map::new(), "", false);
-                placed = messages.placed();
-                let mut imported = messages.finish(name, Vec::new());
+                let mut imported = messages.finish(name, Vec::new(), &mut placed);
                 relocate(&mut imported.diagnostics, &[Moved { ours: "/0", theirs: "" }]);
                 imported
             }
@@ -111,7 +110,8 @@ pub(crate) fn read_document(
 /// Puts the two halves of a session together; none if a value is not that.
 pub(crate) fn join_halves(value: &Value) -> Option<Imported<Session>> {
     let is_halved = format::shape(value) == Some(Format::SessionHalves);
-    value.as_object().filter(|_| is_halved).cloned().map(halves::read)
+    let halves = value.as_object().filter(|_| is_halved).cloned();
+    halves.map(|halves| halves::read(halves, &mut Vec::new()))
 }
 
 fn is_messages(format: Format) -> bool {

@@ -10,13 +10,14 @@ const GREETINGS: &str = "greetings";
 
 /// Moves such entries to the greetings of an agent that has none.
 ///
-/// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs.
-pub(crate) fn gather(agent: &mut Agent) -> Option<Diagnostic> {
+/// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs. Also tells of each entry whether
+/// it moved.
+pub(crate) fn gather(agent: &mut Agent) -> Option<(Diagnostic, Vec<bool>)> {
     let moves = moves(agent)?;
     let first = moves.iter().position(|is_greeting| *is_greeting)?;
     let entries = std::mem::take(&mut agent.preset_messages);
     let (greetings, entries): (Vec<_>, Vec<_>) =
-        entries.into_iter().zip(moves).partition(|(_, is_greeting)| *is_greeting);
+        entries.into_iter().zip(&moves).partition(|(_, is_greeting)| **is_greeting);
     agent.preset_messages = entries.into_iter().map(|(entry, _)| entry).collect();
     agent.greetings = greetings.iter().map(|(entry, _)| greeting(entry)).collect();
     let count = agent.greetings.len();
@@ -27,7 +28,7 @@ pub(crate) fn gather(agent: &mut Agent) -> Option<Diagnostic> {
         phrase!("{count} greetings move from the preset's entries to `greetings`", count)
     };
     let pointer = format!("/presetMessages/{first}");
-    Some(Diagnostic::info(codes::MIGRATED_GREETINGS, message).at_pointer(pointer))
+    Some((Diagnostic::info(codes::MIGRATED_GREETINGS, message).at_pointer(pointer), moves))
 }
 
 fn is_name(name: &str) -> bool {
@@ -47,14 +48,6 @@ fn moves(agent: &Agent) -> Option<Vec<bool>> {
     let has_room = agent.greetings.is_empty() && is_readable;
     let moves: Vec<bool> = agent.preset_messages.iter().map(is_greeting).collect();
     (has_room && moves.contains(&true)).then_some(moves)
-}
-
-/// Reports each entry of a file whether [`gather`] moves it; none if it moves none.
-pub(crate) fn moving(entries: &[Value], greetings: Option<&Value>) -> Option<Vec<bool>> {
-    let entries = ("presetMessages".to_owned(), Value::from(entries));
-    let greetings = greetings.map(|greetings| (GREETINGS.to_owned(), greetings.clone()));
-    let file = Value::Object(std::iter::once(entries).chain(greetings).collect());
-    moves(&Agent::read(file, &mut Reader::new()))
 }
 
 /// Makes a greeting of an entry, with all that its file held.

@@ -5,7 +5,6 @@ mod conversations;
 mod finish;
 mod gathered;
 mod merge;
-mod rows;
 mod scripts;
 mod settle;
 mod sources;

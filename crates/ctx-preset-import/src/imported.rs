@@ -28,6 +28,15 @@ impl<T> Imported<T> {
     }
 }
 
+/// What migration moved to another place of an agent.
+#[derive(Debug, Default)]
+pub(crate) struct Moves {
+    /// Whether each entry became a greeting; empty if none did.
+    pub(crate) greetings: Vec<bool>,
+    /// The number of the processor that each formatter rule became, none for one that stays; empty if all stay.
+    pub(crate) rules: Vec<Option<usize>>,
+}
+
 /// Where a part of the unified form stood in the document: pointers below `ours` belong below `theirs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moved<'a> {

@@ -77,11 +77,13 @@ pub(crate) fn displace(map: &mut Map<String, Value>, key: &str, aside: &mut Map<
     }
 }
 
-/// Keeps displaced parts in the object that they came from.
-pub(crate) fn add(map: &mut Map<String, Value>, mut aside: Map<String, Value>) {
+/// Keeps displaced parts in the object that they came from; returns whether what was kept there stands below them now.
+pub(crate) fn add(map: &mut Map<String, Value>, mut aside: Map<String, Value>) -> bool {
     if aside.is_empty() {
-        return;
+        return false;
     }
     displace(map, IMPORTED, &mut aside);
+    let is_moved = aside.contains_key(IMPORTED);
     map.insert(IMPORTED.to_owned(), Value::Object(aside));
+    is_moved
 }

@@ -9,6 +9,7 @@ use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, Preset
 
 use crate::codes;
 use crate::greetings;
+use crate::imported::Moves;
 use crate::parameters;
 
 /// Brings an agent up to date and tells what was changed. Pure and idempotent: the second time nothing is.
@@ -37,23 +38,25 @@ use crate::parameters;
 /// assert!(migrate(&mut agent, &AnchorRegistry::system()).is_empty());
 /// ```
 pub fn migrate(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
-    let mut changes = spellings(agent, anchors);
-    changes.extend(greetings::gather(agent));
-    changes
+    migrate_with_moves(agent, anchors).0
 }
 
-/// Brings up to date what stays in its place.
-fn spellings(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
-    let mut changes = Vec::new();
-    if let Some(parameters) = &mut agent.parameters {
-        changes.extend(parameters::custom(parameters));
-        changes.extend(parameters::rules(parameters));
-    }
+/// As [`migrate`]; also tells what moved.
+pub(crate) fn migrate_with_moves(agent: &mut Agent, anchors: &AnchorRegistry) -> (Vec<Diagnostic>, Moves) {
+    let (mut changes, rules) = spellings(agent, anchors);
+    let (gathered, greetings) = greetings::gather(agent).unzip();
+    changes.extend(gathered);
+    (changes, Moves { greetings: greetings.unwrap_or_default(), rules })
+}
+
+/// Brings up to date what stays in its list; also tells what became of formatter rules.
+fn spellings(agent: &mut Agent, anchors: &AnchorRegistry) -> (Vec<Diagnostic>, Vec<Option<usize>>) {
+    let (mut changes, rules) = agent.parameters.as_mut().map(parameters::migrate).unwrap_or_default();
     for (index, entry) in agent.preset_messages.iter_mut().enumerate() {
         changes.extend(legacy_template(entry, index, anchors));
         changes.extend(strategy_type(entry, index));
     }
-    changes
+    (changes, rules)
 }
 
 /// The texts that old presets hold where a template stands today; seed 001 §8.1 and AIO Hub's migration.

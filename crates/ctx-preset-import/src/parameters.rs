@@ -7,8 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::codes;
 
+/// Brings parameters up to date; also tells which processor each formatter rule became.
+pub(crate) fn migrate(parameters: &mut Value) -> (Vec<Diagnostic>, Vec<Option<usize>>) {
+    let custom = custom(parameters);
+    let (rules, moves) = rules(parameters).unzip();
+    (custom.into_iter().chain(rules).collect(), moves.unwrap_or_default())
+}
+
 /// Puts custom parameters that are the object itself under `params`.
-pub(crate) fn custom(parameters: &mut Value) -> Option<Diagnostic> {
+fn custom(parameters: &mut Value) -> Option<Diagnostic> {
     let custom = parameters.get_mut("custom")?;
     let old = custom.as_object()?;
     if old.contains_key("enabled") || old.contains_key("params") {
@@ -22,8 +29,10 @@ pub(crate) fn custom(parameters: &mut Value) -> Option<Diagnostic> {
 /// Turns formatter rules into settings of processors; what is no rule stays.
 ///
 /// A rule is `{type, enabled, …}` with its settings as further keys, or just the type of one that is on.
-pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
-    let Moves { before, settings } = Moves::of(parameters)?;
+fn rules(parameters: &mut Value) -> Option<(Diagnostic, Vec<Option<usize>>)> {
+    let (before, settings) = settings(parameters)?;
+    let mut numbers = before.len()..;
+    let moves = settings.iter().map(|setting| setting.as_ref().and_then(|_| numbers.next())).collect();
     let mut processors = before.to_vec();
     let parameters = parameters.as_object_mut()?;
     let rules = parameters.get_mut("contextPostProcessing")?.get_mut("rules")?.as_array_mut()?;
@@ -38,36 +47,20 @@ pub(crate) fn rules(parameters: &mut Value) -> Option<Diagnostic> {
         phrase!("{count} rules move from `contextPostProcessing` to `processors`", count)
     };
     let pointer = "/parameters/contextPostProcessing/rules";
-    Some(Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer))
+    Some((Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer), moves))
 }
 
-/// Reports each formatter rule which setting of a processor [`rules`] makes of it; none if it makes none of any.
-pub(crate) fn moving(parameters: &Value) -> Option<Vec<Option<usize>>> {
-    let Moves { before, settings } = Moves::of(parameters)?;
-    let mut numbers = before.len()..;
-    Some(settings.iter().map(|setting| setting.as_ref().and_then(|_| numbers.next())).collect())
-}
-
-/// What formatter rules become.
-struct Moves<'v> {
-    /// The settings of processors that are there already.
-    before: &'v [Value],
-    /// The setting of each rule; none for one that stays.
-    settings: Vec<Option<Value>>,
-}
-
-impl<'v> Moves<'v> {
-    /// Decides of each rule what becomes of it; none if all stay.
-    fn of(parameters: &'v Value) -> Option<Self> {
-        let before = match parameters.get("processors") {
-            None | Some(Value::Null) => &[],
-            Some(processors) => processors.as_array()?.as_slice(),
-        };
-        let named = named(before);
-        let rules = parameters.get("contextPostProcessing")?.get("rules")?.as_array()?;
-        let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
-        settings.iter().any(Option::is_some).then_some(Self { before, settings })
-    }
+/// Returns the settings of processors that are there already, and the one of each rule, none for one that stays; nothing
+/// if all stay.
+fn settings(parameters: &Value) -> Option<(&[Value], Vec<Option<Value>>)> {
+    let before = match parameters.get("processors") {
+        None | Some(Value::Null) => &[],
+        Some(processors) => processors.as_array()?.as_slice(),
+    };
+    let named = named(before);
+    let rules = parameters.get("contextPostProcessing")?.get("rules")?.as_array()?;
+    let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
+    settings.iter().any(Option::is_some).then_some((before, settings))
 }
 
 /// Returns the processors that are set.

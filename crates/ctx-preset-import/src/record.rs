@@ -122,7 +122,7 @@ impl Record {
         if is_leaf(value) {
             return self.claim(value, Claim::kept(note));
         }
-        self.scope(value, |scope| scope.kept_note = Some(note));
+        self.scope(value, |scope| (scope.kept_note, scope.rest) = (Some(note), None));
     }
 
     pub(crate) fn lead_to(&self, value: &Value, place: String) {
@@ -261,6 +261,9 @@ impl<'a> Walk<'a> {
         let pointer = &*self.pointer;
         let from = |start: usize| pointer.get(start..).unwrap_or_default();
         self.rows.push(pointer, RowFacts { status, note, is_sure, is_empty, is_alike }, |text| {
+            if status == FieldStatus::Unsupported {
+                return false;
+            }
             if let Some((claim, steps_from)) = claim.filter(|(claim, _)| claim.status != FieldStatus::Kept) {
                 text.push_str(around.to.1);
                 if matches!(claim.tail, Tail::Same) {

@@ -10,7 +10,7 @@ use ctx_types::Diagnostic;
 use serde::Serialize;
 
 pub use fields::FieldReports;
-pub(crate) use fields::{Change, Extent, RowFacts, Target};
+pub(crate) use fields::{Change, Extent, RowFacts};
 pub use groups::FieldGroup;
 
 /// Why a field is no more than kept that has another value than is read of it.

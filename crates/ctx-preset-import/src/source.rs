@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use ctx_types::codes::WRONG_TYPE;
+use ctx_types::{Persist, Reader};
 use serde_json::Value;
 
 use crate::loose::{Object, number_of, whole_of};
 use crate::record::{Claim, Record, Sureness, Tail};
-use crate::report::NOT_READ;
+use crate::report::{FieldStatus, NOT_READ, NOWHERE};
 
 /// A place in a document, at which there may be nothing.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +81,11 @@ impl<'v> Source<'v> {
         self.found(self.value.and_then(|value| value.get(index)))
     }
 
+    /// Returns what is at a JSON pointer below this place.
+    pub(crate) fn at_pointer(self, pointer: &str) -> Self {
+        self.found(self.value.and_then(|value| value.pointer(pointer)))
+    }
+
     /// Returns the items of a list, or the values of an object.
     pub(crate) fn children(self) -> impl Iterator<Item = Self> {
         self.items().map(|(_, item)| item).chain(self.fields().map(|(_, field)| field))
@@ -86,6 +93,10 @@ impl<'v> Source<'v> {
 
     pub(crate) fn value(self) -> Option<&'v Value> {
         self.value
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.value.is_some_and(Value::is_null)
     }
 
     /// Returns a switch that is not taken here.
@@ -203,6 +214,11 @@ impl<'v> Source<'v> {
         self.fields().for_each(|(_, field)| field.keep(NOT_READ));
     }
 
+    /// Returns this place; a place without anything if null is there, of which nothing is made.
+    pub(crate) fn filled(self) -> Self {
+        self.found(self.value.filter(|value| !value.is_null()))
+    }
+
     /// Returns this place, or another one if nothing is there.
     pub(crate) fn or(self, other: Self) -> Self {
         if self.value.is_some() { self } else { other }
@@ -243,9 +259,32 @@ impl<'v> Source<'v> {
         self.record(|record, value| record.claim(value, Claim::kept(note)));
     }
 
-    /// Explains why this and all that is below it is kept and no more.
+    /// Explains why this and all that is below it is kept and no more, but for what is taken by itself.
     pub(crate) fn keep_all(self, note: &'static str) {
         self.record(|record, value| record.keep_all(value, note));
+    }
+
+    /// Records that this is nowhere, since something else stands for it.
+    pub(crate) fn lose(self) {
+        self.lose_all(NOWHERE);
+    }
+
+    /// Records that this and all that is below it is nowhere.
+    pub(crate) fn lose_all(self, note: &'static str) {
+        let lost = Claim { status: FieldStatus::Unsupported, ..Claim::taken(Some(note), Tail::Same) };
+        self.record(|record, value| record.claim_all(value, lost, false));
+    }
+
+    /// Records for fields of a noun that it does not read them, so that they are no more than kept; asks it for some
+    /// fields.
+    pub(crate) fn refuse_unread<N: Persist>(self, is_asked: impl Fn(&str) -> bool) {
+        let fields = self.object().into_iter().flatten().filter(|(key, _)| is_asked(key));
+        let fields = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut reader = Reader::new();
+        N::read(Value::Object(fields), &mut reader);
+        for finding in reader.finish().into_iter().filter(|finding| finding.code == WRONG_TYPE) {
+            self.at_pointer(finding.location.pointer.as_deref().unwrap_or_default()).keep_all(NOT_READ);
+        }
     }
 
     /// Takes this and all that is below it, which stands in the same way below another place.

@@ -6,9 +6,7 @@ mod kind;
 
 use std::path::{Path, PathBuf};
 
-use ctx_engine::{Compile, Engine, Format, ImportError, Limits, read_profile};
-use ctx_operations::check::{of_messages, request_body};
-use ctx_preset_import::codes::GUESSED_FORMAT;
+use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::detect;
 use ctx_types::{Diagnostic, Phrase};
 use serde_json::Value;
@@ -19,7 +17,7 @@ use crate::files::{self, Once};
 use crate::folder::{self, FolderEntry};
 use crate::inputs::{AgentFile, InputFile};
 use crate::sources::{Position, Sources};
-use crate::{case, codes, config, scan};
+use crate::{case, codes, config};
 
 pub use ctx_operations::check::finding_json;
 pub use fix::{FixedDocument, Look, fix};
@@ -226,39 +224,9 @@ fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagn
     if is_part && case::is_case(path) {
         return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
     }
-    match (detected, checker.format) {
-        (Ok(format), _) => look_as(format, bytes, path, checker),
-        (Err(unknown), named) if matches!(unknown, ImportError::UnknownShape { .. }) => {
-            if let Some(found) = request_body(bytes, name, &limits) {
-                return Ok((Kind::RequestBody, found));
-            }
-            let (kind, mut found) = look_as(named.ok_or(unknown)?, bytes, path, checker)?;
-            // What is said by hand is no guess.
-            found.retain(|finding| finding.code != GUESSED_FORMAT);
-            Ok((kind, found))
-        }
-        (Err(error), _) => Err(error),
-    }
-}
-
-/// Reads a file as what it was taken for.
-fn look_as(
-    format: Format,
-    bytes: &[u8],
-    path: &Path,
-    checker: &Checker,
-) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
-    let name = &*files::name(path);
-    let found = match format {
-        format if format.is_conversation() => {
-            let (is_body, found) = of_messages(bytes, name)?;
-            return Ok((if is_body { Kind::RequestBody } else { Kind::Format(format) }, found));
-        }
-        format if format.is_worldbook() => scan::findings(bytes, name)?,
-        Format::Profile | Format::PlainText => read_profile(bytes, name, &Limits::default())?.diagnostics,
-        _ => of_agent(bytes, path, checker)?,
-    };
-    Ok((Kind::Format(format), found))
+    let of_agent = || of_agent(bytes, path, checker);
+    let (kind, found) = ctx_operations::check::look((bytes, name), detected, checker.format, &of_agent)?;
+    Ok((kind.into(), found))
 }
 
 /// Reads a file as what it is.

@@ -4,9 +4,7 @@
 //! stay: comments, order, quotes, line ends. After each edit the text is read again and must hold exactly the value
 //! that was asked for; otherwise nothing changes. A text that cannot be read, while somebody types, is edited as a whole.
 
-mod edit;
 mod toml;
-mod yaml;
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,10 +12,10 @@ use std::path::Path;
 use ctx_preset_import::{Document, ImportError, Limits, Syntax};
 use serde_json::Value;
 
-pub use edit::{Edit, EditError};
+pub use ctx_operations::document_edit::{Edit, EditError};
+use ctx_operations::document_edit::{edit_all, edited_yaml};
 
 use crate::{config, files, toml_document};
-use yaml::Quotes;
 
 /// How many steps of a draft can be taken back.
 const MAX_STEPS: usize = 1_000;
@@ -124,7 +122,11 @@ impl Draft {
     /// As [`edit`](Self::edit).
     pub fn edit_all(&mut self, edits: &[Edit]) -> Result<(), EditError> {
         let mut content = self.content.clone().ok_or(EditError::Unreadable)?;
-        let text = edited(&self.name, (&self.text, content.form), edits, &mut content.value)?;
+        let file = (self.name.as_str(), content.form);
+        let write = |text: &str, edits: &[Edit], old: &Value, wanted: &Value| {
+            written(file, (text, old), edits, wanted)
+        };
+        let text = edit_all(&self.text, edits, &mut content.value, &write)?;
         self.put(&text, Some(content));
         Ok(())
     }
@@ -181,63 +183,25 @@ impl Draft {
     }
 }
 
-/// The text after edits, which holds what is wanted; `value` is what it held before, and holds then.
-fn edited(
-    name: &str,
-    (text, form): (&str, Form),
-    edits: &[Edit],
-    value: &mut Value,
-) -> Result<String, EditError> {
-    let mut wanted = value.clone();
-    let mut made = Vec::new();
-    for edit in edits {
-        if edit.apply(&mut wanted)? {
-            made.push(edit.clone());
-        }
-    }
-    if made.is_empty() {
-        return Ok(text.to_owned());
-    }
-    let (first, second) = made.split_at(made.len() / 2);
-    match written(name, (text, form), &made, &wanted) {
-        Ok(text) => {
-            *value = wanted;
-            Ok(text)
-        }
-        // Some may need what others do not, as another kind of quotes.
-        Err(EditError::ChangesMore) if !first.is_empty() => {
-            let text = edited(name, (text, form), first, value)?;
-            edited(name, (&text, form), second, value)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Writes edits into a text; all of them at once.
+/// Writes edits into a text, all of them at once; `old` is what it holds.
 fn written(
-    name: &str,
-    (text, form): (&str, Form),
+    (name, form): (&str, Form),
+    (text, old): (&str, &Value),
     edits: &[Edit],
     wanted: &Value,
 ) -> Result<String, EditError> {
-    let holds = |text: &String| {
-        read(name, text).is_some_and(|content| content.value == *wanted && content.form == form)
-    };
+    let holds =
+        |text: &str| read(name, text).is_some_and(|content| content.value == *wanted && content.form == form);
     let text = match form {
         Form::Document(Syntax::Json) => {
             let bytes = files::edited(text.as_bytes(), wanted).ok();
-            bytes.and_then(|bytes| String::from_utf8(bytes).ok()).filter(holds)
+            bytes.and_then(|bytes| String::from_utf8(bytes).ok())
         }
-        // Most texts fit into the quotes of the one before; only for others is the text written again.
-        Form::Document(Syntax::Yaml) => match yaml::edited(text, edits, Quotes::Kept)? {
-            text if holds(&text) => Some(text),
-            _ if edits.len() > 1 => None,
-            _ => Some(yaml::edited(text, edits, Quotes::Chosen)?).filter(holds),
-        },
-        Form::Toml => Some(toml::edited(text, edits)?).filter(holds),
+        Form::Document(Syntax::Yaml) => return edited_yaml(text, edits, old, &holds),
+        Form::Toml => Some(toml::edited(text, edits)?),
         Form::Document(_) => return Err(EditError::NoStructure),
     };
-    text.ok_or(EditError::ChangesMore)
+    text.filter(|text| holds(text)).ok_or(EditError::ChangesMore)
 }
 
 /// Reads what a text holds, if it can be read.

@@ -1,17 +1,15 @@
 //! Old spellings in files of AIO Hub become today's, and what each file was is kept beside it.
 
 mod comments;
-mod edits;
 
 use std::path::{Path, PathBuf};
 
 use ctx_engine::{Engine, Format};
-use ctx_preset_import::{Document, ImportError, Limits, Syntax, decode, migrate_document, write_document};
+use ctx_operations::migration::MigratedText;
+use ctx_preset_import::{ImportError, Limits, decode};
 use ctx_types::{Diagnostic, Phrase, phrase};
-use serde_json::Value;
 
 use crate::codes;
-use crate::drafts::Draft;
 use crate::error::{Result, unusable};
 use crate::files::{self, Existing, FilesRead};
 use crate::schemas;
@@ -35,44 +33,28 @@ pub struct Migration {
 pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<Migration>, Box<Diagnostic>> {
     let name = files::name(path);
     let refused = |error: ImportError| Box::new(error.to_diagnostic());
-    let document = Document::read(&before, &name, &Limits::default()).map_err(refused)?;
-    let migrated = migrate_document(document.value.clone(), &engine.anchors).map_err(refused)?;
+    let migration = ctx_operations::migration::migrate(&before, &name, &engine.anchors).map_err(refused)?;
+    let migrated = migration.migrated;
     // Whatever changes is told.
-    if migrated.value == document.value || migrated.changes.is_empty() {
+    if migrated.value == migration.old || migrated.changes.is_empty() {
         return Ok(None);
     }
-    let text = decode(&before, &Limits::default()).map_err(refused)?;
-    let is_named_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-    let is_json =
-        document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
-    let (after, lost) = if is_json {
-        (files::edited(&before, &migrated.value).map_err(|reason| no_edit(&reason))?, Vec::new())
-    } else if let Some(text) = edited(&name, &before, &document.value, &migrated.value) {
-        (text.into_bytes(), Vec::new())
-    } else {
-        let lost = [comments::lost(&text), comments::lost_digits(&text)];
-        let text = schemas::with_line_of(&before, &write_document(&migrated.value));
-        (text.into_bytes(), lost.into_iter().flatten().collect())
+    let (after, lost) = match migration.text {
+        MigratedText::Json => {
+            (files::edited(&before, &migrated.value).map_err(|reason| no_edit(&reason))?, Vec::new())
+        }
+        MigratedText::InPlace(text) => (text.into_bytes(), Vec::new()),
+        MigratedText::Anew(new) => {
+            let text = decode(&before, &Limits::default()).map_err(refused)?;
+            let lost = [comments::lost(&text), comments::lost_digits(&text)];
+            let new = schemas::with_line_of(&before, &new);
+            (new.into_bytes(), lost.into_iter().flatten().collect())
+        }
     };
     // What is lost comes first: of very many findings only the first are shown.
     let changes = lost.into_iter().chain(migrated.changes);
     let changes = changes.map(|change| change.in_document(name.as_str())).collect();
     Ok(Some(Migration { path: path.to_owned(), format: migrated.format, before, after, changes }))
-}
-
-/// How many edits times bytes of YAML are made in place. Each edit walks the list that it is in: eight thousand of them
-/// in half a megabyte took a minute.
-const MOST_WORK: usize = 64 << 20;
-
-/// Replaces the bytes of what changed in a file of YAML; none where its text cannot express that, or it is too much.
-fn edited(name: &str, bytes: &[u8], old: &Value, new: &Value) -> Option<String> {
-    let edits = edits::between(old, new);
-    if edits.len().saturating_mul(bytes.len()) > MOST_WORK {
-        return None;
-    }
-    let mut draft = Draft::open(name, bytes).ok()?;
-    draft.edit_all(&edits).ok()?;
-    (draft.value() == Some(new)).then(|| draft.text().to_owned())
 }
 
 fn no_edit(reason: &Phrase) -> Box<Diagnostic> {

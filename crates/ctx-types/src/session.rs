@@ -95,6 +95,11 @@ impl Session {
         sound.map(|slot| (&slot.id, &slot.node))
     }
 
+    /// Returns the ids of all nodes in the order of the file, those of malformed ones too.
+    pub fn node_ids(&self) -> impl Iterator<Item = &NodeId> {
+        self.nodes.iter().map(|slot| &slot.id)
+    }
+
     /// Returns the id of the root, which is never sent.
     pub fn root_id(&self) -> &NodeId {
         &self.root_id

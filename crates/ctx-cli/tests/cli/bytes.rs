@@ -148,8 +148,21 @@ fn a_migrated_file_of_yaml_keeps_all_other_bytes() {
 }
 
 #[test]
-fn a_file_of_yaml_with_too_many_changes_is_written_anew_and_says_so() {
+fn a_file_of_yaml_with_many_changed_texts_keeps_all_other_bytes() {
     let entry = |n: usize| format!("- {{type: user_profile, content: User Profile}} # {n}\n");
+    let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
+    let folder = Folder::with(&[("a.yaml", &agent)]);
+    let told = folder.ctx("migrate a.yaml --write");
+    assert!(told.starts_with("exit code 0") && !told.contains("warning"), "{told}");
+    let after = std::fs::read_to_string(folder.path().join("a.yaml")).unwrap();
+    let (entries, rest) = (after.split(", content: ").skip(1), |n: usize| format!("}} # {n}\n"));
+    assert!(entries.enumerate().all(|(n, entry)| entry.contains("{{persona}}") && entry.contains(&rest(n))));
+    assert_eq!(after.lines().count(), agent.lines().count());
+}
+
+#[test]
+fn a_file_of_yaml_with_too_many_new_keys_is_written_anew_and_says_so() {
+    let entry = |n: usize| format!("- {{content: Hi, injectionStrategy: {{depth: 2}}}} # {n}\n");
     let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
     let told = Folder::with(&[("a.yaml", &agent)]).ctx("migrate a.yaml");
     assert!(

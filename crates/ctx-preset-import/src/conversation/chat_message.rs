@@ -4,10 +4,9 @@ use ctx_types::{Diagnostic, Fix, Reader, Role, excerpt, nearest, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
-use crate::conversation::linear::Messages;
+use crate::conversation::linear::{Message, Messages};
 use crate::conversation::tool_calls::{self, Calls};
 use crate::format::Format;
-use crate::kept;
 
 /// Reads a list of messages, each with its index in the document's list.
 pub(super) fn read(
@@ -25,32 +24,26 @@ pub(super) fn read(
 }
 
 /// Brings a message into the form of a node; what is displaced is kept beside it.
-fn repair(
-    mut message: Map<String, Value>,
-    index: usize,
-    calls: &mut Calls,
-    reader: &mut Reader,
-) -> Map<String, Value> {
-    let mut aside = Map::new();
+fn repair(mut message: Message, index: usize, calls: &mut Calls, reader: &mut Reader) -> Message {
     for link in ["parentId", "childrenIds", "lastSelectedChildId"] {
-        kept::displace(&mut message, link, &mut aside);
+        message.displace(link);
     }
-    id(&mut message, &mut aside, reader);
-    let role = role(&mut message, &mut aside, reader);
-    match role {
-        Role::Assistant => tool_calls::repair_calls(&mut message, &mut aside, index, calls, reader),
+    id(&mut message, reader);
+    match role(&mut message, reader) {
+        Role::Assistant => tool_calls::repair_calls(&mut message, index, calls, reader),
         Role::Tool => tool_calls::repair_result(&mut message, calls, reader),
         _ => {}
     }
-    rename_text(&mut message, "createdAt", "timestamp");
+    if rename_text(&mut message.map, "createdAt", "timestamp") {
+        message.note_move("createdAt", "/timestamp");
+    }
     reasoning(&mut message);
-    kept::add(&mut message, aside);
     message
 }
 
 /// Takes away an id that is none.
-fn id(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader: &mut Reader) {
-    let problem = match message.get("id") {
+fn id(message: &mut Message, reader: &mut Reader) {
+    let problem = match message.map.get("id") {
         None | Some(Value::Null) => return,
         Some(Value::String(id)) if !id.is_empty() => return,
         Some(Value::String(_)) => "the id is empty",
@@ -59,15 +52,15 @@ fn id(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader: 
     let message_id =
         Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; the message gets a new one", problem));
     reader.at_key("id", |reader| reader.report(message_id));
-    kept::displace(message, "id", aside);
+    message.displace("id");
 }
 
 /// The names of roles.
 const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
 /// Settles who speaks: the older `function` is a tool, and whoever is not known is the user.
-fn role(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader: &mut Reader) -> Role {
-    let given = message.get("role").and_then(Value::as_str);
+fn role(message: &mut Message, reader: &mut Reader) -> Role {
+    let given = message.map.get("role").and_then(Value::as_str);
     if let Some(role) = given.and_then(Role::parse) {
         return role;
     }
@@ -83,43 +76,43 @@ fn role(message: &mut Map<String, Value>, aside: &mut Map<String, Value>, reader
             Some(near) => unknown.guessing(near, Fix::text),
             None => unknown.with_help(phrase!("use `system`, `developer`, `user`, `assistant` or `tool`")),
         };
-        match message.contains_key("role") {
+        match message.map.contains_key("role") {
             true => reader.at_key("role", |reader| reader.report(unknown)),
             false => reader.report(unknown),
         }
     }
     let role = known.unwrap_or_default();
-    if let Some(foreign) = message.insert("role".to_owned(), Value::from(role.as_str())) {
-        aside.insert("role".to_owned(), foreign);
-    }
+    message.replace("role", Value::from(role.as_str()));
     role
 }
 
-/// Gives a text the name that a node has for it, unless the message has that one too.
-pub(super) fn rename_text(message: &mut Map<String, Value>, from: &str, to: &str) {
+/// Gives a text the name that a node has for it, unless the message has that one too; returns whether it has it then.
+pub(super) fn rename_text(message: &mut Map<String, Value>, from: &str, to: &str) -> bool {
     let is_free = message.get(to).is_none_or(Value::is_null);
     if !is_free || !message.get(from).is_some_and(Value::is_string) {
-        return;
+        return false;
     }
-    if let Some(text) = message.shift_remove(from) {
-        message.insert(to.to_owned(), text);
-    }
+    let text = message.shift_remove(from).unwrap_or_default();
+    message.insert(to.to_owned(), text);
+    true
 }
 
 /// Moves `reasoning_content`, which several providers put beside `content`, into the metadata.
-fn reasoning(message: &mut Map<String, Value>) {
-    if !message.get("reasoning_content").is_some_and(Value::is_string) {
+fn reasoning(message: &mut Message) {
+    let map = &mut message.map;
+    if !map.get("reasoning_content").is_some_and(Value::is_string) {
         return;
     }
-    let metadata = message.entry("metadata").or_insert(Value::Null);
+    let metadata = map.entry("metadata").or_insert(Value::Null);
     if metadata.is_null() {
         *metadata = Value::Object(Map::new());
     }
     if metadata.as_object().is_none_or(|metadata| metadata.contains_key("reasoningContent")) {
         return;
     }
-    let text = message.shift_remove("reasoning_content").unwrap_or_default();
-    if let Some(Value::Object(metadata)) = message.get_mut("metadata") {
+    let text = map.shift_remove("reasoning_content").unwrap_or_default();
+    if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
         metadata.insert("reasoningContent".to_owned(), text);
     }
+    message.note_move("reasoning_content", "/metadata/reasoningContent");
 }

@@ -1,15 +1,17 @@
 //! Sessions in two halves, as AIO Hub keeps them in memory: `{index, detail}`.
 
-use ctx_types::{Argument, Diagnostic, Divider, Persist, Reader, Session, excerpt, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, Persist, Reader, Session, excerpt, phrase, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::conversation::linear::kept_at;
 use crate::format::Format;
 use crate::imported::{Imported, Moved, relocate};
 use crate::kept;
 
-/// Joins the halves and reads the session; where they disagree, the half with the messages counts.
-pub(super) fn read(mut file: Map<String, Value>) -> Imported<Session> {
+/// Joins the halves and reads the session; where they disagree, the half with the messages counts. Adds where in the
+/// file something stands that is kept elsewhere, and where in the session that is.
+pub(super) fn read(mut file: Map<String, Value>, kept: &mut Vec<(String, String)>) -> Imported<Session> {
     let detail = take_object(&mut file, "detail");
     let index = take_object(&mut file, "index");
     let news = index.into_iter().filter(|(key, value)| detail.get(key) != Some(value));
@@ -18,12 +20,22 @@ pub(super) fn read(mut file: Map<String, Value>) -> Imported<Session> {
     flat.extend(detail);
     let (mut aside, around): (Map<_, _>, Map<_, _>) =
         file.into_iter().partition(|(key, _)| flat.contains_key(key));
+    let place = match kept::IMPORTED {
+        key if around.contains_key(key) => "",
+        key if from_index.iter().any(|moved| moved == key) => "/index",
+        _ => "/detail",
+    };
     flat.extend(around);
+    kept.extend(aside.keys().map(|key| kept_at("", key)));
+    let of_index = |key| format!("/imported/index/{}", pointer_step(key));
+    kept.extend(differing.keys().map(|key| (kept_at("/index", key).0, of_index(key))));
     let found = disagreement(&differing);
     if !differing.is_empty() {
         aside.insert("index".to_owned(), Value::Object(differing));
     }
-    kept::add(&mut flat, aside);
+    if kept::add(&mut flat, aside) {
+        kept.push(kept_at(place, kept::IMPORTED));
+    }
     join(flat, &from_index, found)
 }
 

@@ -1,6 +1,6 @@
 //! Lists of messages that become sessions without branches.
 
-use ctx_types::{Diagnostic, Node, Persist, Reader, Session, SessionHeader};
+use ctx_types::{Diagnostic, Node, Persist, Reader, Session, SessionHeader, pointer_step};
 use serde_json::{Map, Value, json};
 
 use crate::conversation::Placed;
@@ -18,32 +18,43 @@ pub(super) struct Messages {
     nodes: Vec<Node>,
     /// The index in the list of each node.
     indexes: Vec<usize>,
+    /// What was done with the fields of messages of which not all stay where they are.
+    fields: Vec<(usize, ReadFields)>,
     /// What stands around the list, and where.
     file: Map<String, Value>,
     file_place: String,
     /// The index in the list of what stands around it, if it was there.
     header: Option<usize>,
+    /// Where in the document parts stand that are kept in the header, and where they are there.
+    kept: Vec<(String, String)>,
     /// Findings, with pointers from the list.
     reader: Reader,
 }
 
 impl Messages {
     pub(super) fn new(format: Format, file: Map<String, Value>, place: &'static str) -> Self {
-        let (nodes, indexes, file_place) = (Vec::new(), Vec::new(), String::new());
-        Self { format, place, nodes, indexes, file, file_place, header: None, reader: Reader::new() }
-    }
-
-    /// Returns which items became what.
-    pub(super) fn placed(&self) -> Placed {
-        Placed { messages: self.indexes.clone(), header: self.header }
+        let (file_place, reader) = (String::new(), Reader::new());
+        let (nodes, indexes, fields, kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { format, place, nodes, indexes, fields, file, file_place, kept, header: None, reader }
     }
 
     /// Takes an item of the list for what other forms have around it.
     pub(super) fn set_file(&mut self, index: usize, item: Map<String, Value>) {
-        let around = std::mem::replace(&mut self.file, item);
-        kept::add(&mut self.file, around);
         self.file_place = format!("{}/{index}", self.place);
         self.header = Some(index);
+        let around = std::mem::replace(&mut self.file, item);
+        self.keep("", around);
+    }
+
+    /// Keeps parts of the file that stand at a place beside what stands around the list.
+    fn keep(&mut self, place: &str, aside: Map<String, Value>) {
+        let known = self.kept.len();
+        self.kept.extend(aside.keys().map(|key| kept_at(place, key)));
+        if kept::add(&mut self.file, aside) {
+            let before = self.kept.iter_mut().take(known);
+            before.for_each(|(_, to)| to.insert_str(0, "/imported"));
+            self.kept.push(kept_at(&self.file_place, kept::IMPORTED));
+        }
     }
 
     /// Adds a message; its `repair` brings the keys of a foreign object into ours.
@@ -53,17 +64,26 @@ impl Messages {
         &mut self,
         index: usize,
         item: Value,
-        repair: impl FnOnce(Map<String, Value>, &mut Reader) -> Map<String, Value>,
+        repair: impl FnOnce(Message, &mut Reader) -> Message,
     ) {
+        let mut read = ReadFields::default();
         let node = self.reader.at_index(index, |reader| {
             let item = match item {
-                Value::Object(map) => Value::Object(repair(map, reader)),
+                Value::Object(map) => {
+                    let message = repair(Message { map, ..Message::default() }, reader);
+                    let (map, fields) = message.finish();
+                    read = fields;
+                    Value::Object(map)
+                }
                 other => other,
             };
             Node::read(item, reader)
         });
         self.nodes.push(node);
         self.indexes.push(index);
+        if !read.moved.is_empty() || !read.kept.is_empty() {
+            self.fields.push((index, read));
+        }
     }
 
     /// Reports a finding about a message.
@@ -71,18 +91,108 @@ impl Messages {
         self.reader.at_index(index, |reader| reader.report(diagnostic));
     }
 
-    /// Chains the messages, and keeps what stood around them in the session's header.
-    pub(super) fn finish(self, name: &str, bad_lines: Vec<BadLine>) -> Imported<Session> {
+    /// Chains the messages, and keeps what stood around them in the session's header; also tells what became of what.
+    pub(super) fn finish(
+        mut self,
+        name: &str,
+        bad_lines: Vec<BadLine>,
+        placed: &mut Placed,
+    ) -> Imported<Session> {
+        self.keep_tree(bad_lines);
         let mut diagnostics = self.reader.finish();
         let (mut session, found) = Session::linear(file_stem(name), self.nodes);
         diagnostics.extend(found.into_iter().map(|finding| from_node(finding, &self.indexes)));
-        let (header, mut of_file) = header(self.file, bad_lines, file_stem(name));
+        let Self { indexes: messages, fields, header: item, kept, .. } = self;
+        *placed = Placed { messages, fields, header: item, kept };
+        let (header, mut of_file) = header(self.file, file_stem(name));
         session.header = header;
         relocate(&mut diagnostics, &[Moved { ours: "", theirs: self.place }]);
         relocate(&mut of_file, &[Moved { ours: "", theirs: &self.file_place }]);
         of_file.append(&mut diagnostics);
         Imported { value: session, format: self.format, diagnostics: of_file }
     }
+
+    /// Moves aside what the tree writes, and keeps lines that are no objects.
+    fn keep_tree(&mut self, bad_lines: Vec<BadLine>) {
+        let mut aside = Map::new();
+        for key in TREE_KEYS {
+            kept::displace(&mut self.file, key, &mut aside);
+        }
+        if !bad_lines.is_empty() {
+            let lines = bad_lines.into_iter().map(|bad| json!({ "line": bad.number, "text": bad.text }));
+            aside.insert("badLines".to_owned(), lines.collect());
+        }
+        let place = self.file_place.clone();
+        self.keep(&place, aside);
+    }
+}
+
+/// What the reader of a message did with its fields; all others stay where they are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadFields {
+    /// The fields that went to another place of the node, with that place.
+    pub(crate) moved: Vec<(&'static str, &'static str)>,
+    /// Where something stands that is kept elsewhere, and where in the node that is.
+    pub(crate) kept: Vec<(String, String)>,
+}
+
+/// A foreign message on its way into a node.
+#[derive(Debug, Default)]
+pub(super) struct Message {
+    pub(super) map: Map<String, Value>,
+    /// What is kept beside it.
+    aside: Map<String, Value>,
+    fields: ReadFields,
+}
+
+impl Message {
+    /// Moves a field aside.
+    pub(super) fn displace(&mut self, key: &str) {
+        kept::displace(&mut self.map, key, &mut self.aside);
+    }
+
+    /// Sets a field; what is there already is moved aside.
+    pub(super) fn replace(&mut self, key: &str, value: Value) {
+        if let Some(foreign) = self.map.insert(key.to_owned(), value) {
+            self.aside.insert(key.to_owned(), foreign);
+        }
+    }
+
+    /// Keeps items of a field that stand at these places below it.
+    pub(super) fn keep_items(&mut self, key: &str, items: Vec<(String, Value)>) {
+        let (places, items): (Vec<String>, Vec<Value>) = items.into_iter().unzip();
+        let places = places.into_iter().enumerate();
+        let kept = |(number, below)| (format!("/{key}{below}"), format!("/imported/{key}/{number}"));
+        self.fields.kept.extend(places.map(kept));
+        if !items.is_empty() {
+            self.aside.insert(key.to_owned(), Value::Array(items));
+        }
+    }
+
+    /// Records that a field went to another place of the node.
+    pub(super) fn note_move(&mut self, from: &'static str, to: &'static str) {
+        self.fields.moved.push((from, to));
+    }
+
+    fn finish(self) -> (Map<String, Value>, ReadFields) {
+        let Self { mut map, aside, mut fields } = self;
+        let is_kept = |key: &str| {
+            let of_field = |(from, _): &(String, String)| from.split('/').nth(1) == Some(key);
+            fields.kept.iter().any(of_field)
+        };
+        let kept: Vec<_> = aside.keys().filter(|key| !is_kept(key)).map(|key| kept_at("", key)).collect();
+        fields.kept.extend(kept);
+        if kept::add(&mut map, aside) {
+            fields.kept.push(kept_at("", kept::IMPORTED));
+        }
+        (map, fields)
+    }
+}
+
+/// Returns where a field of an object that stands at a place is, and where it is below the object when it was moved aside.
+pub(super) fn kept_at(place: &str, key: &str) -> (String, String) {
+    let key = pointer_step(key);
+    (format!("{place}/{key}"), format!("/imported/{key}"))
 }
 
 /// Points a finding about the n-th node at its message.
@@ -101,20 +211,7 @@ fn from_node(mut finding: Diagnostic, indexes: &[usize]) -> Diagnostic {
 /// Keys of a session's file that the tree writes.
 pub(super) const TREE_KEYS: [&str; 3] = ["nodes", "rootNodeId", "activeLeafId"];
 
-fn header(
-    mut file: Map<String, Value>,
-    bad_lines: Vec<BadLine>,
-    name: &str,
-) -> (SessionHeader, Vec<Diagnostic>) {
-    let mut aside = Map::new();
-    for key in TREE_KEYS {
-        kept::displace(&mut file, key, &mut aside);
-    }
-    if !bad_lines.is_empty() {
-        let lines = bad_lines.into_iter().map(|bad| json!({ "line": bad.number, "text": bad.text }));
-        aside.insert("badLines".to_owned(), lines.collect());
-    }
-    kept::add(&mut file, aside);
+fn header(file: Map<String, Value>, name: &str) -> (SessionHeader, Vec<Diagnostic>) {
     let unnamed = file.get("id").is_none_or(Value::is_null);
     let mut reader = Reader::new();
     let mut header = SessionHeader::read(Value::Object(file), &mut reader);

@@ -5,10 +5,9 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::conversation::chat_message::rename_text;
-use crate::conversation::linear::Messages;
+use crate::conversation::linear::{Message, Messages};
 use crate::format::Format;
 use crate::formats::sillytavern::note;
-use crate::kept;
 
 /// Reads the lines of a chat, each with its index in the document.
 ///
@@ -61,25 +60,25 @@ pub(super) const FOREIGN_KEYS: [&str; 13] = [
 ];
 
 /// Brings a message into the form of a node; what is displaced is kept beside it.
-fn repair(mut message: Map<String, Value>, reader: &mut Reader) -> Map<String, Value> {
-    let mut aside = Map::new();
+fn repair(mut message: Message, reader: &mut Reader) -> Message {
     for key in FOREIGN_KEYS {
-        kept::displace(&mut message, key, &mut aside);
+        message.displace(key);
     }
-    check_type(&message, "mes", "a text", Value::is_string, reader);
-    check_type(&message, "is_user", "true or false", Value::is_boolean, reader);
-    check_type(&message, "is_system", "true or false", Value::is_boolean, reader);
-    rename_text(&mut message, "mes", "content");
-    rename_text(&mut message, "send_date", "timestamp");
-    message.insert("role".to_owned(), Value::from(role(&message)));
-    if is_hidden(&message) {
-        message.insert("isEnabled".to_owned(), Value::Bool(false));
+    check_type(&message.map, "mes", "a text", Value::is_string, reader);
+    check_type(&message.map, "is_user", "true or false", Value::is_boolean, reader);
+    check_type(&message.map, "is_system", "true or false", Value::is_boolean, reader);
+    rename_text(&mut message.map, "mes", "content");
+    rename_text(&mut message.map, "send_date", "timestamp");
+    let role = role(&message.map);
+    message.map.insert("role".to_owned(), Value::from(role));
+    if is_hidden(&message.map) {
+        message.map.insert("isEnabled".to_owned(), Value::Bool(false));
     }
-    if let Some(reasoning) = take_reasoning(&mut message) {
+    if let Some(reasoning) = take_reasoning(&mut message.map) {
         let metadata = Map::from_iter([("reasoningContent".to_owned(), reasoning)]);
-        message.insert("metadata".to_owned(), Value::Object(metadata));
+        message.map.insert("metadata".to_owned(), Value::Object(metadata));
+        message.note_move("extra/reasoning", "/metadata/reasoningContent");
     }
-    kept::add(&mut message, aside);
     message
 }
 

@@ -6,6 +6,8 @@ use ctx_types::{Diagnostic, Reader, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
+use crate::conversation::chat_message::rename_text;
+use crate::conversation::linear::Message;
 use crate::kept;
 
 /// Calls of one message without an id of their own, which wait for their results.
@@ -20,18 +22,12 @@ pub(super) struct Calls {
 }
 
 /// Turns the `tool_calls` of an assistant message, or its older `function_call`, into `toolCalls`.
-pub(super) fn repair_calls(
-    message: &mut Map<String, Value>,
-    aside: &mut Map<String, Value>,
-    index: usize,
-    calls: &mut Calls,
-    reader: &mut Reader,
-) {
+pub(super) fn repair_calls(message: &mut Message, index: usize, calls: &mut Calls, reader: &mut Reader) {
     *calls = Calls::default();
-    if message.get("toolCalls").is_some_and(|own| !own.is_null()) {
+    if message.map.get("toolCalls").is_some_and(|own| !own.is_null()) {
         return;
     }
-    let Some((key, given)) = take_calls(message, reader) else { return };
+    let Some((key, given)) = take_calls(&mut message.map, reader) else { return };
     let mut read = Vec::new();
     let mut unread = Vec::new();
     for (position, call) in given.into_iter().enumerate() {
@@ -42,7 +38,8 @@ pub(super) fn repair_calls(
                 found
             }
             Err((call, problem)) => {
-                unread.push(call);
+                let below = if let Key::ToolCalls = key { format!("/{position}") } else { String::new() };
+                unread.push((below, call));
                 let bad = Diagnostic::error(
                     codes::TOOL_CALL,
                     phrase!("the tool call is not read: {problem}", problem),
@@ -58,10 +55,9 @@ pub(super) fn repair_calls(
             reader.at_key(key.as_str(), |reader| at_call(reader, found));
         }
     }
-    if !unread.is_empty() {
-        aside.insert(key.as_str().to_owned(), Value::Array(unread));
-    }
-    message.insert("toolCalls".to_owned(), Value::Array(read));
+    message.note_move(key.as_str(), "/toolCalls");
+    message.keep_items(key.as_str(), unread);
+    message.map.insert("toolCalls".to_owned(), Value::Array(read));
 }
 
 /// Where a message has its calls.
@@ -102,20 +98,20 @@ fn take_calls(message: &mut Map<String, Value>, reader: &mut Reader) -> Option<(
 }
 
 /// Turns the `tool_call_id` of a result into `toolCallId`; without one it answers the call that waits.
-pub(super) fn repair_result(message: &mut Map<String, Value>, calls: &mut Calls, reader: &mut Reader) {
+pub(super) fn repair_result(message: &mut Message, calls: &mut Calls, reader: &mut Reader) {
     const OWN: &str = "toolCallId";
-    if message.get(OWN).is_some_and(|own| !own.is_null()) {
+    if message.map.get(OWN).is_some_and(|own| !own.is_null()) {
         return;
     }
-    match message.get("tool_call_id") {
+    match message.map.get("tool_call_id") {
         Some(Value::String(_)) => {
-            let id = message.shift_remove("tool_call_id").unwrap_or_default();
-            message.insert(OWN.to_owned(), id);
+            rename_text(&mut message.map, "tool_call_id", OWN);
+            message.note_move("tool_call_id", "/toolCallId");
         }
         None | Some(Value::Null) => {
-            let name = message.get("name").and_then(Value::as_str);
+            let name = message.map.get("name").and_then(Value::as_str);
             if let Some(id) = calls.take(name) {
-                message.insert(OWN.to_owned(), Value::from(id));
+                message.map.insert(OWN.to_owned(), Value::from(id));
             }
         }
         Some(other) => reader.at_key("tool_call_id", |reader| reader.wrong_type("a text", other)),
@@ -149,11 +145,6 @@ impl Calls {
             }
         }
     }
-}
-
-/// Returns whether a call can be read.
-pub(crate) fn is_call(call: &Value) -> bool {
-    call.as_object().is_some_and(|call| problem_of(call).is_none())
 }
 
 /// Turns `{id, type, function: {name, arguments}}` or `{id, name, arguments}` into a stored call.

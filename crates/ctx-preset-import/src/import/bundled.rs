@@ -9,7 +9,7 @@ use crate::format::stem;
 use crate::formats::aio_hub::{BUNDLED, BUNDLED_PLACE};
 use crate::imported::{Imported, Moved, relocate};
 use crate::loose::{Object, said, text};
-use crate::report::{Change, FieldStatus, FileReport, Target};
+use crate::report::{Change, FieldStatus, FileReport};
 use crate::worldbook;
 
 /// What the items of an agent's books came to.
@@ -50,11 +50,11 @@ pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
         let below =
             rest.strip_prefix("content").filter(|below| below.is_empty() || below.starts_with('/'))?;
         if let Some(number) = taken.get(item.parse::<usize>().ok()?)? {
-            let to = Target::At(format!("/worldbooks/{number}{below}"));
+            let to = Some(format!("/worldbooks/{number}{below}"));
             return Some(Change { status: row.status, to, note: row.note });
         }
         let own = row.pointer.strip_prefix("/agents/0").filter(|_| is_export).unwrap_or(row.pointer);
-        Some(Change { status: FieldStatus::Kept, to: Target::At(own.to_owned()), note: None })
+        Some(Change { status: FieldStatus::Kept, to: Some(own.to_owned()), note: None })
     });
     if is_export {
         relocate(&mut found, &[Moved { ours: "", theirs: "/agents/0" }]);
@@ -62,7 +62,6 @@ pub(super) fn place_books(report: &mut FileReport, brought: Brought) {
     let path = report.path.clone();
     report.diagnostics.extend(found.into_iter().map(|finding| finding.in_document(path.as_str())));
     report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    super::rows::mark_as_kept(report);
 }
 
 /// Returns whether a book has the name of the file that an agent names, or else that of the book.

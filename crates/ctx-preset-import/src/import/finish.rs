@@ -6,9 +6,9 @@ use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, excerpt, p
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, SourceObject};
-use super::merge::Winner;
+use super::merge::{Winner, rows};
 use super::scripts::{Scripts, named};
-use super::{Import, bundled, rows};
+use super::{Import, bundled};
 use crate::codes;
 use crate::format::Format;
 use crate::formats::sillytavern::arrange::Arrangement;
@@ -21,7 +21,7 @@ use crate::formats::sillytavern::{parameters, processors, templates};
 use crate::kept;
 use crate::loose::Object;
 use crate::record::Record;
-use crate::report::{Change, Extent, FieldStatus, FileReport, Target};
+use crate::report::{Change, Extent, FieldStatus, FileReport};
 use crate::source::Source;
 
 impl Gathered {
@@ -273,7 +273,7 @@ impl Gathered {
         for (field, id) in arrangement.system_prompt() {
             let pointer = format!("{}/{field}", prompt.at);
             report.fields.change(|row| {
-                let to = Target::At(format!("/presetMessages/{id}/content"));
+                let to = Some(format!("/presetMessages/{id}/content"));
                 let change = Change { status: FieldStatus::Mapped, to, note: None };
                 (row.pointer == pointer).then_some(change)
             });

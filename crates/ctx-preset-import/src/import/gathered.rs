@@ -3,10 +3,11 @@
 use ctx_types::{Agent, Diagnostic, RegexPreset, phrase};
 use serde_json::Value;
 
+use super::merge::{self, rows};
 use super::sources::{Named, Source};
 use super::take::{DocumentContext, Use};
 use super::weight::Allowance;
-use super::{Asset, AssetContent, Import, ImportOptions, SourceFile, merge, rows};
+use super::{Asset, AssetContent, Import, ImportOptions, SourceFile};
 use crate::codes;
 use crate::container;
 use crate::document::ends_with;
@@ -194,21 +195,16 @@ impl Gathered {
         if let Some(rows) = taken.rows {
             report.fields = rows;
         }
-        rows::mark_as_kept(&mut report);
         if has_persona {
             merge::supersede_persona(&mut report, &kept_at);
         }
         if is_second {
             rows::supersede(&mut report, &kept_at, "another file of the kind was given before", |_| true);
         }
-        rows::migrate(&mut report);
         match taken.used {
             Use::Whole => {}
             Use::Superseded => rows::refuse(&mut report, "another file of the kind was given before"),
-            Use::Unreadable => {
-                rows::refuse(&mut report, "the file cannot be read as what it seems to be");
-                report.format = None;
-            }
+            Use::Unreadable => report.format = None,
         }
         report.diagnostics =
             report.diagnostics.into_iter().map(|finding| finding.in_document(report.path.as_str())).collect();

@@ -1,10 +1,11 @@
 //! Who wins where files say the same: the first of a kind, an agent, the file that is nearer to the form that is made.
 
+pub(super) mod rows;
+
 use ctx_types::{Diagnostic, Persist as _, Reader, UserProfile, phrase};
 use serde_json::Value;
 
 use super::gathered::Gathered;
-use super::rows;
 use crate::codes;
 use crate::format::Format;
 use crate::report::{FieldReport, FileReport};

@@ -5,7 +5,7 @@ use ctx_types::{Diagnostic, RegexPreset};
 use super::gathered::{Gathered, SourceObject};
 use crate::formats::sillytavern::regex_scripts::{LIST, TakenScripts};
 use crate::imported::{Moved, relocate};
-use crate::report::{Change, Target};
+use crate::report::Change;
 
 /// Scripts that become a list of rules.
 pub(super) struct Scripts {
@@ -71,7 +71,7 @@ impl Gathered {
         let Some(report) = self.made.report.files.get_mut(report) else { return };
         report.fields.change(|row| {
             let rest = row.to.filter(|_| row.pointer.starts_with(at))?.strip_prefix(LIST)?;
-            let to = Target::At(format!("/regexConfig/presets/{number}{rest}"));
+            let to = Some(format!("/regexConfig/presets/{number}{rest}"));
             Some(Change { status: row.status, to, note: row.note })
         });
     }

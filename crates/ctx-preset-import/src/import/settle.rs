@@ -7,10 +7,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Import;
-use crate::report::{Change, FieldReport, FieldStatus, NOWHERE, Target};
-use places::{Outline, Places};
-
-pub(super) use places::steps;
+use crate::report::{Change, FieldReport, FieldStatus, NOWHERE};
+use places::{Outline, Places, steps};
 
 /// Leads each row that names a processor or an entry to its number, and each that leads to what is not there, such
 /// as an empty text that is not written, to what is around it. O(rows).
@@ -54,16 +52,16 @@ impl Settling<'_> {
         }
         let numbered = self.numbered(to);
         let nearest = nearest(numbered.as_deref().unwrap_or(to), |to| self.places.has(to));
-        let to = (nearest != to).then(|| Target::At(nearest.to_owned()))?;
+        let to = (nearest != to).then(|| Some(nearest.to_owned()))?;
         Some(Change { status: row.status, to, note: row.note })
     }
 
     /// Finds what a book displaced beside it; what is not there at all is kept nowhere.
     fn kept_row(&self, row: FieldReport<'_>, to: &str) -> Option<Change> {
         if let Some(place) = self.places.displaced(to) {
-            return Some(Change { status: row.status, to: Target::At(place), note: row.note });
+            return Some(Change { status: row.status, to: Some(place), note: row.note });
         }
-        let lost = Change { status: FieldStatus::Unsupported, to: Target::Nowhere, note: Some(NOWHERE) };
+        let lost = Change { status: FieldStatus::Unsupported, to: None, note: Some(NOWHERE) };
         (!self.places.has(to)).then_some(lost)
     }
 
@@ -78,7 +76,7 @@ impl Settling<'_> {
 }
 
 /// Returns the nearest place around another that is there.
-pub(super) fn nearest(mut to: &str, mut is_there: impl FnMut(&str) -> bool) -> &str {
+fn nearest(mut to: &str, mut is_there: impl FnMut(&str) -> bool) -> &str {
     while let (false, Some((around, _))) = (is_there(to), to.rsplit_once('/')) {
         to = around;
     }

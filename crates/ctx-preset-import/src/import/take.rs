@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::gathered::{Gathered, SourceObject, unused};
 use super::sources::Source;
-use super::{ImportOptions, NamedBook, NamedConversation, SourceFile, conversations, rows};
+use super::{ImportOptions, NamedBook, NamedConversation, SourceFile, conversations};
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
 use crate::format::{Format, help_unknown, stem};
@@ -17,12 +17,16 @@ use crate::formats::sillytavern::preset::EXPORTED;
 use crate::formats::sillytavern::regex_scripts::{self, LIST};
 use crate::formats::sillytavern::settings::Settings;
 use crate::formats::sillytavern::templates;
+use crate::imported::Imported;
 use crate::loose::object;
 use crate::record::Record;
 use crate::report::{Extent, FieldReports};
 use crate::source;
 use crate::worldbook::{self, Draft};
 use crate::{agent, codes, conversation, profile, read_regex_scripts};
+
+const UNREADABLE: &str = "the file cannot be read as what it seems to be";
+
 /// What was done with a document.
 pub(super) struct Outcome {
     /// What is worth knowing about it.
@@ -36,10 +40,6 @@ pub(super) struct Outcome {
 impl Outcome {
     fn whole(found: Vec<Diagnostic>) -> Self {
         Self { found, used: Use::Whole, rows: None }
-    }
-
-    fn unreadable(error: &ImportError) -> Self {
-        Self { found: vec![error.to_diagnostic()], used: Use::Unreadable, rows: None }
     }
 
     /// Adds what was found before.
@@ -82,6 +82,12 @@ impl DocumentContext<'_> {
         let record = Record::with_room(self.extent);
         let taken = take(source::Source::new(document, &record));
         (taken, record.rows(document, &format!("/imported/{}", self.key), self.extent))
+    }
+
+    /// Tells that a document cannot be read as what it seems to be, so that nothing is made of it.
+    fn unreadable(&self, error: &ImportError, document: &Value) -> Outcome {
+        let ((), rows) = self.record(document, |file| file.lose_all(UNREADABLE));
+        Outcome { found: vec![error.to_diagnostic()], used: Use::Unreadable, rows: Some(rows) }
     }
 
     /// Returns the rows of a document of which nothing is taken yet.
@@ -182,13 +188,13 @@ impl Gathered {
             Ok((imported, placed)) => {
                 let name = stem(on.file.name).to_owned();
                 let place = format!("/conversations/{}", self.made.conversations.len());
-                let (document, session, placed, place) = (value, &imported.value, &placed, &*place);
-                let made = conversations::Made { format, document, session, placed, place };
-                let rows = conversations::rows(&made, on.extent);
+                let (session, placed, place) = (&imported.value, &placed, &*place);
+                let made = conversations::Made { format, session, placed, place };
+                let ((), rows) = on.record(value, |file| conversations::take(file, &made));
                 self.made.conversations.push(NamedConversation { name, session: imported.value });
                 Outcome::whole(imported.diagnostics).with_rows(rows)
             }
-            Err(error) => Outcome::unreadable(&error).with_rows(rows::unread(value)),
+            Err(error) => on.unreadable(&error, value),
         }
     }
 
@@ -198,32 +204,29 @@ impl Gathered {
         let limits = &options.limits;
         match format {
             Format::Agent | Format::AgentExport | Format::PresetFile | Format::PresetList => {
-                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
-                let taken = match agent::read_value(value, &options.anchors) {
-                    Ok(imported) => {
-                        if self.agent.is_none() {
-                            self.agent_report = self.made.report.files.len();
-                        }
-                        first(&mut self.agent, imported.value, "agent").after(imported.diagnostics)
-                    }
-                    Err(error) => Outcome::unreadable(&error),
+                let (imported, moves) = match agent::read_value(value.clone(), &options.anchors) {
+                    Ok(read) => read,
+                    Err(error) => return on.unreadable(&error, &value),
                 };
-                taken.with_rows(rows)
+                let Imported { value: agent, diagnostics, .. } = imported;
+                let take = |file: source::Source<'_>| aio_hub::take_agent(format, file, &diagnostics, &moves);
+                let ((), rows) = on.record(&value, take);
+                if self.agent.is_none() {
+                    self.agent_report = self.made.report.files.len();
+                }
+                first(&mut self.agent, agent, "agent").after(diagnostics).with_rows(rows)
             }
             Format::Profile | Format::PlainText => {
-                let ((), rows) = on.record(&value, |file| aio_hub::take(format, file));
-                let read = match value {
-                    value @ Value::Object(_) => Ok(profile::read_value(value)),
+                let read = match &value {
+                    Value::Object(_) => Ok(profile::read_value(value.clone())),
                     _ => profile::read_profile(file.bytes, file.name, limits),
                 };
-                let taken = match read {
-                    Ok(imported) => {
-                        let taken = first(&mut self.made.profile, imported.value, "profile");
-                        taken.after(imported.diagnostics)
-                    }
-                    Err(error) => Outcome::unreadable(&error),
+                let Imported { value: profile, diagnostics, .. } = match read {
+                    Ok(imported) => imported,
+                    Err(error) => return on.unreadable(&error, &value),
                 };
-                taken.with_rows(rows)
+                let ((), rows) = on.record(&value, |file| aio_hub::take_profile(file, &diagnostics));
+                first(&mut self.made.profile, profile, "profile").after(diagnostics).with_rows(rows)
             }
             Format::RisuModule => {
                 let taken = self.take_module(&value, stem(file.name), on);
@@ -256,7 +259,7 @@ impl Gathered {
                 self.add_book(imported.value, name);
                 Outcome::whole(imported.diagnostics).with_rows(rows)
             }
-            Err(error) => Outcome::unreadable(&error).with_rows(rows::unread(&value)),
+            Err(error) => on.unreadable(&error, &value),
         }
     }
 

@@ -94,7 +94,7 @@ fn export(mut value: Value, anchors: &AnchorRegistry) -> (Value, Vec<Diagnostic>
 fn list(entries: Value, place: &str, anchors: &AnchorRegistry) -> (Value, Vec<Diagnostic>) {
     let file = Value::Object(Map::from_iter([("presetMessages".to_owned(), entries)]));
     let mut agent = Agent::read(file, &mut Reader::new());
-    let mut changes = super::spellings(&mut agent, anchors);
+    let (mut changes, _) = super::spellings(&mut agent, anchors);
     relocate(&mut changes, &[Moved { ours: "/presetMessages", theirs: place }]);
     let entries = agent.write().get_mut("presetMessages").map(Value::take);
     (entries.unwrap_or_else(|| Value::Array(Vec::new())), changes)
@@ -109,8 +109,7 @@ fn preset_file(mut file: Map<String, Value>, anchors: &AnchorRegistry) -> (Value
         all = changes;
     }
     if let Some(parameters) = file.get_mut("parameters") {
-        all.extend(crate::parameters::custom(parameters));
-        all.extend(crate::parameters::rules(parameters));
+        all.extend(crate::parameters::migrate(parameters).0);
     }
     (Value::Object(file), all)
 }

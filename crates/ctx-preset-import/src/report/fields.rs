@@ -56,15 +56,9 @@ pub(crate) struct RowFacts {
 /// What becomes of a row after all.
 pub(crate) struct Change {
     pub(crate) status: FieldStatus,
-    pub(crate) to: Target,
+    /// Where it is then; none for what is nowhere.
+    pub(crate) to: Option<String>,
     pub(crate) note: Option<&'static str>,
-}
-
-/// Where a field goes after all.
-pub(crate) enum Target {
-    Same,
-    Nowhere,
-    At(String),
 }
 
 /// How many leaves a document has, and how many bytes the pointers to them.
@@ -156,9 +150,8 @@ impl FieldReports {
             changed.is_sure &= status == row.status;
             changed.is_alike &= note == self.view(&row).note;
             match to {
-                Target::Same => {}
-                Target::Nowhere => changed.to = NONE,
-                Target::At(place) => {
+                None => changed.to = NONE,
+                Some(place) => {
                     changed.start = self.text.len();
                     let pointer = row.start..row.start + row.pointer as usize;
                     self.text.extend_from_within(pointer);

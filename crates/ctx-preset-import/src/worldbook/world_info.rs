@@ -12,6 +12,7 @@ pub(super) fn take(book: Source<'_>, place: &str) {
     book.at("originalData").keep_all("what the file was converted from; nothing reads it");
     book.at("extensions").keep_all("of other applications");
     Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| book.at(key).all_into(key));
+    book.refuse_unread::<Worldbook>(|key| key != "entries");
     book.at("entries").list().into("/entries");
     take_entries(book.at("entries"), place);
 }
@@ -31,6 +32,7 @@ pub(super) fn take_entry(entry: Source<'_>) {
             field.all_into(known);
         }
     }
+    entry.refuse_unread::<WorldbookEntry>(|_| true);
     take_mirrored(entry);
     for editor in ["addMemo", "displayIndex"] {
         entry.at(editor).any().alike(EDITOR).into(editor);

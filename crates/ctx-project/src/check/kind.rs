@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ctx_engine::Format;
+use ctx_operations::check::DocumentKind;
 
 /// What a file is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,15 @@ pub enum Kind {
     Case,
     /// `ctx.toml`: defaults for the command line.
     Config,
+}
+
+impl From<DocumentKind> for Kind {
+    fn from(kind: DocumentKind) -> Self {
+        match kind {
+            DocumentKind::Format(format) => Self::Format(format),
+            DocumentKind::RequestBody => Self::RequestBody,
+        }
+    }
 }
 
 impl Kind {

@@ -9,7 +9,7 @@ mod value;
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Entry, Item, Key, Table, TableLike, Value};
 
-use super::edit::{Edit, EditError, index, unescaped};
+use ctx_operations::document_edit::{Edit, EditError, index, unescaped};
 
 /// Returns the text after edits, one after the other; whether it holds what was asked for is for the caller to see.
 pub(super) fn edited(text: &str, edits: &[Edit]) -> Result<String, EditError> {

@@ -3,25 +3,33 @@
 //! What reads our nouns takes each field that a noun has. One that only applications look at is approximated, and any
 //! other is kept beside them.
 
+use ctx_types::codes::WRONG_TYPE;
 use ctx_types::{
-    Agent, Character, Greeting, InjectionStrategy, ModelMatch, PresetGroup, PresetMessage, RegexConfig,
-    RegexDepths, RegexPreset, RegexRule, RegexStages, StoredAttachment, UserProfile, pointer_step,
+    Agent, Character, Diagnostic, Greeting, InjectionStrategy, ModelMatch, PresetGroup, PresetMessage,
+    RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages, StoredAttachment, UserProfile,
+    pointer_step,
 };
 use serde_json::Value;
 
 use super::{BUNDLED, is_of_export};
+use crate::codes;
 use crate::format::Format;
 use crate::formats::sillytavern::parameters::SAMPLERS;
+use crate::imported::Moves;
 use crate::kept::{IMPORTED, has_room};
+use crate::report::NOT_READ;
 use crate::source::Source;
 use crate::worldbook::Draft;
-use crate::{greetings, parameters};
 
 pub(crate) const SHOWN: &str = "for applications that show it; no context depends on it";
 const LISTED: &str = "the order of the list says what follows what";
 const ENVELOPE: &str = "says what the file is, and is written again on export";
 const GREETING: &str = "an old import left a greeting among the entries";
 const OLDER: &str = "an older spelling of `processors`";
+const FEWER: &str = "less by the greetings";
+const TEMPLATE: &str = "the default template of the anchor stands for it";
+const STRATEGY: &str = "the type that the other fields say";
+const PARAMS: &str = "stands under `params`";
 
 /// Fields that are read of an agent though none of its noun's.
 const OF_AGENT: [&str; 7] =
@@ -45,15 +53,42 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// Takes the fields of a document of AIO Hub.
-pub(crate) fn take(format: Format, file: Source<'_>) {
+/// Takes the fields of a document from which an agent was read, with what that found and moved.
+pub(crate) fn take_agent(format: Format, file: Source<'_>, found: &[Diagnostic], moves: &Moves) {
     match format {
-        Format::AgentExport => export(file),
-        Format::PresetList => entries(placed(file, "/presetMessages"), None),
-        Format::PresetFile => preset_file(placed(file, "")),
-        Format::Profile => profile(placed(file, "/profile")),
-        Format::PlainText => drop(file.any().into("/profile/content")),
-        _ => agent(placed(file, "")),
+        Format::AgentExport => export(file, moves),
+        Format::PresetList => entries(placed(file, "/presetMessages"), moves),
+        Format::PresetFile => preset_file(placed(file, ""), moves),
+        _ => agent(placed(file, ""), moves),
+    }
+    take_found(file, found);
+}
+
+/// Takes the fields of a profile, with what reading it found.
+pub(crate) fn take_profile(file: Source<'_>, found: &[Diagnostic]) {
+    if file.object().is_none() {
+        file.any().into("/profile/content");
+        return;
+    }
+    profile(placed(file, "/profile"));
+    take_found(file, found);
+}
+
+/// Records for values what reading found in them, or made of them.
+fn take_found(file: Source<'_>, found: &[Diagnostic]) {
+    for finding in found {
+        let at = finding.location.pointer.as_deref().map(|pointer| file.at_pointer(pointer));
+        match (finding.code, at) {
+            (WRONG_TYPE, Some(value)) => value.keep_all(NOT_READ),
+            (codes::MIGRATED_TEMPLATE, Some(content)) => content.nearly_stay(TEMPLATE),
+            (codes::MIGRATED_STRATEGY, Some(strategy)) => {
+                strategy.at("type").or(strategy).any().nearly(STRATEGY).stay();
+            }
+            (codes::MIGRATED_PARAMETERS, Some(custom)) => {
+                custom.all_nearly(PARAMS, "/parameters/custom/params".to_owned());
+            }
+            _ => {}
+        }
     }
 }
 
@@ -81,7 +116,7 @@ pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
     }
 }
 
-fn export(file: Source<'_>) {
+fn export(file: Source<'_>, moves: &Moves) {
     let file = file.lead_to("").keep_at("/imported/envelope");
     for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
         field.all_together(ENVELOPE, "");
@@ -90,7 +125,7 @@ fn export(file: Source<'_>) {
         if index > 0 {
             other.lead_to("").keep_at(format!("/imported/envelope/agents/{}", index - 1));
         } else if let Some(first) = other.object() {
-            agent(placed(other, ""));
+            agent(placed(other, ""), moves);
             let own = first.get(IMPORTED).and_then(Value::as_object);
             if own.is_none_or(|own| !has_room(own, [])) && has_envelope(file) {
                 other.at(IMPORTED).keep_at("/imported/imported");
@@ -112,16 +147,19 @@ fn has_envelope(file: Source<'_>) -> bool {
     })
 }
 
-fn agent(file: Source<'_>) {
+fn agent(file: Source<'_>, moves: &Moves) {
     shown(file, &AGENT_SHOWN, SHOWN);
+    if !moves.greetings.is_empty() {
+        file.at("displayPresetCount").nearly_stay(FEWER);
+    }
     noun(file, Agent::KEYS);
     file.stay_each(&OF_AGENT);
     noun(file.at("character"), Character::KEYS);
     noun(file.at("character/depthPrompt"), &["prompt", "depth", "role"]);
-    entries(file.at("presetMessages"), file.at("greetings").value());
+    entries(file.at("presetMessages"), moves);
     list(file.at("presetGroups"), |group| noun(group, PresetGroup::KEYS));
     list(file.at("greetings"), |greeting| noun(greeting, Greeting::KEYS));
-    take_parameters(file.at("parameters"));
+    take_parameters(file.at("parameters"), moves);
     regex(file.at("regexConfig"));
     noun(file.at("variableConfig"), &["enabled", "definitions"]);
     let time = file.at("virtualTimeConfig");
@@ -135,13 +173,14 @@ fn agent(file: Source<'_>) {
 
 const ASSET: [&str; 8] = ["id", "path", "filename", "type", "description", "group", "usage", "extension"];
 
-/// Takes the entries of a preset, from which greetings move as [`greetings::gather`] has it.
-fn entries(given: Source<'_>, greetings: Option<&Value>) {
-    let items = given.value().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let Some(moves) = greetings::moving(items, greetings) else { return list(given, entry) };
+/// Takes the entries of a preset, of which some may have become greetings.
+fn entries(given: Source<'_>, moves: &Moves) {
+    if moves.greetings.is_empty() {
+        return list(given, entry);
+    }
     given.stay_divided();
     let mut numbers = [0, 0];
-    for ((_, item), is_greeting) in given.items().zip(moves) {
+    for ((_, item), is_greeting) in given.items().zip(moves.greetings.iter().copied()) {
         let name = if is_greeting { "greetings" } else { "presetMessages" };
         let number = &mut numbers[usize::from(is_greeting)];
         let item = placed(item, &format!("/{name}/{number}"));
@@ -184,7 +223,7 @@ fn regex(config: Source<'_>) {
 const SAMPLER_NAMES: [&str; 5] = ["top_p", "top_k", "max_tokens", "frequency_penalty", "presence_penalty"];
 
 /// Takes the settings of an agent: samplers, the size of the context, processors, compression.
-fn take_parameters(given: Source<'_>) {
+fn take_parameters(given: Source<'_>, moves: &Moves) {
     given.stay_divided();
     for name in SAMPLERS.iter().map(|(_, name)| *name).chain(SAMPLER_NAMES) {
         match name {
@@ -203,13 +242,11 @@ fn take_parameters(given: Source<'_>) {
     for name in ["maxContextTokens", "retainedCharacters"] {
         management.at(name).plain_number().stay();
     }
-    if let Some(moves) = given.value().and_then(parameters::moving) {
-        formatters(given.at("contextPostProcessing/rules"), moves);
-    }
+    formatters(given.at("contextPostProcessing/rules"), &moves.rules);
 }
 
 /// Takes formatter rules, of which each became a setting of a processor or stays among the others that did not.
-fn formatters(rules: Source<'_>, moves: Vec<Option<usize>>) {
+fn formatters(rules: Source<'_>, moves: &[Option<usize>]) {
     let mut left = 0_usize..;
     for ((_, rule), number) in rules.items().zip(moves) {
         let Some(number) = number else {
@@ -229,9 +266,9 @@ fn formatters(rules: Source<'_>, moves: Vec<Option<usize>>) {
     }
 }
 
-fn preset_file(file: Source<'_>) {
-    agent(file);
-    entries(placed(file.at("messages"), "/presetMessages"), file.at("greetings").value());
+fn preset_file(file: Source<'_>, moves: &Moves) {
+    agent(file, moves);
+    entries(placed(file.at("messages"), "/presetMessages"), moves);
     let groups = file.at("groups");
     if file.at("presetGroups").value().is_none() && groups.value().is_some_and(Value::is_array) {
         list(placed(groups, "/presetGroups"), |group| noun(group, PresetGroup::KEYS));

@@ -9,17 +9,18 @@ const NO_DEPTH: &str = "the note stands at no depth";
 
 /// Takes the fields of a message.
 pub(crate) fn take_line(line: Source<'_>) {
+    line.any().into("");
     for (_, version) in line.at("swipes").items() {
         version.text().nearly(VERSIONS).stay();
     }
     line.at("swipes").refuse_fields();
     line.at("swipe_id").whole(0).nearly(VERSIONS).stay();
-    line.at("mes").text().into("/content");
+    line.at("mes").filled().text().into("/content");
     line.at("name").text().into("/name");
     line.at("is_user").flag().into("/role");
-    line.at("is_system").flag().into("/isEnabled");
-    line.at("send_date").text().into("/timestamp");
-    line.at("extra/reasoning").text().into("/metadata/reasoningContent");
+    let hidden = line.at("is_system");
+    hidden.flag().into(if hidden.as_bool() == Some(true) { "/isEnabled" } else { "" });
+    line.at("send_date").filled().text().into("/timestamp");
     line.at("extra/type").named(&["narrator"]).into("/role");
 }
 

@@ -164,7 +164,7 @@ fn slot_of<'v, 't>(kept: &'v Kept, below: &'t str) -> Option<(Cow<'t, str>, Opti
 }
 
 /// Finds what is some steps below a value, as [`Value::pointer`] does, without a copy of each step.
-pub(in crate::import) fn steps<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
+pub(super) fn steps<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
     match pointer.strip_prefix('/') {
         Some(below) => below.split('/').try_fold(value, step),
         None => pointer.is_empty().then_some(value),

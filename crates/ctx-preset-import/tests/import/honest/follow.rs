@@ -206,6 +206,27 @@ fn a_row_of_a_chat_a_book_or_a_module_tells_its_place() {
         ],
     );
     check_rows(
+        &json!([
+            { "role": "assistant", "id": "a", "tool_calls": [{ "function": { "name": "n" } }, 5], "createdAt": "t" },
+            null,
+            { "role": "robot", "id": "a", "timestamp": "s", "createdAt": "t", "parentId": "p", "imported": 1 },
+        ]),
+        &[
+            "/0/role mapped /conversations/0/nodes/a/role",
+            "/0/id mapped /conversations/0/nodes/a/id",
+            "/0/tool_calls/0/function/name approximated /conversations/0/nodes/a/toolCalls",
+            "/0/tool_calls/1 kept /conversations/0/nodes/a/imported/tool_calls/0",
+            "/0/createdAt mapped /conversations/0/nodes/a/timestamp",
+            "/1 kept /conversations/0/nodes/n1",
+            "/2/role kept /conversations/0/nodes/n2/imported/role",
+            "/2/id unsupported -",
+            "/2/timestamp mapped /conversations/0/nodes/n2/timestamp",
+            "/2/createdAt kept /conversations/0/nodes/n2/createdAt",
+            "/2/parentId kept /conversations/0/nodes/n2/imported/parentId",
+            "/2/imported kept /conversations/0/nodes/n2/imported/imported",
+        ],
+    );
+    check_rows(
         &json!({ "kind": "memory", "entries": [{ "keywords": ["k"], "entry": "e", "own": 1 }] }),
         &[
             "/kind kept /worldbooks/0/imported/file/kind",
@@ -215,11 +236,13 @@ fn a_row_of_a_chat_a_book_or_a_module_tells_its_place() {
         ],
     );
     check_rows(
-        &json!({ "entries": { "7": { "key": ["k"], "content": "c", "own": 1 } } }),
+        &json!({ "entries": { "7": { "key": ["k"], "content": "c", "own": 1, "depth": "x" } }, "name": 5 }),
         &[
             "/entries/7/key/0 mapped /worldbooks/0/entries/7/key/0",
             "/entries/7/content mapped /worldbooks/0/entries/7/content",
             "/entries/7/own kept /worldbooks/0/entries/7/own",
+            "/entries/7/depth kept /worldbooks/0/entries/7/depth",
+            "/name kept /worldbooks/0/imported/name",
         ],
     );
     check_rows(

@@ -58,7 +58,7 @@ pub(crate) fn chat() -> BoxedStrategy<Value> {
         header["chat_metadata"] = metadata;
         header
     });
-    let lines = prop::collection::vec(line(), 1..4);
+    let lines = prop::collection::vec(prop_oneof![9 => line(), 1 => wrong()], 1..4);
     (prop::option::weighted(0.8, header), lines)
         .prop_map(|(header, lines)| header.into_iter().chain(lines).collect())
         .boxed()
@@ -76,7 +76,8 @@ fn message() -> BoxedStrategy<Value> {
         ("timestamp", text()),
         ("reasoning_content", text()),
         ("name", text()),
-        ("tool_calls", list(call, 2)),
+        ("tool_calls", list(prop_oneof![4 => call.clone(), 1 => wrong()].boxed(), 3)),
+        ("function_call", prop_oneof![call, wrong()].boxed()),
         ("tool_call_id", text()),
         ("toolCallId", text()),
         ("parentId", text()),
@@ -97,7 +98,7 @@ fn message() -> BoxedStrategy<Value> {
 
 /// Messages as a list or under `messages`.
 pub(crate) fn messages() -> BoxedStrategy<Value> {
-    let items = || prop::collection::vec(message(), 1..4);
+    let items = || prop::collection::vec(prop_oneof![9 => message(), 1 => wrong()], 1..4);
     let around = object(vec![("id", text()), ("name", text()), ("nodes", wrong().boxed())]);
     prop_oneof![
         items().prop_map(Value::from),

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, Item, RawString, Table, Value};
 
 use super::{position, set_members, table_of, value};
-use crate::drafts::edit::{Edit, EditError};
+use ctx_operations::document_edit::{Edit, EditError};
 
 /// A list without its brackets: the values, and what stands between them.
 struct Parts {

@@ -4,7 +4,7 @@ use serde_json::{Number, Value as Json};
 use toml_edit::{InlineTable, Value};
 
 use super::{list, set_members};
-use crate::drafts::edit::EditError;
+use ctx_operations::document_edit::EditError;
 
 /// Gives a value; of tables and lists only what differs is written anew.
 pub(super) fn replace(old: &mut Value, new: &Json) -> Result<(), EditError> {

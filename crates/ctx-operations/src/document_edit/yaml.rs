@@ -1,7 +1,8 @@
 //! Edits of a YAML text.
 //!
 //! Scalars, keys and items of flow lists are replaced in the lossless tree of `yaml-edit`. Items of block lists are
-//! ranges of lines, so that the comment lines directly above an item go where it goes.
+//! ranges of lines, so that the comment lines directly above an item go where it goes. Of very many scalars the bytes are
+//! replaced at their places, all in one pass: an edit of the tree walks the list that it is in.
 
 use std::ops::Range;
 use std::str::FromStr as _;
@@ -10,19 +11,59 @@ use ctx_preset_import::write_document;
 use serde_json::Value;
 use yaml_edit::{AsYaml, Document, Mapping, ScalarValue, Sequence, YamlNode};
 
-use super::edit::{Edit, EditError, index, unescaped};
+use super::{Edit, EditError, index, unescaped};
+use crate::edits::{replaced, value_in_text};
+use crate::locate::Places;
 
 /// Whether a text is written in the quotes of the one that it replaces, which cannot express every text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quotes {
+enum Quotes {
     Kept,
     Chosen,
 }
 
-/// Returns the text after edits, one after the other; whether it holds what was asked for is for the caller to see.
+/// From how many edits on scalars are replaced at their places.
+const MANY: usize = 100;
+
+/// Returns the text after edits, one after the other; `old` is what the text holds, and `holds` tells whether a text
+/// holds what was asked for.
+///
+/// # Errors
+///
+/// The text cannot express the edits, or not all of them together.
+pub fn edited(
+    text: &str,
+    edits: &[Edit],
+    old: &Value,
+    holds: &dyn Fn(&str) -> bool,
+) -> Result<String, EditError> {
+    if edits.len() >= MANY && edits.iter().all(|edit| edit.is_of_scalar(old)) {
+        return with_scalars(text, edits).filter(|text| holds(text)).ok_or(EditError::ChangesMore);
+    }
+    // Most texts fit into the quotes of the one before; only for others is the text written again.
+    match in_tree_or_lines(text, edits, Quotes::Kept)? {
+        text if holds(&text) => return Ok(text),
+        _ if edits.len() > 1 => return Err(EditError::ChangesMore),
+        _ => {}
+    }
+    let text = in_tree_or_lines(text, edits, Quotes::Chosen)?;
+    holds(&text).then_some(text).ok_or(EditError::ChangesMore)
+}
+
+/// Replaces the bytes of scalars by those of others; none where that cannot be said. O(bytes of the text).
+fn with_scalars(text: &str, edits: &[Edit]) -> Option<String> {
+    let places = Places::find(text, edits.iter().map(Edit::pointer));
+    let replacement = |edit: &Edit| match edit {
+        Edit::Set { pointer, value } => value_in_text(text, places.at(pointer)?, value, true).ok(),
+        _ => None,
+    };
+    replaced(text, edits.iter().map(replacement).collect::<Option<Vec<_>>>()?)
+}
+
+/// Makes edits in the tree, or in the lines of block lists.
 ///
 /// The text is read once for edits of scalars and keys in a row, and once for edits of the items of one block list.
-pub(super) fn edited(text: &str, edits: &[Edit], quotes: Quotes) -> Result<String, EditError> {
+fn in_tree_or_lines(text: &str, edits: &[Edit], quotes: Quotes) -> Result<String, EditError> {
     let mut text = text.to_owned();
     let mut rest = edits;
     while !rest.is_empty() {

@@ -1,8 +1,12 @@
-//! One edit, as it changes a value.
+//! One edit of a document that is written again: as it changes its value, and the bytes of its text in YAML.
+
+mod yaml;
 
 use ctx_types::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use yaml::edited as edited_yaml;
 
 /// One change at a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,8 +109,18 @@ impl Edit {
         }
     }
 
+    /// Returns whether the edit puts a scalar in the place of another one of a value.
+    pub fn is_of_scalar(&self, root: &Value) -> bool {
+        let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
+        matches!(self, Self::Set { pointer, value } if is_scalar(value) && root.pointer(pointer).is_some_and(is_scalar))
+    }
+
     /// Makes the edit in a value; returns whether the value is another one.
-    pub(super) fn apply(&self, root: &mut Value) -> Result<bool, EditError> {
+    ///
+    /// # Errors
+    ///
+    /// The pointer is none, or leads to nothing that the edit can change.
+    pub fn apply(&self, root: &mut Value) -> Result<bool, EditError> {
         let pointer = self.pointer();
         if !is_pointer(pointer) {
             return Err(EditError::BadPointer(pointer.to_owned()));
@@ -162,6 +176,45 @@ impl Edit {
     }
 }
 
+/// Writes edits into a text that holds a value, so that it holds another one.
+pub type Write<'w> = &'w dyn Fn(&str, &[Edit], &Value, &Value) -> Result<String, EditError>;
+
+/// Returns a text after edits, all at once as far as it can be written so; `value` is what it held before, and holds then.
+///
+/// # Errors
+///
+/// An edit cannot be made; `value` is then anything between.
+pub fn edit_all(
+    text: &str,
+    edits: &[Edit],
+    value: &mut Value,
+    write: Write<'_>,
+) -> Result<String, EditError> {
+    let mut wanted = value.clone();
+    let mut made = Vec::new();
+    for edit in edits {
+        if edit.apply(&mut wanted)? {
+            made.push(edit.clone());
+        }
+    }
+    if made.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let (first, second) = made.split_at(made.len() / 2);
+    match write(text, &made, value, &wanted) {
+        Ok(text) => {
+            *value = wanted;
+            Ok(text)
+        }
+        // Some may need what others do not, as another kind of quotes.
+        Err(EditError::ChangesMore) if !first.is_empty() => {
+            let text = edit_all(text, first, value, write)?;
+            edit_all(&text, second, value, write)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 fn replace(old: &mut Value, new: &Value) -> bool {
     let is_other = old != new;
     if is_other {
@@ -182,12 +235,13 @@ fn is_pointer(text: &str) -> bool {
         && text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']))
 }
 
-pub(super) fn unescaped(step: &str) -> String {
+/// Returns what a step of a pointer says.
+pub fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
 /// Returns an index of a list: digits without a zero before them.
-pub(super) fn index(key: &str) -> Option<usize> {
+pub fn index(key: &str) -> Option<usize> {
     let is_plain = key == "0" || (!key.starts_with('0') && key.bytes().all(|byte| byte.is_ascii_digit()));
     key.parse().ok().filter(|_| is_plain)
 }
