@@ -43,8 +43,10 @@ mod lines;
 mod postings;
 mod reasons;
 mod records;
+mod run;
 mod search;
 mod session_index;
+mod steps;
 mod terms;
 #[cfg(test)]
 mod tests;

@@ -78,17 +78,18 @@ impl ContextProcessor for RecallProcessor {
             return Ok(());
         }
         let kept = cx.blackboard.get::<KeptRecall>().cloned().unwrap_or_default();
-        let is_known = {
-            let path = kept.follow(cx.inputs.session, cx.config.is_on(BRANCHES));
-            path.index().finding().into_iter().for_each(|finding| cx.report(finding));
+        let (session, with_branches) = (cx.inputs.session, cx.config.is_on(BRANCHES));
+        let (print, is_known) = {
+            let path = kept.follow(session, with_branches);
+            path.index().findings().into_iter().for_each(|finding| cx.report(finding));
             // What was said before says nothing by itself.
-            path.index().knows(&question.now())
+            (path.print(), path.index().knows(&question.now()))
         };
         let near = meaning::ranked(cx, &kept, &question.now()).await?;
         cx.checkpoint()?;
         let found = is_known || !near.is_empty();
         let recalled = found.then(|| {
-            let path = kept.follow(cx.inputs.session, cx.config.is_on(BRANCHES));
+            let path = kept.again(print, session, with_branches);
             let hits = if is_known { path.index().search(&parts) } else { Vec::new() };
             let hits = if near.is_empty() { hits } else { joined(&hits, &near) };
             Writing { cx, path: &path, hits: &hits, query: &parts }.fitted(&Sent::of(cx))

@@ -22,7 +22,7 @@ pub struct RecallAnswer {
     /// The message that a request would get; none if nothing was found, or nothing that fits.
     pub recalled: Option<Recalled>,
     /// What was not searched.
-    pub finding: Option<Diagnostic>,
+    pub findings: Vec<Diagnostic>,
 }
 
 impl RecallQuery<'_> {
@@ -41,7 +41,7 @@ impl RecallQuery<'_> {
             role: Role::System,
             meter,
         });
-        RecallAnswer { recalled, finding: nodes.index().finding() }
+        RecallAnswer { recalled, findings: nodes.index().findings() }
     }
 }
 

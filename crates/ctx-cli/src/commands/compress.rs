@@ -147,7 +147,7 @@ fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
         let (compression, recalled) = match input {
             Some(input) => {
                 let asked = pass.pipeline.compress_for(&messages, protection, input);
-                (asked.compression, Some(RecallAnswer { recalled: asked.recalled, finding: None }))
+                (asked.compression, Some(RecallAnswer { recalled: asked.recalled, findings: Vec::new() }))
             }
             None => (pass.pipeline.compress(&messages, protection), None),
         };

@@ -38,7 +38,8 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
     };
     let query = RecallQuery { text: &text, budget: arguments.budget, with_branches: arguments.branches };
     let answer = query.search(&conversation.value, &counting.meter());
-    found.extend(answer.finding.clone().map(|finding| finding.in_document(files::name(&path))));
+    let findings = answer.findings.iter().cloned();
+    found.extend(findings.map(|finding| finding.in_document(files::name(&path))));
     show::findings(language, &sources, &found);
     match arguments.json {
         true => show::json(&answer.to_json())?,

@@ -48,9 +48,7 @@ impl CompressionPipeline<'_> {
         }
         let paired = plan.messages();
         let mut index = RecallIndex::default();
-        for message in paired {
-            index.push(message);
-        }
+        index.extend(paired);
         let mut is_kept = vec![false; paired.len()];
         for step in plan.steps.iter().filter(|step| step.action == Action::Keep) {
             is_kept.get_mut(step.range.clone()).into_iter().for_each(|kept| kept.fill(true));
@@ -70,7 +68,7 @@ impl CompressionPipeline<'_> {
             meter: self.meter(),
         });
         report.budget = budget;
-        report.diagnostics.extend(index.finding());
+        report.diagnostics.extend(index.findings());
         if let Some(recalled) = &recalled {
             messages.push(recalled.message.clone());
             report.output_count += 1;

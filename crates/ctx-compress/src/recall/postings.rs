@@ -1,173 +1,196 @@
 //! Postings: in which records each word occurs, in little memory.
 
-use crate::request::WordTable;
+use crate::recall::run::{Entry, HASH_BITS, Run, Writer};
+use crate::recall::steps::{Posting, append, newest_first};
 
 /// For each word, by its hash, the records that have it, newest first, so that a search may stop before the oldest.
 ///
-/// A word that one record has once takes 8 bytes and the free places of a table; any other takes 16 more, and 1 or 2
-/// for each record but the newest. Words are told apart by 38 bits of their hashes: of a million, two take each other
-/// for the same once or twice.
+/// What is new waits for some company, is then sorted and becomes a run; 16 runs of like size become one. So each
+/// occurrence is written a few times, always in order, where a table would wait for the memory at each. A word takes
+/// some 5 bytes, and each record that has it 1 or 2. Words are told apart by 38 bits of their hashes: of a million,
+/// two take each other for the same once or twice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings {
-    /// For each word the record that has it once, or with [`LIST`] the number of its list.
-    words: WordTable<32>,
-    lists: Vec<List>,
-    /// The slices of all lists.
-    bytes: Vec<u8>,
+    /// The oldest first.
+    runs: Vec<Run>,
+    /// What is in no run yet: bits of a hash, and how many records there are between `base` and the one that has it.
+    recent: Vec<u64>,
+    base: u32,
+    /// How many occurrences are in runs.
+    in_runs: usize,
+}
+
+/// Postings to be read: what waits is in order.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    postings: &'a Postings,
+    recent: Vec<u64>,
 }
 
 /// A word that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WordId(u32);
-
-const LIST: u32 = 1 << 31;
-
-/// How many records there may be: their numbers and that of a list share 32 bits.
-pub(super) const MOST_RECORDS: usize = LIST as usize - 2;
-
-/// How many bytes all slices may have: places in them are 32 bits.
-const MOST_BYTES: usize = u32::MAX as usize - 2 * SLICE.1;
-
-/// The records of a word.
-#[derive(Clone, Copy, Debug)]
-struct List {
-    /// The newest record.
-    last: u32,
-    /// How many records there are.
-    count: u32,
-    /// Where the newest slice begins.
-    slice: u32,
-    /// How many slices there are.
-    slices: u16,
-    /// How many bytes of the newest are free.
-    free: u8,
-    /// How often the newest record has the word.
-    times: u8,
+#[derive(Clone, Debug)]
+pub(super) struct Word<'a> {
+    /// How many records have it.
+    pub(super) count: u32,
+    /// Those of each run, the newest run first.
+    runs: Vec<&'a [u8]>,
+    /// Those that are in no run, oldest first.
+    recent: Vec<Posting>,
 }
 
-/// The least and the greatest number of bytes in a slice; each has 4 more than the one before.
-///
-/// So what a list leaves free, and what it takes to lead from slice to slice, are both near the root of its length.
-const SLICE: (usize, usize) = (6, 250);
+/// How many occurrences wait until they become a run: one for so many that are in runs, within these bounds.
+const RECENT: (usize, usize) = (256, 16 * 1_024);
+const IN_RUNS: usize = 32;
 
-/// The bytes before a slice that say where the one before begins; the first has none.
-const LINK: usize = size_of::<u32>();
+/// How many bits a run of the next size has more in its length: 16 times as many occurrences.
+const TIER_BITS: u32 = 4;
 
-fn slice_len(slices: u16) -> usize {
-    (SLICE.0 + 4 * usize::from(slices.saturating_sub(1))).min(SLICE.1)
-}
+/// Which part of the largest run all others may have together, where an index grows: one of these.
+const SETTLED: usize = 3;
+
+/// The bits of what waits that say which record.
+const RECORD_BITS: u32 = u64::BITS - HASH_BITS;
+
+/// How many records there may be.
+pub(super) const MOST_RECORDS: usize = 1 << 31;
+
+/// How many bytes there may be: places in them are 32 bits.
+const MOST_BYTES: usize = 1 << 31;
 
 impl Postings {
-    /// Notes that a record has a word so many times, at least once. Records come in ascending order, each once.
-    pub(super) fn push(&mut self, word: u64, record: u32, times: u8) {
-        match self.words.find(word) {
-            None if times == 1 => self.words.set(word, record),
-            None => {
-                let list = self.begin(record, times);
-                self.words.set(word, list);
+    /// Notes the words of a record, each as often as it occurs; records come in ascending order, each once.
+    pub(super) fn push(&mut self, words: &[u64], record: u32) {
+        if self.recent.len() >= (self.in_runs / IN_RUNS).clamp(RECENT.0, RECENT.1)
+            || record - self.base >= 1 << RECORD_BITS
+        {
+            self.seal();
+        }
+        if self.recent.is_empty() {
+            self.base = record;
+        }
+        if self.recent.capacity() < self.recent.len() + words.len() {
+            self.recent.reserve_exact(words.len() + self.recent.len() / 8);
+        }
+        let between = u64::from(record - self.base);
+        self.recent.extend(words.iter().map(|word| word >> RECORD_BITS << RECORD_BITS | between));
+    }
+
+    /// Makes a run of what waits, and one of several that are alike.
+    fn seal(&mut self) {
+        self.recent.sort_unstable();
+        let words = self.recent.chunk_by(|a, b| hash(*a) == hash(*b));
+        let len = self.recent.len();
+        let run = Run::with_room(len, len * 8, len);
+        let (mut writer, mut records) = (Writer::new(run), Vec::new());
+        for same in words {
+            records.clear();
+            let mut count = 0;
+            for posting in postings(same, self.base) {
+                append(&mut records, posting);
+                count += 1;
             }
-            Some(list) if list & LIST != 0 => self.append((list ^ LIST) as usize, record, times),
-            Some(first) => {
-                let list = self.begin(first, 1);
-                self.words.set(word, list);
-                self.append((list ^ LIST) as usize, record, times);
-            }
+            let hash = same.first().copied().map_or(0, hash);
+            writer.add(Entry { hash, count, records: &records });
+        }
+        self.in_runs += len;
+        self.recent.clear();
+        self.runs.push(writer.finish());
+        while let Some(from) = self.first_alike() {
+            self.join(from);
         }
     }
 
-    fn begin(&mut self, record: u32, times: u8) -> u32 {
-        make_room(&mut self.lists);
-        self.lists.push(List { last: record, count: 1, slice: 0, slices: 0, free: 0, times });
-        LIST | u32::try_from(self.lists.len() - 1).unwrap_or_default()
+    /// Makes one run of all, which is the least memory and the quickest to search. O(occurrences).
+    pub(super) fn settle(&mut self) {
+        if !self.recent.is_empty() {
+            self.seal();
+        }
+        while self.runs.len() > 1 {
+            self.join(self.runs.len().saturating_sub(Run::MOST_JOINED));
+        }
+        (self.recent, self.base) = (Vec::new(), 0);
+        self.runs.shrink_to_fit();
     }
 
-    /// Writes the way back from a record to the one before: in groups of 7 bits, the lowest first, doubled, and with 1
-    /// added where a byte follows that says how often that one has the word. A slice is filled from its end, so that
-    /// the newest is read first; free bytes are 0, with which no step begins.
-    fn append(&mut self, at: usize, record: u32, times: u8) {
-        let Some(list) = self.lists.get_mut(at) else { return };
-        let mut code = [0; LONGEST];
-        let len = encoded(record - list.last, list.times, &mut code);
-        let start = usize::from(list.free).checked_sub(len).unwrap_or_else(|| {
-            let before = list.slice;
-            list.slices = list.slices.saturating_add(1);
-            let (link, len_of_slice) = (if list.slices > 1 { LINK } else { 0 }, slice_len(list.slices));
-            let begin = self.bytes.len() + link;
-            let end = begin + len_of_slice;
-            if self.bytes.capacity() < end {
-                self.bytes.reserve_exact(self.bytes.len() / 8 + LINK + SLICE.1);
-            }
-            self.bytes.extend_from_slice(before.to_le_bytes().get(..link).unwrap_or_default());
-            self.bytes.resize(end, 0);
-            list.slice = u32::try_from(begin).unwrap_or_default();
-            len_of_slice - len
-        });
-        let begin = list.slice as usize + start;
-        if let Some((bytes, code)) = self.bytes.get_mut(begin..begin + len).zip(code.get(..len)) {
-            bytes.copy_from_slice(code);
-        }
-        list.free = u8::try_from(start).unwrap_or_default();
-        (list.last, list.count, list.times) = (record, list.count + 1, times);
+    /// Returns whether the runs but the largest have so much that one of all is worth the work.
+    pub(super) fn is_scattered(&self) -> bool {
+        let largest = self.runs.iter().map(Run::size).max().unwrap_or_default();
+        (self.in_runs - largest) * SETTLED > largest
+    }
+
+    fn join(&mut self, from: usize) {
+        let joined = Run::joined(self.runs.get(from..).unwrap_or_default());
+        self.runs.truncate(from);
+        self.runs.push(joined);
+    }
+
+    /// Returns the first of the newest runs that are as small as the last one, if they are enough to be joined.
+    fn first_alike(&self) -> Option<usize> {
+        let tier = |run: &Run| run.size().max(1).ilog2() / TIER_BITS;
+        let last = tier(self.runs.last()?);
+        let alike = self.runs.iter().rev().take_while(|run| tier(run) <= last).count();
+        (alike >= 1 << TIER_BITS).then(|| self.runs.len() - alike.min(Run::MOST_JOINED))
     }
 
     /// Returns whether nothing more can be written.
-    pub(super) const fn is_full(&self) -> bool {
-        self.bytes.len() >= MOST_BYTES
+    pub(super) fn is_full(&self) -> bool {
+        self.runs.iter().map(Run::len).sum::<usize>() >= MOST_BYTES
     }
 
-    /// Returns a word that some record has.
-    pub(super) fn find(&self, word: u64) -> Option<WordId> {
-        self.words.find(word).map(WordId)
-    }
-
-    /// Returns how many records have a word.
-    pub(super) fn count(&self, word: WordId) -> u32 {
-        self.list(word).map_or(1, |list| list.count)
-    }
-
-    fn list(&self, word: WordId) -> Option<&List> {
-        self.lists.get((word.0 & LIST != 0).then_some(word.0 ^ LIST)? as usize)
-    }
-
-    /// Visits the newest records that have a word, `most` at the most, with how often; returns how many.
-    pub(super) fn each(&self, word: WordId, most: usize, mut visit: impl FnMut(u32, u8)) -> usize {
-        if most == 0 {
-            return 0;
-        }
-        let Some(list) = self.list(word) else {
-            visit(word.0, 1);
-            return 1;
-        };
-        let (mut record, mut visited) = (list.last, 1);
-        visit(record, list.times);
-        let mut begin = list.slice as usize;
-        for slices in (1..=list.slices).rev() {
-            let slice = self.bytes.get(begin..begin + slice_len(slices)).unwrap_or_default();
-            let mut bytes = slice.iter().copied().skip_while(|byte| *byte == 0);
-            while let Some((step, times)) = decoded(&mut bytes) {
-                if visited == most {
-                    return visited;
-                }
-                record -= step;
-                visit(record, times);
-                visited += 1;
-            }
-            begin = self.link(begin);
-        }
-        visited
-    }
-
-    /// Returns where the slice before another begins.
-    fn link(&self, begin: usize) -> usize {
-        let link = begin.checked_sub(LINK).and_then(|link| self.bytes.get(link..begin));
-        let link: Option<[u8; LINK]> = link.and_then(|link| link.try_into().ok());
-        link.map_or(0, |link| u32::from_le_bytes(link) as usize)
+    /// Makes them ready to be read.
+    pub(super) fn reader(&self) -> Reader<'_> {
+        let mut recent = self.recent.clone();
+        recent.sort_unstable();
+        Reader { postings: self, recent }
     }
 
     /// Returns the bytes of memory that it takes.
     pub(super) fn memory(&self) -> usize {
-        self.words.memory() + self.lists.capacity() * size_of::<List>() + self.bytes.capacity()
+        let runs: usize = self.runs.iter().map(Run::memory).sum();
+        runs + self.runs.capacity() * size_of::<Run>() + self.recent.capacity() * size_of::<u64>()
     }
+}
+
+impl<'a> Reader<'a> {
+    /// Returns a word that some record has.
+    pub(super) fn find(&self, word: u64) -> Option<Word<'a>> {
+        let bits = word >> RECORD_BITS;
+        let mut found = Word { count: 0, runs: Vec::new(), recent: Vec::new() };
+        for entry in self.postings.runs.iter().rev().filter_map(|run| run.find(bits)) {
+            found.count += entry.count;
+            found.runs.push(entry.records);
+        }
+        let from = self.recent.partition_point(|one| hash(*one) < bits);
+        let recent = self.recent.get(from..).unwrap_or_default();
+        let same = recent.partition_point(|one| hash(*one) == bits);
+        found.recent.extend(postings(recent.get(..same).unwrap_or_default(), self.postings.base));
+        found.count += u32::try_from(found.recent.len()).unwrap_or_default();
+        (found.count > 0).then_some(found)
+    }
+}
+
+impl Word<'_> {
+    /// Returns the records that have it, the newest first.
+    pub(super) fn newest_first(&self) -> impl Iterator<Item = Posting> {
+        let runs = self.runs.iter().flat_map(|records| newest_first(records));
+        self.recent.iter().rev().copied().chain(runs)
+    }
+}
+
+/// Returns the bits of a hash of what waits.
+const fn hash(waiting: u64) -> u64 {
+    waiting >> RECORD_BITS
+}
+
+/// Returns the records of what waits of one word, in ascending order.
+fn postings(same: &[u64], base: u32) -> impl Iterator<Item = Posting> {
+    same.chunk_by(|a, b| a == b).map(move |same| {
+        let between = same.first().map_or(0, |one| one & ((1 << RECORD_BITS) - 1));
+        Posting {
+            record: base + u32::try_from(between).unwrap_or_default(),
+            times: u8::try_from(same.len()).unwrap_or(u8::MAX),
+        }
+    })
 }
 
 /// Grows by an eighth, where doubling would leave half of the memory empty.
@@ -177,96 +200,80 @@ pub(super) fn make_room<T>(list: &mut Vec<T>) {
     }
 }
 
-/// The longest step: 33 bits, and how often.
-const LONGEST: usize = 6;
-
-/// Writes a step, and how often the word occurs; returns the bytes taken.
-fn encoded(difference: u32, times: u8, into: &mut [u8; LONGEST]) -> usize {
-    let mut rest = u64::from(difference) << 1 | u64::from(times > 1);
-    let mut len = 0;
-    for byte in into.iter_mut() {
-        let low = u8::try_from(rest & 0x7F).unwrap_or_default();
-        rest >>= 7;
-        *byte = low | if rest > 0 { 0x80 } else { 0 };
-        len += 1;
-        if rest == 0 {
-            break;
-        }
-    }
-    if times > 1 {
-        into[len.min(LONGEST - 1)] = times;
-        len += 1;
-    }
-    len
-}
-
-fn decoded(bytes: &mut impl Iterator<Item = u8>) -> Option<(u32, u8)> {
-    let (mut number, mut shift) = (0_u64, 0);
-    loop {
-        let byte = bytes.next()?;
-        number |= u64::from(byte & 0x7F) << shift;
-        shift += 7;
-        if byte & 0x80 == 0 {
-            break;
-        }
-    }
-    let times = if number & 1 == 1 { bytes.next()? } else { 1 };
-    let difference = u32::try_from(number >> 1).ok().filter(|difference| *difference > 0)?;
-    Some((difference, times))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
 
-    /// Checks that what was pushed for some words is read again, the newest first.
+    /// Checks that what was pushed of each record is read again, the newest first.
     #[track_caller]
-    fn check(pushed: &[(u64, u32, u8)]) {
-        let mut postings = Postings::default();
-        for (word, record, times) in pushed {
-            postings.push(*word << 58, *record, *times);
-        }
-        for word in 0..4 {
-            let of_word = pushed.iter().rev().filter(|(of, ..)| *of == word);
-            let written: Vec<(u32, u8)> = of_word.map(|(_, record, times)| (*record, *times)).collect();
-            let Some(found) = postings.find(word << 58) else {
-                assert!(written.is_empty());
-                continue;
-            };
-            for most in [0, 1, written.len() / 2, usize::MAX] {
-                let mut read = Vec::new();
-                let visited = postings.each(found, most, |record, times| read.push((record, times)));
-                assert_eq!((visited, &*read), (read.len(), &written[..written.len().min(most)]));
+    fn check(pushed: &BTreeMap<u32, Vec<(u64, u8)>>) {
+        let spread = |word: u64| word.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let (mut postings, mut expected) = (Postings::default(), BTreeMap::<u64, Vec<Posting>>::new());
+        for (record, words) in pushed {
+            let occurrences = words.iter().flat_map(|(word, times)| vec![spread(*word); usize::from(*times)]);
+            postings.push(&occurrences.collect::<Vec<u64>>(), *record);
+            for (word, times) in words {
+                expected.entry(*word).or_default().push(Posting { record: *record, times: *times });
             }
-            assert_eq!(postings.count(found) as usize, written.len());
         }
+        let reader = postings.reader();
+        for (word, expected) in expected {
+            let found = reader.find(spread(word)).unwrap();
+            assert_eq!(found.count as usize, expected.len());
+            assert!(found.newest_first().eq(expected.into_iter().rev()), "{word}");
+        }
+        assert!(reader.find(spread(u64::MAX)).is_none());
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_was_written_is_read(steps in prop::collection::vec((0..4_u64, prop_oneof![1..40_u32, 1..9_000_000_u32], prop_oneof![4 => Just(1_u8), 1 => 1..=255_u8]), 1..200)) {
-            let mut record = 0;
-            let pushed: Vec<(u64, u32, u8)> = steps.into_iter().map(|(word, step, times)| {
-                record += step;
-                (word, record, times)
-            }).collect();
-            check(&pushed);
+        fn what_was_written_is_read(records in prop::collection::vec((prop_oneof![1..40_u32, 1..90_000_000_u32], prop::collection::btree_map(prop_oneof![0..4_u64, 0..3_000_u64], prop_oneof![4 => Just(1_u8), 1 => 1..=255_u8], 1..80)), 1..40)) {
+            let mut next = 0_u32;
+            let pushed = records.into_iter().map(|(step, words)| {
+                next = next.saturating_add(step);
+                (next, words.into_iter().collect())
+            });
+            check(&pushed.collect());
         }
     }
 
     #[test]
-    fn long_lists_are_read_to_their_end() {
-        let pushed: Vec<(u64, u32, u8)> =
-            (0..100_000).map(|n| (u64::from(n % 7 == 0), n * 3, 1 + u8::from(n % 5 == 0))).collect();
-        check(&pushed);
+    fn many_records_and_words_are_told_apart() {
+        let words = |n: u32| {
+            let rare = u64::from(n);
+            vec![(10 + rare % 700, 1), (1_000 + rare, 1), (rare % 3, 1 + u8::from(n.is_multiple_of(5)))]
+        };
+        check(&(0..20_000).map(|n| (n * 3, words(n))).collect());
     }
 
     #[test]
-    fn a_word_that_is_not_there_is_not_found() {
-        assert_eq!(Postings::default().find(7), None);
+    fn what_is_settled_is_one_run_with_the_same_words() {
+        let mut postings = Postings::default();
+        let word = |n: u32| u64::from(n % 4_001) << 40;
+        (0..30_000).for_each(|n| postings.push(&[word(n)], n));
+        let read = |postings: &Postings| -> Vec<Vec<Posting>> {
+            let of = |n: u32| postings.reader().find(word(n)).unwrap().newest_first().collect();
+            (0..40).map(|n| of(n * 100)).collect()
+        };
+        let before = read(&postings);
+        postings.settle();
+        assert_eq!((read(&postings), postings.runs.len()), (before, 1));
+        postings.push(&[word(0)], 40_000);
+        assert_eq!(read(&postings)[0][0], Posting { record: 40_000, times: 1 });
+    }
+
+    #[test]
+    fn there_are_few_runs() {
+        let mut postings = Postings::default();
+        for record in 0..400_000 {
+            postings.push(&[u64::from(record) << 30], record);
+            assert!(postings.runs.len() <= 3 * 16, "{} runs", postings.runs.len());
+        }
     }
 }

@@ -26,7 +26,7 @@ impl QueryWords {
         let terms = index.terms(query);
         let looked_for = |stem: &str| {
             let hash = word_hash(stem);
-            terms.iter().any(|term: &Term| term.hash == hash).then_some(hash)
+            terms.iter().any(|term: &Term<'_>| term.hash == hash).then_some(hash)
         };
         let mut words = Self(Vec::new());
         each_query_text(query, |text, _| {
@@ -41,11 +41,11 @@ impl QueryWords {
     fn add(&mut self, word: &str, looked_for: &impl Fn(&str) -> Option<u64>) {
         let mut hashes = Vec::new();
         each_term(word, |term| {
-            let hash = looked_for(term.stem);
-            if !term.stem.is_ascii() && term.stem.chars().count() == 2 {
-                self.add_found(term.stem, hash.into_iter().collect());
+            let hash = looked_for(term);
+            if !term.is_ascii() && term.chars().count() == 2 {
+                self.add_found(term, hash.into_iter().collect());
             } else {
-                hashes.extend(hash.or_else(|| ends(term.stem).find_map(looked_for)));
+                hashes.extend(hash.or_else(|| ends(term).find_map(looked_for)));
             }
         });
         self.add_found(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase(), hashes);
@@ -62,7 +62,7 @@ impl QueryWords {
         let mut has = vec![false; self.0.len()];
         for text in [record.text, record.tool] {
             each_term(text, |term| {
-                let hash = word_hash(term.stem);
+                let hash = word_hash(term);
                 for (has, word) in has.iter_mut().zip(&self.0) {
                     *has |= word.hashes.contains(&hash);
                 }

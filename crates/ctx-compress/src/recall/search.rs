@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::recall::index::RecallIndex;
-use crate::recall::postings::WordId;
+use crate::recall::postings::Word;
 use crate::recall::records::beginning;
+use crate::recall::steps::Posting;
 use crate::recall::terms::each_term;
-use crate::request::{Word, word_hash};
+use crate::request::word_hash;
 
 /// A record that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +57,10 @@ const SATURATION: u64 = 307;
 const LENGTH: u64 = 192;
 
 /// A word of a query that the index has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Term {
+#[derive(Clone, Debug)]
+pub(super) struct Term<'a> {
     pub(super) hash: u64,
-    word: WordId,
+    word: Word<'a>,
     weight: u64,
     rarity: u64,
 }
@@ -100,22 +101,21 @@ impl RecallIndex {
         let mut scored: Vec<Scored> = Vec::new();
         let mean = (self.words / (self.records.len() as u64).max(1)).max(1);
         let named = self.named(query);
+        let length = |words: u64| SATURATION * ((256 - LENGTH) + LENGTH * words / mean) / 256;
+        let lengths: Vec<u64> = (0..=u64::from(u8::MAX)).map(length).collect();
         for Term { word, weight, rarity, .. } in self.terms(query) {
             let left = MOST_POSTINGS - scored.len();
-            self.postings.each(word, left, |record, times| {
-                let Some(entry) = self.records.get(record as usize) else { return };
-                let length = (256 - LENGTH) + LENGTH * u64::from(entry.words) / mean;
+            for Posting { record, times } in word.newest_first().take(left) {
+                let Some(entry) = self.records.get(record as usize) else { continue };
+                let length = lengths.get(usize::from(entry.words)).copied().unwrap_or_default();
                 let times = u64::from(times);
-                let part = weight * rarity * times * (256 + SATURATION)
-                    / (256 * times + SATURATION * length / 256)
-                    / 100;
+                let part = weight * rarity * times * (256 + SATURATION) / (256 * times + length) / 100;
                 let part =
                     if named.get(entry.speaker()) == Some(&true) { part * (100 + NAMED) / 100 } else { part };
                 scored.push((record, u32::try_from(part).unwrap_or(u32::MAX).max(1)));
-            });
+            }
         }
-        // Each word's records are in order already, which this sort makes use of.
-        scored.sort_by_key(|(record, _)| *record);
+        let mut scored = by_record(scored, self.records.len());
         scored.dedup_by(|later, kept| {
             let is_same = later.0 == kept.0;
             kept.1 = if is_same { kept.1.saturating_add(later.1) } else { kept.1 };
@@ -126,50 +126,49 @@ impl RecallIndex {
 
     /// Returns the best records and those around them, each with what its neighbours add.
     fn with_neighbours(&self, scored: &[Scored]) -> Vec<(u64, u32)> {
-        let last = u32::try_from(self.records.len()).unwrap_or(u32::MAX).saturating_sub(1);
-        let around = |record: u32| record.saturating_sub(2)..=record.saturating_add(2).min(last);
-        let mut candidates: Vec<u32> = best(scored).into_iter().flat_map(around).collect();
-        candidates.sort_unstable();
-        candidates.dedup();
-        let mut rest = scored;
-        let total = |record: u32| {
-            while let Some((_, further)) = rest.split_first().filter(|((first, _), _)| first + 2 < record) {
-                rest = further;
+        let end = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        let (mut found, mut next, mut rest) = (Vec::new(), 0, scored);
+        for best in best(scored) {
+            for record in next.max(best.saturating_sub(2))..end.min(best.saturating_add(3)) {
+                while let Some((_, further)) = rest.split_first().filter(|((first, _), _)| first + 2 < record)
+                {
+                    rest = further;
+                }
+                found.push((self.total(record, around(record, rest)), record));
+                next = record + 1;
             }
-            let score = |at: Option<u32>| {
-                let near = rest.iter().take(5).find(|(record, _)| Some(*record) == at);
-                near.map_or(0, |(_, score)| u64::from(*score))
-            };
-            (self.total(record, score), record)
-        };
-        candidates.into_iter().map(total).collect()
+        }
+        found
     }
 
-    /// Adds to a record's score what its neighbours, its age and a pin are worth.
-    fn total(&self, record: u32, score: impl Fn(Option<u32>) -> u64) -> u64 {
+    /// Adds to a record's score what its neighbours, its age and a pin are worth; it stands in the middle.
+    fn total(&self, record: u32, [far_before, before, own, after, far_after]: [u64; 5]) -> u64 {
         let entry = |record: u32| self.records.get(record as usize);
-        let (before, after) = (record.checked_sub(1), record.checked_add(1));
-        let near = score(before).max(score(after)) * NEAR;
-        let far = score(record.checked_sub(2)).max(score(record.checked_add(2))) * FAR;
-        let asks = before.and_then(entry).is_some_and(|before| before.asks());
-        let answer = if asks { score(before) * ANSWER } else { 0 };
+        let near = before.max(after) * NEAR;
+        let far = far_before.max(far_after) * FAR;
+        let asks = record.checked_sub(1).and_then(entry).is_some_and(|before| before.asks());
+        let answer = if asks { before * ANSWER } else { 0 };
         let age = NEWEST * 100 * u64::from(record + 1) / (self.records.len() as u64).max(1);
         let pin = if entry(record).is_some_and(|entry| entry.is_pinned()) { PINNED * 100 } else { 0 };
-        (score(Some(record)) * 100 + near + far + answer) * (10_000 + age + pin) / 10_000
+        (own * 100 + near + far + answer) * (10_000 + age + pin) / 10_000
     }
 
     /// Returns the words of a query that are in the index; the rarest first.
-    pub(super) fn terms(&self, query: &[(&str, u64)]) -> Vec<Term> {
-        let mut weights: BTreeMap<u64, (WordId, u64)> = BTreeMap::new();
-        let names = self.name_words();
+    pub(super) fn terms(&self, query: &[(&str, u64)]) -> Vec<Term<'_>> {
+        let mut weights: BTreeMap<u64, (Word<'_>, u64)> = BTreeMap::new();
+        let (names, reader) = (self.name_words(), self.postings.reader());
+        let known = |stem: &str| {
+            let hash = word_hash(stem);
+            reader.find(hash).map(|found| (hash, found))
+        };
         each_query_word(query, |word, weight| {
-            let is_name = names.iter().any(|(_, name)| name == word.stem);
+            let is_name = names.iter().any(|(_, name)| name == word);
             if is_name {
                 return;
             }
-            let whole = self.known(word.stem).map(|(hash, found)| (hash, (found, weight)));
+            let whole = known(word).map(|(hash, found)| (hash, (found, weight)));
             // `walnut` is a `nut`.
-            let end = || ends(word.stem).find_map(|end| self.known(end));
+            let end = || ends(word).find_map(known);
             let term = whole.or_else(|| end().map(|(hash, found)| (hash, (found, weight * END / 100))));
             if let Some((hash, (found, weight))) = term {
                 let known = weights.entry(hash).or_insert((found, weight));
@@ -177,21 +176,16 @@ impl RecallIndex {
             }
         });
         let records = self.records.len() as u64;
-        let term = |(hash, (word, weight)): (u64, (WordId, u64))| {
-            let with = u64::from(self.postings.count(word));
+        let terms = weights.into_iter().filter_map(|(hash, (word, weight))| {
+            let with = u64::from(word.count);
             // A few records say nothing about how rare a word is.
             let tells = with * 2 <= records || records < 32;
             tells.then(|| Term { hash, word, weight, rarity: rarity(records, with) })
-        };
-        let mut terms: Vec<Term> = weights.into_iter().filter_map(term).collect();
+        });
+        let mut terms: Vec<Term<'_>> = terms.collect();
         terms.sort_unstable_by_key(|term| (u64::MAX - term.rarity, term.hash));
         terms.truncate(MOST_TERMS);
         terms
-    }
-
-    fn known(&self, stem: &str) -> Option<(u64, WordId)> {
-        let hash = word_hash(stem);
-        self.postings.find(hash).map(|found| (hash, found))
     }
 
     /// Returns for nobody, the user and the model whether the query names them.
@@ -199,7 +193,7 @@ impl RecallIndex {
         let names = self.name_words();
         let mut named = [false; 3];
         each_query_word(query, |word, _| {
-            let of_name = names.iter().filter(|(_, name)| name == word.stem);
+            let of_name = names.iter().filter(|(_, name)| name == word);
             of_name.for_each(|(number, _)| {
                 named.get_mut(*number).into_iter().for_each(|named| *named = true);
             });
@@ -212,10 +206,45 @@ impl RecallIndex {
         let mut words = Vec::new();
         for number in [1, 2] {
             let name = self.speaker(number).unwrap_or_default();
-            each_term(name, |word| words.push((number, word.stem.to_owned())));
+            each_term(name, |word| words.push((number, word.to_owned())));
         }
         words
     }
+}
+
+/// Brings scores into the order of their records, of which there are so many: digit by digit, the lowest first.
+fn by_record(scored: Vec<Scored>, records: usize) -> Vec<Scored> {
+    const BITS: u32 = 11;
+    let (mut sorted, mut next) = (scored, Vec::new());
+    for digit in 0..(usize::BITS - records.leading_zeros()).div_ceil(BITS) {
+        let digit = |(record, _): &Scored| (record >> (digit * BITS)) as usize % (1 << BITS);
+        let mut places = [0; 1 << BITS];
+        let mut count = |one: &Scored| places.get_mut(digit(one)).into_iter().for_each(|count| *count += 1);
+        sorted.iter().for_each(&mut count);
+        let mut begin = 0;
+        for place in &mut places {
+            begin += std::mem::replace(place, begin);
+        }
+        next.resize(sorted.len(), (0, 0));
+        for one in &sorted {
+            let Some(place) = places.get_mut(digit(one)) else { continue };
+            next.get_mut(*place).into_iter().for_each(|next| *next = *one);
+            *place += 1;
+        }
+        std::mem::swap(&mut sorted, &mut next);
+    }
+    sorted
+}
+
+/// Returns the scores from two records before one to two behind it; `scored` begins with the first of them.
+fn around(record: u32, scored: &[Scored]) -> [u64; 5] {
+    let mut scores = [0; 5];
+    for (near, score) in scored.iter().take(scores.len()) {
+        if let Some(place) = (near + 2).checked_sub(record).and_then(|at| scores.get_mut(at as usize)) {
+            *place = u64::from(*score);
+        }
+    }
+    scores
 }
 
 /// Returns the records that score best, in their order.
@@ -248,7 +277,7 @@ pub(super) fn each_query_text(query: &[(&str, u64)], mut visit: impl FnMut(&str,
     }
 }
 
-fn each_query_word(query: &[(&str, u64)], mut visit: impl FnMut(Word<'_>, u64)) {
+fn each_query_word(query: &[(&str, u64)], mut visit: impl FnMut(&str, u64)) {
     each_query_text(query, |text, weight| each_term(text, |word| visit(word, weight)));
 }
 

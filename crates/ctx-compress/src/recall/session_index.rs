@@ -42,6 +42,7 @@ impl SessionIndex {
     pub fn add_others<'a>(&mut self, others: impl IntoIterator<Item = (&'a NodeId, &'a Node)>) {
         others.into_iter().for_each(|(id, node)| self.add(id, node));
         self.others = self.ids.len();
+        self.index.settle_after(self.others);
     }
 
     /// Adds what is new on the active path, if it begins with the one that was added before. O(new messages).
@@ -50,15 +51,17 @@ impl SessionIndex {
         let mut new: Vec<(&NodeId, &Node)> =
             path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
         new.reverse();
+        let added = new.len();
         for (id, node) in new {
             self.add(id, node);
         }
+        self.index.settle_after(added);
     }
 
     fn add(&mut self, id: &NodeId, node: &Node) {
         // What may not be recalled has its number all the same.
         let nothing = || Message::new(Role::System, "", Source::history(id.clone(), Role::System));
-        self.index.push(&recallable(id, node).unwrap_or_else(nothing));
+        self.index.add(&recallable(id, node).unwrap_or_else(nothing));
         self.ids.push(id.clone());
     }
 

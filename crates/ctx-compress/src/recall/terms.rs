@@ -1,26 +1,28 @@
 //! The words by which records are found.
 
-use crate::request::{Word, each_word, stem};
+use crate::request::{each_stem, stem};
 
 /// Calls `visit` for each word of a text: as a note's words are, also the parts of what signs join.
 ///
 /// `Caroline's` is `Caroline`; `src/main.rs` is found by `main` too. Chinese, Japanese and Thai are read in pairs.
-pub(super) fn each_term(text: &str, mut visit: impl FnMut(Word<'_>)) {
-    each_word(text, |word| {
-        let bare = word.stem.trim_end_matches('\'');
-        if bare.len() < word.stem.len() {
-            return visit(Word { stem: stem(bare), ..word });
+pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str)) {
+    each_stem(text, |word| {
+        let bare = word.trim_end_matches('\'');
+        if bare.len() < word.len() {
+            return visit(stem(bare));
         }
         visit(word);
-        if word.stem.bytes().any(|byte| JOINTS.contains(&char::from(byte))) {
-            let parts = word.stem.split(JOINTS).filter(|part| part.len() > 1);
-            parts.for_each(|part| visit(Word { stem: stem(part), ..word }));
+        if word.bytes().any(is_joint) {
+            let parts = word.split(|c| u8::try_from(c).is_ok_and(is_joint)).filter(|part| part.len() > 1);
+            parts.for_each(|part| visit(stem(part)));
         }
     });
 }
 
-/// Signs that join words.
-const JOINTS: [char; 7] = ['_', '-', ':', '.', '@', '/', '\\'];
+/// Returns whether a sign joins words.
+const fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'_' | b'-' | b':' | b'.' | b'@' | b'/' | b'\\')
+}
 
 #[cfg(test)]
 mod tests {
@@ -29,7 +31,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let mut shown = Vec::new();
-        each_term(text, |word| shown.push(word.stem.to_owned()));
+        each_term(text, |word| shown.push(word.to_owned()));
         assert_eq!(shown.join(" "), expected);
     }
 

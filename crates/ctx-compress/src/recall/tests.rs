@@ -19,6 +19,12 @@ fn conversation(texts: &[&str]) -> Vec<Message> {
 
 fn indexed(messages: &[Message]) -> RecallIndex {
     let mut index = RecallIndex::default();
+    index.extend(messages);
+    index
+}
+
+fn grown(messages: &[Message]) -> RecallIndex {
+    let mut index = RecallIndex::default();
     for message in messages {
         index.push(message);
     }
@@ -162,7 +168,7 @@ fn work_is_bounded_whatever_is_asked_or_said() {
     let mut index = RecallIndex::default();
     let long = said(0, &"lighthouse harbour ".repeat(10 * 1024 * 1024 / 19));
     index.push(&long);
-    assert!(index.finding().is_some_and(|found| found.code == crate::codes::RECALL_LIMIT));
+    assert!(index.findings().iter().any(|found| found.code == crate::codes::RECALL_LIMIT));
     let same = said(1, "lighthouse");
     (0..200_000).for_each(|_| index.push(&same));
     let question = "harbour lighthouse zebra ".repeat(1024 * 1024 / 25);
@@ -171,18 +177,27 @@ fn work_is_bounded_whatever_is_asked_or_said() {
 }
 
 #[test]
-fn an_index_takes_little_memory() {
+fn an_index_takes_a_quarter_of_the_text_at_most() {
     // Thousands of different words, most of them rare, as in speech.
     let word = |n: usize| format!("w{}", (n * n * 7_919 + n * 104_729) % 9_973 * (1 + n % 3));
     let text = |at: usize| (0..14).map(|n| word(at * 14 + n)).collect::<Vec<_>>().join(" the of ");
-    let mut bytes = 0;
+    let messages: Vec<Message> = (0..20_000).map(|at| said(at, &text(at))).collect();
+    let bytes: usize = messages.iter().map(|message| message.text().len()).sum();
+    let (made, grown) = (indexed(&messages).memory(), grown(&messages).memory());
+    assert!(made * 4 <= bytes, "{made} of {bytes} bytes");
+    assert!(grown * 3 <= bytes, "{grown} of {bytes} bytes");
+}
+
+#[test]
+fn a_full_index_says_so_and_keeps_what_it_has() {
     let mut index = RecallIndex::default();
-    for at in 0..20_000 {
-        let message = said(at, &text(at));
-        bytes += message.text().len();
-        index.push(&message);
+    for text in ["lighthouse", "green", "harbour"] {
+        index.add_within(&said(0, text), super::records::MOST_RECORDS + 1);
     }
-    assert!(index.memory() * 5 <= bytes * 2, "{} of {bytes} bytes", index.memory());
+    let told = index.findings().iter().map(|found| found.message.to_string()).collect::<Vec<_>>();
+    assert_eq!(told, ["1 message not searched: the index is full"]);
+    let found = ["lighthouse", "green", "harbour"].map(|word| index.search(&[(word, 100)]).len());
+    assert_eq!((found, index.len()), ([2, 2, 0], 3));
 }
 
 #[test]
@@ -272,6 +287,20 @@ proptest! {
                 end = segment.span.end;
             }
             prop_assert_eq!(end, text.len());
+        }
+    }
+
+    #[test]
+    fn an_index_that_grew_finds_what_one_made_at_once_finds(messages in prop::collection::vec(some_messages(), 1..20), rest in 0..30_usize) {
+        let messages = messages.concat();
+        let (at_once, by_one) = (indexed(&messages), grown(&messages));
+        let (first, last) = messages.split_at(rest.min(messages.len()));
+        let mut by_two = grown(first);
+        by_two.extend(last);
+        for question in ["walnut", "Ada in room 12", "lighthouse harbour 花生酒店 x_7 a b"] {
+            let query = [(question, 100)];
+            prop_assert_eq!(at_once.search(&query), by_one.search(&query));
+            prop_assert_eq!(at_once.search(&query), by_two.search(&query));
         }
     }
 

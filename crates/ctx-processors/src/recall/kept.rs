@@ -17,14 +17,20 @@ pub struct KeptRecall(Arc<Mutex<Followed>>);
 #[derive(Debug, Default)]
 struct Followed {
     nodes: SessionIndex,
-    /// What tells these nodes from others: that of other branches, and of the last node of the path and all above it.
-    prints: (Option<Fingerprint>, Option<Fingerprint>),
+    print: NodesPrint,
     /// The vectors of nodes, where something gives them; empty for those that have none.
     vectors: Vec<Vec<f32>>,
 }
 
 /// The index, up to the active leaf.
 pub(crate) struct PathRecall<'a>(MutexGuard<'a, Followed>);
+
+/// What tells nodes from others: those of other branches, and the last one of the path with all above it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NodesPrint {
+    others: Option<Fingerprint>,
+    path: Option<Fingerprint>,
+}
 
 impl KeptRecall {
     /// Brings the index up to the active leaf. O(new messages); O(path) where the path is another one, and O(tree)
@@ -38,13 +44,25 @@ impl KeptRecall {
         }
         let path = session.fold_path(0, Prints::default, Prints::push);
         let known = followed.nodes.len() - followed.nodes.others();
-        if followed.prints != (off.last(), known.checked_sub(1).and_then(|last| path.get(last))) {
+        let of_known = known.checked_sub(1).and_then(|last| path.get(last));
+        if followed.print != (NodesPrint { others: off.last(), path: of_known }) {
             *followed = Followed::default();
             followed.nodes.add_others(others);
         }
         followed.nodes.add_path(session);
-        followed.prints = (off.last(), path.last());
+        followed.print = NodesPrint { others: off.last(), path: path.last() };
         PathRecall(followed)
+    }
+
+    /// Returns the index as it was left with a print, or brings it there again if somebody else used it since. O(1)
+    /// mostly.
+    pub(crate) fn again(&self, print: NodesPrint, session: &Session, with_branches: bool) -> PathRecall<'_> {
+        let followed = self.lock();
+        if followed.print == print {
+            return PathRecall(followed);
+        }
+        drop(followed);
+        self.follow(session, with_branches)
     }
 
     /// Returns the newest messages that have no vector yet, `most` at the most, by their positions.
@@ -77,6 +95,13 @@ impl KeptRecall {
 
     fn lock(&self) -> MutexGuard<'_, Followed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PathRecall<'_> {
+    /// Returns what tells these nodes from others.
+    pub(crate) fn print(&self) -> NodesPrint {
+        self.0.print
     }
 }
 

@@ -6,7 +6,7 @@ use crate::request::coverage::word_list::WordList;
 ///
 /// Negations, prepositions, conditions and words of duty (must, should, may, might) are none of them.
 #[rustfmt::skip]
-pub(super) static FILLERS: WordList<124> = WordList::new([
+pub(super) static FILLERS: WordList = WordList::new([
     "a", "absolutely", "actually", "also", "am", "an", "and", "anyway", "are", "awesome", "basically",
     "be", "been", "being", "can", "cool", "could", "definitely", "did", "do", "does", "doing", "done",
     "glad", "gonna", "good", "gotta", "great", "had", "haha", "has", "have", "having", "he", "he'd",
@@ -27,7 +27,7 @@ pub(crate) fn is_filler(word: &str) -> bool {
 
 /// Fillers that say something of how it was meant: moods, politeness, greetings.
 #[rustfmt::skip]
-static MOODS: WordList<39> = WordList::new([
+static MOODS: WordList = WordList::new([
     "absolutely", "actually", "anyway", "awesome", "basically", "cool", "definitely", "doing", "done", "glad",
     "gonna", "good", "gotta", "great", "haha", "hello", "hey", "hi", "just", "lol", "mine", "myself", "nice",
     "please", "quite", "really", "super", "sure", "thank", "thanks", "totally", "wanna", "well", "wow", "yeah",
@@ -103,11 +103,6 @@ mod tests {
         let mut telegram = String::new();
         write_telegraphic(sentence, &mut telegram);
         assert_eq!(telegram, expected);
-    }
-
-    #[test]
-    fn the_list_can_be_searched() {
-        assert!(FILLERS.is_sorted() && MOODS.is_sorted());
     }
 
     #[test]

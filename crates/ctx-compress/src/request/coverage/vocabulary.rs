@@ -10,7 +10,7 @@ use crate::request::coverage::words::Word;
 /// while it grows.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
-    numbers: WordTable<24>,
+    numbers: WordTable,
     kinds: Vec<Kind>,
 }
 

@@ -1,35 +1,38 @@
 //! A table from words to numbers, in little memory.
 
-/// Numbers of `BITS` bits for words, of which 70 − `BITS` bits of a hash are kept.
+/// Numbers of 24 bits for words, of which 46 bits of a hash are kept.
 ///
 /// Two words with the same bits count as one. Eight bytes of memory for each word and an eighth of that, also while
 /// it grows.
 #[derive(Clone, Debug)]
-pub(crate) struct WordTable<const BITS: u32> {
-    shards: Vec<Shard<BITS>>,
+pub(crate) struct WordTable {
+    shards: Vec<Shard>,
 }
+
+/// The bits of a number.
+const BITS: u32 = 24;
 
 /// The bits of a hash that choose a shard.
 const SHARD_BITS: u32 = 6;
 
-impl<const BITS: u32> Default for WordTable<BITS> {
+impl Default for WordTable {
     fn default() -> Self {
         Self { shards: vec![Shard::default(); 1 << SHARD_BITS] }
     }
 }
 
-impl<const BITS: u32> WordTable<BITS> {
+impl WordTable {
     /// Returns the number of a word, by its [`word_hash`].
     pub(crate) fn find(&self, hash: u64) -> Option<u32> {
-        let (shard, key) = Shard::<BITS>::place(hash);
+        let (shard, key) = Shard::place(hash);
         let shard = self.shards.get(shard)?;
         let slot = shard.slots.get(shard.seek(key).ok()?)?;
-        u32::try_from((slot & Shard::<BITS>::NUMBER) - 1).ok()
+        u32::try_from((slot & Shard::NUMBER) - 1).ok()
     }
 
-    /// Gives a word a number, a new one if it has one already; it is below 2^`BITS` − 1.
+    /// Gives a word a number, a new one if it has one already; it is below 2^24 − 1.
     pub(crate) fn set(&mut self, hash: u64, number: u32) {
-        let (shard, key) = Shard::<BITS>::place(hash);
+        let (shard, key) = Shard::place(hash);
         let Some(shard) = self.shards.get_mut(shard) else { return };
         match shard.seek(key) {
             Ok(at) => {
@@ -38,12 +41,6 @@ impl<const BITS: u32> WordTable<BITS> {
             Err(at) => shard.insert(at, key, number),
         }
     }
-
-    /// Returns the bytes of memory that it takes.
-    pub(crate) fn memory(&self) -> usize {
-        let slots: usize = self.shards.iter().map(|shard| shard.slots.capacity()).sum();
-        slots * size_of::<u64>() + self.shards.len() * size_of::<Shard<BITS>>()
-    }
 }
 
 /// Where words stand whose hashes begin alike: sorted by hash, with gaps, each near the place that its hash names.
@@ -51,14 +48,14 @@ impl<const BITS: u32> WordTable<BITS> {
 /// A slot is bits of a hash and the number of the word, counted from 1; 0 is a gap. Sorted, a table can be nearly
 /// full, and grows by a little at a time.
 #[derive(Clone, Debug, Default)]
-struct Shard<const BITS: u32> {
+struct Shard {
     slots: Vec<u64>,
     /// How many slots there are for hashes to name; some more follow for what is moved on.
     named: usize,
     len: usize,
 }
 
-impl<const BITS: u32> Shard<BITS> {
+impl Shard {
     /// The bits of a slot that are the number of the word.
     const NUMBER: u64 = (1 << BITS) - 1;
 
@@ -129,8 +126,21 @@ pub(crate) fn word_hash(word: &str) -> u64 {
     let sum = chunks
         .iter()
         .fold(first ^ word.len() as u64, |sum, chunk| folded(sum ^ u64::from_le_bytes(*chunk), second));
-    let rest = rest.iter().fold(0, |rest, byte| rest << 8 | u64::from(*byte));
-    folded(folded(sum ^ rest, second), first)
+    folded(folded(sum ^ joined(rest), second), first)
+}
+
+/// Returns up to seven bytes as one number, the first one highest; without a loop, since most words are as short.
+fn joined(bytes: &[u8]) -> u64 {
+    match (bytes, bytes.first_chunk(), bytes.last_chunk()) {
+        (_, Some(first), Some(last)) => {
+            let first = u64::from(u32::from_be_bytes(*first));
+            first << (8 * (bytes.len() - 4)) | u64::from(u32::from_be_bytes(*last))
+        }
+        ([a, b, c], ..) => u64::from(*a) << 16 | u64::from(*b) << 8 | u64::from(*c),
+        ([a, b], ..) => u64::from(*a) << 8 | u64::from(*b),
+        ([a], ..) => u64::from(*a),
+        _ => 0,
+    }
 }
 
 /// Multiplies two numbers and puts the halves of the product on each other.
@@ -143,8 +153,6 @@ fn folded(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    type Narrow = Shard<24>;
 
     #[test]
     fn hashes_are_the_same_on_every_machine() {
@@ -162,13 +170,13 @@ mod tests {
                 0xD171_E362_6636_81F5
             ]
         );
-        assert_eq!(Narrow::place(word_hash("a")), (3, 0x7658_E8CB_D000_0000));
-        assert_eq!(Narrow::place(word_hash("lake")), (49, 0x22D4_9EFD_0600_0000));
+        assert_eq!(Shard::place(word_hash("a")), (3, 0x7658_E8CB_D000_0000));
+        assert_eq!(Shard::place(word_hash("lake")), (49, 0x22D4_9EFD_0600_0000));
     }
 
     #[test]
     fn many_words_are_told_apart_and_found_again() {
-        let mut table = WordTable::<24>::default();
+        let mut table = WordTable::default();
         let hashes: Vec<u64> = (0..50_000).map(|number| word_hash(&format!("word-{number}"))).collect();
         for (number, hash) in (0..).zip(&hashes) {
             table.set(*hash, number + 7);
@@ -182,7 +190,7 @@ mod tests {
         assert_eq!(table.find(word_hash("another")), None);
         let slots: usize = table.shards.iter().map(|shard| shard.slots.capacity()).sum();
         assert!(slots * 2 < 50_000 * 3, "{slots} slots");
-        let distance = |shard: &Narrow| -> usize {
+        let distance = |shard: &Shard| -> usize {
             let words = shard.slots.iter().enumerate().filter(|(_, slot)| **slot != 0);
             words.map(|(at, slot)| at - shard.home(*slot)).sum()
         };
@@ -192,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_table_grows_by_an_eighth() {
-        let mut shard = Narrow::default();
+        let mut shard = Shard::default();
         let sizes = [(); 3].map(|()| {
             shard.grow();
             (shard.named, shard.slots.len())
@@ -205,7 +213,7 @@ mod tests {
 
     #[test]
     fn keys_name_places_all_over_the_table() {
-        let shard = Narrow { named: 1_000, ..Shard::default() };
+        let shard = Shard { named: 1_000, ..Shard::default() };
         let homes = [0, 1 << 61, 1 << 62, 1 << 63, u64::MAX].map(|key| shard.home(key));
         assert_eq!(homes, [0, 125, 250, 500, 999]);
     }
