@@ -351,9 +351,10 @@ export class OpenFile {
       const rest = this.pending.value.slice(1);
       this.#keep(batch);
       const isWhole = !("splice" in answer);
-      const isNext = !isWhole && this.server.value === view;
+      const now = this.server.value;
+      const isNext = !isWhole && now?.revision === view.revision && now.hash === view.hash;
       if (isWhole) this.#take(answer);
-      else if (isNext) this.#take(changed(view, answer, batch.edits ?? []), false, false, this.#found);
+      else if (isNext) this.#take(changed(now, answer, batch.edits ?? []), false, false, this.#found);
       this.#put(rest);
       // Somebody else's edit was heard of meanwhile.
       if (!isWhole && !isNext) await this.load();
