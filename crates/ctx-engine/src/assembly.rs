@@ -189,6 +189,8 @@ impl<'a> Assembly<'a> {
         }
         attachments::tell_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
+        // What macros have written is mostly the same each turn, and is counted next.
+        self.agent.share_texts(run.draft.messages_mut());
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
         let unlimited = self.unlimited();

@@ -38,11 +38,12 @@ pub struct CompiledAgent {
     /// What expands the user's own text.
     input_macros: InputMacros,
     /// What formatters and plug-ins wrote, and what else is counted: mostly the same each turn.
-    memory: TextMemory,
+    memory: Arc<TextMemory>,
 }
 
 impl CompiledAgent {
     pub(crate) fn new(engine: &Engine, agent: &Agent, with: &Compile) -> Self {
+        let agent = &with.texts.as_ref().map_or_else(|| agent.clone(), |texts| remembered(agent, texts));
         let mut diagnostics = Vec::new();
         let layers = layers(agent, with, &mut diagnostics);
         let limit = ContextLimit::read(agent, with, &mut diagnostics);
@@ -69,7 +70,7 @@ impl CompiledAgent {
             diagnostics,
             moving: moving(agent),
             input_macros: InputMacros::new(engine, agent),
-            memory: TextMemory::default(),
+            memory: with.texts.clone().unwrap_or_default(),
         }
     }
 
@@ -175,6 +176,17 @@ impl CompiledAgent {
     pub(crate) const fn limit(&self) -> ContextLimit {
         self.limit
     }
+}
+
+/// Returns an agent with the texts of one that was compiled before, where they are equal.
+fn remembered(agent: &Agent, texts: &TextMemory) -> Agent {
+    let mut agent = agent.clone();
+    for entry in &mut agent.preset_messages {
+        if let Some(Content::Text(text)) = &mut entry.content {
+            *text = texts.share(text.clone());
+        }
+    }
+    agent
 }
 
 fn moving(agent: &Agent) -> BTreeSet<usize> {

@@ -9,7 +9,7 @@ use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, VolatileVariabl
 use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, RegistryError};
 use ctx_processors::{MacroValues, MergeSystemToHead, VariableProcessor, WorldbookProcessor, default_set};
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, Diagnostic, LoadedWorldbook, UserProfile};
+use ctx_types::{Agent, Diagnostic, LoadedWorldbook, TextMemory, UserProfile};
 use serde_json::Value;
 
 use crate::compiled::CompiledAgent;
@@ -74,6 +74,9 @@ pub struct Compile {
     /// It needs a clock: [`Ports::deadline`](crate::Ports::deadline). A processor that is too late changes
     /// nothing; where it is core, there is no context.
     pub time_limit: Option<Duration>,
+    /// Texts that agents were compiled with and wrote before: of those that are still the same, what was counted need
+    /// not be counted again. Without it every compiled agent remembers its own.
+    pub texts: Option<Arc<TextMemory>>,
 }
 
 impl Compile {

@@ -1,12 +1,13 @@
 //! An agent as its file has it.
 
-use ctx_engine::{CompiledAgent, Engine, ImportError, Limits, read_agent};
+use ctx_engine::{CompiledAgent, Engine, ImportError, Limits};
+use ctx_preset_import::{Document, agent_of};
 use ctx_types::{Agent, Diagnostic};
 
 use crate::origin::Origin;
 
 /// An agent, and the way back to its file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AgentFile {
     /// The agent in its unified form.
     pub agent: Agent,
@@ -18,7 +19,12 @@ pub struct AgentFile {
 impl AgentFile {
     /// Reads an agent from bytes.
     pub fn parse(bytes: &[u8], name: &str, engine: &Engine) -> Result<Self, ImportError> {
-        let imported = read_agent(bytes, name, &Limits::default(), &engine.anchors)?;
+        Self::of(Document::read(bytes, name, &Limits::default())?, bytes, name, engine)
+    }
+
+    /// Reads an agent from the document that bytes hold.
+    pub fn of(document: Document, bytes: &[u8], name: &str, engine: &Engine) -> Result<Self, ImportError> {
+        let imported = agent_of(document, name, &engine.anchors)?;
         let origin = Origin::of(&imported, name, bytes);
         Ok(Self { agent: imported.value, found: imported.diagnostics, origin })
     }

@@ -8,7 +8,7 @@ use ctx_types::{Agent, Content, Diagnostic, Greeting};
 use serde_json::Value;
 
 /// Where the parts of an agent stand in its file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Origin {
     document: Arc<str>,
     format: Format,

@@ -40,7 +40,15 @@ pub fn read_agent(
     limits: &Limits,
     anchors: &AnchorRegistry,
 ) -> Result<Imported<Agent>, ImportError> {
-    let document = Document::read(bytes, name, limits)?;
+    agent_of(Document::read(bytes, name, limits)?, name, anchors)
+}
+
+/// As [`read_agent`], of a document that was read already.
+pub fn agent_of(
+    document: Document,
+    name: &str,
+    anchors: &AnchorRegistry,
+) -> Result<Imported<Agent>, ImportError> {
     let guess = format::weakly_told(&document.value, is_agent);
     let (mut imported, _) = read_value(document.value, anchors)?;
     imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));

@@ -44,7 +44,7 @@ mod report;
 mod source;
 mod worldbook;
 
-pub use agent::read_agent;
+pub use agent::{agent_of, read_agent};
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
 pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};

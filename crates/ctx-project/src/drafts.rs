@@ -4,18 +4,23 @@
 //! stay: comments, order, quotes, line ends. After each edit the text is read again and must hold exactly the value
 //! that was asked for; otherwise nothing changes. A text that cannot be read, while somebody types, is edited as a whole.
 
+mod quoted;
+mod rewrite;
 mod toml;
 
 use std::ops::Range;
 use std::path::Path;
 
 use ctx_preset_import::{Document, ImportError, Limits, Syntax};
+use ctx_types::Diagnostic;
 use serde_json::Value;
 
 pub use ctx_operations::document_edit::{Edit, EditError};
 use ctx_operations::document_edit::{edit_all, edited_yaml};
+pub use rewrite::Rewrite;
 
 use crate::{config, files, toml_document};
+use quoted::Quoted;
 
 /// How many steps of a draft can be taken back.
 const MAX_STEPS: usize = 1_000;
@@ -41,6 +46,8 @@ pub struct Draft {
     revision: u64,
     done: Vec<Splice>,
     undone: Vec<Splice>,
+    /// Where the text stands that was written last.
+    quoted: Option<Quoted>,
 }
 
 /// What a text holds.
@@ -48,6 +55,8 @@ pub struct Draft {
 struct Content {
     value: Value,
     form: Form,
+    /// What was odd about it.
+    found: Vec<Diagnostic>,
 }
 
 /// How a text is read, which decides how it is edited.
@@ -66,14 +75,21 @@ impl Draft {
     pub fn open(name: &str, bytes: &[u8]) -> Result<Self, ImportError> {
         let text = ctx_preset_import::decode(bytes, &Limits::default())?.into_owned();
         let content = read(name, &text);
-        let (done, undone) = (Vec::new(), Vec::new());
-        Ok(Self { name: name.to_owned(), text, content, revision: 0, done, undone })
+        Ok(Self { text, content, ..Self::empty(name) })
     }
 
     /// Begins with nothing.
     pub fn empty(name: &str) -> Self {
         let (done, undone) = (Vec::new(), Vec::new());
-        Self { name: name.to_owned(), text: String::new(), content: None, revision: 0, done, undone }
+        Self {
+            name: name.to_owned(),
+            text: String::new(),
+            content: None,
+            revision: 0,
+            done,
+            undone,
+            quoted: None,
+        }
     }
 
     /// Returns the text as it would be saved.
@@ -84,6 +100,17 @@ impl Draft {
     /// Returns what the text holds; none where it cannot be read.
     pub fn value(&self) -> Option<&Value> {
         self.content.as_ref().map(|content| &content.value)
+    }
+
+    /// Returns what the text holds as [`Document::read`] would, without reading it again; none for TOML and lists of
+    /// lines.
+    pub fn document(&self) -> Option<Document> {
+        let Content { value, form: Form::Document(syntax), found } = self.content.as_ref()? else {
+            return None;
+        };
+        let is_one = matches!(syntax, Syntax::Json | Syntax::Yaml);
+        let (value, diagnostics) = (value.clone(), found.clone());
+        is_one.then(|| Document { value, syntax: *syntax, bad_lines: Vec::new(), diagnostics })
     }
 
     /// Returns how many times the text has changed; undo and redo count.
@@ -103,7 +130,8 @@ impl Draft {
 
     /// Makes an edit; what was undone before can no longer be redone.
     ///
-    /// O(bytes of the text).
+    /// O(bytes of the text). A text in quotes that takes the place of another one is written without reading the rest,
+    /// which cannot change by that.
     ///
     /// # Errors
     ///
@@ -121,6 +149,11 @@ impl Draft {
     ///
     /// As [`edit`](Self::edit).
     pub fn edit_all(&mut self, edits: &[Edit]) -> Result<(), EditError> {
+        if let [Edit::Set { pointer, value: Value::String(text) }] = edits
+            && self.retype(pointer, text).is_some()
+        {
+            return Ok(());
+        }
         let mut content = self.content.clone().ok_or(EditError::Unreadable)?;
         let file = (self.name.as_str(), content.form);
         let write = |text: &str, edits: &[Edit], old: &Value, wanted: &Value| {
@@ -131,23 +164,60 @@ impl Draft {
         Ok(())
     }
 
+    /// Makes edits that [`edit_all`](Self::edit_all) refuses with [`EditError::ChangesMore`], as one step: the smallest
+    /// part of the file that can hold what is wanted is written anew, without the comments in it.
+    ///
+    /// # Errors
+    ///
+    /// As [`edit`](Self::edit). Only YAML is written anew.
+    pub fn rewrite(&mut self, edits: &[Edit]) -> Result<Rewrite, EditError> {
+        let content = self.content.as_ref().ok_or(EditError::Unreadable)?;
+        let mut wanted = content.value.clone();
+        for edit in edits {
+            edit.apply(&mut wanted)?;
+        }
+        let is_yaml = content.form == Form::Document(Syntax::Yaml);
+        let made = rewrite::rewritten(&self.name, &self.text, edits, &wanted).filter(|_| is_yaml);
+        let (text, rewrite) = made.ok_or(EditError::ChangesMore)?;
+        self.set_text(&text);
+        Ok(rewrite)
+    }
+
     /// Puts another text in the place of the whole, as one step; it need not be readable.
     pub fn set_text(&mut self, text: &str) {
         let content = read(&self.name, text);
         self.put(text, content);
     }
 
+    /// Puts a text in the place of another one that is in quotes, unless something about the file is odd.
+    fn retype(&mut self, pointer: &str, new: &str) -> Option<()> {
+        let known = self.quoted.take().filter(|known| known.pointer == pointer);
+        let content = self.content.as_mut().filter(|content| content.found.is_empty())?;
+        let Form::Document(syntax) = content.form else { return None };
+        let Some(Value::String(old)) = content.value.pointer_mut(pointer) else { return None };
+        let place = known.or_else(|| Quoted::find(&self.text, pointer)).filter(|_| old != new)?;
+        let (splice, place) = place.written(&self.text, (old, new), syntax)?;
+        new.clone_into(old);
+        self.quoted = Some(place);
+        self.change(splice);
+        Some(())
+    }
+
     fn put(&mut self, text: &str, content: Option<Content>) {
         if text == self.text {
             return;
         }
-        let splice = Splice::between(&self.text, text);
+        self.quoted = None;
+        self.content = content;
+        self.change(Splice::between(&self.text, text));
+    }
+
+    fn change(&mut self, splice: Splice) {
         self.undone.clear();
         self.done.push(splice.take_place_in(&mut self.text));
         if self.done.len() > MAX_STEPS {
             self.done.remove(0);
         }
-        self.content = content;
         self.revision += 1;
     }
 
@@ -178,6 +248,7 @@ impl Draft {
     fn step(&mut self, splice: &Splice) -> Splice {
         let inverse = splice.clone().take_place_in(&mut self.text);
         self.content = read(&self.name, &self.text);
+        self.quoted = None;
         self.revision += 1;
         inverse
     }
@@ -208,10 +279,11 @@ fn written(
 fn read(name: &str, text: &str) -> Option<Content> {
     if config::is_config(Path::new(name)) {
         let value = toml_document::read(text).ok()?;
-        return Some(Content { value, form: Form::Toml });
+        return Some(Content { value, form: Form::Toml, found: Vec::new() });
     }
-    let Document { value, syntax, .. } = Document::read(text.as_bytes(), name, &Limits::default()).ok()?;
-    Some(Content { value, form: Form::Document(syntax) })
+    let document = Document::read(text.as_bytes(), name, &Limits::default()).ok()?;
+    let Document { value, syntax, diagnostics: found, .. } = document;
+    Some(Content { value, form: Form::Document(syntax), found })
 }
 
 /// A range of bytes and what takes its place.
@@ -226,15 +298,15 @@ pub struct Splice {
 impl Splice {
     /// The smallest splice that makes one text of another.
     pub fn between(old: &str, new: &str) -> Self {
-        let same = |(old, new): &(char, char)| old == new;
-        let start: usize = old.chars().zip(new.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+        let same = |(old, new): &(u8, u8)| old == new;
+        let mut start = old.bytes().zip(new.bytes()).take_while(same).count();
+        while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
+            start -= 1;
+        }
         let rest = old.len().min(new.len()) - start;
-        let mut end = 0;
-        for (c, _) in old.chars().rev().zip(new.chars().rev()).take_while(same) {
-            if end + c.len_utf8() > rest {
-                break;
-            }
-            end += c.len_utf8();
+        let mut end = old.bytes().rev().zip(new.bytes().rev()).take(rest).take_while(same).count();
+        while !old.is_char_boundary(old.len() - end) {
+            end -= 1;
         }
         let range = start..old.len() - end;
         let text = new.get(start..new.len() - end).unwrap_or_default().to_owned();

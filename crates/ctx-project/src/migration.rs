@@ -1,6 +1,6 @@
 //! Old spellings in files of AIO Hub become today's, and what each file was is kept beside it.
 
-mod comments;
+pub(crate) mod comments;
 
 use std::path::{Path, PathBuf};
 

@@ -13,7 +13,7 @@ use ctx_engine::{
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{
     Agent, AttachmentPorts, Content, Diagnostic, Near, PresetMessage, Role, Segment, Session, SourceKind,
-    Span, Stopwatch, Text, TurnInput, nearest, nearest_key, phrase,
+    Span, Stopwatch, Text, TextMemory, TurnInput, nearest, nearest_key, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -53,6 +53,8 @@ impl ReadSession {
 pub struct TurnFiles {
     /// The agent or preset.
     pub agent: Option<InputFile>,
+    /// The same, read before; its file then only shows where findings are.
+    pub read_agent: Option<AgentFile>,
     /// The conversation.
     pub session: Option<InputFile>,
     /// The same, read before; its file is then only named.
@@ -71,6 +73,8 @@ pub struct TurnFiles {
     pub tools: Option<InputFile>,
     /// The folder of attached files, in place of those of the conversation and the agent.
     pub assets: Option<PathBuf>,
+    /// Texts of earlier turns, of which those that are the same need not be counted again.
+    pub texts: Option<Arc<TextMemory>>,
 }
 
 impl TurnFiles {
@@ -84,6 +88,7 @@ impl TurnFiles {
             files.map(|path| path.as_ref().map(InputFile::from));
         Ok(Self {
             agent,
+            read_agent: None,
             session,
             read_session: None,
             profile,
@@ -93,6 +98,7 @@ impl TurnFiles {
             model_settings,
             tools,
             assets: arguments.assets.clone(),
+            texts: None,
         })
     }
 
@@ -222,7 +228,11 @@ impl Turn {
         sources: &mut Sources,
     ) -> Result<Self> {
         let mut found = Vec::new();
-        let agent = files.agent.clone().map(|file| inputs::agent(file, &engine, sources)).transpose()?;
+        let read = |file: InputFile, sources: &mut Sources| match &files.read_agent {
+            Some(read) => inputs::load(&file, sources, &|_, _| Ok(read.clone())),
+            None => inputs::agent(file, &engine, sources),
+        };
+        let agent = files.agent.clone().map(|file| read(file, sources)).transpose()?;
         found.extend(agent.iter().flat_map(|file| file.found.iter().cloned()));
         let mut session = Arc::new(Session::new("session"));
         if let Some(file) = &files.session {
@@ -241,6 +251,7 @@ impl Turn {
             books.add_beside(&file.path, &agent.agent, sources);
         }
         with.worldbooks = books.loaded();
+        with.texts.clone_from(&files.texts);
         found.extend(odd);
         if let Some(file) = &files.models {
             let (models, odd) = inputs::models(file, &engine.models, sources)?;

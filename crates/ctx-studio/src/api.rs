@@ -6,10 +6,10 @@ use ctx_types::{Diagnostic, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::api_files::FileView;
+pub(crate) use crate::api_files::{FileView, RewriteView};
 
 /// Something that is wrong in a file, or worth knowing.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Finding {
     pub(crate) code: String,
@@ -72,7 +72,7 @@ impl Finding {
 }
 
 /// A range of a text: in bytes of UTF-8, and in units of UTF-16.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct TextSpan {
     /// The first byte.
     pub(crate) start: usize,
@@ -113,6 +113,9 @@ pub(crate) struct Failure {
     /// The file as it is, where it was changed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) theirs: Option<Box<FileView>>,
+    /// Edits that were refused can be made so, if they are sent again with `rewrite`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rewrite: Option<RewriteView>,
 }
 
 /// POST `login`.

@@ -112,6 +112,18 @@ pub(crate) struct Edits {
     /// The whole text instead, for what edits of values cannot do.
     #[serde(default)]
     pub(crate) text: Option<String>,
+    /// Writes the part of the file anew that a refusal of these edits has named.
+    #[serde(default)]
+    pub(crate) rewrite: bool,
+}
+
+/// The part of a file that has to be written anew for edits that its text cannot express.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct RewriteView {
+    /// Of the list or object; empty for the whole file.
+    pub(crate) pointer: String,
+    /// How many comments are lost by that.
+    pub(crate) comments: usize,
 }
 
 /// The answer to it: what has changed, where the page can tell the rest by the edits of values that it sent; else the
@@ -123,7 +135,8 @@ pub(crate) enum Edited {
     Whole(FileView),
 }
 
-/// What edits of values have changed; the value is what they make of the one before.
+/// What edits of values have changed; the value is what they make of the one before. What is wrong with the file now is
+/// for GET `files/{f}/findings` to say, once somebody who types rests.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FileChange {
@@ -132,8 +145,15 @@ pub(crate) struct FileChange {
     pub(crate) is_dirty: bool,
     pub(crate) can_undo: bool,
     pub(crate) can_redo: bool,
-    pub(crate) findings: Vec<Finding>,
     pub(crate) splice: TextSplice,
+}
+
+/// GET `files/{f}/findings`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct FileFindings {
+    /// The revision of the draft in which they were found.
+    pub(crate) revision: u64,
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// A part of a text that another takes the place of.
@@ -146,19 +166,12 @@ pub(crate) struct TextSplice {
     pub(crate) text: String,
 }
 
-impl FileChange {
-    /// Says what made a file of the one whose text was this.
-    pub(crate) fn of(before: &str, now: FileView) -> Self {
-        let Splice { range, text } = Splice::between(before, &now.text);
+impl TextSplice {
+    /// Returns what makes one text of another.
+    pub(crate) fn between(before: &str, now: &str) -> Self {
+        let Splice { range, text } = Splice::between(before, now);
         let TextSpan { from, to, .. } = TextSpan::of(before, range.start, range.end);
-        Self {
-            revision: now.revision,
-            is_dirty: now.is_dirty,
-            can_undo: now.can_undo,
-            can_redo: now.can_redo,
-            findings: now.findings,
-            splice: TextSplice { from, to, text },
-        }
+        Self { from, to, text }
     }
 }
 

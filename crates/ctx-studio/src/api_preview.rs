@@ -62,7 +62,7 @@ pub(crate) struct PreviewRequest {
     /// Ids of processors.
     #[serde(default)]
     pub(crate) disable: Vec<String>,
-    /// The id of the last preview of this window: then `rows` may be splices.
+    /// The id of the last preview of this window: then the answer may tell only what differs from it.
     #[serde(default)]
     pub(crate) have: Option<String>,
 }
@@ -98,20 +98,22 @@ pub(crate) struct Row {
     pub(crate) row: usize,
 }
 
-/// Rows that take the place of others.
+/// Items that take the place of others.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct RowSplice {
+#[schemars(inline)]
+pub(crate) struct ListSplice<T> {
     pub(crate) at: usize,
     pub(crate) remove: usize,
-    pub(crate) insert: Vec<Row>,
+    pub(crate) insert: Vec<T>,
 }
 
-/// All rows, or what makes them of those before.
+/// All items of a list, or what makes them of those of an earlier preview.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Rows {
-    All(Vec<Row>),
-    Splices { splices: Vec<RowSplice>, total: usize },
+#[schemars(inline)]
+pub(crate) enum Listed<T> {
+    All(Vec<T>),
+    Splices { splices: Vec<ListSplice<T>>, total: usize },
 }
 
 /// What is used of the budget.
@@ -148,7 +150,7 @@ pub(crate) struct StableView {
 }
 
 /// Why something is sent, elsewhere, or not.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct DecisionView {
     /// What it is about, such as `history:n3`.
     pub(crate) code: String,
@@ -159,7 +161,7 @@ pub(crate) struct DecisionView {
 }
 
 /// What one stage did.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct StageView {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -180,15 +182,18 @@ pub(crate) struct InfeasibleView {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Preview {
     pub(crate) id: String,
+    /// The preview from which the lists and the tokens of entries tell only what differs; absent where they are whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<String>,
     pub(crate) usage: UsageView,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stable: Option<StableView>,
-    pub(crate) decisions: Vec<DecisionView>,
-    pub(crate) stages: Vec<StageView>,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) rows: Rows,
-    /// Tokens of each entry of the agent that is sent, by pointer.
-    pub(crate) entry_tokens: BTreeMap<String, u64>,
+    pub(crate) decisions: Listed<DecisionView>,
+    pub(crate) stages: Listed<StageView>,
+    pub(crate) findings: Listed<Finding>,
+    pub(crate) rows: Listed<Row>,
+    /// Tokens of each entry of the agent that is sent, by pointer; of a difference, null for one that is sent no more.
+    pub(crate) entry_tokens: BTreeMap<String, Option<u64>>,
     /// The budget cannot be met: what cannot be left out. No error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) infeasible: Option<InfeasibleView>,

@@ -12,7 +12,7 @@ use ctx_types::{Code, Diagnostic, Phrase, phrase};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::api::{Failure, FileView, Finding};
+use crate::api::{Failure, FileView, Finding, RewriteView};
 use crate::codes;
 
 /// A request whose sender may ask.
@@ -100,11 +100,13 @@ struct Refused {
     help: Option<Phrase>,
     found: Vec<(Diagnostic, Option<Mark>)>,
     theirs: Option<Box<FileView>>,
+    rewrite: Option<RewriteView>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: u16, code: Code, message: Phrase) -> Self {
-        Self(Box::new(Refused { status, code, message, help: None, found: Vec::new(), theirs: None }))
+        let (help, found, theirs, rewrite) = (None, Vec::new(), None, None);
+        Self(Box::new(Refused { status, code, message, help, found, theirs, rewrite }))
     }
 
     pub(crate) fn malformed(message: Phrase) -> Self {
@@ -131,8 +133,15 @@ impl Refusal {
         self
     }
 
+    /// Says how edits can be made all the same.
+    #[must_use]
+    pub(crate) fn with_rewrite(mut self, rewrite: Option<RewriteView>) -> Self {
+        self.0.rewrite = rewrite;
+        self
+    }
+
     pub(crate) fn into_response(self, language: Language) -> Response<Body> {
-        let Refused { status, code, message, help, found, theirs } = *self.0;
+        let Refused { status, code, message, help, found, theirs, rewrite } = *self.0;
         let finding = |(index, (found, mark)): (usize, &(Diagnostic, Option<Mark>))| {
             let position = mark.as_ref().map(|mark| (mark.line, mark.column));
             Finding::of(language, found, index).at(mark.as_ref(), position)
@@ -143,6 +152,7 @@ impl Refusal {
             help: help.map(|help| language.say(&help)),
             findings: found.iter().enumerate().map(finding).collect(),
             theirs,
+            rewrite,
         };
         let body = serde_json::to_vec(&failure).unwrap_or_default();
         let mut response = Response::new(Body::from(body));

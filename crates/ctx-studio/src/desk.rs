@@ -10,22 +10,24 @@ mod open_file;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use ctx_engine::Engine;
 use ctx_language::Language;
 use ctx_project::check::Checker;
-use ctx_project::drafts::Edit;
+use ctx_project::drafts::{Draft, Edit};
 use ctx_project::files;
+use ctx_project::inputs::{AgentFile, InputFile};
 use ctx_types::phrase;
 
 use crate::access::lock;
 use crate::api::{Finding, NoticeKind};
-use crate::api_files::{self, Edited, FileChange, FileKind, FileView, ProjectFile};
+use crate::api_files::{self, Edited, FileChange, FileFindings, FileKind, FileView, ProjectFile, TextSplice};
 use crate::call::Refusal;
 use crate::codes;
 use crate::folder::{Folder, Stamp, hash, id_of, kind_of};
 use crate::journal::KeptDraft;
 use crate::notices::Notices;
 use known::{KnownFile, State};
-use open_file::{Found, Halt, OpenFile};
+use open_file::{Found, Halt, Make, OpenFile};
 
 /// How many edits one request has.
 const MAX_EDITS: usize = 1_000;
@@ -193,6 +195,17 @@ impl Desk {
         edited.collect()
     }
 
+    /// Reads the agent of a draft, which knows what its text holds; none where that is no agent.
+    pub(crate) fn agent(&self, file: &InputFile, engine: &Engine) -> Option<AgentFile> {
+        let path = self.folder.below(&file.path)?;
+        let (document, bytes) = {
+            let mut state = lock(&self.state);
+            let open = state.files.get_mut(&id_of(&path))?.open.as_mut()?;
+            (open.document()?, open.bytes())
+        };
+        AgentFile::of(document, &bytes, &file.name, engine).ok()
+    }
+
     /// Shows a file as it is edited.
     pub(crate) fn view(&self, id: &str, language: Language) -> Result<FileView, Refusal> {
         let (mut view, bytes, found) = {
@@ -228,9 +241,15 @@ impl Desk {
         Ok(view)
     }
 
+    /// Says what is wrong with a file as it is edited.
+    pub(crate) fn findings(&self, id: &str, language: Language) -> Result<FileFindings, Refusal> {
+        let FileView { revision, findings, .. } = self.view(id, language)?;
+        Ok(FileFindings { revision, findings })
+    }
+
     /// Makes edits, or puts another text in place of the whole.
     pub(crate) fn edit(&self, id: &str, asked: api_files::Edits, by: By<'_>) -> Result<Edited, Refusal> {
-        let api_files::Edits { base, id: edit_id, edits, text } = asked;
+        let api_files::Edits { base, id: edit_id, edits, text, rewrite } = asked;
         if edits.as_ref().is_some_and(|edits| edits.len() > MAX_EDITS) {
             let message =
                 phrase!("a request has at most {limit} edits; send them in several", limit = MAX_EDITS);
@@ -241,23 +260,41 @@ impl Desk {
             return Err(Refusal::malformed(message));
         }
         let edits = edits.unwrap_or_default().into_iter().map(edit_of).collect::<Result<Vec<_>, _>>()?;
+        let make: Make = match rewrite {
+            true => |draft, edits| draft.rewrite(edits).map(drop),
+            false => Draft::edit_all,
+        };
         let mut before = None;
-        let view = self.change(id, by, |open, revision| {
+        self.change(id, by, |open, revision| {
             if open.is_known(&edit_id) {
                 return Ok(false);
             }
             before = (base == revision && text.is_none()).then(|| open.text());
             let is_changed = match text {
                 Some(text) => open.set_text(revision, base, &text)?,
-                None => open.edit((revision, base), edits, by.window)?,
+                None => open.edit((revision, base), (edits, make), by.window)?,
             };
             open.remember(edit_id);
             Ok(is_changed)
         })?;
-        let is_next = view.revision == base + 1 && view.value.is_some() && view.kind != FileKind::Config;
-        Ok(match before.filter(|_| is_next) {
-            Some(before) => Edited::Change(FileChange::of(&before, view)),
-            None => Edited::Whole(view),
+        let change = before.and_then(|before| self.change_since(id, base, &before));
+        change.map_or_else(
+            || self.view(id, by.language).map(Edited::Whole),
+            |change| Ok(Edited::Change(change)),
+        )
+    }
+
+    /// Says what edits of values have made of a text; none where the page cannot tell its value by them.
+    fn change_since(&self, id: &str, base: u64, before: &str) -> Option<FileChange> {
+        let state = lock(&self.state);
+        let known = state.files.get(id).filter(|known| known.revision == base + 1)?;
+        let open = known.open.as_ref().filter(|open| open.has_value() && known.kind != FileKind::Config)?;
+        Some(FileChange {
+            revision: known.revision,
+            is_dirty: open.is_dirty(),
+            can_undo: open.can_undo(),
+            can_redo: open.can_redo(),
+            splice: TextSplice::between(before, &open.text()),
         })
     }
 
@@ -288,7 +325,8 @@ impl Desk {
                     true
                 }
             })
-        })
+        })?;
+        self.view(id, by.language)
     }
 
     /// Gives up the draft of a file that is gone, and shows that there is nothing left.
@@ -337,7 +375,8 @@ impl Desk {
             return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
         };
         let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
-        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text))
+        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text))?;
+        self.view(id, by.language)
     }
 
     /// Writes a draft, if the file still has the hash that the page saw.
@@ -405,7 +444,7 @@ impl Desk {
         id: &str,
         by: By<'_>,
         change: impl FnOnce(&mut OpenFile, u64) -> Result<bool, Halt>,
-    ) -> Result<FileView, Refusal> {
+    ) -> Result<(), Refusal> {
         let mut state = lock(&self.state);
         let known =
             state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
@@ -425,12 +464,12 @@ impl Desk {
             Ok(true) => {
                 self.changed.notify_one();
                 self.notices.tell(NoticeKind::Draft, Some(id), Some(revision), by.window);
+                Ok(())
             }
-            Ok(false) => (),
-            Err(Halt::Refused(refusal)) => return Err(refusal),
-            Err(Halt::Stale) => return Err(stale(self.view(id, by.language)?)),
+            Ok(false) => Ok(()),
+            Err(Halt::Refused(refusal)) => Err(refusal),
+            Err(Halt::Stale) => Err(stale(self.view(id, by.language)?)),
         }
-        self.view(id, by.language)
     }
 }
 

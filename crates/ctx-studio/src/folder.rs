@@ -1,7 +1,9 @@
 //! The folder that is served: which files it has, and reading and writing them without ever leaving it.
 
+use std::fs::Metadata;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -19,6 +21,9 @@ use crate::studio::StudioError;
 
 /// How many files are listed.
 pub(crate) const MAX_FILES: usize = 5_000;
+
+/// How old the time of a change is when every later one has another: file systems count in up to two seconds.
+const SETTLED: Duration = Duration::from_secs(3);
 
 /// The largest file that is read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -47,7 +52,7 @@ pub(crate) struct FoundFile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) bytes: u64,
-    modified: Option<std::time::SystemTime>,
+    modified: Option<SystemTime>,
 }
 
 impl Folder {
@@ -74,16 +79,19 @@ impl Folder {
         self.path.join(path)
     }
 
+    /// Returns the path of a file below the folder, by its full path.
+    pub(crate) fn below(&self, full: &Path) -> Option<String> {
+        let below = full.strip_prefix(&self.path).ok()?;
+        Some(below.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"))
+    }
+
     /// Lists the files, by path; and whether there are more than are listed. Links are no files.
     pub(crate) fn list(&self) -> (Vec<FoundFile>, bool) {
         let mut found = Vec::new();
         for entry in listing::files(&self.path) {
             let FolderEntry::File(full) = entry else { continue };
-            let Ok(below) = full.strip_prefix(&self.path) else { continue };
             // A name that is no text cannot be told to the page.
-            let Some(path) = below.to_str().map(|path| path.replace(std::path::MAIN_SEPARATOR, "/")) else {
-                continue;
-            };
+            let Some(path) = self.below(&full) else { continue };
             if found.len() >= MAX_FILES {
                 return (found, true);
             }
@@ -149,8 +157,17 @@ impl Folder {
 }
 
 impl Stamp {
-    fn of(bytes: u64, modified: Option<std::time::SystemTime>) -> Self {
+    fn of(bytes: u64, modified: Option<SystemTime>) -> Self {
         Self { bytes, modified }
+    }
+
+    /// Returns what tells for certain that a file has not changed since: none for one that was changed just now, as the
+    /// next change may have the same time.
+    pub(crate) fn certain(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok().filter(Metadata::is_file)?;
+        let modified = metadata.modified().ok()?;
+        let age = SystemTime::now().duration_since(modified).ok()?;
+        (age >= SETTLED).then(|| Self::of(metadata.len(), Some(modified)))
     }
 }
 

@@ -4,10 +4,11 @@ mod compare;
 mod conversations;
 pub(crate) mod difference;
 mod figures;
+mod lists;
 mod rows;
 mod texts;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,11 +23,12 @@ use ctx_types::phrase;
 
 pub(crate) use compare::compared;
 pub(crate) use conversations::Conversations;
+use lists::Lists;
 pub(crate) use texts::{body, life, pieces, rows};
 
 use crate::access::{lock, random};
 use crate::api::Finding;
-use crate::api_preview::{Preview, PreviewRequest, Row, Rows, TurnSettings, UsageView};
+use crate::api_preview::{Preview, PreviewRequest, Row, TurnSettings, UsageView};
 use crate::call::Refusal;
 use crate::codes;
 use crate::server::Server;
@@ -65,7 +67,7 @@ pub(crate) struct KeptPreview {
     is_pinned: bool,
     turn: Mutex<Turn>,
     context: Option<Context>,
-    rows: Vec<KeptRow>,
+    lists: Lists,
     pointers: BTreeMap<usize, String>,
 }
 
@@ -162,53 +164,39 @@ pub(crate) fn preview(
         Err(AssembleError::Budget(error)) => (None, Some(figures::no_budget(language, &error))),
         Err(error) => return Err(error.into()),
     };
-    let (kept, answer) = match context {
-        None => {
-            let found = turn.settings().1;
-            let preview = Preview {
-                id: id.clone(),
-                usage: UsageView::default(),
-                stable: None,
-                decisions: Vec::new(),
-                stages: Vec::new(),
-                findings: said(server, language, &sources, &found),
-                rows: Rows::All(Vec::new()),
-                entry_tokens: BTreeMap::new(),
-                infeasible,
-            };
-            let kept = KeptPreview {
-                id,
-                is_pinned: asked.pin,
-                turn: Mutex::new(turn),
-                context: None,
-                rows: Vec::new(),
-                pointers: BTreeMap::new(),
-            };
-            (kept, preview)
-        }
+    let said = |found: &[ctx_types::Diagnostic]| said(server, language, &sources, found);
+    let (mut lists, mut usage, mut stable) = (Lists::default(), UsageView::default(), None);
+    let mut pointers = BTreeMap::new();
+    match &context {
+        None => lists.findings = said(&turn.settings().1),
         Some(context) => {
-            let pointers = rows::pointers(&turn, &context);
+            pointers = rows::pointers(&turn, context);
             let shares = context.token_shares();
-            let rows = rows::list(language, &turn, &context, &pointers);
-            let preview = Preview {
-                id: id.clone(),
-                usage: figures::usage(&context, &shares),
-                stable: figures::stable(language, &context),
-                decisions: figures::decisions(language, &context, &rows),
-                stages: figures::stages(language, server, &context),
-                findings: said(server, language, &sources, &context.report.diagnostics),
-                rows: answered(server, asked, &rows),
-                entry_tokens: figures::entries(&context, &shares, &pointers),
-                infeasible: None,
-            };
-            let context = Some(context);
-            (
-                KeptPreview { id, is_pinned: asked.pin, turn: Mutex::new(turn), context, rows, pointers },
-                preview,
-            )
+            lists.rows = rows::list(language, &turn, context, &pointers);
+            lists.decisions = figures::decisions(language, context, &lists.rows);
+            lists.stages = figures::stages(language, server, context);
+            lists.findings = said(&context.report.diagnostics);
+            lists.entry_tokens = figures::entries(context, &shares, &pointers);
+            usage = figures::usage(context, &shares);
+            stable = figures::stable(language, context);
         }
+    }
+    let before = asked.have.as_deref().and_then(|id| server.previews.get(id).ok());
+    let known = before.as_ref().map(|before| &before.lists);
+    let answer = Preview {
+        id: id.clone(),
+        since: before.as_ref().map(|before| before.id.clone()),
+        usage,
+        stable,
+        decisions: lists::since(known.map(|known| known.decisions.as_slice()), &lists.decisions),
+        stages: lists::since(known.map(|known| known.stages.as_slice()), &lists.stages),
+        findings: lists::since(known.map(|known| known.findings.as_slice()), &lists.findings),
+        rows: lists.rows_since(known),
+        entry_tokens: lists.tokens_since(known),
+        infeasible,
     };
-    window.keep(Arc::new(kept));
+    let turn = Mutex::new(turn);
+    window.keep(Arc::new(KeptPreview { id, is_pinned: asked.pin, turn, context, lists, pointers }));
     Ok(answer)
 }
 
@@ -243,8 +231,10 @@ pub(crate) fn open_turn(
     named: Named<'_>,
     sources: &mut Sources,
 ) -> Result<Turn, Refusal> {
+    let mut drafts = BTreeSet::new();
     if !named.is_saved {
         for overlay in server.desk.overlays() {
+            drafts.insert(overlay.path.clone());
             sources.put_draft(overlay.path, overlay.bytes);
         }
     }
@@ -262,13 +252,17 @@ pub(crate) fn open_turn(
     options.profile = file("profile", named.profile)?;
     // Read before the turn is, which takes what was read.
     let session = options.session.as_ref().map(InputFile::from).map(|file| named_below(server, file));
-    let read = session.and_then(|file| server.conversations.read(&file, sources));
+    let read =
+        session.and_then(|file| server.conversations.read(&file, drafts.contains(&file.path), sources));
     let name = |files: &mut TurnFiles| {
         files.read_session = read;
+        files.texts = Some(server.texts.clone());
         let named = [&mut files.agent, &mut files.session, &mut files.profile, &mut files.models];
         for file in named.into_iter().flatten().chain(&mut files.worldbooks) {
             *file = named_below(server, file.clone());
         }
+        let agent = files.agent.as_ref().filter(|file| drafts.contains(&file.path));
+        files.read_agent = agent.and_then(|file| server.desk.agent(file, &server.engine));
     };
     Ok(Turn::open_on(server.engine.clone(), &options, config, name, sources)?.0)
 }
@@ -319,20 +313,11 @@ pub(crate) fn said(
     let findings = found.iter().zip(&marks).enumerate().map(|(index, (found, mark))| {
         let position = mark.as_ref().map(|mark| (mark.line, mark.column));
         let mut finding = Finding::of(language, found, index).at(mark.as_ref(), position);
-        // A preview fixes nothing; the file itself does.
-        finding.fixable = false;
+        // A preview fixes and marks nothing; the file itself does. What is typed before it would move each span.
+        (finding.fixable, finding.span) = (false, None);
         finding
     });
     server.below(findings.collect())
-}
-
-/// Answers with all rows, or with what has changed since the preview that the page has.
-fn answered(server: &Server, asked: &PreviewRequest, rows: &[KeptRow]) -> Rows {
-    let before = asked.have.as_deref().and_then(|id| server.previews.get(id).ok());
-    match before {
-        Some(before) => Rows::Splices { splices: rows::splices(&before.rows, rows), total: rows.len() },
-        None => Rows::All(rows.iter().map(|kept| kept.row.clone()).collect()),
-    }
 }
 
 impl KeptPreview {
@@ -344,6 +329,6 @@ impl KeptPreview {
     }
 
     fn row(&self, number: usize) -> Result<&KeptRow, Refusal> {
-        self.rows.get(number).ok_or_else(|| Refusal::not_found(phrase!("there is no such row")))
+        self.lists.rows.get(number).ok_or_else(|| Refusal::not_found(phrase!("there is no such row")))
     }
 }

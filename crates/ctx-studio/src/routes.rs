@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::{LoggedIn, Login};
-use crate::api_files::{Edited, Edits, FileView, Fix, Project, Save, Step};
+use crate::api_files::{Edited, Edits, FileFindings, FileView, Fix, Project, Save, Step};
 use crate::api_imports::{ImportDiscard, ImportView, ImportWrite, ImportWritten, Nothing, Start};
 use crate::api_preview::{
     BodyView, CompareRequest, Compared, ExpandRequest, Expanded, LifeView, Preview, PreviewRequest, RowTexts,
@@ -91,6 +91,7 @@ pub(crate) const ROUTES: &[Route] = &[
     get("/api/registry", about::registry).answers::<Registry>(),
     get("/api/codes/{c}", about::code).answers::<CodeView>(),
     get("/api/files/{f}", edit::view).answers::<FileView>(),
+    get("/api/files/{f}/findings", edit::findings).answers::<FileFindings>(),
     post("/api/files/{f}/edits", edit::edits).takes::<Edits>().answers::<Edited>(),
     post("/api/files/{f}/undo", edit::undo).takes::<Step>().answers::<FileView>(),
     post("/api/files/{f}/redo", edit::redo).takes::<Step>().answers::<FileView>(),

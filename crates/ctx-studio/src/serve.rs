@@ -18,7 +18,7 @@ use futures_util::StreamExt as _;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::call::{Call, Refusal, Reply};
 use crate::guard::{self, only};
@@ -50,8 +50,10 @@ const MAX_HEAD_READ: usize = 4 * MAX_HEAD;
 /// How long the head of a request may take to come.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How often the folder is looked at.
-const LOOK: Duration = Duration::from_secs(1);
+/// How long the folder is not looked at after a look; longer where looks take long, so that a large folder costs a
+/// twentieth of a processor at most.
+const LOOK: Duration = Duration::from_millis(500);
+const LOOK_SHARE: u32 = 20;
 
 /// How long edits are gathered before they are written down.
 const GATHER: Duration = Duration::from_millis(100);
@@ -114,10 +116,12 @@ async fn keep(server: Arc<Server>) {
 
 /// Looks for what other programs change.
 async fn look(server: Arc<Server>) {
+    let mut pause = LOOK;
     loop {
-        sleep(LOOK).await;
-        let server = server.clone();
+        sleep(pause).await;
+        let (server, start) = (server.clone(), Instant::now());
         drop(tokio::task::spawn_blocking(move || server.desk.look()).await);
+        pause = LOOK.max(start.elapsed() * LOOK_SHARE);
     }
 }
 

@@ -8,7 +8,7 @@ use ctx_language::Language;
 use ctx_project::check::Checker;
 use ctx_project::files;
 use ctx_project::{Config, ConfigOptions, Sources, store};
-use ctx_types::{Diagnostic, Phrase, phrase};
+use ctx_types::{Diagnostic, Phrase, TextMemory, phrase};
 use tokio::sync::Semaphore;
 
 use crate::access::{Access, lock, random};
@@ -43,6 +43,8 @@ pub(crate) struct Server {
     pub(crate) desk: Desk,
     pub(crate) previews: Previews,
     pub(crate) conversations: Conversations,
+    /// The texts of earlier previews, whose tokens are known.
+    pub(crate) texts: Arc<TextMemory>,
     pub(crate) imports: Imports,
     pub(crate) journal: Option<Journal>,
     /// Why the latest edits could not be kept, as on a disk that is full.
@@ -90,6 +92,7 @@ impl Server {
             desk,
             previews: Previews::default(),
             conversations: Conversations::default(),
+            texts: Arc::default(),
             imports: Imports::default(),
             journal,
             unkept: Mutex::default(),
@@ -110,15 +113,12 @@ impl Server {
 
     /// Returns the id of a file of the folder, whatever names it.
     pub(crate) fn id(&self, path: &Path) -> Option<String> {
-        let path = std::path::absolute(path).ok()?;
-        let below = path.strip_prefix(&self.desk.folder.path).ok()?;
-        self.desk.id(&below.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"))
+        self.desk.id(&self.desk.folder.below(&std::path::absolute(path).ok()?)?)
     }
 
     /// Returns the path of a file below the folder, by the name that results give it.
     pub(crate) fn below_name(&self, name: &str) -> Option<String> {
-        let below = Path::new(name).strip_prefix(&self.desk.folder.path).ok()?;
-        Some(below.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"))
+        self.desk.folder.below(Path::new(name))
     }
 
     /// Names files as they are seen from the folder.

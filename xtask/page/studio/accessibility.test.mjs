@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { axe, close, entry, folder, open, openEntry, serve, settled } from "./harness.mjs";
+import { axe, close, entry, focused, folder, open, openEntry, serve, settled } from "./harness.mjs";
 
 after(close);
 
@@ -71,6 +71,7 @@ const VIEWS = {
   },
   rename: async (page) => {
     await page.locator("[data-test=add-group]").click();
+    await focused(page, "dialog input");
     await page.keyboard.type("Voice");
     await page.keyboard.press("Enter");
     await page.locator(".group .menu-place button").click();
@@ -219,4 +220,77 @@ test("targets have 24 pixels, and Tab reaches the page in order", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
   await page.keyboard.press("Enter");
   assert.equal(await page.evaluate(() => document.activeElement.id), "page");
+});
+
+// Systems with forced colours take a page's own colours away: what is on, chosen or marked needs another sign.
+test("with forced colours, no state and no kind looks like another", async (t) => {
+  const server = await serve(folder());
+  t.after(() => server.stop());
+  const { page, context } = await open(server);
+  t.after(() => context.close());
+  await page.emulateMedia({ forcedColors: "active" });
+  const picture = async (place) => (await place.screenshot({ animations: "disabled" })).toString("base64");
+  const find = (selector) => page.locator(selector).first();
+  const same = [];
+  /** Takes pictures of places before and after something happens. */
+  const differ = async (selectors, act) => {
+    const before = [];
+    for (const selector of selectors) before.push(await picture(find(selector)));
+    await act();
+    await page.mouse.move(0, 0);
+    for (const [at, selector] of selectors.entries())
+      if ((await picture(find(selector))) === before[at]) same.push(selector);
+  };
+  /** Draws the same text as each kind of something. */
+  const kinds = async (around, names) => {
+    await page.evaluate(
+      ([around, names]) => {
+        const place = document.createElement("div");
+        place.id = "kinds";
+        place.className = around;
+        place.append(...names.map((name) => Object.assign(document.createElement("p"), { textContent: "mimosa", className: name })));
+        for (const one of place.children) one.style.width = "max-content";
+        document.querySelector("main").prepend(place);
+      },
+      [around, names],
+    );
+    const seen = new Map();
+    for (const name of names) {
+      const drawn = await picture(page.locator(`#kinds > .${name.replaceAll(" ", ".")}`));
+      if (seen.has(drawn)) same.push(`${name} and ${seen.get(drawn)}`);
+      seen.set(drawn, name);
+    }
+    await page.evaluate(() => document.querySelector("#kinds").remove());
+  };
+  await differ(["[data-test=dirty]", ".entry[data-id=season] [role=switch]", "[data-test=save]"], async () => {
+    await entry(page, "season").locator("[role=switch]").click();
+    await page.locator("[data-test=dirty].on").waitFor();
+    await settled(page);
+  });
+  await differ(["#inspector-stages", "#inspector-messages"], async () => {
+    await page.locator("#inspector-stages").click();
+    await page.locator("#inspector-stages[aria-selected=true]").waitFor();
+  });
+  await differ(["[data-test=view-placed]", "[data-test=view-list]"], async () => {
+    await page.locator("[data-test=view-placed]").click();
+    await page.locator(".placed").waitFor();
+  });
+  await page.locator("[data-test=view-list]").click();
+  await differ([".brand"], async () => {
+    await page.locator(".skip").focus();
+    await page.keyboard.press("Tab");
+    await focused(page, ".brand");
+  });
+  const pieces = ["preset", "input", "summary", "worldbook", "macro", "variable", "rule", "file", "plugin"];
+  await kinds("text", pieces.map((kind) => `piece kind-${kind}`));
+  await kinds("text", ["found error", "found warning", "found info"]);
+  const row = await openEntry(page, "reminder");
+  await row.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(" {{");
+  await find(".cm-tooltip-autocomplete li").waitFor();
+  // The editor takes no key for a moment, lest somebody who types chooses without looking.
+  await page.waitForTimeout(120);
+  await differ([".cm-tooltip-autocomplete li"], () => page.keyboard.press("ArrowDown"));
+  assert.deepEqual(same, []);
 });

@@ -12,6 +12,8 @@ export const CTX = process.env.CTX ?? join(import.meta.dirname, "../../../target
 // A bundle that is newer than the one in the program, while the page is made.
 const DIST = process.env.STUDIO_DIST;
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+/** How long anything may take before it counts as missing: the machine may be slow, and compile meanwhile. */
+const PATIENCE = 90_000;
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -83,7 +85,7 @@ export async function serve(path, port = undefined) {
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
     child.once("exit", (code) => reject(new Error(`ctx studio ended with ${code}: ${said}`)));
-    setTimeout(() => reject(new Error(`ctx studio names no link: ${said}`)), 15_000).unref();
+    setTimeout(() => reject(new Error(`ctx studio names no link: ${said}`)), PATIENCE).unref();
   });
   const end = (signal) =>
     new Promise((resolve) => {
@@ -115,6 +117,7 @@ export async function open(
     colorScheme: theme === "dark" ? "dark" : "light",
     bypassCSP: ignoresPolicy,
   });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const problems = [];
   const origin = new URL(server.link).origin;
@@ -147,7 +150,7 @@ export async function open(
   if (process.env.STUDIO_INIT) await context.addInitScript(process.env.STUDIO_INIT);
   await page.goto(server.link);
   // In a narrow window what comes first in the page may be on a tab that is not open.
-  await page.locator(":is(.row, .start-page, .empty, .findings, .entry):visible").first().waitFor();
+  await page.locator(":is(.row, .start-page, .empty, .findings, .entry, .bar-note):visible").first().waitFor();
   return { page, problems, context };
 }
 
@@ -166,6 +169,10 @@ export async function openEntry(page, id) {
 export async function settled(page) {
   await page.waitForFunction(() => document.querySelector(".inspector")?.getAttribute("aria-busy") === "false");
 }
+
+/** Waits until the focus is on what a selector names: what is typed before that goes elsewhere. */
+export const focused = (page, selector) =>
+  page.waitForFunction((selector) => document.activeElement?.matches(selector), selector);
 
 /** Saves, and waits until the page says that all is saved. */
 export async function save(page) {

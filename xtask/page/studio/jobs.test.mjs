@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { close, ctx, entry, files, folder, open, openEntry, order, save, serve, settled } from "./harness.mjs";
+import { close, ctx, entry, files, focused, folder, open, openEntry, order, save, serve, settled } from "./harness.mjs";
 
 after(close);
 const IDS = ["identity", "profile", "history", "reminder", "season"];
@@ -190,6 +190,7 @@ test("job 3: the same with the keyboard alone", async (t) => {
   // "Move to…" in the menu.
   await entry(page, "identity").locator("[data-part=main]").focus();
   await entry(page, "identity").locator("[data-test=entry-menu]").press("Enter");
+  await focused(page, "[role=menuitem]");
   await page.keyboard.press("m");
   await page.keyboard.press("m");
   await page.keyboard.press("m");
@@ -374,6 +375,7 @@ test("job 3: groups, many at once, and the text of the file", async (t) => {
   await entry(page, "season").locator(".pick").check();
   await page.locator(".selection").getByRole("button", { name: "Group" }).click();
   await page.getByRole("menuitem", { name: "New Group" }).click();
+  await focused(page, "dialog input");
   await page.keyboard.type("Voice");
   await page.keyboard.press("Enter");
   await page.locator(".group").waitFor();
@@ -409,17 +411,17 @@ test("job 3: groups, many at once, and the text of the file", async (t) => {
 test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
   const path = folder();
   const { page, problems } = await studio(t, path);
-  const focused = (check) => page.waitForFunction(check);
+  const until = (check) => page.waitForFunction(check);
   // An anchor: the dialog takes the focus, the new entry gets it, and its text is reached from it.
   await page.locator("[data-test=add-anchor]").focus();
   await page.keyboard.press("Enter");
-  await focused(() => document.activeElement.dataset.test === "anchor-chat_history");
+  await until(() => document.activeElement.dataset.test === "anchor-chat_history");
   await page.keyboard.press("Escape");
-  await focused(() => document.activeElement.dataset.test === "add-anchor");
+  await until(() => document.activeElement.dataset.test === "add-anchor");
   await page.keyboard.press("Enter");
   await page.locator("[data-test=anchor-scenario]").focus();
   await page.keyboard.press("Enter");
-  await focused(
+  await until(
     () => document.activeElement.dataset.part === "main" && document.activeElement.textContent.includes("scenario"),
   );
   await page.locator(".entry").nth(5).locator(".cm-content").waitFor();
@@ -438,28 +440,28 @@ test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => /\{\{char\w*\}\}$/.test(document.activeElement.textContent));
   await page.keyboard.press("Escape");
-  await focused(
+  await until(
     () => document.activeElement.dataset.part === "main" && document.activeElement.textContent.includes("scenario"),
   );
   // The menu opens with Enter, and Escape gives the focus back.
   await entry(page, "reminder").locator("[data-test=entry-menu]").focus();
   await page.keyboard.press("Enter");
-  await focused(() => document.activeElement.getAttribute("role") === "menuitem");
+  await until(() => document.activeElement.getAttribute("role") === "menuitem");
   await page.keyboard.press("End");
-  await focused(() => document.activeElement.textContent.includes("Delete"));
+  await until(() => document.activeElement.textContent.includes("Delete"));
   await page.keyboard.press("Escape");
-  await focused(() => document.activeElement.dataset.test === "entry-menu");
+  await until(() => document.activeElement.dataset.test === "entry-menu");
   // The preview: tabs by arrows, a row by Enter, its sources by Tab.
   await page.locator("#inspector-messages").focus();
   await page.keyboard.press("ArrowRight");
-  await focused(() => document.activeElement.id === "inspector-stages");
+  await until(() => document.activeElement.id === "inspector-stages");
   await page.locator(".stages > li").first().waitFor();
   await page.keyboard.press("Home");
   await page.locator(".row > .line").first().focus();
   await page.keyboard.press("Enter");
   await page.locator(".opened .piece").first().waitFor();
   await page.keyboard.press("Tab");
-  await focused(() => document.activeElement.classList.contains("piece"));
+  await until(() => document.activeElement.classList.contains("piece"));
   await page.locator(".source-line b").first().waitFor();
   // Compare and import.
   await page.locator("[data-test=pin]").focus();
@@ -476,9 +478,45 @@ test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
     await chooser
   ).setFiles([{ name: "ada.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(CARD)) }]);
   await page.locator("[data-test=import-write]").waitFor();
-  await focused(() => document.activeElement.id === "import-title");
+  await until(() => document.activeElement.id === "import-title");
   await page.locator("[data-test=import-write]").focus();
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => location.hash.startsWith("#/preset/"));
   assert.deepEqual(problems, []);
+});
+
+test("an agent that is broken when the page opens is shown as text, with the place, and mended there", async (t) => {
+  const path = folder();
+  const place = join(path, "agent.yaml");
+  const text = files(path)["agent.yaml"];
+  writeFileSync(place, `name: [\n${text}`);
+  const { page } = await studio(t, path);
+  await page.locator(".preset-page > .bar-note").filter({ hasText: /\d+:\d+/ }).waitFor();
+  const editor = page.locator("[data-test=file-text] .cm-content");
+  await editor.click();
+  await page.keyboard.press("Control+Home");
+  for (let letter = 0; letter < "name: [\n".length; letter++) await page.keyboard.press("Delete");
+  await page.locator(".preset-page > .bar-note").waitFor({ state: "detached" });
+  await settled(page);
+  await save(page);
+  assert.equal(files(path)["agent.yaml"], text);
+  await page.locator(".entry").first().waitFor();
+});
+
+test("an edit that its YAML cannot express is offered as a list that is written anew", async (t) => {
+  const path = folder();
+  const text = "name: Robin\npresetMessages:\n  # one\n  - &who {id: a, role: system, content: One} # two\n  - *who\n  - {type: chat_history}\n";
+  writeFileSync(join(path, "agent.yaml"), text);
+  const { page } = await studio(t, path);
+  await page.locator(".entry").nth(1).locator("[data-part=main]").focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.locator("[data-test=rewrite]").filter({ hasText: "Rewrite this list: 2 comments would go" }).click();
+  await page.locator("[data-test=conflict]").waitFor({ state: "detached" });
+  await settled(page);
+  await save(page);
+  assert.doesNotMatch(files(path)["agent.yaml"], /# one|# two|&who/);
+  await page.locator("[data-test=undo]").click();
+  await page.locator("[data-test=dirty].on").waitFor();
+  await save(page);
+  assert.equal(files(path)["agent.yaml"], text, "undo gives the comments back");
 });

@@ -54,12 +54,13 @@ for (const [button, kept, lost] of [
     const held = new Promise((resolve) => {
       release = resolve;
     });
+    const sent = second.waitForRequest("**/edits");
     await second.route("**/edits", async (route) => {
       await held;
       await route.continue();
     });
     await type(second, "reminder", "Mine.");
-    await second.waitForTimeout(100);
+    await sent;
     await type(page, "reminder", "Theirs.");
     await settled(page);
     release();
@@ -206,11 +207,10 @@ test("a text that is being composed is not touched", async (t) => {
   await client.send("Input.imeSetComposition", { selectionStart: 2, selectionEnd: 2, text: "ni" });
   await type(second, "identity", "Changed elsewhere.");
   await settled(second);
-  await page.waitForTimeout(600);
+  await entry(page, "identity").locator(".head").filter({ hasText: "Changed elsewhere." }).waitFor();
   await client.send("Input.imeSetComposition", { selectionStart: 3, selectionEnd: 3, text: "nih" });
   await client.send("Input.insertText", { text: "你好" });
   await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Answer in two sentences.你好" }).waitFor();
-  await entry(page, "identity").locator(".head").filter({ hasText: "Changed elsewhere." }).waitFor();
 });
 
 test("a link counts once", async (t) => {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Draft, Edit, EditError};
+use super::{Draft, Edit, EditError, Rewrite};
 
 const AGENT: &str = "\
 # Robin, a gardener
@@ -107,6 +107,34 @@ fn what_cannot_be_done_changes_nothing() {
     let mut text = Draft::open("notes.txt", b"only words").unwrap();
     assert!(text.edit(&set("/a", json!(1))).is_err());
     assert_eq!((draft.text(), draft.revision(), aliased.revision()), (AGENT, 0, 0));
+}
+
+#[test]
+fn what_a_text_cannot_express_is_written_anew_without_its_comments() {
+    #[track_caller]
+    fn check(before: &str, edits: &[Edit], (pointer, comments): (&str, usize), expected: &str) {
+        let mut draft = Draft::open("a.yaml", before.as_bytes()).unwrap();
+        assert_eq!(draft.edit_all(edits), Err(EditError::ChangesMore));
+        assert_eq!(draft.rewrite(edits), Ok(Rewrite { pointer: pointer.to_owned(), comments }));
+        assert_eq!(draft.text(), expected);
+        assert!(draft.undo() && !draft.undo());
+        assert_eq!(draft.text(), before);
+    }
+    let k = |value| set("/b/k", json!(value));
+    check("# top\na: &x {k: 1}\nb: *x # b\n", &[k(2)], ("/b", 0), "# top\na: &x {k: 1}\nb: # b\n  k: 2\n");
+    let list = "# top\nlist:\n  # one\n  - &x {k: 1} # two\n  - *x\nother: [*x] # tail\n";
+    let moved = Edit::Move { pointer: "/list/1".to_owned(), to: 0 };
+    let mut draft = Draft::open("a.yaml", list.as_bytes()).unwrap();
+    assert_eq!(draft.edit(&moved), Err(EditError::ChangesMore));
+    assert_eq!(draft.rewrite(&[moved]), Ok(Rewrite { pointer: "/list".to_owned(), comments: 2 }));
+    assert_eq!(draft.value(), Some(&json!({ "list": [{ "k": 1 }, { "k": 1 }], "other": [{ "k": 1 }] })));
+    assert!(
+        draft.text().starts_with("# top\nlist:") && draft.text().ends_with(" # tail\n"),
+        "{}",
+        draft.text()
+    );
+    let mut json = Draft::open("a.json", b"{\"a\": 1}").unwrap();
+    assert_eq!(json.rewrite(&[set("/a", json!(2))]), Err(EditError::ChangesMore));
 }
 
 /// Texts that are awkward in YAML or JSON.

@@ -41,7 +41,7 @@ pub(super) fn lost_digits(text: &str) -> Option<Diagnostic> {
 }
 
 /// Returns the places of comments, in bytes. O(n).
-fn comments(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
     let texts = texts(text);
     let mut texts = texts.iter().peekable();
     let (mut found, mut is_open, mut end) = (Vec::new(), true, 0);

@@ -138,6 +138,8 @@ export interface Edits {
   edits?: Edit[];
   /** The whole text instead, for what edits of values cannot do. */
   text?: string;
+  /** Writes the part of the file anew that a refusal of these edits has named. */
+  rewrite?: boolean;
 }
 
 /** POST `expand`. */
@@ -164,6 +166,8 @@ export interface Failure {
   findings?: Finding[];
   /** The file as it is, where it was changed meanwhile. */
   theirs?: FileView;
+  /** Edits that were refused can be made so, if they are sent again with `rewrite`. */
+  rewrite?: RewriteView;
 }
 
 /** How many fields became what. */
@@ -189,15 +193,22 @@ export interface FieldOption {
   value: unknown;
 }
 
-/** What edits of values have changed; the value is what they make of the one before. */
+/** What edits of values have changed; the value is what they make of the one before. What is wrong with the file now is
+ * for GET `files/{f}/findings` to say, once somebody who types rests. */
 export interface FileChange {
   /** One more than the revision that the edits were made for. */
   revision: number;
   isDirty: boolean;
   canUndo: boolean;
   canRedo: boolean;
-  findings: Finding[];
   splice: TextSplice;
+}
+
+/** GET `files/{f}/findings`. */
+export interface FileFindings {
+  /** The revision of the draft in which they were found. */
+  revision: number;
+  findings: Finding[];
 }
 
 /** What a file is to the page. */
@@ -383,14 +394,20 @@ export interface PieceView {
 /** The answer to POST `preview`. */
 export interface Preview {
   id: string;
+  /** The preview from which the lists and the tokens of entries tell only what differs; absent where they are whole. */
+  since?: string;
   usage: UsageView;
   stable?: StableView;
-  decisions: DecisionView[];
-  stages: StageView[];
-  findings: Finding[];
-  rows: Rows;
-  /** Tokens of each entry of the agent that is sent, by pointer. */
-  entryTokens: Record<string, number>;
+  /** All items of a list, or what makes them of those of an earlier preview. */
+  decisions: DecisionView[] | { splices: { at: number; remove: number; insert: DecisionView[]; }[]; total: number; };
+  /** All items of a list, or what makes them of those of an earlier preview. */
+  stages: StageView[] | { splices: { at: number; remove: number; insert: StageView[]; }[]; total: number; };
+  /** All items of a list, or what makes them of those of an earlier preview. */
+  findings: Finding[] | { splices: { at: number; remove: number; insert: Finding[]; }[]; total: number; };
+  /** All items of a list, or what makes them of those of an earlier preview. */
+  rows: Row[] | { splices: { at: number; remove: number; insert: Row[]; }[]; total: number; };
+  /** Tokens of each entry of the agent that is sent, by pointer; of a difference, null for one that is sent no more. */
+  entryTokens: Record<string, number | null>;
   /** The budget cannot be met: what cannot be left out. No error. */
   infeasible?: InfeasibleView;
 }
@@ -413,7 +430,7 @@ export interface PreviewRequest {
   enable?: string[];
   /** Ids of processors. */
   disable?: string[];
-  /** The id of the last preview of this window: then `rows` may be splices. */
+  /** The id of the last preview of this window: then the answer may tell only what differs from it. */
   have?: string;
 }
 
@@ -466,6 +483,14 @@ export interface Registry {
   dialects: string[];
 }
 
+/** The part of a file that has to be written anew for edits that its text cannot express. */
+export interface RewriteView {
+  /** Of the list or object; empty for the whole file. */
+  pointer: string;
+  /** How many comments are lost by that. */
+  comments: number;
+}
+
 /** A message, or what became of one that is not sent. */
 export interface Row {
   /** The place in the request, 0-based; absent for what is not sent. After splices it is counted anew. */
@@ -491,13 +516,6 @@ export interface Row {
   row: number;
 }
 
-/** Rows that take the place of others. */
-export interface RowSplice {
-  at: number;
-  remove: number;
-  insert: Row[];
-}
-
 /** The text of a row. */
 export interface RowText {
   row: number;
@@ -509,9 +527,6 @@ export interface RowText {
 export interface RowTexts {
   rows: RowText[];
 }
-
-/** All rows, or what makes them of those before. */
-export type Rows = Row[] | { splices: RowSplice[]; total: number; };
 
 /** POST `files/{f}/save`. */
 export interface Save {

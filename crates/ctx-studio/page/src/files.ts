@@ -1,14 +1,15 @@
 // The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { Edit, Edited, FileChange, FileView } from "./api";
+import type { Edit, Edited, FileChange, FileFindings, FileView, Finding } from "./api";
 import { apply, isUntouched, overlaps, reachSame } from "./pointer";
 import { access, call, CallError, isConnected, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { toast } from "./announce";
 import { lang, t } from "./language";
 
-/** A short pause joins the keystrokes of one moment; longer ones would be felt. */
-const PAUSE = 30;
+/** A whole text waits for the keystrokes of one moment. Edits of values do not: while one is on its way, those behind
+ * it join. */
+const PAUSE = 150;
 const RETRY = 1500;
 /** An edit that the server took is written down within a fifth of a second: so long it may have to be sent again. */
 const KEPT = 1000;
@@ -19,6 +20,8 @@ export interface Batch {
   id: string;
   edits?: Edit[];
   text?: string;
+  /** The part of the file that has to be written anew for the edits is written anew. */
+  rewrite?: boolean;
 }
 export type Conflict =
   | {
@@ -59,6 +62,8 @@ export class OpenFile {
   });
   readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
 
+  /** The revision of which the findings are. */
+  #found = -1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** What the server took lately. It knows edits by their ids, so that none counts twice. */
   #taken: Batch[] = [];
@@ -100,7 +105,7 @@ export class OpenFile {
       !this.#isInFlight(last);
     if (isNext) this.#put([...waiting.slice(0, -1), { id: last.id, edits }]);
     else this.#put([...waiting, { id: randomId(), edits }]);
-    this.#schedule(PAUSE);
+    this.#schedule(0);
   }
 
   /** Replaces the whole text of the draft. */
@@ -110,7 +115,7 @@ export class OpenFile {
     const last = waiting.at(-1);
     const isNext = last?.text !== undefined && !this.#isInFlight(last);
     this.#put(isNext ? [...waiting.slice(0, -1), { id: last.id, text }] : [...waiting, { id: randomId(), text }]);
-    this.#schedule(PAUSE * 5);
+    this.#schedule(PAUSE);
   }
 
   undo(): Promise<void> {
@@ -122,8 +127,30 @@ export class OpenFile {
   discard(): Promise<void> {
     return this.#step("discard");
   }
-  fix(index: number): Promise<void> {
-    return this.#step("fix", { index });
+  /** Makes the edit of a finding, if it is still found. */
+  fix(wanted: Finding): Promise<void> {
+    return this.#step("fix", async () => {
+      await this.find();
+      const isSame = ({ code, message, pointer }: Finding) =>
+        code === wanted.code && message === wanted.message && pointer === wanted.pointer;
+      const found = this.server.value?.findings.find((one) => one.fixable && isSame(one));
+      return found && { index: found.index };
+    });
+  }
+
+  /** Asks what is wrong with the draft as it is now. Edits do not tell it, since that would slow down who types. */
+  async find(): Promise<void> {
+    const asked = this.server.value?.revision;
+    if (asked === undefined || asked === this.#found) return;
+    try {
+      const { revision, findings } = await call<FileFindings>("GET", this.#path("findings"));
+      const view = this.server.value;
+      if (!view || view.revision !== revision) return;
+      this.#found = revision;
+      this.server.value = { ...view, findings };
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+    }
   }
 
   async save(isOverwriting = false): Promise<boolean> {
@@ -194,6 +221,14 @@ export class OpenFile {
     await this.flush();
   }
 
+  /** Sends once more what the text of the file cannot express, so that a part of it is written anew. */
+  async rewrite(): Promise<void> {
+    if (this.conflict.value?.kind !== "refused") return;
+    const [first, ...rest] = this.pending.value;
+    if (first) this.#put([{ ...first, rewrite: true }, ...rest]);
+    await this.sendAgain();
+  }
+
   /** Edits of an earlier life of this window, which the server may not have. */
   restore(batches: Batch[]): void {
     this.#put([...batches, ...this.pending.value]);
@@ -201,7 +236,7 @@ export class OpenFile {
   }
 
   /** An answer that is older than what is known is thrown away, unless a server began anew. */
-  #take(view: FileView, isForced = false, isOwn = false): void {
+  #take(view: FileView, isForced = false, isOwn = false, found = view.revision): void {
     const known = this.server.value;
     if (!isForced && known && view.revision < known.revision && view.hash === known.hash) return;
     const conflict = this.conflict.value;
@@ -209,6 +244,7 @@ export class OpenFile {
     // Who must choose is shown the newest of theirs.
     if (!isForced && !isOwn && conflict?.kind === "edit" && view.revision > conflict.theirs.revision)
       this.conflict.value = { ...conflict, theirs: view };
+    this.#found = found;
     this.server.value = view;
   }
 
@@ -236,15 +272,17 @@ export class OpenFile {
     return { text: mine.text, value: mine.value, revision: mine.revision, isDirty: true, hash: conflict.theirs.hash };
   }
 
-  #step(verb: "undo" | "redo" | "discard" | "fix", more: object = {}): Promise<void> {
-    this.#steps = this.#steps.then(() => this.#takeStep(verb, more));
+  #step(verb: "undo" | "redo" | "discard" | "fix", more?: () => Promise<object | undefined>): Promise<void> {
+    this.#steps = this.#steps.then(() => this.#takeStep(verb, more ?? (async () => ({}))));
     return this.#steps;
   }
 
-  async #takeStep(verb: string, more: object): Promise<void> {
+  async #takeStep(verb: string, more: () => Promise<object | undefined>): Promise<void> {
     if (!(await this.flush())) return;
+    const told = await more();
+    if (!told) return;
     try {
-      const body = { base: this.server.value?.revision ?? 0, ...more };
+      const body = { base: this.server.value?.revision ?? 0, ...told };
       // The server refuses a step over what another has changed, so the answer has nothing of others.
       this.#take(await call<FileView>("POST", this.#path(verb), { body }), false, true);
     } catch (error) {
@@ -313,9 +351,10 @@ export class OpenFile {
       const rest = this.pending.value.slice(1);
       this.#keep(batch);
       const isWhole = !("splice" in answer);
-      const isNext = !isWhole && this.server.value === view;
+      const now = this.server.value;
+      const isNext = !isWhole && now?.revision === view.revision && now.hash === view.hash;
       if (isWhole) this.#take(answer);
-      else if (isNext) this.#take(changed(view, answer, batch.edits ?? []));
+      else if (isNext) this.#take(changed(now, answer, batch.edits ?? []), false, false, this.#found);
       this.#put(rest);
       // Somebody else's edit was heard of meanwhile.
       if (!isWhole && !isNext) await this.load();
@@ -326,7 +365,8 @@ export class OpenFile {
 
   #fail(error: unknown, kind: "edit" | "save", mine: Batch[], asked: FileView | undefined): void {
     if (!(error instanceof CallError)) throw error;
-    const isWrong = (error.status === 400 || error.status === 422) && mine[0]?.edits !== undefined;
+    const isFinal = (error.status === 400 || error.status === 422) && error.failure.rewrite === undefined;
+    const isWrong = isFinal && mine[0]?.edits !== undefined;
     if (error.isConflict && error.failure.theirs) {
       this.conflict.value = { kind, mine, theirs: error.failure.theirs, before: asked?.value };
     } else if (error.isOffline) {

@@ -1,14 +1,15 @@
 // The preview: what the model would receive for the drafts and the turn of now.
 import { computed, effect, signal } from "@preact/signals";
-import type { BodyView, Finding, LifeView, Preview, PreviewRequest, Row, RowText, RowTexts, RowSplice } from "./api";
+import type { BodyView, Finding, LifeView, Preview, PreviewRequest, Row, RowText, RowTexts } from "./api";
 import { call, CallError, thisWindow } from "./transport";
 import { agentId, current, projectInfo } from "./project";
 import { file } from "./files";
 import { inputs, turn } from "./turn";
 import { outside } from "./notices";
 import { lang } from "./language";
+import { joined, type Shown } from "./difference";
 
-export type Shown = Omit<Preview, "rows"> & { rows: Row[] };
+export type { Shown };
 /** What a preview can be asked for instead of what stands on the page. */
 export type Instead = Partial<Pick<PreviewRequest, "agent" | "saved">> & { turn?: PreviewRequest["turn"] };
 
@@ -24,7 +25,9 @@ let madeWith = "";
 let isRunning = false;
 let isStale = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
-const PAUSE = 30;
+let finding: ReturnType<typeof setTimeout> | undefined;
+/** How long somebody who types rests before it is asked what is wrong: that would slow the next preview down. */
+const REST = 150;
 
 export function request(instead: Instead = {}): PreviewRequest {
   return {
@@ -54,7 +57,8 @@ export function followPreview(): void {
     if (!projectInfo.peek()) return;
     isWorking.value = true;
     clearTimeout(timer);
-    timer = setTimeout(() => void refresh(), PAUSE);
+    // What changes in one moment is one request; a pause would be felt, as one is made at a time anyway.
+    timer = setTimeout(() => void refresh());
   });
 }
 
@@ -87,14 +91,12 @@ export async function refresh(): Promise<void> {
     const asked = request();
     const made = JSON.stringify([asked.conversation, asked.turn?.model, lang.peek()]);
     const have = made === madeWith ? preview.peek()?.id : undefined;
-    let answer = await call<Preview>("POST", "preview", { body: { ...asked, have } });
-    let rows = joined(answer, preview.peek());
-    if (!rows) {
-      answer = await call<Preview>("POST", "preview", { body: asked });
-      rows = joined(answer, undefined) ?? [];
-    }
+    const ask = async (have?: string) =>
+      joined(await call<Preview>("POST", "preview", { body: { ...asked, have } }), preview.peek());
+    // Whole where the page has another one by now.
+    const shown = (await ask(have)) ?? (await ask());
     madeWith = made;
-    preview.value = { ...answer, rows };
+    preview.value = shown;
     previewFailure.value = undefined;
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
@@ -103,31 +105,22 @@ export async function refresh(): Promise<void> {
   } finally {
     isRunning = false;
     if (isStale) void refresh();
-    else isWorking.value = false;
+    else {
+      isWorking.value = false;
+      clearTimeout(finding);
+      finding = setTimeout(() => {
+        const edited = current.peek();
+        if (!isWorking.peek() && edited?.pending.peek().length === 0) void edited.find();
+      }, REST);
+    }
   }
 }
 
 /** A preview that stays: its id can be compared with later ones. */
 export async function pinned(instead: Instead = {}): Promise<Shown> {
-  const answer = await call<Preview>("POST", "preview", { body: { ...request(instead), pin: true } });
-  return { ...answer, rows: joined(answer, undefined) ?? [] };
-}
-
-function joined(answer: Preview, before: Shown | undefined): Row[] | undefined {
-  if (Array.isArray(answer.rows)) return answer.rows;
-  const rows = before ? spliced(before.rows, answer.rows.splices) : [];
-  return rows.length === answer.rows.total ? rows : undefined;
-}
-
-/** Rows after splices. Their places shift, so they are counted anew; a row that stays the same stays the same object. */
-export function spliced(rows: readonly Row[], splices: readonly RowSplice[]): Row[] {
-  const next = [...rows];
-  for (const { at, remove, insert } of splices) next.splice(at, remove, ...insert);
-  let sent = 0;
-  return next.map((row, place) => {
-    const n = row.dropped === undefined ? sent++ : undefined;
-    return row.n === n && row.row === place ? row : { ...row, n, row: place };
-  });
+  const shown = joined(await call<Preview>("POST", "preview", { body: { ...request(instead), pin: true } }), undefined);
+  if (!shown) throw new Error("a preview that is asked for as a whole is whole");
+  return shown;
 }
 
 // --- What is asked for as it comes into view ----------------------------------------------------------------------

@@ -53,7 +53,8 @@ export async function loadProject(): Promise<void> {
     projectInfo.value = loaded;
     projectFailure.value = undefined;
     chooseInputs(loaded, defaults());
-    const isEmpty = agents.value.length === 0;
+    // An agent that cannot be read is none, and yet what somebody came to mend.
+    const isEmpty = agents.value.length === 0 && loaded.defaults.agent === undefined;
     if (isEmpty && route.value.page === "preset" && !route.value.file) go("start", undefined, true);
     else if (!isEmpty && route.value.page === "start") go("preset", undefined, true);
   } catch (error) {

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
-const entryPoints = ["pointer", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
+const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -20,6 +20,7 @@ await build({
   logLevel: "error",
 });
 const { apply, get, isUntouched, reachSame } = await import(join(out, "pointer.mjs"));
+const { joined } = await import(join(out, "difference.mjs"));
 const { Keys, listPointer } = await import(join(out, "preset/entries.mjs"));
 const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(
   join(out, "preset/placement.mjs")
@@ -173,4 +174,48 @@ test("edits that wait are not made over what another has written at their places
   const insert = { op: "insert", pointer: "/list/-", value: { id: "c", content: "" } };
   assert.equal(isUntouched(before, other, [insert, set("/list/2/content", "z")]), true);
   assert.equal(isUntouched(before, { ...before, list: before.list.slice(1) }, [{ op: "remove", pointer: "/list/0" }]), false);
+});
+
+test("differences of previews, one after the other, make the whole of the last", () => {
+  const next = random(11);
+  const words = (count) => Array.from({ length: next(count) }, () => `w${next(5)}`);
+  const state = (id) => ({
+    id,
+    usage: { parts: [] },
+    rows: words(9).map((key) => ({ key, ...(next(3) === 0 ? { dropped: "why" } : {}) })),
+    decisions: words(6).map((code) => ({ code })),
+    stages: words(4).map((id) => ({ id })),
+    findings: words(4).map((code) => ({ code })),
+    entryTokens: Object.fromEntries(words(5).map((pointer) => [pointer, next(3)])),
+  });
+  /** The places that a server counts. */
+  const counted = (rows) => {
+    let sent = 0;
+    return rows.map((row, place) => ({ ...row, n: row.dropped === undefined ? sent++ : undefined, row: place }));
+  };
+  /** Any splices do: here what is between the same beginning and the same end. */
+  const since = (before, now) => {
+    const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+    let at = 0;
+    while (at < Math.min(before.length, now.length) && same(before[at], now[at])) at++;
+    let end = 0;
+    while (end < Math.min(before.length, now.length) - at && same(before.at(-1 - end), now.at(-1 - end))) end++;
+    const splice = { at, remove: before.length - at - end, insert: now.slice(at, now.length - end) };
+    return { splices: splice.remove + splice.insert.length > 0 ? [splice] : [], total: now.length };
+  };
+  let before = state("0");
+  let shown = joined(before, undefined);
+  for (let round = 1; round < 2000; round++) {
+    const now = next(6) === 0 ? { ...before, id: `${round}` } : state(`${round}`);
+    const answer = { ...now, since: before.id };
+    for (const name of ["rows", "decisions", "stages", "findings"]) answer[name] = since(before[name], now[name]);
+    const gone = Object.keys(before.entryTokens).filter((key) => !(key in now.entryTokens));
+    const changed = Object.entries(now.entryTokens).filter(([key, tokens]) => before.entryTokens[key] !== tokens);
+    answer.entryTokens = Object.fromEntries([...changed, ...gone.map((key) => [key, null])]);
+    const after = joined(answer, shown);
+    assert.deepEqual(after, { ...now, rows: counted(now.rows) }, `round ${round}`);
+    if (now.rows === before.rows) assert.ok(after.rows === shown.rows && after.decisions === shown.decisions);
+    assert.equal(joined({ ...answer, since: "another" }, shown), undefined);
+    [before, shown] = [now, after];
+  }
 });

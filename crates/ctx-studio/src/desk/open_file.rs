@@ -4,15 +4,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ctx_preset_import::Document;
 use ctx_project::config;
-use ctx_project::drafts::{Draft, Edit, EditError};
+use ctx_project::drafts::{Draft, Edit, EditError, Rewrite};
 use ctx_project::sources::{Mark, Position};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
 use super::carry::{carried, logged};
 use super::merge;
-use crate::api_files::FileKind;
+use crate::api_files::{FileKind, RewriteView};
 use crate::call::Refusal;
 use crate::codes;
 use crate::folder::hash;
@@ -81,6 +82,9 @@ enum Logged {
     Edits(Vec<Edit>),
     Whole,
 }
+
+/// How edits are made in a draft.
+pub(super) type Make = fn(&mut Draft, &[Edit]) -> Result<(), EditError>;
 
 /// Why an edit is not made.
 #[derive(Debug)]
@@ -154,14 +158,24 @@ impl OpenFile {
         }
     }
 
+    /// Returns whether it is edited by its values.
+    pub(super) fn has_value(&self) -> bool {
+        self.draft.value().is_some() && !self.is_cut
+    }
+
     /// Returns what the text holds, where it is edited by its values.
     pub(super) fn value(&self) -> Option<Value> {
-        let value = self.draft.value().filter(|_| !self.is_cut)?;
+        let value = self.draft.value().filter(|_| self.has_value())?;
         let mut value = value.clone();
         if let (FileKind::Config, Some(table)) = (self.kind, value.as_object_mut()) {
             table.retain(|key, _| !FORBIDDEN.contains(&key.as_str()));
         }
         Some(value)
+    }
+
+    /// Returns what the text holds with what was odd about it, without reading it again.
+    pub(super) fn document(&self) -> Option<Document> {
+        self.draft.document().filter(|_| !self.is_closed)
     }
 
     /// Returns the bytes that would be saved; they are copied once for each change of the draft.
@@ -224,7 +238,7 @@ impl OpenFile {
     pub(super) fn edit(
         &mut self,
         (revision, base): (u64, u64),
-        mut edits: Vec<Edit>,
+        (mut edits, make): (Vec<Edit>, Make),
         window: Option<&str>,
     ) -> Result<bool, Halt> {
         for done in self.since(revision, base)? {
@@ -236,23 +250,30 @@ impl OpenFile {
         }
         let log = logged(&edits, self.draft.value());
         let before = self.draft.revision();
-        let refused = |error: EditError| {
-            let help = phrase!("edit the text instead");
-            Refusal::new(422, codes::REFUSED_EDIT, error.phrase()).with_help(help)
-        };
         if self.kind == FileKind::Config {
             let mut draft = self.draft.clone();
-            draft.edit_all(&edits).map_err(refused)?;
+            make(&mut draft, &edits).map_err(|error| self.refused(&error, &edits))?;
             self.refuse_forbidden(draft.text())?;
             self.draft = draft;
         } else {
-            self.draft.edit_all(&edits).map_err(refused)?;
+            make(&mut self.draft, &edits).map_err(|error| self.refused(&error, &edits))?;
         }
         if self.draft.revision() == before {
             return Ok(false);
         }
         self.join_letters(&edits, window);
         Ok(self.note(revision + 1, Logged::Edits(log)))
+    }
+
+    /// Says why edits were not made, and what would be written anew for them.
+    fn refused(&self, error: &EditError, edits: &[Edit]) -> Refusal {
+        let made = match error {
+            EditError::ChangesMore => self.draft.clone().rewrite(edits).ok(),
+            _ => None,
+        };
+        let rewrite = made.map(|Rewrite { pointer, comments }| RewriteView { pointer, comments });
+        let refusal = Refusal::new(422, codes::REFUSED_EDIT, error.phrase());
+        refusal.with_help(phrase!("edit the text instead")).with_rewrite(rewrite)
     }
 
     fn join_letters(&mut self, edits: &[Edit], window: Option<&str>) {

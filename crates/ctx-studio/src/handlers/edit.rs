@@ -12,6 +12,10 @@ pub(crate) fn view(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     reply(server.desk.view(call.part("f"), call.language))
 }
 
+pub(crate) fn findings(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&server.desk.findings(call.part("f"), call.language)?)
+}
+
 pub(crate) fn edits(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     Reply::json(&server.desk.edit(call.part("f"), call.json::<Edits>()?, by(call))?)
 }

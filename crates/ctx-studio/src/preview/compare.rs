@@ -41,7 +41,7 @@ fn rows(a: &KeptPreview, b: &KeptPreview) -> Vec<ComparedRow> {
     let keys = |rows: &[KeptRow]| rows.iter().map(|kept| kept.row.key.clone()).collect::<Vec<_>>();
     let mut room = MAX_BYTES;
     let mut compared = Vec::new();
-    for op in operations(&keys(&a.rows), &keys(&b.rows)) {
+    for op in operations(&keys(&a.lists.rows), &keys(&b.lists.rows)) {
         let (old, new) = (op.old_range(), op.new_range());
         let is_same = matches!(op, DiffOp::Equal { .. });
         for offset in 0..old.len().max(new.len()) {
@@ -66,7 +66,7 @@ const fn row(kind: ChangeKind, a: Option<usize>, b: Option<usize>) -> ComparedRo
 }
 
 fn text(preview: &KeptPreview, number: usize) -> Option<String> {
-    let Shown::Message(n) = preview.rows.get(number)?.shows else { return None };
+    let Shown::Message(n) = preview.lists.rows.get(number)?.shows else { return None };
     Some(preview.context.as_ref()?.messages.get(n)?.text().into_owned())
 }
 

@@ -9,39 +9,63 @@ use ctx_project::inputs::InputFile;
 use ctx_project::turn::ReadSession;
 
 use crate::access::lock;
-use crate::folder::hash;
+use crate::folder::{Stamp, hash};
 
 /// How many conversations are kept.
 const MAX_KEPT: usize = 4;
 
-/// The conversations that were read last, by their files and the hashes of what these held.
+/// The conversations that were read last, by their files and what tells that these are the same.
 #[derive(Debug, Default)]
 pub(crate) struct Conversations(Mutex<VecDeque<Known>>);
 
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
+    stamp: Option<Stamp>,
     hash: String,
     read: ReadSession,
 }
 
 impl Conversations {
     /// Reads a conversation, unless it was read with the same bytes; none where it cannot be read.
-    pub(super) fn read(&self, file: &InputFile, sources: &mut Sources) -> Option<ReadSession> {
+    pub(super) fn read(
+        &self,
+        file: &InputFile,
+        is_draft: bool,
+        sources: &mut Sources,
+    ) -> Option<ReadSession> {
+        let stamp = Stamp::certain(&file.path).filter(|_| !is_draft);
+        // Where something was found, its text is shown.
+        let is_same =
+            |known: &Known| known.stamp.is_some() && known.stamp == stamp && known.read.found.is_empty();
+        if let Some(read) = self.known(file, is_same, None) {
+            return Some(read);
+        }
         let bytes = sources.read(&file.path, &file.name).ok()?;
         let hash = hash(&bytes);
-        let is_same = |known: &&Known| known.path == file.path && known.hash == hash;
-        let known = lock(&self.0).iter().find(is_same).map(|known| known.read.clone());
-        if known.is_some() {
-            return known;
+        if let Some(read) = self.known(file, |known| known.hash == hash, stamp) {
+            return Some(read);
         }
         let given = InputFile { bytes: Some(bytes), ..file.clone() };
         let read = ReadSession::read(&given, sources).ok()?;
         let mut kept = lock(&self.0);
-        kept.push_back(Known { path: file.path.clone(), hash, read: read.clone() });
+        kept.push_back(Known { path: file.path.clone(), stamp, hash, read: read.clone() });
         if kept.len() > MAX_KEPT {
             kept.pop_front();
         }
         Some(read)
+    }
+
+    /// Returns what is known of a file, and notes by what it is known from now on.
+    fn known(
+        &self,
+        file: &InputFile,
+        is_same: impl Fn(&Known) -> bool,
+        stamp: Option<Stamp>,
+    ) -> Option<ReadSession> {
+        let mut kept = lock(&self.0);
+        let known = kept.iter_mut().find(|known| known.path == file.path && is_same(known))?;
+        known.stamp = stamp.or(known.stamp);
+        Some(known.read.clone())
     }
 }

@@ -1,19 +1,15 @@
 //! The rows of a context: its messages, and between them what is not sent.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::{KeptRow, Shown};
+use crate::api_preview::Row;
 use ctx_engine::Context;
 use ctx_language::Language;
 use ctx_project::Turn;
 use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Decision, Diagnostic, Message, Outcome, Placement, Segment, Source, SourceKind, phrase};
-use similar::DiffOp;
-
-use super::difference::operations;
-use super::{KeptRow, Shown};
-use crate::api_preview::{Row, RowSplice};
-use crate::folder::hash;
 
 /// How many rows of things that are not sent there are.
 const MAX_LEFT_OUT: usize = 500;
@@ -23,9 +19,6 @@ const MAX_NAMED: usize = 8;
 
 /// How many characters of a text a row shows.
 const MAX_HEAD: usize = 200;
-
-/// How many changed places are told; of more, all rows are one.
-const MAX_SPLICES: usize = 200;
 
 /// Returns where the entries of the preset that something came from stand in their file.
 pub(super) fn pointers(turn: &Turn, context: &Context) -> BTreeMap<usize, String> {
@@ -149,11 +142,6 @@ fn message_row(
     let (text, segments) = (message.text(), message.segments());
     let place =
         message.placement.as_ref().map_or(Placement::InOrder.phrase(), |placement| placement.phrase());
-    let mut more = text.clone().into_owned();
-    for Segment { span, source, .. } in segments.iter() {
-        // Writing into a text cannot fail.
-        write!(more, "\n{}..{} {source}", span.start, span.end).unwrap_or_default();
-    }
     let mut row = Row {
         n: Some(n),
         key: String::new(),
@@ -168,7 +156,7 @@ fn message_row(
         dropped: None,
         row: 0,
     };
-    row.key = key(&row, &more);
+    row.key = key(&row, &text, &segments);
     row
 }
 
@@ -203,7 +191,7 @@ fn left_out_row(
         dropped: Some(language.say(&why)),
         row: 0,
     };
-    row.key = key(&row, &text);
+    row.key = key(&row, &text, &[]);
     row
 }
 
@@ -218,92 +206,19 @@ pub(super) fn left_out_text(turn: &Turn, source: &Source) -> Option<String> {
 }
 
 /// Names a row by all that it shows, but for where it stands.
-fn key(row: &Row, more: &str) -> String {
-    let shown =
-        (&row.role, &row.source, &row.name, &row.pointer, &row.place, &row.tokens, &row.bytes, &row.dropped);
-    hash(format!("{shown:?}\n{more}").as_bytes()).chars().take(16).collect()
+fn key(row: &Row, text: &str, segments: &[Segment]) -> String {
+    let mut hasher = DefaultHasher::new();
+    let Row { role, source, name, pointer, place, tokens, bytes, dropped, .. } = row;
+    (role, source, name, pointer, place, tokens, bytes, dropped, text).hash(&mut hasher);
+    for Segment { span, source, .. } in segments {
+        (span.start, span.end, source.kind.as_str(), &source.id, source.name(), source.index())
+            .hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
 }
 
 fn head(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    line.trim().chars().take(MAX_HEAD).collect()
-}
-
-/// Returns what makes the new rows of the old ones, to be carried out in order.
-pub(super) fn splices(old: &[KeptRow], new: &[KeptRow]) -> Vec<RowSplice> {
-    let keys = |rows: &[KeptRow]| rows.iter().map(|kept| kept.row.key.clone()).collect::<Vec<_>>();
-    let insert = |start: usize, len: usize| {
-        let rows = new.get(start..start + len).unwrap_or_default();
-        rows.iter().map(|kept| kept.row.clone()).collect::<Vec<_>>()
-    };
-    let ops = operations(&keys(old), &keys(new));
-    let splice = |op: &DiffOp| match *op {
-        DiffOp::Equal { .. } => None,
-        DiffOp::Delete { old_len, new_index, .. } => {
-            Some(RowSplice { at: new_index, remove: old_len, insert: Vec::new() })
-        }
-        DiffOp::Insert { new_index, new_len, .. } => {
-            Some(RowSplice { at: new_index, remove: 0, insert: insert(new_index, new_len) })
-        }
-        DiffOp::Replace { old_len, new_index, new_len, .. } => {
-            Some(RowSplice { at: new_index, remove: old_len, insert: insert(new_index, new_len) })
-        }
-    };
-    let splices: Vec<RowSplice> = ops.iter().filter_map(splice).collect();
-    match splices.len() > MAX_SPLICES {
-        true => vec![RowSplice { at: 0, remove: old.len(), insert: insert(0, new.len()) }],
-        false => splices,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rows(keys: &str) -> Vec<KeptRow> {
-        let row = |(row, key): (usize, char)| KeptRow {
-            row: Row {
-                n: Some(row),
-                key: key.to_string(),
-                role: String::new(),
-                source: String::new(),
-                name: String::new(),
-                pointer: None,
-                place: String::new(),
-                tokens: None,
-                bytes: 0,
-                head: String::new(),
-                dropped: None,
-                row,
-            },
-            shows: Shown::Message(row),
-        };
-        keys.chars().enumerate().map(row).collect()
-    }
-
-    #[track_caller]
-    fn check(old: &str, new: &str) {
-        let mut keys: Vec<String> = old.chars().map(|key| key.to_string()).collect();
-        for splice in splices(&rows(old), &rows(new)) {
-            let inserted = splice.insert.into_iter().map(|row| row.key);
-            keys.splice(splice.at..splice.at + splice.remove, inserted);
-        }
-        assert_eq!(keys.concat(), new);
-    }
-
-    #[test]
-    fn splices_make_the_new_rows_of_the_old_ones() {
-        for (old, new) in [
-            ("", ""),
-            ("", "abc"),
-            ("abc", ""),
-            ("abc", "abc"),
-            ("abc", "axc"),
-            ("abc", "xabc"),
-            ("abcdef", "acxfyz"),
-            ("abcabc", "cabcab"),
-        ] {
-            check(old, new);
-        }
-    }
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let end = line.char_indices().nth(MAX_HEAD).map_or(line.len(), |(at, _)| at);
+    line.get(..end).unwrap_or_default().to_owned()
 }

@@ -26,7 +26,7 @@ const MAX_EVENTS: usize = 500;
 
 /// Returns the texts of rows, divided by what wrote them.
 pub(crate) fn rows(preview: &KeptPreview, from: usize, to: usize) -> Result<RowTexts, Refusal> {
-    let to = to.min(preview.rows.len()).min(from.saturating_add(MAX_ROWS));
+    let to = to.min(preview.lists.rows.len()).min(from.saturating_add(MAX_ROWS));
     let rows = (from..to).map(|row| text(preview, row)).collect::<Result<_, _>>()?;
     Ok(RowTexts { rows })
 }

@@ -4,6 +4,7 @@
 
 mod api;
 mod client;
+mod differences;
 mod files;
 mod imports;
 mod previews;

@@ -18,6 +18,7 @@ export function ConflictBar({ file }: { file: OpenFile }) {
   const path = file.server.value?.path ?? file.id;
   const place = edit ? placeOf(file.value.value, edit.pointer) : path;
   const isKeepable = file.canKeepMine.value;
+  const rewrite = conflict.kind === "refused" ? conflict.failure.failure.rewrite : undefined;
   const copy = (
     <Button icon="copy" onClick={() => void copyText(mine)} testId="copy-mine">
       {t().copy}
@@ -35,10 +36,20 @@ export function ConflictBar({ file }: { file: OpenFile }) {
           {mine}
         </pre>
         <p class="actions">
+          {rewrite ? (
+            <Button kind="main" onClick={() => void file.rewrite()} testId="rewrite">
+              {rewrite.pointer === ""
+                ? t().rewriteFile(rewrite.comments)
+                : Array.isArray(get(file.server.value?.value, rewrite.pointer))
+                  ? t().rewriteList(rewrite.comments)
+                  : t().rewritePart(rewrite.comments)}
+            </Button>
+          ) : (
+            <Button onClick={() => void file.sendAgain()} testId="send-again">
+              {t().tryAgain}
+            </Button>
+          )}
           {copy}
-          <Button onClick={() => void file.sendAgain()} testId="send-again">
-            {t().tryAgain}
-          </Button>
           <Button onClick={() => void file.dropMine()} testId="drop-mine">
             {t().dropMine}
           </Button>

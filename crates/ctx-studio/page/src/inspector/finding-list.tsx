@@ -64,7 +64,7 @@ export function FindingList({
               {finding.help && <p class="soft">{finding.help}</p>}
               <p class="ways">
                 {finding.fixable && file && own.has(finding) && (
-                  <Button onClick={() => void file.fix(finding.index)} icon="wand-sparkles" testId="fix">
+                  <Button onClick={() => void file.fix(finding)} icon="wand-sparkles" testId="fix">
                     {t().fix}
                   </Button>
                 )}

@@ -86,7 +86,7 @@ function Content({ of, entry, findings }: { of: Preset; entry: Entry; findings: 
         const fixes =
           findings.find((other) => other.fixable && other.code === found.code && other.message === found.message) ??
           findings.find((other) => other.fixable && other.code === found.code);
-        const fix = fixes ? () => void file.fix(fixes.index) : undefined;
+        const fix = fixes ? () => void file.fix(fixes) : undefined;
         return [{ ...found, from: found.span.from, to: found.span.to, fix, fixLabel: t().fix }];
       }),
     [expanded, findings.map(({ index, code }) => `${index}${code}`).join()],

@@ -4,7 +4,7 @@ import type { Row } from "../api";
 import { preview, textOf } from "../preview";
 import { figure, t } from "../language";
 import { openEntry } from "../inspector/state";
-import { kindClass } from "../inspector/kinds";
+import { kindClass, kindName } from "../inspector/kinds";
 import { Paged } from "../ui/paged";
 import { view } from "./state";
 import { placeName } from "./place-name";
@@ -93,7 +93,7 @@ export function PlacedView({ of }: { of: Preset }) {
             const { row } = line;
             const entry = of.entries.find(({ pointer }) => pointer === row.pointer);
             return (
-              <li key={`${row.key}${index}`} class={kindClass(row.source)}>
+              <li key={`${row.key}${index}`} class={kindClass(row.source)} title={kindName(row.source)}>
                 {entry ? <Link entry={entry} /> : <Joined of={of} row={row} />}
                 <span class="fact role">{row.role}</span>
                 <span class="fact">{entry ? placeName(placementOf(entry)) : row.place}</span>

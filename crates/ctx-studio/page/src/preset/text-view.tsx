@@ -12,7 +12,7 @@ export function TextView({ file }: { file: OpenFile }) {
       (view?.findings ?? []).flatMap((finding): Mark[] => {
         if (!finding.span) return [];
         const { from, to } = finding.span;
-        const fix = finding.fixable ? () => void file.fix(finding.index) : undefined;
+        const fix = finding.fixable ? () => void file.fix(finding) : undefined;
         // An empty place would not be seen.
         return [
           {

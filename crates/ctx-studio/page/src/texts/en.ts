@@ -1,5 +1,6 @@
 // All texts of the page in English. The other catalogues have the same keys, or do not compile.
 const s = (count: number) => (count === 1 ? "" : "s");
+const lost = (comments: number) => (comments === 0 ? "" : `: ${comments} comment${s(comments)} would go`);
 
 export const en = {
   // The frame
@@ -45,6 +46,9 @@ export const en = {
   conflictOfSave: (path: string) => `${path} was changed by another program.`,
   conflictOfGone: (path: string) => `${path} was deleted by another program.`,
   conflictOfEdit: (place: string) => `${place} was changed in another window.`,
+  rewriteList: (comments: number) => `Rewrite this list${lost(comments)}`,
+  rewritePart: (comments: number) => `Rewrite this entry${lost(comments)}`,
+  rewriteFile: (comments: number) => `Rewrite the whole file${lost(comments)}`,
   conflictOfRefusal: (place: string) => `The server refused your change: ${place}.`,
   conflictElsewhere: "The entry has moved. Copy your text and paste it there, or discard it.",
   entryField: (n: number, field?: string) => (field === undefined ? `Entry ${n}` : `Entry ${n}, ${field}`),
@@ -325,8 +329,8 @@ export const en = {
   discardImport: "Discard",
   asPrinted: "As `ctx import` prints it",
   written: (count: number) => (count === 1 ? "1 file written" : `${count} files written`),
-  startTitle: "An empty folder",
-  startHelp: (name: string) => `${name} has no agent yet. Two ways to begin:`,
+  startTitle: "No agent yet",
+  startHelp: (name: string) => `There is no agent in ${name}. Two ways to begin:`,
   sample: "The sample",
   sampleHelp: "A gardener, a short conversation and a profile, with comments that explain them.",
   writeSample: "Write the sample",

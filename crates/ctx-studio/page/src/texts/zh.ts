@@ -1,6 +1,8 @@
 // 页面的全部中文文本。
 import type { Texts } from "../language";
 
+const lost = (comments: number) => (comments === 0 ? "" : `：将丢失 ${comments} 条注释`);
+
 export const zh: Texts = {
   // 框架
   skip: "跳到页面内容",
@@ -45,6 +47,9 @@ export const zh: Texts = {
   conflictOfSave: (path) => `${path} 已被其他程序更改。`,
   conflictOfGone: (path) => `${path} 已被其他程序删除。`,
   conflictOfEdit: (place) => `${place} 已在另一个窗口中更改。`,
+  rewriteList: (comments) => `重写此列表${lost(comments)}`,
+  rewritePart: (comments) => `重写此条目${lost(comments)}`,
+  rewriteFile: (comments) => `重写整个文件${lost(comments)}`,
   conflictOfRefusal: (place) => `服务器拒绝了您的更改：${place}。`,
   conflictElsewhere: "该条目已移动。请复制您的文本并粘贴到那里，或放弃更改。",
   entryField: (n, field) => (field === undefined ? `第 ${n} 条` : `第 ${n} 条的${field}`),
@@ -324,8 +329,8 @@ export const zh: Texts = {
   discardImport: "放弃",
   asPrinted: "`ctx import` 的输出",
   written: (count) => `已写入 ${count} 个文件`,
-  startTitle: "空文件夹",
-  startHelp: (name) => `${name} 里还没有智能体。可以这样开始：`,
+  startTitle: "还没有智能体",
+  startHelp: (name) => `${name} 里没有智能体。可以这样开始：`,
   sample: "示例",
   sampleHelp: "一位园丁、一段简短的对话和一份用户档案，并附有说明。",
   writeSample: "写入示例",

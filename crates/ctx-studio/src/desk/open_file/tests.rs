@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_project::drafts::Edit;
+use ctx_project::drafts::{Draft, Edit};
 use serde_json::json;
 
 use super::{Halt, OpenFile};
@@ -20,7 +20,7 @@ fn set(pointer: &str, value: &str) -> Edit {
 fn a_mark_at_the_beginning_stays() {
     let mut file = open("a.yaml", FileKind::Agent, b"\xEF\xBB\xBFname: Ada\n");
     assert_eq!((file.text().as_str(), file.is_dirty()), ("name: Ada\n", false));
-    file.edit((0, 0), vec![set("/name", "Eve")], None).unwrap();
+    file.edit((0, 0), (vec![set("/name", "Eve")], Draft::edit_all), None).unwrap();
     assert!(file.is_dirty());
     assert_eq!(&*file.bytes(), b"\xEF\xBB\xBFname: Eve\n");
     assert!(file.undo(1));
@@ -49,9 +49,14 @@ fn a_large_file_is_shown_in_part() {
 fn letters_that_follow_soon_are_one_step_of_their_window() {
     let mut file = open("a.yaml", FileKind::Agent, b"name: Ada\nother: x\n");
     for (revision, name) in ["A", "Al", "Ali"].into_iter().enumerate() {
-        file.edit((revision as u64, revision as u64), vec![set("/name", name)], Some("w1")).unwrap();
+        file.edit(
+            (revision as u64, revision as u64),
+            (vec![set("/name", name)], Draft::edit_all),
+            Some("w1"),
+        )
+        .unwrap();
     }
-    file.edit((3, 3), vec![set("/name", "Alice")], Some("w2")).unwrap();
+    file.edit((3, 3), (vec![set("/name", "Alice")], Draft::edit_all), Some("w2")).unwrap();
     assert!(file.undo(4));
     assert_eq!(file.text(), "name: Ali\nother: x\n");
     assert!(file.undo(5));
@@ -61,11 +66,17 @@ fn letters_that_follow_soon_are_one_step_of_their_window() {
 #[test]
 fn older_edits_are_carried_over_or_stale() {
     let mut file = open("a.yaml", FileKind::Agent, b"list: [a, b]\nname: Ada\n");
-    file.edit((0, 0), vec![set("/name", "Eve")], None).unwrap();
-    file.edit((1, 0), vec![set("/list/1", "c")], None).unwrap();
+    file.edit((0, 0), (vec![set("/name", "Eve")], Draft::edit_all), None).unwrap();
+    file.edit((1, 0), (vec![set("/list/1", "c")], Draft::edit_all), None).unwrap();
     assert_eq!(file.text(), "list: [a, c]\nname: Eve\n");
-    assert!(matches!(file.edit((2, 0), vec![set("/name", "Zoe")], None), Err(Halt::Stale)));
-    assert!(matches!(file.edit((2, 9), vec![set("/name", "Zoe")], None), Err(Halt::Stale)));
+    assert!(matches!(
+        file.edit((2, 0), (vec![set("/name", "Zoe")], Draft::edit_all), None),
+        Err(Halt::Stale)
+    ));
+    assert!(matches!(
+        file.edit((2, 9), (vec![set("/name", "Zoe")], Draft::edit_all), None),
+        Err(Halt::Stale)
+    ));
     assert!(matches!(file.set_text(2, 1, "name: Zoe\n"), Err(Halt::Stale)));
 }
 
@@ -100,11 +111,11 @@ fn secrets_are_not_shown() {
 #[test]
 fn an_edit_that_changes_nothing_is_no_step() {
     let mut file = open("a.yaml", FileKind::Agent, b"name: Ada\nother: x\n");
-    file.edit((0, 0), vec![set("/other", "y")], Some("w1")).unwrap();
-    file.edit((1, 1), vec![set("/name", "A")], Some("w1")).unwrap();
-    file.edit((2, 2), vec![set("/name", "A")], Some("w1")).unwrap();
-    file.edit((2, 2), vec![set("/other", "y")], Some("w1")).unwrap();
-    file.edit((2, 2), vec![set("/name", "Al")], Some("w1")).unwrap();
+    file.edit((0, 0), (vec![set("/other", "y")], Draft::edit_all), Some("w1")).unwrap();
+    file.edit((1, 1), (vec![set("/name", "A")], Draft::edit_all), Some("w1")).unwrap();
+    file.edit((2, 2), (vec![set("/name", "A")], Draft::edit_all), Some("w1")).unwrap();
+    file.edit((2, 2), (vec![set("/other", "y")], Draft::edit_all), Some("w1")).unwrap();
+    file.edit((2, 2), (vec![set("/name", "Al")], Draft::edit_all), Some("w1")).unwrap();
     file.set_text(3, 3, "name: Al\nother: y\n").unwrap();
     assert!(file.undo(3));
     assert_eq!(file.text(), "name: Ada\nother: y\n");
@@ -113,10 +124,10 @@ fn an_edit_that_changes_nothing_is_no_step() {
 #[test]
 fn letters_after_a_save_are_another_step() {
     let mut file = open("a.yaml", FileKind::Agent, b"name: Ada\n");
-    file.edit((0, 0), vec![set("/name", "A")], Some("w1")).unwrap();
+    file.edit((0, 0), (vec![set("/name", "A")], Draft::edit_all), Some("w1")).unwrap();
     let bytes = file.bytes();
     file.saved("a.yaml", bytes);
-    file.edit((1, 1), vec![set("/name", "Al")], Some("w1")).unwrap();
+    file.edit((1, 1), (vec![set("/name", "Al")], Draft::edit_all), Some("w1")).unwrap();
     assert!(file.undo(2));
     assert_eq!((file.text().as_str(), file.is_dirty()), ("name: A\n", false));
 }

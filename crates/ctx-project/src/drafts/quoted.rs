@@ -1,0 +1,61 @@
+//! A text in quotes that takes the place of another one in the same quotes. Nothing else in a file can change by that,
+//! so the file need not be read again: somebody who types changes the same text with every letter.
+
+use std::ops::Range;
+
+use ctx_preset_import::{Document, Limits, Syntax};
+use serde_json::Value;
+use yaml_edit::ScalarValue;
+
+use super::Splice;
+use crate::locate::{Places, quoted_length};
+
+/// Where the text at a pointer stands, its quotes included.
+#[derive(Clone, Debug)]
+pub(super) struct Quoted {
+    pub(super) pointer: String,
+    range: Range<usize>,
+}
+
+impl Quoted {
+    /// Finds the text at a pointer, if it is in quotes and no alias can repeat it. O(bytes of the source).
+    pub(super) fn find(source: &str, pointer: &str) -> Option<Self> {
+        let range = Places::find(source, [pointer]).at(pointer)?.range.clone();
+        let (before, rest) = source.split_at_checked(range.start)?;
+        let is_marked =
+            before.split_whitespace().next_back().is_some_and(|word| word.starts_with(['&', '!']));
+        let range = range.start..range.start + quoted_length(rest).filter(|_| !is_marked)?;
+        Some(Self { pointer: pointer.to_owned(), range })
+    }
+
+    /// Returns what makes one text of the other in the source, and where the new one stands; none unless this is the old
+    /// text, and quotes of that kind can hold the new one.
+    pub(super) fn written(
+        self,
+        source: &str,
+        (old, new): (&str, &str),
+        syntax: Syntax,
+    ) -> Option<(Splice, Self)> {
+        let was = source.get(self.range.clone())?;
+        let text = match (syntax, was.chars().next()?) {
+            (Syntax::Json, '"') => Value::from(new).to_string(),
+            (Syntax::Yaml, '"') => ScalarValue::double_quoted(new).to_yaml_string(),
+            (Syntax::Yaml, '\'') if !new.contains(['\n', '\r']) => {
+                ScalarValue::single_quoted(new).to_yaml_string()
+            }
+            _ => return None,
+        };
+        let says = |quoted: &str, text: &str| {
+            let name = if syntax == Syntax::Json { "a.json" } else { "a.yaml" };
+            let read = Document::read(format!("[{quoted}]").as_bytes(), name, &Limits::default());
+            quoted_length(quoted) == Some(quoted.len()) && read.is_ok_and(|read| read.value[0] == text)
+        };
+        if !says(was, old) || !says(&text, new) {
+            return None;
+        }
+        let Splice { range, text: part } = Splice::between(was, &text);
+        let start = self.range.start;
+        let splice = Splice { range: start + range.start..start + range.end, text: part };
+        Some((splice, Self { range: start..start + text.len(), ..self }))
+    }
+}
