@@ -37,7 +37,7 @@ fn main() {
         measure(name, &mut || drop(black_box(pipeline.compress(&messages, Protection::LastUserMessage))));
     }
     let mut index = RecallIndex::default();
-    measure("index for recall", &mut || messages.iter().for_each(|message| index.push(message)));
+    measure("index for recall", &mut || index.extend(&messages));
     println!(
         "| {:<24} | {:>9} | {:>7} % |",
         "index for recall, kept",

@@ -1,8 +1,11 @@
-//! What an index for recall costs: to make it beside counting the tokens once, to add to it, and to search it.
+//! What an index for recall costs: to make it beside counting the tokens once, to add to it, to search it, and to keep
+//! it in memory.
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 
 mod conversation;
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use conversation::{bytes, conversation};
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
@@ -14,7 +17,7 @@ use ctx_types::{Message, Role, TokenCounter as _};
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(10);
-    targets = making, searching
+    targets = making, adding, searching, keeping
 }
 criterion_main!(benches);
 
@@ -22,10 +25,43 @@ const SIZES: [usize; 2] = [10_000, 100_000];
 
 fn indexed(messages: &[Message]) -> RecallIndex {
     let mut index = RecallIndex::default();
-    for message in messages {
-        index.push(message);
-    }
+    index.extend(messages);
     index
+}
+
+/// The bytes of memory of an index, beside those of the text.
+fn keeping(_: &mut Criterion) {
+    for size in SIZES {
+        let messages = conversation(size);
+        let (mut english, mut chinese) = (messages.clone(), messages);
+        english.retain(|message| message.text().is_ascii());
+        chinese.retain(|message| !message.text().is_ascii());
+        for (name, messages) in [("English", english), ("Chinese", chinese)] {
+            let (index, text) = (indexed(&messages).memory(), bytes(&messages));
+            let share = index * 100 / text;
+            println!("kept/{name}/{size}: {index} bytes of index, {text} bytes of text, {share} %");
+        }
+    }
+}
+
+/// Adds one message after the other.
+fn adding(criterion: &mut Criterion) {
+    const ADDED: usize = 5_000;
+    for size in SIZES {
+        let messages = conversation(size + ADDED);
+        let (first, new) = messages.split_at(size);
+        let mut index = indexed(first);
+        let mut next = new.iter().cycle();
+        criterion.benchmark_group("added").bench_function(BenchmarkId::new("a message", size), |bencher| {
+            bencher.iter_custom(|times| {
+                let start = Instant::now();
+                next.by_ref()
+                    .take(usize::try_from(times).unwrap_or(ADDED))
+                    .for_each(|message| index.push(message));
+                start.elapsed()
+            });
+        });
+    }
 }
 
 /// The first answer needs an index of everything that was said.

@@ -139,6 +139,39 @@ fn questions_and_messages_may_be_of_any_length() {
     ");
 }
 
+/// The report on a pass for a question ends with what came back.
+#[test]
+fn a_report_shows_what_a_question_brought_back() {
+    let said = |n: usize| match n {
+        6 => "By the way, my daughter is allergic to walnuts.".to_owned(),
+        _ => {
+            format!("Lamp {n} of the pier was lit by Ada at {}:30, and the ferry {} came in.", n % 24, n * 3)
+        }
+    };
+    let message = |n: usize| json!({ "role": ["user", "assistant"][n % 2], "content": said(n) });
+    let chat = Value::Array((0..40).map(message).collect());
+    let folder = Folder::with(&[("chat.json", &chat.to_string())]);
+    let report =
+        |options: &str| folder.ctx(&format!("compress report --session chat.json --budget 200 {options}"));
+    let asked = report("--input walnut");
+    assert_snapshot!(asked.split_once("recalled").unwrap().1, @"
+     5 lines, 81 tokens
+      #5 U: Lamp 4 of pier lit by Ada at 4:30 ferry 12 came in.
+        n5, 35 messages ago, beside what was found
+      #6 A: Lamp 5 of pier lit by Ada at 5:30 ferry 15 came in.
+        n6, 34 messages ago, beside what was found
+      #7 U: By way daughter allergic to walnuts.
+        n7, 33 messages ago: walnut
+      #8 A: Lamp 7 of pier lit by Ada at 7:30 ferry 21 came in.
+        n8, 32 messages ago, beside what was found
+      #9 U: Lamp 8 of pier lit by Ada at 8:30 ferry 24 came in.
+        n9, 31 messages ago, beside what was found
+    ");
+    assert!(report("--input walnut --json").contains("\"words\": [\n            \"walnut\"\n          ]"));
+    assert!(!report("").contains("recalled"), "nothing was asked");
+    assert!(!report("--json").contains("recalled"), "nothing was asked");
+}
+
 #[test]
 fn other_branches_are_searched_if_asked_for() {
     let node = |id: &str, parent: Value, children: &[&str], text: &str| json!({ "id": id, "parentId": parent, "childrenIds": children, "role": "user", "content": text, "isEnabled": id != "c" });

@@ -109,6 +109,7 @@ impl RecallIndex {
 
     /// Settles it if that is worth the work: after an eighth of all messages, or where it lies in too many parts.
     pub(super) fn settle_after(&mut self, added: usize) {
+        self.postings.rest();
         if added > 0 && (added * 8 >= self.len() || self.postings.is_scattered()) {
             self.settle();
         }

@@ -38,8 +38,11 @@ pub(super) struct Word<'a> {
     recent: Vec<Posting>,
 }
 
-/// How many occurrences wait until they become a run: one for so many that are in runs, within these bounds.
-const RECENT: (usize, usize) = (256, 16 * 1_024);
+/// How many occurrences wait until they become a run, where many are added at once.
+const RECENT: usize = 64 * 1_024;
+
+/// How many wait when no more come for now: one for so many that are in runs, within these bounds.
+const RESTING: (usize, usize) = (256, 4_096);
 const IN_RUNS: usize = 32;
 
 /// How many bits a run of the next size has more in its length: 16 times as many occurrences.
@@ -60,9 +63,7 @@ const MOST_BYTES: usize = 1 << 31;
 impl Postings {
     /// Notes the words of a record, each as often as it occurs; records come in ascending order, each once.
     pub(super) fn push(&mut self, words: &[u64], record: u32) {
-        if self.recent.len() >= (self.in_runs / IN_RUNS).clamp(RECENT.0, RECENT.1)
-            || record - self.base >= 1 << RECORD_BITS
-        {
+        if self.recent.len() >= RECENT || record - self.base >= 1 << RECORD_BITS {
             self.seal();
         }
         if self.recent.is_empty() {
@@ -80,7 +81,7 @@ impl Postings {
         self.recent.sort_unstable();
         let words = self.recent.chunk_by(|a, b| hash(*a) == hash(*b));
         let len = self.recent.len();
-        let run = Run::with_room(len, len * 8, len);
+        let run = Run::with_room(words.clone().count(), len * 8, len);
         let (mut writer, mut records) = (Writer::new(run), Vec::new());
         for same in words {
             records.clear();
@@ -97,6 +98,14 @@ impl Postings {
         self.runs.push(writer.finish());
         while let Some(from) = self.first_alike() {
             self.join(from);
+        }
+    }
+
+    /// Makes a run of what waits if it is much, when no more comes for now.
+    pub(super) fn rest(&mut self) {
+        if self.recent.len() >= (self.in_runs / IN_RUNS).clamp(RESTING.0, RESTING.1) {
+            self.seal();
+            self.recent.shrink_to(0);
         }
     }
 
@@ -273,6 +282,7 @@ mod tests {
         let mut postings = Postings::default();
         for record in 0..400_000 {
             postings.push(&[u64::from(record) << 30], record);
+            postings.rest();
             assert!(postings.runs.len() <= 3 * 16, "{} runs", postings.runs.len());
         }
     }

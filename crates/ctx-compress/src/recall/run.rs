@@ -58,28 +58,24 @@ impl Run {
         // Many words are in several runs.
         let words = most.max(sum(|run| run.words) / 2);
         let mut joined = Writer::new(Self::with_room(words, sum(|run| run.bytes.len()), sum(|run| run.size)));
-        let mut rest: Vec<Entries<'_>> = runs.iter().map(Entries::of).collect();
-        let mut next: Vec<Entry<'_>> = rest.iter_mut().map(Entries::next_or_none).collect();
-        let mut hashes: Vec<u64> = next.iter().map(|entry| entry.hash).collect();
+        let mut heads = Heads::of(runs);
         let mut records = Vec::new();
-        while let Some(hash) = hashes.iter().copied().min().filter(|hash| *hash < Entry::NONE.hash) {
-            // Most words are of one run; without branches, since which one cannot be foretold.
-            let mut of = hashes.iter().rev().fold(0_u64, |of, here| of << 1 | u64::from(*here == hash));
-            let is_of_one = of.is_power_of_two();
-            let mut all = Entry { count: 0, ..Entry::NONE };
-            records.clear();
-            while of > 0 {
-                let at = of.trailing_zeros() as usize;
-                of &= of - 1;
-                let (Some(entry), Some(rest)) = (next.get_mut(at), rest.get_mut(at)) else { break };
-                all = Entry { hash, count: all.count + entry.count, records: entry.records };
-                if !is_of_one {
-                    append_all(&mut records, entry.records);
-                }
-                *entry = rest.next_or_none();
-                hashes.get_mut(at).into_iter().for_each(|here| *here = entry.hash);
+        while let Some(hash) = heads.least() {
+            let mut having = heads.having(hash);
+            if having.is_power_of_two() {
+                // Most words are of one run.
+                joined.add(heads.take(having));
+                continue;
             }
-            joined.add(if is_of_one { all } else { Entry { records: &records, ..all } });
+            records.clear();
+            let mut count = 0;
+            while having > 0 {
+                let entry = heads.take(having);
+                append_all(&mut records, entry.records);
+                count += entry.count;
+                having &= having - 1;
+            }
+            joined.add(Entry { hash, count, records: &records });
         }
         joined.finish()
     }
@@ -208,6 +204,42 @@ impl<'a> Iterator for Entries<'a> {
             self.last = self.run.least(self.group);
         }
         self.in_group().next()
+    }
+}
+
+/// The next word of each of some runs.
+struct Heads<'a> {
+    rest: Vec<Entries<'a>>,
+    next: Vec<Entry<'a>>,
+    /// Those of `next`, side by side.
+    hashes: Vec<u64>,
+}
+
+impl<'a> Heads<'a> {
+    fn of(runs: &'a [Run]) -> Self {
+        let mut rest: Vec<Entries<'_>> = runs.iter().map(Entries::of).collect();
+        let next: Vec<Entry<'_>> = rest.iter_mut().map(Entries::next_or_none).collect();
+        let hashes = next.iter().map(|entry| entry.hash).collect();
+        Self { rest, next, hashes }
+    }
+
+    fn least(&self) -> Option<u64> {
+        self.hashes.iter().copied().min().filter(|hash| *hash < Entry::NONE.hash)
+    }
+
+    /// Returns a bit for each run that has a hash next, the lowest for the first; without branches, since which it is
+    /// cannot be foretold.
+    fn having(&self, hash: u64) -> u64 {
+        self.hashes.iter().rev().fold(0, |having, next| having << 1 | u64::from(*next == hash))
+    }
+
+    /// Takes the word of the run of the lowest bit.
+    fn take(&mut self, having: u64) -> Entry<'a> {
+        let at = having.trailing_zeros() as usize;
+        let Some((next, rest)) = self.next.get_mut(at).zip(self.rest.get_mut(at)) else { return Entry::NONE };
+        let taken = std::mem::replace(next, rest.next_or_none());
+        self.hashes.get_mut(at).into_iter().for_each(|hash| *hash = next.hash);
+        taken
     }
 }
 
