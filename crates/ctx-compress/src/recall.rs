@@ -54,6 +54,6 @@ mod tests;
 pub use asked::AskedCompression;
 pub use fusion::{joined, nearest};
 pub use index::RecallIndex;
-pub use lines::{RecallRequest, Recalled, RecalledPiece, recall};
+pub use lines::{RecallLines, RecallRequest, Recalled, RecalledPiece, recall};
 pub use search::Hit;
 pub use session_index::{SessionIndex, off_path, recallable};

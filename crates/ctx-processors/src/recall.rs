@@ -6,7 +6,7 @@ mod question;
 mod sent;
 
 use async_trait::async_trait;
-use ctx_compress::recall::{Hit, RecallRequest, Recalled, RecalledPiece, joined, recall};
+use ctx_compress::recall::{Hit, RecallLines, RecallRequest, Recalled, RecalledPiece, joined};
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::MAX_TOKENS;
@@ -126,35 +126,31 @@ impl Writing<'_, '_> {
     fn fitted(&self, sent: &Sent<'_>) -> Option<Recalled> {
         /// How often what turned out to be sent is taken out again.
         const ATTEMPTS: usize = 4;
-        let most = most(self.cx, sent);
+        let Self { cx, path, hits, query } = self;
+        let most = most(cx, sent);
+        let is_held = |at: usize, taken: u64| path.id(at).is_none_or(|id| sent.has(id, taken));
+        let request = RecallRequest {
+            hits,
+            index: path.index(),
+            message: &|at| path.message(cx.inputs.session, at),
+            is_held: &|at| is_held(at, most),
+            others: path.others(),
+            query,
+            room: most,
+            role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
+            meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
+        };
+        let mut lines = RecallLines::new(&request);
         let mut tokens = most;
         for _ in 0..ATTEMPTS {
-            let recalled = self.written(sent, tokens, tokens)?;
-            let is_twice = |piece: &RecalledPiece| {
-                self.path.id(piece.message).is_some_and(|id| sent.has(id, recalled.tokens))
-            };
+            let recalled = lines.within(tokens, &|at| is_held(at, tokens))?;
+            let is_twice = |piece: &RecalledPiece| is_held(piece.message, recalled.tokens);
             if !recalled.pieces.iter().any(is_twice) {
                 return Some(recalled);
             }
             tokens = recalled.tokens;
         }
-        self.written(sent, 0, most)
-    }
-
-    /// Writes what is not sent where so many tokens are taken, into so many.
-    fn written(&self, sent: &Sent<'_>, taken: u64, room: u64) -> Option<Recalled> {
-        let Self { cx, path, hits, query } = self;
-        recall(&RecallRequest {
-            hits,
-            index: path.index(),
-            message: &|at| path.message(cx.inputs.session, at),
-            is_held: &|at| path.id(at).is_none_or(|id| sent.has(id, taken)),
-            others: path.others(),
-            query,
-            room,
-            role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
-            meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
-        })
+        lines.within(most, &|at| is_held(at, 0))
     }
 }
 

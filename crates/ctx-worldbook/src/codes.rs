@@ -30,7 +30,7 @@ pub const BAD_STATE: Code = Code::new(964, "bad state of timed effects");
 
 /// An entry can never become active.
 pub const DEAD_ENTRY: Code = Code::new(970, "dead entry");
-/// An entry waits for recursion that never comes.
+/// An entry waits for a recursion that never comes.
 pub const UNREACHABLE: Code = Code::new(971, "unreachable recursion");
 /// A key is found in nearly every text.
 pub const KEY_MATCHES_ALL: Code = Code::new(972, "key matches everything");

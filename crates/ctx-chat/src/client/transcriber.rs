@@ -173,8 +173,9 @@ fn form(model: &str, name: &str, mime_type: &str, bytes: &[u8]) -> Result<(Strin
     const BORDERS: u64 = 64;
     let has = |border: &str| bytes.windows(border.len()).any(|window| window == border.as_bytes());
     let boundary = (0..BORDERS).map(|number| format!("ctx-{number:016x}")).find(|border| !has(border));
-    let held =
-        || PortError::new(PortErrorKind::Invalid, phrase!("it contains every boundary that a form could use"));
+    let held = || {
+        PortError::new(PortErrorKind::Invalid, phrase!("it contains every boundary that a form could use"))
+    };
     let boundary = boundary.ok_or_else(held)?;
     let model = model.replace(['\r', '\n'], " ");
     let mut body = Vec::with_capacity(bytes.len() + 1_024);

@@ -148,7 +148,7 @@ fn a_report_shows_what_a_question_brought_back() {
             format!("Lamp {n} of the pier was lit by Ada at {}:30, and the ferry {} came in.", n % 24, n * 3)
         }
     };
-    let role = |n: usize| if n % 2 == 0 { "user" } else { "assistant" };
+    let role = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
     let message = |n: usize| json!({ "role": role(n), "content": said(n) });
     let chat = Value::Array((0..40).map(message).collect());
     let folder = Folder::with(&[("chat.json", &chat.to_string())]);

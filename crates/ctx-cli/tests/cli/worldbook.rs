@@ -79,7 +79,7 @@ fn a_scan_shows_what_is_active_and_why() {
     not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; `--all` lists them
 
     timed effects
-      `Sky.7` stays until the conversation has 6 messages
+      `Sky.7` is sticky until the conversation has 6 messages
 
     timed effects have changed; `--write` keeps them
     ");
@@ -111,7 +111,7 @@ fn every_entry_has_one_state_with_its_reason() {
     not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion
 
     timed effects
-      `Sky.7` stays until the conversation has 6 messages
+      `Sky.7` is sticky until the conversation has 6 messages
 
     timed effects have changed; `--write` keeps them
     ");
@@ -132,7 +132,7 @@ fn entries_have_a_part_of_the_context() {
     not active: 2 no key, 1 budget, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; `--all` lists them
 
     timed effects
-      `Sky.7` stays until the conversation has 6 messages
+      `Sky.7` is sticky until the conversation has 6 messages
 
     timed effects have changed; `--write` keeps them
     ");
@@ -327,7 +327,7 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
       |
       = help: it is searched for as plain text, slashes included
 
-    warning[CTX0971]: `Odd.4` waits for recursion that never happens: it is also excluded from recursion
+    warning[CTX0971]: `Odd.4` waits for a recursion that never happens: it is also excluded from recursion
      --> odd.json:5:59
       |
     5 |   "4": { "uid": 4, "key": ["sun"], "delayUntilRecursion": true, "excludeRecursion": true, "content": "x" },

@@ -79,58 +79,33 @@ const MOST_MISSES: usize = 64;
 /// Words of grammar are left out, so that more lines fit. Equal input gives equal bytes, and a line does not change
 /// as the conversation goes on.
 pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
-    let room = request.room.checked_sub(request.meter.frame())?;
-    let head = head(request.index, room);
-    let mut costs = Costs { meter: request.meter, counted: 0, tokens: 0, quarters: 0 };
-    let mut left = (room * 4).checked_sub(costs.of(&head))?;
-    let (mut lines, mut misses) = (Vec::new(), 0);
-    let mut source = Lines::new(request);
-    for hit in request.hits {
-        if lines.len() == MOST_LINES || misses == MOST_MISSES {
-            break;
-        }
-        if (request.is_held)(hit.message) {
-            continue;
-        }
-        let Some(line) = source.line(*hit) else { continue };
-        match left.checked_sub(costs.of(&line.text)) {
-            Some(rest) => {
-                left = rest;
-                lines.push(line);
-            }
-            None => misses += 1,
-        }
-    }
-    // Texts joined may have some tokens more than was expected of each by itself: what fits least goes.
-    while !lines.is_empty() {
-        let recalled = written(&head, &lines, request);
-        if recalled.tokens <= request.room {
-            return Some(recalled);
-        }
-        lines.truncate(lines.len() - lines.len().div_ceil(32));
-    }
-    None
+    RecallLines::new(request).within(request.room, request.is_held)
 }
 
 /// A line with where it came from.
+#[derive(Debug)]
 struct Line {
-    hit: Hit,
     text: String,
     source: Source,
     words: Vec<String>,
 }
 
-/// The lines of hits, of each message in one go: to find one record it has to be read from the beginning.
-struct Lines<'a> {
+/// The lines of hits, each of them written once for several rooms.
+///
+/// Those of a message are written in one go: to find one record it has to be read from the beginning.
+#[derive(Debug)]
+pub struct RecallLines<'a> {
     request: &'a RecallRequest<'a>,
     words: QueryWords,
     /// The records that were found of messages that nobody asked for yet.
     found: BTreeMap<usize, BTreeSet<usize>>,
+    /// By message and record.
     made: BTreeMap<(usize, usize), Line>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(request: &'a RecallRequest<'a>) -> Self {
+impl<'a> RecallLines<'a> {
+    /// Begins with no line written; the request's room and what is held already are those of [`recall`] alone.
+    pub fn new(request: &'a RecallRequest<'a>) -> Self {
         let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for hit in request.hits {
             found.entry(hit.message).or_default().insert(hit.record);
@@ -139,11 +114,46 @@ impl<'a> Lines<'a> {
         Self { request, words, found, made: BTreeMap::new() }
     }
 
-    fn line(&mut self, hit: Hit) -> Option<Line> {
+    /// Writes what [`recall`] does, into another room and beside what else is held.
+    pub fn within(&mut self, room: u64, is_held: &dyn Fn(usize) -> bool) -> Option<Recalled> {
+        let request = self.request;
+        let beside = room.checked_sub(request.meter.frame())?;
+        let head = head(request.index, beside);
+        let mut costs = Costs { meter: request.meter, counted: 0, tokens: 0, quarters: 0 };
+        let mut left = (beside * 4).checked_sub(costs.of(&head))?;
+        let (mut chosen, mut misses) = (Vec::new(), 0);
+        for hit in request.hits {
+            if chosen.len() == MOST_LINES || misses == MOST_MISSES {
+                break;
+            }
+            if is_held(hit.message) {
+                continue;
+            }
+            let Some(line) = self.line(*hit) else { continue };
+            match left.checked_sub(costs.of(&line.text)) {
+                Some(rest) => {
+                    left = rest;
+                    chosen.push((hit.message, hit.record));
+                }
+                None => misses += 1,
+            }
+        }
+        // Texts joined may have some tokens more than was expected of each by itself: what fits least goes.
+        while !chosen.is_empty() {
+            let recalled = self.written(&head, &chosen);
+            if recalled.tokens <= room {
+                return Some(recalled);
+            }
+            chosen.truncate(chosen.len() - chosen.len().div_ceil(32));
+        }
+        None
+    }
+
+    fn line(&mut self, hit: Hit) -> Option<&Line> {
         if let Some(records) = self.found.remove(&hit.message) {
             self.make(hit.message, &records);
         }
-        self.made.remove(&(hit.message, hit.record))
+        self.made.get(&(hit.message, hit.record))
     }
 
     fn make(&mut self, at: usize, records: &BTreeSet<usize>) {
@@ -152,7 +162,6 @@ impl<'a> Lines<'a> {
         each_record(&message, |record| {
             if records.contains(&number) {
                 let line = Line {
-                    hit: Hit { message: at, record: number, score: 0 },
                     text: text(&record, at, self.request),
                     source: message.source.clone(),
                     words: self.words.of_record(&record),
@@ -161,6 +170,46 @@ impl<'a> Lines<'a> {
             }
             number += 1;
         });
+    }
+
+    /// Writes lines that are made, in the order of the conversation.
+    fn written(&self, head: &str, chosen: &[(usize, usize)]) -> Recalled {
+        let request = self.request;
+        let chosen: BTreeSet<&(usize, usize)> = chosen.iter().collect();
+        let made = |key: &(usize, usize)| Some((key.0, self.made.get(key)?));
+        let ordered: Vec<(usize, &Line)> = chosen.into_iter().filter_map(made).collect();
+        let mut text = head.to_owned();
+        for (_, line) in &ordered {
+            text.push('\n');
+            text.push_str(&line.text);
+        }
+        let id: Arc<str> = format!("recall-{}", Fingerprint::default().text(&text)).into();
+        let own = |trust: Trust| Source::new(SourceKind::Summary, trust).with_id(id.clone());
+        let own_words = Source::new(SourceKind::Formatter, Trust::Preset).with_id("recall");
+        let mut segments =
+            vec![Segment { span: Span::new(0, head.len()), source: own_words, via: Vec::new() }];
+        let mut start = head.len();
+        let mut pieces = Vec::new();
+        for &(message, line) in &ordered {
+            let end = start + 1 + line.text.len();
+            // To be trusted as what it was made from.
+            let segment = Segment {
+                span: Span::new(start, end),
+                source: own(line.source.trust),
+                via: vec![line.source.clone()],
+            };
+            segments.push(segment);
+            start = end;
+            pieces.push(RecalledPiece {
+                message,
+                source: line.source.clone(),
+                words: line.words.clone(),
+                ago: (message >= request.others).then(|| request.index.len() - message - 1),
+            });
+        }
+        let message =
+            Message::new(request.role, text, own(Trust::Model)).with(|message| message.written = segments);
+        Recalled { tokens: request.meter.message(&message), message, pieces }
     }
 }
 
@@ -231,40 +280,4 @@ fn head(index: &RecallIndex, room: u64) -> String {
     let names: Vec<String> =
         letters.filter_map(|(number, letter)| Some(format!("{letter}={}", index.speaker(number)?))).collect();
     if names.is_empty() { "Recalled:".to_owned() } else { format!("Recalled, {}:", names.join(", ")) }
-}
-
-fn written(head: &str, lines: &[Line], request: &RecallRequest<'_>) -> Recalled {
-    let ordered: BTreeMap<(usize, usize), &Line> =
-        lines.iter().map(|line| ((line.hit.message, line.hit.record), line)).collect();
-    let mut text = head.to_owned();
-    for line in ordered.values() {
-        text.push('\n');
-        text.push_str(&line.text);
-    }
-    let id: Arc<str> = format!("recall-{}", Fingerprint::default().text(&text)).into();
-    let own = |trust: Trust| Source::new(SourceKind::Summary, trust).with_id(id.clone());
-    let own_words = Source::new(SourceKind::Formatter, Trust::Preset).with_id("recall");
-    let mut segments = vec![Segment { span: Span::new(0, head.len()), source: own_words, via: Vec::new() }];
-    let mut start = head.len();
-    let mut pieces = Vec::new();
-    for line in ordered.values() {
-        let end = start + 1 + line.text.len();
-        // To be trusted as what it was made from.
-        let segment = Segment {
-            span: Span::new(start, end),
-            source: own(line.source.trust),
-            via: vec![line.source.clone()],
-        };
-        segments.push(segment);
-        start = end;
-        pieces.push(RecalledPiece {
-            message: line.hit.message,
-            source: line.source.clone(),
-            words: line.words.clone(),
-            ago: (line.hit.message >= request.others).then(|| request.index.len() - line.hit.message - 1),
-        });
-    }
-    let message =
-        Message::new(request.role, text, own(Trust::Model)).with(|message| message.written = segments);
-    Recalled { tokens: request.meter.message(&message), message, pieces }
 }

@@ -53,22 +53,23 @@ pub(super) fn read(xml: &str, mut see: impl FnMut(Token<'_>) -> Next) -> Result<
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
     loop {
-        let next = match reader.read_event().map_err(|_| invalid(ctx_types::phrase!("its XML is not valid")))? {
-            Event::Eof => return Ok(()),
-            Event::Start(start) => see(Token::Open(Tag { start })),
-            Event::Empty(start) => {
-                let name = start.local_name().into_inner().to_owned();
-                match see(Token::Open(Tag { start })) {
-                    Next::Go => see(Token::Close(name)),
-                    Next::Stop => Next::Stop,
+        let next =
+            match reader.read_event().map_err(|_| invalid(ctx_types::phrase!("its XML is not valid")))? {
+                Event::Eof => return Ok(()),
+                Event::Start(start) => see(Token::Open(Tag { start })),
+                Event::Empty(start) => {
+                    let name = start.local_name().into_inner().to_owned();
+                    match see(Token::Open(Tag { start })) {
+                        Next::Go => see(Token::Close(name)),
+                        Next::Stop => Next::Stop,
+                    }
                 }
-            }
-            Event::End(end) => see(Token::Close(end.local_name().into_inner().to_owned())),
-            Event::Text(text) => see(Token::Text(text.xml10_content())),
-            Event::CData(text) => see(Token::Text(text.xml10_content())),
-            Event::GeneralRef(reference) => see(Token::Text(Cow::Owned(resolve(&reference)))),
-            _ => Next::Go,
-        };
+                Event::End(end) => see(Token::Close(end.local_name().into_inner().to_owned())),
+                Event::Text(text) => see(Token::Text(text.xml10_content())),
+                Event::CData(text) => see(Token::Text(text.xml10_content())),
+                Event::GeneralRef(reference) => see(Token::Text(Cow::Owned(resolve(&reference)))),
+                _ => Next::Go,
+            };
         if next == Next::Stop {
             return Ok(());
         }

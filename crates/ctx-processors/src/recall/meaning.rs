@@ -39,8 +39,7 @@ pub(crate) async fn ranked(
             Err(error) => error,
         }
     };
-    let message =
-        phrase!("recall searched by words only: {reason}", reason = reason.phrase());
+    let message = phrase!("recall searched by words only: {reason}", reason = reason.phrase());
     let help = phrase!("check the program that computes the vectors");
     cx.report(Diagnostic::warning(codes::RECALL_WITHOUT_VECTORS, message).with_help(help));
     Ok(Vec::new())

@@ -233,9 +233,13 @@ impl<'a> Scanned<'a> {
 fn timed(language: Language, seen: &ObservedScan) -> Vec<String> {
     let state = &seen.scan.scan.state;
     let told = |(id, effect): (&Arc<str>, &Effect)| (show::clean_line(id), effect.until());
-    let sticky = state.sticky.iter().map(told).map(|(id, until)| phrase!("`{id}` is sticky {until}", id, until));
-    let resting =
-        state.cooldown.iter().map(told).map(|(id, until)| phrase!("`{id}` is on cooldown {until}", id, until));
+    let sticky =
+        state.sticky.iter().map(told).map(|(id, until)| phrase!("`{id}` is sticky {until}", id, until));
+    let resting = state
+        .cooldown
+        .iter()
+        .map(told)
+        .map(|(id, until)| phrase!("`{id}` is on cooldown {until}", id, until));
     sticky.chain(resting).map(|line| lang::say(language, &line)).collect()
 }
 
