@@ -43,7 +43,8 @@ pub struct CompiledAgent {
 
 impl CompiledAgent {
     pub(crate) fn new(engine: &Engine, agent: &Agent, with: &Compile) -> Self {
-        let agent = &with.texts.as_ref().map_or_else(|| agent.clone(), |texts| remembered(agent, texts));
+        let shared = with.texts.as_ref().map(|texts| remembered(agent, texts));
+        let agent = shared.as_ref().unwrap_or(agent);
         let mut diagnostics = Vec::new();
         let layers = layers(agent, with, &mut diagnostics);
         let limit = ContextLimit::read(agent, with, &mut diagnostics);

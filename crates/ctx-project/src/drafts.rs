@@ -2,7 +2,7 @@
 //!
 //! An edit names a value by its JSON pointer and replaces the bytes of that value, key or list item. All other bytes
 //! stay: comments, order, quotes, line ends. After each edit the text is read again and must hold exactly the value
-//! that was asked for; otherwise nothing changes. A text that cannot be read, while somebody types, is edited as a whole.
+//! that was asked for; otherwise nothing changes. Only of a text in quotes no more than itself is read ([`quoted`]). A text that cannot be read, while somebody types, is edited as a whole.
 
 mod quoted;
 mod rewrite;
@@ -195,7 +195,7 @@ impl Draft {
         let content = self.content.as_mut().filter(|content| content.found.is_empty())?;
         let Form::Document(syntax) = content.form else { return None };
         let Some(Value::String(old)) = content.value.pointer_mut(pointer) else { return None };
-        let place = known.or_else(|| Quoted::find(&self.text, pointer)).filter(|_| old != new)?;
+        let place = known.or_else(|| Quoted::find(&self.text, pointer, syntax)).filter(|_| old != new)?;
         let (splice, place) = place.written(&self.text, (old, new), syntax)?;
         new.clone_into(old);
         self.quoted = Some(place);

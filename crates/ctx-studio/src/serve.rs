@@ -50,9 +50,9 @@ const MAX_HEAD_READ: usize = 4 * MAX_HEAD;
 /// How long the head of a request may take to come.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How long the folder is not looked at after a look; longer where looks take long, so that a large folder costs a
-/// twentieth of a processor at most.
-const LOOK: Duration = Duration::from_millis(500);
+/// How long the folder is not looked at after a look: the longer, up to the latter, the longer looks take, so that a
+/// large folder costs some twentieth of a processor.
+const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
 const LOOK_SHARE: u32 = 20;
 
 /// How long edits are gathered before they are written down.
@@ -116,12 +116,12 @@ async fn keep(server: Arc<Server>) {
 
 /// Looks for what other programs change.
 async fn look(server: Arc<Server>) {
-    let mut pause = LOOK;
+    let mut pause = LOOK.0;
     loop {
         sleep(pause).await;
         let (server, start) = (server.clone(), Instant::now());
         drop(tokio::task::spawn_blocking(move || server.desk.look()).await);
-        pause = LOOK.max(start.elapsed() * LOOK_SHARE);
+        pause = start.elapsed().saturating_mul(LOOK_SHARE).clamp(LOOK.0, LOOK.1);
     }
 }
 

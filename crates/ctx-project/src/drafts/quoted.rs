@@ -18,13 +18,17 @@ pub(super) struct Quoted {
 }
 
 impl Quoted {
-    /// Finds the text at a pointer, if it is in quotes and no alias can repeat it. O(bytes of the source).
-    pub(super) fn find(source: &str, pointer: &str) -> Option<Self> {
+    /// Finds the text at a pointer, if it is in quotes and no alias can repeat it: nothing in the source looks like an
+    /// anchor. O(bytes of the source).
+    pub(super) fn find(source: &str, pointer: &str, syntax: Syntax) -> Option<Self> {
+        let mut words = source.split(|c: char| c.is_whitespace() || "[{,".contains(c));
+        if syntax == Syntax::Yaml && words.any(|word| word.len() > 1 && word.starts_with('&')) {
+            return None;
+        }
         let range = Places::find(source, [pointer]).at(pointer)?.range.clone();
         let (before, rest) = source.split_at_checked(range.start)?;
-        let is_marked =
-            before.split_whitespace().next_back().is_some_and(|word| word.starts_with(['&', '!']));
-        let range = range.start..range.start + quoted_length(rest).filter(|_| !is_marked)?;
+        let is_tagged = before.split_whitespace().next_back().is_some_and(|word| word.starts_with('!'));
+        let range = range.start..range.start + quoted_length(rest).filter(|_| !is_tagged)?;
         Some(Self { pointer: pointer.to_owned(), range })
     }
 
@@ -50,7 +54,8 @@ impl Quoted {
             let read = Document::read(format!("[{quoted}]").as_bytes(), name, &Limits::default());
             quoted_length(quoted) == Some(quoted.len()) && read.is_ok_and(|read| read.value[0] == text)
         };
-        if !says(was, old) || !says(&text, new) {
+        // In several lines it would have to be indented.
+        if text.contains(['\n', '\r']) || !says(was, old) || !says(&text, new) {
             return None;
         }
         let Splice { range, text: part } = Splice::between(was, &text);

@@ -48,6 +48,24 @@ fn a_text_takes_the_place_of_another_in_its_quotes() {
     check(&set("/name", json!("Ada")), &AGENT.replace("name: Robin", "name: Ada"));
 }
 
+/// What an alias repeats would change in two places, however it is written.
+#[test]
+fn a_text_in_quotes_that_an_alias_repeats_is_not_changed() {
+    for (pointer, text) in [
+        ("/a", "a: &x \"one\"\nb: *x\n"),
+        ("/a", "a: &x # first\n  \"one\"\nb: *x\n"),
+        ("/a/k", "a: &x {k: \"one\"}\nb: *x\n"),
+        ("/a/k", "a: &x\n  k: \"one\"\nb: *x\n"),
+        ("/a/k", "a: &x\n  k: \"one\"\nb:\n  <<: *x\n"),
+        ("/a/0", "a: [&x \"one\", *x]\n"),
+    ] {
+        let mut draft = Draft::open("a.yaml", text.as_bytes()).unwrap();
+        assert_eq!(draft.value().and_then(|value| value.pointer(pointer)), Some(&json!("one")));
+        assert_eq!(draft.edit(&set(pointer, json!("two"))), Err(EditError::ChangesMore), "{text}");
+        assert_eq!(draft.text(), text);
+    }
+}
+
 #[test]
 fn an_item_moves_with_the_comment_above_it() {
     let moved = "\
