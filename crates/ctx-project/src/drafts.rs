@@ -2,7 +2,8 @@
 //!
 //! An edit names a value by its JSON pointer and replaces the bytes of that value, key or list item. All other bytes
 //! stay: comments, order, quotes, line ends. After each edit the text is read again and must hold exactly the value
-//! that was asked for; otherwise nothing changes. Only of a text in quotes no more than itself is read ([`quoted`]). A text that cannot be read, while somebody types, is edited as a whole.
+//! that was asked for; otherwise nothing changes. Only of a text in quotes no more than itself is read. A text that
+//! cannot be read, while somebody types, is edited as a whole.
 
 mod quoted;
 mod rewrite;
