@@ -107,7 +107,7 @@ fn searching(criterion: &mut Criterion) {
                         hits: black_box(&hits),
                         index: &index,
                         message: &|at| messages.get(at).cloned(),
-                        is_held: &|_| false,
+                        is_held: &|_, _| false,
                         others: 0,
                         query: &query,
                         room: 12_800,

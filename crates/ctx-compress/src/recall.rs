@@ -23,7 +23,7 @@
 //!     hits: &index.search(&query),
 //!     index: &index,
 //!     message: &|at| messages.get(at).cloned(),
-//!     is_held: &|at| at == 2,
+//!     is_held: &|at, _| at == 2,
 //!     others: 0,
 //!     query: &query,
 //!     room: 40,
@@ -54,6 +54,6 @@ mod tests;
 pub use asked::AskedCompression;
 pub use fusion::{joined, nearest};
 pub use index::RecallIndex;
-pub use lines::{RecallLines, RecallRequest, Recalled, RecalledPiece, recall};
+pub use lines::{RecallRequest, Recalled, RecalledPiece, recall};
 pub use search::Hit;
 pub use session_index::{SessionIndex, off_path, recallable};

@@ -6,7 +6,7 @@ mod question;
 mod sent;
 
 use async_trait::async_trait;
-use ctx_compress::recall::{Hit, RecallLines, RecallRequest, Recalled, RecalledPiece, joined};
+use ctx_compress::recall::{Hit, RecallRequest, Recalled, RecalledPiece, joined, recall};
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::MAX_TOKENS;
@@ -124,33 +124,18 @@ struct Writing<'a, 'r> {
 impl Writing<'_, '_> {
     /// Writes what is not sent, such that it stays so: the fewer tokens it has, the more messages the limiter keeps.
     fn fitted(&self, sent: &Sent<'_>) -> Option<Recalled> {
-        /// How often what turned out to be sent is taken out again.
-        const ATTEMPTS: usize = 4;
         let Self { cx, path, hits, query } = self;
-        let most = most(cx, sent);
-        let is_held = |at: usize, taken: u64| path.id(at).is_none_or(|id| sent.has(id, taken));
-        let request = RecallRequest {
+        recall(&RecallRequest {
             hits,
             index: path.index(),
             message: &|at| path.message(cx.inputs.session, at),
-            is_held: &|at| is_held(at, most),
+            is_held: &|at, taken| path.id(at).is_none_or(|id| sent.has(id, taken)),
             others: path.others(),
             query,
-            room: most,
+            room: most(cx, sent),
             role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
             meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
-        };
-        let mut lines = RecallLines::new(&request);
-        let mut tokens = most;
-        for _ in 0..ATTEMPTS {
-            let recalled = lines.within(tokens, &|at| is_held(at, tokens))?;
-            let is_twice = |piece: &RecalledPiece| is_held(piece.message, recalled.tokens);
-            if !recalled.pieces.iter().any(is_twice) {
-                return Some(recalled);
-            }
-            tokens = recalled.tokens;
-        }
-        lines.within(most, &|at| is_held(at, 0))
+        })
     }
 }
 

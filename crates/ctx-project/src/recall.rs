@@ -34,7 +34,7 @@ impl RecallQuery<'_> {
             hits: &nodes.index().search(&query),
             index: nodes.index(),
             message: &|at| nodes.message(session, at),
-            is_held: &|_| false,
+            is_held: &|_, _| false,
             others: nodes.others(),
             query: &query,
             room: self.budget,

@@ -55,3 +55,6 @@ pub const TOO_LONG: Code = Code::new(1016, "took too long");
 
 /// Unsaved edits cannot be kept beside the store.
 pub const NO_JOURNAL: Code = Code::new(1017, "edits are not kept");
+
+/// Another `ctx studio` has the same folder open.
+pub const OTHER_SERVER: Code = Code::new(1018, "folder open elsewhere");

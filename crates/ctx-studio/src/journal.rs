@@ -47,6 +47,8 @@ pub(crate) struct Journal {
     folder: String,
     /// Held by whoever writes.
     writing: Mutex<()>,
+    /// Of the other servers that the folder may have.
+    others: Vec<PathBuf>,
     /// Says to other servers that this journal is in use.
     _lock: File,
 }
@@ -68,10 +70,10 @@ impl Journal {
             }
             let path = place.join(format!("{name}-{number}.json"));
             let kept = read(&path, &folder);
-            let journal = Self { path, folder, writing: Mutex::new(()), _lock: own };
             let others = (1..=MAX_SERVERS).filter(|other| *other != number);
-            let others = others.map(|other| place.join(format!("{name}-{other}.json")));
-            let kept = journal.take_over(others, kept);
+            let others = others.map(|other| place.join(format!("{name}-{other}.json"))).collect();
+            let journal = Self { path, folder, writing: Mutex::new(()), others, _lock: own };
+            let kept = journal.take_over(kept);
             return Ok((journal, kept));
         }
         Err(phrase!(
@@ -86,10 +88,20 @@ impl Journal {
         self.write(drafts())
     }
 
+    /// Returns whether another server has the folder open now.
+    pub(crate) fn is_shared(&self) -> bool {
+        let is_in_use = |path: &PathBuf| {
+            File::open(path.with_extension("lock")).is_ok_and(|file| {
+                matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+            })
+        };
+        self.others.iter().any(is_in_use)
+    }
+
     /// Takes up what servers have left that no longer run. Of two drafts of one file the other one stays where it is.
-    fn take_over(&self, others: impl Iterator<Item = PathBuf>, mut kept: Vec<KeptDraft>) -> Vec<KeptDraft> {
+    fn take_over(&self, mut kept: Vec<KeptDraft>) -> Vec<KeptDraft> {
         let mut taken = Vec::new();
-        for path in others.filter(|path| path.exists()) {
+        for path in self.others.iter().filter(|path| path.exists()) {
             let Ok(lock) = private(&path.with_extension("lock"), false) else { continue };
             if lock.try_lock().is_err() {
                 continue;
@@ -111,7 +123,7 @@ impl Journal {
         // Only what is written here goes there; until then it is in both.
         if !taken.is_empty() && self.write(kept.clone()).is_ok() {
             for (_lock, path, rest) in taken {
-                write(&path, &self.folder, rest).unwrap_or_default();
+                write(path, &self.folder, rest).unwrap_or_default();
             }
         }
         kept
@@ -198,8 +210,10 @@ mod tests {
         let (second, kept) = Journal::open(place.path(), served).unwrap();
         assert_eq!(kept, []);
         assert_ne!(first.path, second.path);
+        assert!(first.is_shared() && second.is_shared());
         std::fs::write(&first.path, "{").unwrap();
         drop(first);
+        assert!(!second.is_shared());
         assert_eq!(Journal::open(place.path(), served).unwrap().1, []);
     }
 

@@ -151,7 +151,14 @@ impl Server {
     /// Returns what is odd about the folder as a whole, and about what is kept of it.
     pub(crate) fn findings(&self) -> Vec<Diagnostic> {
         let unkept = lock(&self.unkept).clone().map(|why| Diagnostic::warning(codes::NO_JOURNAL, why));
-        self.found.iter().cloned().chain(unkept).collect()
+        let is_shared = self.journal.as_ref().is_some_and(Journal::is_shared);
+        let shared = is_shared.then(|| {
+            let text = phrase!(
+                "another `ctx studio` has this folder open: its unsaved edits are not shown here, and of a file that both edit only one can be saved"
+            );
+            Diagnostic::warning(codes::OTHER_SERVER, text)
+        });
+        self.found.iter().cloned().chain(unkept).chain(shared).collect()
     }
 }
 

@@ -55,7 +55,7 @@ fn an_unknown_code_is_a_usage_error_that_names_its_neighbours() {
     assert_snapshot!(ctx("check --explain 9999", &[]), @"
     exit code 2
     === errors
-    error: there is no code `CTX9999`; the nearest are `CTX1017` (edits are not kept)
+    error: there is no code `CTX9999`; the nearest are `CTX1018` (folder open elsewhere)
     ");
     for asked in ["65536", "+200", "ctx", "CTX02OO"] {
         let expected = format!("error: `{asked}` is not a code; write one such as `CTX0200`\n");

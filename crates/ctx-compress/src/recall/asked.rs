@@ -60,7 +60,7 @@ impl CompressionPipeline<'_> {
             hits: &index.search(&query),
             index: &index,
             message: &|at| paired.get(at).cloned(),
-            is_held: &|at| is_kept.get(at).copied().unwrap_or(true),
+            is_held: &|at, _| is_kept.get(at).copied().unwrap_or(true),
             others: 0,
             query: &query,
             room: budget.saturating_sub(report.output_tokens),

@@ -21,8 +21,9 @@ pub struct RecallRequest<'a> {
     pub index: &'a RecallIndex,
     /// Returns a message by its position in the index; none if it is there no more.
     pub message: &'a dyn Fn(usize) -> Option<Message>,
-    /// Returns whether the request has a message already, or it must not be in it.
-    pub is_held: &'a dyn Fn(usize) -> bool,
+    /// Returns whether a message must not be written where what is recalled takes so many tokens: the request has it
+    /// then, or it must not be in it. What is held beside more tokens is held beside fewer ones too.
+    pub is_held: &'a dyn Fn(usize, u64) -> bool,
     /// How many of the first messages of the index stand on other branches of the conversation.
     pub others: usize,
     /// What it was found with, for the reasons.
@@ -74,12 +75,31 @@ const MOST_LINES: usize = 2_000;
 /// How many lines that do not fit are tried before it is enough.
 const MOST_MISSES: usize = 64;
 
+/// How often what turned out to be held is taken out again.
+const ATTEMPTS: usize = 4;
+
 /// Writes the best hits that are not held already into the room there is; `None` if there is none that fits.
 ///
 /// Words of grammar are left out, so that more lines fit. Equal input gives equal bytes, and a line does not change
-/// as the conversation goes on.
+/// as the conversation goes on. Lines are chosen by what they are expected to cost; the message is counted once, and
+/// again only where it came out larger, or so small that the request has room for a message that it repeats.
 pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
-    RecallLines::new(request).within(request.room, request.is_held)
+    let mut lines = Lines::new(request);
+    let mut room = request.room;
+    for _ in 0..ATTEMPTS {
+        let chosen = lines.chosen(room, room)?;
+        if lines.repeats(&chosen, chosen.tokens) {
+            room = chosen.tokens;
+            continue;
+        }
+        let (chosen, recalled) = lines.written_within(chosen, room)?;
+        if !lines.repeats(&chosen, recalled.tokens) {
+            return Some(recalled);
+        }
+        room = recalled.tokens;
+    }
+    let chosen = lines.chosen(request.room, 0)?;
+    lines.written_within(chosen, request.room).map(|(_, recalled)| recalled)
 }
 
 /// A line with where it came from.
@@ -88,63 +108,82 @@ struct Line {
     text: String,
     source: Source,
     words: Vec<String>,
+    /// Expected, in quarters of a token.
+    cost: u64,
 }
 
-/// The lines of hits, each of them written once for several rooms.
+/// Lines that fit together, as far as is known before they are counted.
+struct Chosen {
+    head: String,
+    /// By message and record, the best first.
+    lines: Vec<(usize, usize)>,
+    tokens: u64,
+}
+
+/// The lines of hits, each of them written once whatever is tried.
 ///
 /// Those of a message are written in one go: to find one record it has to be read from the beginning.
-#[derive(Debug)]
-pub struct RecallLines<'a> {
+struct Lines<'a> {
     request: &'a RecallRequest<'a>,
     words: QueryWords,
+    costs: Costs<'a>,
     /// The records that were found of messages that nobody asked for yet.
     found: BTreeMap<usize, BTreeSet<usize>>,
     /// By message and record.
     made: BTreeMap<(usize, usize), Line>,
 }
 
-impl<'a> RecallLines<'a> {
-    /// Begins with no line written; the request's room and what is held already are those of [`recall`] alone.
-    pub fn new(request: &'a RecallRequest<'a>) -> Self {
+impl<'a> Lines<'a> {
+    fn new(request: &'a RecallRequest<'a>) -> Self {
         let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for hit in request.hits {
             found.entry(hit.message).or_default().insert(hit.record);
         }
         let words = QueryWords::of(request.query, request.index);
-        Self { request, words, found, made: BTreeMap::new() }
+        Self { request, words, costs: Costs::new(request.meter), found, made: BTreeMap::new() }
     }
 
-    /// Writes what [`recall`] does, into another room and beside what else is held.
-    pub fn within(&mut self, room: u64, is_held: &dyn Fn(usize) -> bool) -> Option<Recalled> {
+    /// Chooses the best lines for a room, of messages that are not held beside so many tokens.
+    fn chosen(&mut self, room: u64, taken: u64) -> Option<Chosen> {
         let request = self.request;
         let beside = room.checked_sub(request.meter.frame())?;
         let head = head(request.index, beside);
-        let mut costs = Costs { meter: request.meter, counted: 0, tokens: 0, quarters: 0 };
-        let mut left = (beside * 4).checked_sub(costs.of(&head))?;
-        let (mut chosen, mut misses) = (Vec::new(), 0);
+        let mut left = (beside * 4).checked_sub(self.costs.of(&head))?;
+        let (mut lines, mut misses) = (Vec::new(), 0);
         for hit in request.hits {
-            if chosen.len() == MOST_LINES || misses == MOST_MISSES {
+            if lines.len() == MOST_LINES || misses == MOST_MISSES {
                 break;
             }
-            if is_held(hit.message) {
+            if (request.is_held)(hit.message, taken) {
                 continue;
             }
             let Some(line) = self.line(*hit) else { continue };
-            match left.checked_sub(costs.of(&line.text)) {
+            match left.checked_sub(line.cost) {
                 Some(rest) => {
                     left = rest;
-                    chosen.push((hit.message, hit.record));
+                    lines.push((hit.message, hit.record));
                 }
                 None => misses += 1,
             }
         }
-        // Texts joined may have some tokens more than was expected of each by itself: what fits least goes.
-        while !chosen.is_empty() {
-            let recalled = self.written(&head, &chosen);
+        (!lines.is_empty()).then(|| Chosen { head, lines, tokens: room - left / 4 })
+    }
+
+    /// Returns whether the request has one of the messages beside so many tokens.
+    fn repeats(&self, chosen: &Chosen, tokens: u64) -> bool {
+        chosen.lines.iter().any(|(message, _)| (self.request.is_held)(*message, tokens))
+    }
+
+    /// Writes lines and counts them. If they have more tokens than were expected, what fits least goes.
+    fn written_within(&self, mut chosen: Chosen, room: u64) -> Option<(Chosen, Recalled)> {
+        while !chosen.lines.is_empty() {
+            let recalled = self.written(&chosen);
             if recalled.tokens <= room {
-                return Some(recalled);
+                return Some((chosen, recalled));
             }
-            chosen.truncate(chosen.len() - chosen.len().div_ceil(32));
+            let (lines, over) = (chosen.lines.len(), recalled.tokens - room);
+            let excess = usize::try_from((lines as u64 * over).div_ceil(recalled.tokens)).unwrap_or(lines);
+            chosen.lines.truncate(lines - (excess + lines / 128).clamp(1, lines));
         }
         None
     }
@@ -161,11 +200,10 @@ impl<'a> RecallLines<'a> {
         let mut number = 0;
         each_record(&message, |record| {
             if records.contains(&number) {
-                let line = Line {
-                    text: text(&record, at, self.request),
-                    source: message.source.clone(),
-                    words: self.words.of_record(&record),
-                };
+                let text = text(&record, at, self.request);
+                let cost = self.costs.of(&text);
+                let (source, words) = (message.source.clone(), self.words.of_record(&record));
+                let line = Line { text, source, words, cost };
                 self.made.insert((at, number), line);
             }
             number += 1;
@@ -173,12 +211,12 @@ impl<'a> RecallLines<'a> {
     }
 
     /// Writes lines that are made, in the order of the conversation.
-    fn written(&self, head: &str, chosen: &[(usize, usize)]) -> Recalled {
-        let request = self.request;
-        let chosen: BTreeSet<&(usize, usize)> = chosen.iter().collect();
+    fn written(&self, chosen: &Chosen) -> Recalled {
+        let (request, head) = (self.request, &chosen.head);
+        let ordered: BTreeSet<&(usize, usize)> = chosen.lines.iter().collect();
         let made = |key: &(usize, usize)| Some((key.0, self.made.get(key)?));
-        let ordered: Vec<(usize, &Line)> = chosen.into_iter().filter_map(made).collect();
-        let mut text = head.to_owned();
+        let ordered: Vec<(usize, &Line)> = ordered.into_iter().filter_map(made).collect();
+        let mut text = head.clone();
         for (_, line) in &ordered {
             text.push('\n');
             text.push_str(&line.text);
@@ -221,7 +259,11 @@ struct Costs<'a> {
     quarters: u64,
 }
 
-impl Costs<'_> {
+impl<'a> Costs<'a> {
+    fn new(meter: &'a Meter<'a>) -> Self {
+        Self { meter, counted: 0, tokens: 0, quarters: 0 }
+    }
+
     /// How many texts are counted: all of them would be as much work as counting what they are joined to.
     const COUNTED: usize = 24;
 

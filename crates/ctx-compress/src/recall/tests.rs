@@ -38,7 +38,7 @@ fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option
         hits: &index.search(&query),
         index: &index,
         message: &|at| messages.get(at).cloned(),
-        is_held: &|at| at + held >= messages.len(),
+        is_held: &|at, _| at + held >= messages.len(),
         others: 0,
         query: &query,
         room,
