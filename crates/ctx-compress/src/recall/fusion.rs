@@ -28,17 +28,19 @@ pub fn joined(hits: &[Hit], ranking: &[usize]) -> Vec<Hit> {
     const SMOOTHING: u64 = 60;
     const ONE: u64 = 1_000_000_000;
     let part = |rank: usize| ONE / (SMOOTHING + 1 + rank as u64);
-    let mut scores: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    let mut scores: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
     let mut best: BTreeMap<usize, usize> = BTreeMap::new();
     for (rank, hit) in hits.iter().enumerate() {
-        *scores.entry((hit.message, hit.record)).or_default() += part(rank);
+        let (score, words) = scores.entry((hit.message, hit.record)).or_default();
+        *score += part(rank);
+        *words |= hit.words;
         best.entry(hit.message).or_insert(hit.record);
     }
     for (rank, message) in ranking.iter().enumerate() {
         let record = best.get(message).copied().unwrap_or(0);
-        *scores.entry((*message, record)).or_default() += part(rank);
+        scores.entry((*message, record)).or_default().0 += part(rank);
     }
-    let hit = |((message, record), score)| Hit { message, record, score };
+    let hit = |((message, record), (score, words))| Hit { message, record, score, words };
     let mut hits: Vec<Hit> = scores.into_iter().map(hit).collect();
     hits.sort_by_key(|hit| (u64::MAX - hit.score, usize::MAX - hit.message, hit.record));
     hits

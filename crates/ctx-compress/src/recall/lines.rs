@@ -107,7 +107,6 @@ pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
 struct Line {
     text: String,
     source: Source,
-    words: Vec<String>,
     /// Expected, in quarters of a token.
     cost: u64,
 }
@@ -115,8 +114,8 @@ struct Line {
 /// Lines that fit together, as far as is known before they are counted.
 struct Chosen {
     head: String,
-    /// By message and record, the best first.
-    lines: Vec<(usize, usize)>,
+    /// The best first.
+    lines: Vec<Hit>,
     tokens: u64,
 }
 
@@ -161,7 +160,7 @@ impl<'a> Lines<'a> {
             match left.checked_sub(line.cost) {
                 Some(rest) => {
                     left = rest;
-                    lines.push((hit.message, hit.record));
+                    lines.push(*hit);
                 }
                 None => misses += 1,
             }
@@ -171,7 +170,7 @@ impl<'a> Lines<'a> {
 
     /// Returns whether the request has one of the messages beside so many tokens.
     fn repeats(&self, chosen: &Chosen, tokens: u64) -> bool {
-        chosen.lines.iter().any(|(message, _)| (self.request.is_held)(*message, tokens))
+        chosen.lines.iter().any(|hit| (self.request.is_held)(hit.message, tokens))
     }
 
     /// Writes lines and counts them. If they have more tokens than were expected, what fits least goes.
@@ -202,8 +201,7 @@ impl<'a> Lines<'a> {
             if records.contains(&number) {
                 let text = text(&record, at, self.request);
                 let cost = self.costs.of(&text);
-                let (source, words) = (message.source.clone(), self.words.of_record(&record));
-                let line = Line { text, source, words, cost };
+                let line = Line { text, source: message.source.clone(), cost };
                 self.made.insert((at, number), line);
             }
             number += 1;
@@ -213,9 +211,10 @@ impl<'a> Lines<'a> {
     /// Writes lines that are made, in the order of the conversation.
     fn written(&self, chosen: &Chosen) -> Recalled {
         let (request, head) = (self.request, &chosen.head);
-        let ordered: BTreeSet<&(usize, usize)> = chosen.lines.iter().collect();
-        let made = |key: &(usize, usize)| Some((key.0, self.made.get(key)?));
-        let ordered: Vec<(usize, &Line)> = ordered.into_iter().filter_map(made).collect();
+        let mut ordered = chosen.lines.clone();
+        ordered.sort_unstable_by_key(|hit| (hit.message, hit.record));
+        let made = |hit: &Hit| Some((*hit, self.made.get(&(hit.message, hit.record))?));
+        let ordered: Vec<(Hit, &Line)> = ordered.iter().filter_map(made).collect();
         let mut text = head.clone();
         for (_, line) in &ordered {
             text.push('\n');
@@ -228,7 +227,7 @@ impl<'a> Lines<'a> {
             vec![Segment { span: Span::new(0, head.len()), source: own_words, via: Vec::new() }];
         let mut start = head.len();
         let mut pieces = Vec::new();
-        for &(message, line) in &ordered {
+        for (hit, line) in &ordered {
             let end = start + 1 + line.text.len();
             // To be trusted as what it was made from.
             let segment = Segment {
@@ -239,10 +238,10 @@ impl<'a> Lines<'a> {
             segments.push(segment);
             start = end;
             pieces.push(RecalledPiece {
-                message,
+                message: hit.message,
                 source: line.source.clone(),
-                words: line.words.clone(),
-                ago: (message >= request.others).then(|| request.index.len() - message - 1),
+                words: self.words.of_hit(hit),
+                ago: (hit.message >= request.others).then(|| request.index.len() - hit.message - 1),
             });
         }
         let message =

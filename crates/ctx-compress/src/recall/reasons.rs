@@ -1,8 +1,7 @@
 //! The words of a query that a record has, as they stand in the query.
 
 use crate::recall::index::RecallIndex;
-use crate::recall::records::Record;
-use crate::recall::search::{Term, each_query_text, ends};
+use crate::recall::search::{Hit, each_query_text, ends};
 use crate::recall::terms::each_term;
 use crate::request::word_hash;
 
@@ -14,8 +13,8 @@ pub(super) struct QueryWords(Vec<QueryWord>);
 struct QueryWord {
     /// In lower case.
     shown: String,
-    /// The words of the index that it stands for.
-    hashes: Vec<u64>,
+    /// The words of the index that it stands for, as in [`Hit::words`].
+    bits: u64,
 }
 
 /// How many words a reason names.
@@ -26,7 +25,7 @@ impl QueryWords {
         let terms = index.terms(query);
         let looked_for = |stem: &str| {
             let hash = word_hash(stem);
-            terms.iter().any(|term: &Term<'_>| term.hash == hash).then_some(hash)
+            terms.iter().position(|term| term.hash == hash).map(|at| 1 << at)
         };
         let mut words = Self(Vec::new());
         each_query_text(query, |text, _| {
@@ -39,36 +38,27 @@ impl QueryWords {
 
     /// Adds a word as it stands in the query; of a script without blanks each pair of characters.
     fn add(&mut self, word: &str, looked_for: &impl Fn(&str) -> Option<u64>) {
-        let mut hashes = Vec::new();
+        let mut bits = 0;
         each_term(word, |term| {
-            let hash = looked_for(term);
+            let bit = looked_for(term);
             if !term.is_ascii() && term.chars().count() == 2 {
-                self.add_found(term, hash.into_iter().collect());
+                self.add_found(term, bit.unwrap_or(0));
             } else {
-                hashes.extend(hash.or_else(|| ends(term).find_map(looked_for)));
+                bits |= bit.or_else(|| ends(term).find_map(looked_for)).unwrap_or(0);
             }
         });
-        self.add_found(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase(), hashes);
+        self.add_found(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase(), bits);
     }
 
-    fn add_found(&mut self, shown: &str, hashes: Vec<u64>) {
-        if !hashes.is_empty() && !self.0.iter().any(|word| word.shown == shown) {
-            self.0.push(QueryWord { shown: shown.to_owned(), hashes });
+    fn add_found(&mut self, shown: &str, bits: u64) {
+        if bits != 0 && !self.0.iter().any(|word| word.shown == shown) {
+            self.0.push(QueryWord { shown: shown.to_owned(), bits });
         }
     }
 
-    /// Returns those that a record has, in the order of the query.
-    pub(super) fn of_record(&self, record: &Record<'_>) -> Vec<String> {
-        let mut has = vec![false; self.0.len()];
-        for text in [record.text, record.tool] {
-            each_term(text, |term| {
-                let hash = word_hash(term);
-                for (has, word) in has.iter_mut().zip(&self.0) {
-                    *has |= word.hashes.contains(&hash);
-                }
-            });
-        }
-        let shared = has.iter().zip(&self.0).filter(|(has, _)| **has);
-        shared.take(MOST_SHARED).map(|(_, word)| word.shown.clone()).collect()
+    /// Returns those that a hit was found by, in the order of the query.
+    pub(super) fn of_hit(&self, hit: &Hit) -> Vec<String> {
+        let shared = self.0.iter().filter(|word| word.bits & hit.words != 0);
+        shared.take(MOST_SHARED).map(|word| word.shown.clone()).collect()
     }
 }

@@ -18,12 +18,14 @@ pub struct Hit {
     pub record: usize,
     /// How well it fits, to be compared within one search only.
     pub score: u64,
+    /// Which of the words that were looked for it has: a bit for each of them, the rarest first.
+    pub words: u64,
 }
 
 /// How many bytes of a query are looked at.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// How many words of a query are looked for; the rarest ones if it has more.
+/// How many words of a query are looked for; the rarest ones if it has more. Each has a bit in [`Hit::words`].
 const MOST_TERMS: usize = 64;
 
 /// How many occurrences of words are looked at in one search; the newest of words that many records have.
@@ -65,8 +67,16 @@ pub(super) struct Term<'a> {
     rarity: u64,
 }
 
-/// A record, and what it scores.
-type Scored = (u32, u32);
+/// A record, what it scores, and by which words.
+#[derive(Clone, Copy, Default)]
+struct Scored {
+    record: u32,
+    score: u32,
+    words: u64,
+}
+
+/// The score of a record with what is around it, the record, and the words that it has.
+type Found = (u64, u32, u64);
 
 impl RecallIndex {
     /// Finds the records that fit texts, each with its weight in hundredths; the best first, of equals the newest.
@@ -77,18 +87,18 @@ impl RecallIndex {
     pub fn search(&self, query: &[(&str, u64)]) -> Vec<Hit> {
         let scored = self.scored(query);
         let mut found = self.with_neighbours(&scored);
-        let order = |(score, record): &(u64, u32)| (u64::MAX - score, u32::MAX - record);
+        let order = |(score, record, _): &Found| (u64::MAX - score, u32::MAX - record);
         if found.len() > MOST_HITS {
             found.select_nth_unstable_by_key(MOST_HITS, order);
             found.truncate(MOST_HITS);
         }
         found.sort_unstable_by_key(order);
-        let least = found.first().map_or(0, |(best, _)| best / FLOOR).max(1);
-        let hit = |(score, record): (u64, u32)| {
+        let least = found.first().map_or(0, |(best, ..)| best / FLOOR).max(1);
+        let hit = |(score, record, words): Found| {
             let (message, record) = self.place(record);
-            Hit { message, record, score }
+            Hit { message, record, score, words }
         };
-        found.into_iter().take_while(|(score, _)| *score >= least).map(hit).collect()
+        found.into_iter().take_while(|(score, ..)| *score >= least).map(hit).collect()
     }
 
     /// Returns whether a text has a word that a search would look for.
@@ -103,7 +113,7 @@ impl RecallIndex {
         let named = self.named(query);
         let length = |words: u64| SATURATION * ((256 - LENGTH) + LENGTH * words / mean) / 256;
         let lengths: Vec<u64> = (0..=u64::from(u8::MAX)).map(length).collect();
-        for Term { word, weight, rarity, .. } in self.terms(query) {
+        for (at, Term { word, weight, rarity, .. }) in self.terms(query).into_iter().enumerate() {
             let left = MOST_POSTINGS - scored.len();
             for Posting { record, times } in word.newest_first().take(left) {
                 let Some(entry) = self.records.get(record as usize) else { continue };
@@ -112,29 +122,32 @@ impl RecallIndex {
                 let part = weight * rarity * times * (256 + SATURATION) / (256 * times + length) / 100;
                 let part =
                     if named.get(entry.speaker()) == Some(&true) { part * (100 + NAMED) / 100 } else { part };
-                scored.push((record, u32::try_from(part).unwrap_or(u32::MAX).max(1)));
+                let score = u32::try_from(part).unwrap_or(u32::MAX).max(1);
+                scored.push(Scored { record, score, words: 1 << at });
             }
         }
         let mut scored = by_record(scored, self.records.len());
         scored.dedup_by(|later, kept| {
-            let is_same = later.0 == kept.0;
-            kept.1 = if is_same { kept.1.saturating_add(later.1) } else { kept.1 };
+            let is_same = later.record == kept.record;
+            if is_same {
+                kept.score = kept.score.saturating_add(later.score);
+                kept.words |= later.words;
+            }
             is_same
         });
         scored
     }
 
     /// Returns the best records and those around them, each with what its neighbours add.
-    fn with_neighbours(&self, scored: &[Scored]) -> Vec<(u64, u32)> {
+    fn with_neighbours(&self, scored: &[Scored]) -> Vec<Found> {
         let end = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         let (mut found, mut next, mut rest) = (Vec::new(), 0, scored);
         for best in best(scored) {
             for record in next.max(best.saturating_sub(2))..end.min(best.saturating_add(3)) {
-                while let Some((_, further)) = rest.split_first().filter(|((first, _), _)| first + 2 < record)
-                {
-                    rest = further;
-                }
-                found.push((self.total(record, around(record, rest)), record));
+                let passed = rest.iter().take_while(|first| first.record + 2 < record).count();
+                rest = rest.get(passed..).unwrap_or_default();
+                let (scores, words) = around(record, rest);
+                found.push((self.total(record, scores), record, words));
                 next = record + 1;
             }
         }
@@ -217,7 +230,7 @@ fn by_record(scored: Vec<Scored>, records: usize) -> Vec<Scored> {
     const BITS: u32 = 11;
     let (mut sorted, mut next) = (scored, Vec::new());
     for digit in 0..(usize::BITS - records.leading_zeros()).div_ceil(BITS) {
-        let digit = |(record, _): &Scored| (record >> (digit * BITS)) as usize % (1 << BITS);
+        let digit = |one: &Scored| (one.record >> (digit * BITS)) as usize % (1 << BITS);
         let mut places = [0; 1 << BITS];
         let mut count = |one: &Scored| places.get_mut(digit(one)).into_iter().for_each(|count| *count += 1);
         sorted.iter().for_each(&mut count);
@@ -225,7 +238,7 @@ fn by_record(scored: Vec<Scored>, records: usize) -> Vec<Scored> {
         for place in &mut places {
             begin += std::mem::replace(place, begin);
         }
-        next.resize(sorted.len(), (0, 0));
+        next.resize(sorted.len(), Scored::default());
         for one in &sorted {
             let Some(place) = places.get_mut(digit(one)) else { continue };
             next.get_mut(*place).into_iter().for_each(|next| *next = *one);
@@ -236,28 +249,30 @@ fn by_record(scored: Vec<Scored>, records: usize) -> Vec<Scored> {
     sorted
 }
 
-/// Returns the scores from two records before one to two behind it; `scored` begins with the first of them.
-fn around(record: u32, scored: &[Scored]) -> [u64; 5] {
-    let mut scores = [0; 5];
-    for (near, score) in scored.iter().take(scores.len()) {
-        if let Some(place) = (near + 2).checked_sub(record).and_then(|at| scores.get_mut(at as usize)) {
-            *place = u64::from(*score);
+/// Returns the scores from two records before one to two behind it, and the words of its own; `scored` begins with the
+/// first of them.
+fn around(record: u32, scored: &[Scored]) -> ([u64; 5], u64) {
+    let (mut scores, mut words) = ([0; 5], 0);
+    for near in scored.iter().take(scores.len()) {
+        if let Some(place) = (near.record + 2).checked_sub(record).and_then(|at| scores.get_mut(at as usize)) {
+            *place = u64::from(near.score);
+        }
+        if near.record == record {
+            words = near.words;
         }
     }
-    scores
+    (scores, words)
 }
 
 /// Returns the records that score best, in their order.
 fn best(scored: &[Scored]) -> Vec<u32> {
-    let mut best = scored.to_vec();
+    let mut best: Vec<(u32, u32)> = scored.iter().map(|one| (u32::MAX - one.score, one.record)).collect();
     if best.len() > MOST_CANDIDATES {
-        best.select_nth_unstable_by_key(MOST_CANDIDATES, |(record, score)| {
-            (u32::MAX - score, u32::MAX - record)
-        });
+        best.select_nth_unstable_by_key(MOST_CANDIDATES, |(score, record)| (*score, u32::MAX - record));
         best.truncate(MOST_CANDIDATES);
-        best.sort_unstable();
+        best.sort_unstable_by_key(|(_, record)| *record);
     }
-    best.into_iter().map(|(record, _)| record).collect()
+    best.into_iter().map(|(_, record)| record).collect()
 }
 
 /// Returns the ends of a word that may be one of two words: both have three letters at the least. The longest first.

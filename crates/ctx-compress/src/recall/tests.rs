@@ -229,7 +229,7 @@ fn a_conversation_is_fitted_for_a_question() {
 
 #[test]
 fn another_ranking_is_joined_by_ranks() {
-    let hit = |message, score| Hit { message, record: 0, score };
+    let hit = |message, score| Hit { message, record: 0, score, words: 0 };
     let hits = [hit(4, 900), hit(2, 800), hit(7, 10)];
     let messages: Vec<usize> = joined(&hits, &[2, 5]).iter().map(|hit| hit.message).collect();
     assert_eq!(messages, [2, 4, 5, 7]);
