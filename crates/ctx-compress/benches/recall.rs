@@ -100,16 +100,15 @@ fn searching(criterion: &mut Criterion) {
                 bencher.iter(|| index.search(black_box(&[(question, 100)])));
             });
             let query = [(&**question, 100)];
-            let hits = index.search(&query);
+            let found = index.search(&query);
             group.bench_function(BenchmarkId::new(format!("lines for {name}"), size), |bencher| {
                 bencher.iter(|| {
                     recall(&RecallRequest {
-                        hits: black_box(&hits),
+                        found: black_box(&found),
                         index: &index,
                         message: &|at| messages.get(at).cloned(),
                         is_held: &|_, _| false,
                         others: 0,
-                        query: &query,
                         room: 12_800,
                         role: Role::System,
                         meter: &Meter::estimate(),

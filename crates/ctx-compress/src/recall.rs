@@ -20,12 +20,11 @@
 //! messages.iter().for_each(|message| index.push(message));
 //! let query = [("May she eat a cake with nuts?", 100)];
 //! let recalled = recall(&RecallRequest {
-//!     hits: &index.search(&query),
+//!     found: &index.search(&query),
 //!     index: &index,
 //!     message: &|at| messages.get(at).cloned(),
 //!     is_held: &|at, _| at == 2,
 //!     others: 0,
-//!     query: &query,
 //!     room: 40,
 //!     role: Role::System,
 //!     meter: &Meter::estimate(),
@@ -55,5 +54,5 @@ pub use asked::AskedCompression;
 pub use fusion::{joined, nearest};
 pub use index::RecallIndex;
 pub use lines::{RecallRequest, Recalled, RecalledPiece, recall};
-pub use search::Hit;
+pub use search::{Hit, SearchResult};
 pub use session_index::{SessionIndex, off_path, recallable};

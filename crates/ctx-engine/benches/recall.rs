@@ -6,7 +6,7 @@ mod conversation;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use conversation::{Conversation, Variables, agent, append, turn, warm, with};
+use conversation::{BUDGET, Conversation, Variables, agent, append, turn, warm, with};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use ctx_engine::{CompiledAgent, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{Content, Session, TurnInput};
@@ -36,6 +36,7 @@ fn recalling(criterion: &mut Criterion) {
             messages,
             memory: ConversationMemory::default(),
             appended: 0,
+            budget: BUDGET,
         };
         let mut group = criterion.benchmark_group("recall");
         group.sampling_mode(SamplingMode::Flat);
@@ -46,7 +47,13 @@ fn recalling(criterion: &mut Criterion) {
                 });
             }
         }
-        for (name, compiled) in [("turn", &with_recall), ("turn, off", &without)] {
+        for (name, compiled, budget) in [
+            ("turn", &with_recall, BUDGET),
+            ("turn, off", &without, BUDGET),
+            ("turn in 32,000 tokens", &with_recall, 32_000),
+            ("turn in 32,000 tokens, off", &without, 32_000),
+        ] {
+            talk.budget = budget;
             talk.assemble(compiled);
             group.bench_function(BenchmarkId::new(name, size), |bencher| {
                 bencher.iter_custom(|times| (0..times).map(|_| talk.next(compiled)).sum());
@@ -62,6 +69,8 @@ struct Talk {
     messages: Conversation,
     memory: ConversationMemory,
     appended: usize,
+    /// In tokens.
+    budget: i64,
 }
 
 impl Talk {
@@ -88,8 +97,10 @@ impl Talk {
         let old = path.get(path.len() / 3 + self.appended).and_then(|node| node.content.as_ref());
         let words = old.map(Content::text).unwrap_or_default();
         let words: Vec<&str> = words.split(' ').take(8).collect();
-        let turn: TurnInput =
-            turn().with(|turn| turn.input = Some(format!("What about {}?", words.join(" ")).into()));
+        let turn: TurnInput = turn().with(|turn| {
+            turn.input = Some(format!("What about {}?", words.join(" ")).into());
+            turn.context_tokens = Some(self.budget);
+        });
         let ports = Ports::default().with(|ports| ports.memory = Some(&self.memory));
         let start = Instant::now();
         let context = pollster::block_on(compiled.assemble_with(&self.session, &turn, ports));

@@ -6,7 +6,7 @@ mod question;
 mod sent;
 
 use async_trait::async_trait;
-use ctx_compress::recall::{Hit, RecallRequest, Recalled, RecalledPiece, joined, recall};
+use ctx_compress::recall::{RecallRequest, Recalled, RecalledPiece, SearchResult, joined, recall};
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::MAX_TOKENS;
@@ -90,9 +90,9 @@ impl ContextProcessor for RecallProcessor {
         let found = is_known || !near.is_empty();
         let recalled = found.then(|| {
             let path = kept.again(print, session, with_branches);
-            let hits = if is_known { path.index().search(&parts) } else { Vec::new() };
-            let hits = if near.is_empty() { hits } else { joined(&hits, &near) };
-            Writing { cx, path: &path, hits: &hits, query: &parts }.fitted(&Sent::of(cx))
+            let found = if is_known { path.index().search(&parts) } else { SearchResult::default() };
+            let found = if near.is_empty() { found } else { joined(found, &near) };
+            written(cx, &path, &found)
         });
         cx.checkpoint()?;
         let Some(recalled) = recalled.flatten() else {
@@ -113,30 +113,19 @@ impl ContextProcessor for RecallProcessor {
     }
 }
 
-/// What is written, and from what.
-struct Writing<'a, 'r> {
-    cx: &'a PipelineContext<'r>,
-    path: &'a PathRecall<'a>,
-    hits: &'a [Hit],
-    query: &'a [(&'a str, u64)],
-}
-
-impl Writing<'_, '_> {
-    /// Writes what is not sent, such that it stays so: the fewer tokens it has, the more messages the limiter keeps.
-    fn fitted(&self, sent: &Sent<'_>) -> Option<Recalled> {
-        let Self { cx, path, hits, query } = self;
-        recall(&RecallRequest {
-            hits,
-            index: path.index(),
-            message: &|at| path.message(cx.inputs.session, at),
-            is_held: &|at, taken| path.id(at).is_none_or(|id| sent.has(id, taken)),
-            others: path.others(),
-            query,
-            room: most(cx, sent),
-            role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
-            meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
-        })
-    }
+/// Writes what is not sent, such that it stays so: the fewer tokens it has, the more messages the limiter keeps.
+fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult) -> Option<Recalled> {
+    let sent = Sent::of(cx);
+    recall(&RecallRequest {
+        found,
+        index: path.index(),
+        message: &|at| path.message(cx.inputs.session, at),
+        is_held: &|at, taken| path.id(at).is_none_or(|id| sent.has(id, taken)),
+        others: path.others(),
+        room: most(cx, &sent),
+        role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
+        meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
+    })
 }
 
 /// Returns how many tokens the message may have.

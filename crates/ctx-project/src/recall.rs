@@ -31,12 +31,11 @@ impl RecallQuery<'_> {
         let nodes = SessionIndex::of(session, self.with_branches);
         let query = [(self.text, 100)];
         let recalled = recall(&RecallRequest {
-            hits: &nodes.index().search(&query),
+            found: &nodes.index().search(&query),
             index: nodes.index(),
             message: &|at| nodes.message(session, at),
             is_held: &|_, _| false,
             others: nodes.others(),
-            query: &query,
             room: self.budget,
             role: Role::System,
             meter,

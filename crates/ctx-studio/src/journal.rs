@@ -91,9 +91,8 @@ impl Journal {
     /// Returns whether another server has the folder open now.
     pub(crate) fn is_shared(&self) -> bool {
         let is_in_use = |path: &PathBuf| {
-            File::open(path.with_extension("lock")).is_ok_and(|file| {
-                matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
-            })
+            File::open(path.with_extension("lock"))
+                .is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
         };
         self.others.iter().any(is_in_use)
     }
@@ -106,7 +105,7 @@ impl Journal {
             if lock.try_lock().is_err() {
                 continue;
             }
-            let theirs = read(&path, &self.folder);
+            let theirs = read(path, &self.folder);
             let count = theirs.len();
             let mut rest = Vec::new();
             for draft in theirs {

@@ -57,12 +57,11 @@ impl CompressionPipeline<'_> {
         let mut report = plan.report(&messages, self.meter());
         let query = [(question, 100)];
         let recalled = recall(&RecallRequest {
-            hits: &index.search(&query),
+            found: &index.search(&query),
             index: &index,
             message: &|at| paired.get(at).cloned(),
             is_held: &|at, _| is_kept.get(at).copied().unwrap_or(true),
             others: 0,
-            query: &query,
             room: budget.saturating_sub(report.output_tokens),
             role: self.config().note_role,
             meter: self.meter(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::recall::search::Hit;
+use crate::recall::search::{Hit, SearchResult};
 
 /// Ranks messages by the cosine between their vectors and that of a query, best first, of equals the newest.
 ///
@@ -20,17 +20,17 @@ pub fn nearest(query: &[f32], messages: &[Vec<f32>]) -> Vec<usize> {
     ranked.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Joins hits with another ranking of messages by reciprocal ranks: `1 / (60 + rank)` in each, added up (Cormack,
+/// Joins what was found with another ranking of messages by reciprocal ranks: `1 / (60 + rank)` in each, added up (Cormack,
 /// Clarke, Büttcher 2009).
 ///
 /// A message that only the other ranking has comes in with its first record.
-pub fn joined(hits: &[Hit], ranking: &[usize]) -> Vec<Hit> {
+pub fn joined(found: SearchResult, ranking: &[usize]) -> SearchResult {
     const SMOOTHING: u64 = 60;
     const ONE: u64 = 1_000_000_000;
     let part = |rank: usize| ONE / (SMOOTHING + 1 + rank as u64);
     let mut scores: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
     let mut best: BTreeMap<usize, usize> = BTreeMap::new();
-    for (rank, hit) in hits.iter().enumerate() {
+    for (rank, hit) in found.hits.iter().enumerate() {
         let (score, words) = scores.entry((hit.message, hit.record)).or_default();
         *score += part(rank);
         *words |= hit.words;
@@ -43,5 +43,5 @@ pub fn joined(hits: &[Hit], ranking: &[usize]) -> Vec<Hit> {
     let hit = |((message, record), (score, words))| Hit { message, record, score, words };
     let mut hits: Vec<Hit> = scores.into_iter().map(hit).collect();
     hits.sort_by_key(|hit| (u64::MAX - hit.score, usize::MAX - hit.message, hit.record));
-    hits
+    SearchResult { hits, words: found.words }
 }

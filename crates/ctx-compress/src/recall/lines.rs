@@ -7,16 +7,15 @@ use std::sync::Arc;
 use ctx_types::{Fingerprint, Message, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust};
 
 use crate::recall::index::RecallIndex;
-use crate::recall::reasons::QueryWords;
 use crate::recall::records::{Record, each_record};
-use crate::recall::search::Hit;
+use crate::recall::search::{Hit, SearchResult};
 use crate::request::{Meter, quarters, without_name, write_detail, write_prefix, write_whole};
 
 /// What is recalled, and into how many tokens.
 #[derive(Clone, Copy)]
 pub struct RecallRequest<'a> {
-    /// What was found, the best first.
-    pub hits: &'a [Hit],
+    /// What was found.
+    pub found: &'a SearchResult,
     /// The index that it was found in.
     pub index: &'a RecallIndex,
     /// Returns a message by its position in the index; none if it is there no more.
@@ -26,8 +25,6 @@ pub struct RecallRequest<'a> {
     pub is_held: &'a dyn Fn(usize, u64) -> bool,
     /// How many of the first messages of the index stand on other branches of the conversation.
     pub others: usize,
-    /// What it was found with, for the reasons.
-    pub query: &'a [(&'a str, u64)],
     /// How many tokens the message may have.
     pub room: u64,
     /// Who speaks it.
@@ -38,9 +35,9 @@ pub struct RecallRequest<'a> {
 
 impl fmt::Debug for RecallRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { hits, query, room, role, .. } = self;
+        let Self { found, room, role, .. } = self;
         let mut fields = f.debug_struct("RecallRequest");
-        fields.field("hits", hits).field("query", query).field("room", room).field("role", role);
+        fields.field("found", found).field("room", room).field("role", role);
         fields.finish_non_exhaustive()
     }
 }
@@ -124,7 +121,6 @@ struct Chosen {
 /// Those of a message are written in one go: to find one record it has to be read from the beginning.
 struct Lines<'a> {
     request: &'a RecallRequest<'a>,
-    words: QueryWords,
     costs: Costs<'a>,
     /// The records that were found of messages that nobody asked for yet.
     found: BTreeMap<usize, BTreeSet<usize>>,
@@ -135,11 +131,10 @@ struct Lines<'a> {
 impl<'a> Lines<'a> {
     fn new(request: &'a RecallRequest<'a>) -> Self {
         let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for hit in request.hits {
+        for hit in &request.found.hits {
             found.entry(hit.message).or_default().insert(hit.record);
         }
-        let words = QueryWords::of(request.query, request.index);
-        Self { request, words, costs: Costs::new(request.meter), found, made: BTreeMap::new() }
+        Self { request, costs: Costs::new(request.meter), found, made: BTreeMap::new() }
     }
 
     /// Chooses the best lines for a room, of messages that are not held beside so many tokens.
@@ -149,7 +144,7 @@ impl<'a> Lines<'a> {
         let head = head(request.index, beside);
         let mut left = (beside * 4).checked_sub(self.costs.of(&head))?;
         let (mut lines, mut misses) = (Vec::new(), 0);
-        for hit in request.hits {
+        for hit in &request.found.hits {
             if lines.len() == MOST_LINES || misses == MOST_MISSES {
                 break;
             }
@@ -240,7 +235,7 @@ impl<'a> Lines<'a> {
             pieces.push(RecalledPiece {
                 message: hit.message,
                 source: line.source.clone(),
-                words: self.words.of_hit(hit),
+                words: request.found.words.of_hit(hit),
                 ago: (hit.message >= request.others).then(|| request.index.len() - hit.message - 1),
             });
         }

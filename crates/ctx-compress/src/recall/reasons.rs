@@ -1,15 +1,14 @@
 //! The words of a query that a record has, as they stand in the query.
 
-use crate::recall::index::RecallIndex;
-use crate::recall::search::{Hit, each_query_text, ends};
+use crate::recall::search::{Hit, Term, each_query_text, ends};
 use crate::recall::terms::each_term;
 use crate::request::word_hash;
 
 /// The words of a query that were looked for.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct QueryWords(Vec<QueryWord>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct QueryWord {
     /// In lower case.
     shown: String,
@@ -21,8 +20,7 @@ struct QueryWord {
 const MOST_SHARED: usize = 4;
 
 impl QueryWords {
-    pub(super) fn of(query: &[(&str, u64)], index: &RecallIndex) -> Self {
-        let terms = index.terms(query);
+    pub(super) fn of(query: &[(&str, u64)], terms: &[Term<'_>]) -> Self {
         let looked_for = |stem: &str| {
             let hash = word_hash(stem);
             terms.iter().position(|term| term.hash == hash).map(|at| 1 << at)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::recall::index::RecallIndex;
 use crate::recall::postings::Word;
+use crate::recall::reasons::QueryWords;
 use crate::recall::records::beginning;
 use crate::recall::steps::Posting;
 use crate::recall::terms::each_term;
@@ -20,6 +21,15 @@ pub struct Hit {
     pub score: u64,
     /// Which of the words that were looked for it has: a bit for each of them, the rarest first.
     pub words: u64,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchResult {
+    /// The records, the best first.
+    pub hits: Vec<Hit>,
+    /// What was looked for.
+    pub(super) words: QueryWords,
 }
 
 /// How many bytes of a query are looked at.
@@ -84,8 +94,10 @@ impl RecallIndex {
     /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, their 64
     /// rarest words, and 40,000 occurrences of these; it finds 4,096 records at the most. Words that half of the
     /// records have say nothing.
-    pub fn search(&self, query: &[(&str, u64)]) -> Vec<Hit> {
-        let scored = self.scored(query);
+    pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
+        let terms = self.terms(query);
+        let words = QueryWords::of(query, &terms);
+        let scored = self.scored(query, terms);
         let mut found = self.with_neighbours(&scored);
         let order = |(score, record, _): &Found| (u64::MAX - score, u32::MAX - record);
         if found.len() > MOST_HITS {
@@ -98,7 +110,8 @@ impl RecallIndex {
             let (message, record) = self.place(record);
             Hit { message, record, score, words }
         };
-        found.into_iter().take_while(|(score, ..)| *score >= least).map(hit).collect()
+        let hits = found.into_iter().take_while(|(score, ..)| *score >= least).map(hit).collect();
+        SearchResult { hits, words }
     }
 
     /// Returns whether a text has a word that a search would look for.
@@ -107,13 +120,13 @@ impl RecallIndex {
     }
 
     /// Scores the records that have words of the query, in their order.
-    fn scored(&self, query: &[(&str, u64)]) -> Vec<Scored> {
+    fn scored(&self, query: &[(&str, u64)], terms: Vec<Term<'_>>) -> Vec<Scored> {
         let mut scored: Vec<Scored> = Vec::new();
         let mean = (self.words / (self.records.len() as u64).max(1)).max(1);
         let named = self.named(query);
         let length = |words: u64| SATURATION * ((256 - LENGTH) + LENGTH * words / mean) / 256;
         let lengths: Vec<u64> = (0..=u64::from(u8::MAX)).map(length).collect();
-        for (at, Term { word, weight, rarity, .. }) in self.terms(query).into_iter().enumerate() {
+        for (at, Term { word, weight, rarity, .. }) in terms.into_iter().enumerate() {
             let left = MOST_POSTINGS - scored.len();
             for Posting { record, times } in word.newest_first().take(left) {
                 let Some(entry) = self.records.get(record as usize) else { continue };
@@ -167,7 +180,7 @@ impl RecallIndex {
     }
 
     /// Returns the words of a query that are in the index; the rarest first.
-    pub(super) fn terms(&self, query: &[(&str, u64)]) -> Vec<Term<'_>> {
+    fn terms(&self, query: &[(&str, u64)]) -> Vec<Term<'_>> {
         let mut weights: BTreeMap<u64, (Word<'_>, u64)> = BTreeMap::new();
         let (names, reader) = (self.name_words(), self.postings.reader());
         let known = |stem: &str| {
@@ -254,7 +267,8 @@ fn by_record(scored: Vec<Scored>, records: usize) -> Vec<Scored> {
 fn around(record: u32, scored: &[Scored]) -> ([u64; 5], u64) {
     let (mut scores, mut words) = ([0; 5], 0);
     for near in scored.iter().take(scores.len()) {
-        if let Some(place) = (near.record + 2).checked_sub(record).and_then(|at| scores.get_mut(at as usize)) {
+        if let Some(place) = (near.record + 2).checked_sub(record).and_then(|at| scores.get_mut(at as usize))
+        {
             *place = u64::from(near.score);
         }
         if near.record == record {

@@ -17,7 +17,7 @@ use crate::recall::index::RecallIndex;
 /// let said = |(n, text): (usize, &str)| Node::new(Role::User, text).with_id(format!("n{n}"));
 /// let (session, _) = Session::linear("s", ["The pier is green.", "A lamp burns."].into_iter().enumerate().map(said));
 /// let nodes = SessionIndex::of(&session, false);
-/// let hit = nodes.index().search(&[("which pier?", 100)])[0];
+/// let hit = nodes.index().search(&[("which pier?", 100)]).hits[0];
 /// assert_eq!(nodes.id(hit.message), Some("n0"));
 /// ```
 #[derive(Debug, Default)]

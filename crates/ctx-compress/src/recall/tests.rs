@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ctx_types::{Message, Place, Role, Source, ToolCall};
 use proptest::prelude::*;
 
-use crate::recall::{Hit, RecallIndex, RecallRequest, Recalled, joined, nearest, recall};
+use crate::recall::{Hit, RecallIndex, RecallRequest, Recalled, SearchResult, joined, nearest, recall};
 use crate::request::{CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig};
 
 fn said(at: usize, text: &str) -> Message {
@@ -35,12 +35,11 @@ fn grown(messages: &[Message]) -> RecallIndex {
 fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option<Recalled> {
     let (index, query) = (indexed(messages), [(question, 100)]);
     recall(&RecallRequest {
-        hits: &index.search(&query),
+        found: &index.search(&query),
         index: &index,
         message: &|at| messages.get(at).cloned(),
         is_held: &|at, _| at + held >= messages.len(),
         others: 0,
-        query: &query,
         room,
         role: Role::System,
         meter: &Meter::estimate(),
@@ -51,7 +50,7 @@ fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option
 #[track_caller]
 fn check_first(texts: &[&str], question: &str, expected: &str) {
     let messages = conversation(texts);
-    let first = indexed(&messages).search(&[(question, 100)]).first().copied();
+    let first = indexed(&messages).search(&[(question, 100)]).hits.first().copied();
     let shown = first.map_or("-".to_owned(), |hit| messages[hit.message].text().into_owned());
     assert_eq!(shown, expected, "{question}");
 }
@@ -96,7 +95,7 @@ fn a_question_that_says_nothing_finds_nothing() {
 fn the_answer_to_a_question_is_found_by_the_words_of_the_question() {
     let messages =
         conversation(&["Which colour has the lighthouse?", "Red, with a white stripe.", "Fine.", "Good."]);
-    let hits = indexed(&messages).search(&[("lighthouse colour", 100)]);
+    let hits = indexed(&messages).search(&[("lighthouse colour", 100)]).hits;
     let found: Vec<usize> = hits.iter().map(|hit| hit.message).collect();
     assert_eq!(found[..2], [0, 1], "{hits:?}");
 }
@@ -104,7 +103,7 @@ fn the_answer_to_a_question_is_found_by_the_words_of_the_question() {
 #[test]
 fn who_is_named_counts_more() {
     let texts = ["Lin: I ran up the hill", "Ada: I ran up the hill", "Lin: so", "Ada: so"].repeat(3);
-    let hits = indexed(&conversation(&texts)).search(&[("When did Lin run up the hill?", 100)]);
+    let hits = indexed(&conversation(&texts)).search(&[("When did Lin run up the hill?", 100)]).hits;
     let of_lin = hits.iter().take(3).all(|hit| hit.message % 4 == 0);
     assert!(of_lin, "{hits:?}");
 }
@@ -122,7 +121,7 @@ fn results_of_tools_are_found_by_entry() {
     let call =
         ToolCall { id: "c".into(), name: "find_hotels".into(), arguments: r#"{"city": "Bern"}"#.into() };
     let messages = [said(1, "").with(|message| message.tool_calls = vec![call]), result];
-    let hits = indexed(&messages).search(&[("r47", 100)]);
+    let hits = indexed(&messages).search(&[("r47", 100)]).hits;
     assert_eq!((hits[0].message, hits[0].record), (1, 47));
     let recalled = asked(&messages, 0, "find_hotels in Bern", 200).unwrap();
     assert!(
@@ -159,7 +158,7 @@ fn instructions_notes_and_summaries_are_never_recalled() {
     let placed = said(1, "lighthouse").with(|message| message.place = Place::Skeleton);
     let noted = said(1, "lighthouse").with(|message| message.note = Some(Arc::default()));
     let messages = [hidden(Role::System, "lighthouse"), summary, placed, noted];
-    assert_eq!(indexed(&messages).search(&[("lighthouse", 100)]), []);
+    assert_eq!(indexed(&messages).search(&[("lighthouse", 100)]).hits, []);
     assert_eq!(indexed(&messages).len(), 4);
 }
 
@@ -172,8 +171,8 @@ fn work_is_bounded_whatever_is_asked_or_said() {
     let same = said(1, "lighthouse");
     (0..200_000).for_each(|_| index.push(&same));
     let question = "harbour lighthouse zebra ".repeat(1024 * 1024 / 25);
-    assert!(index.search(&[(&question, 100)]).len() <= 5 * 4_096);
-    assert_eq!(index.search(&[("lighthouse", 100)]), [], "a word that all messages have says nothing");
+    assert!(index.search(&[(&question, 100)]).hits.len() <= 5 * 4_096);
+    assert_eq!(index.search(&[("lighthouse", 100)]).hits, [], "a word that all messages have says nothing");
 }
 
 #[test]
@@ -196,7 +195,7 @@ fn a_full_index_says_so_and_keeps_what_it_has() {
     }
     let told = index.findings().iter().map(|found| found.message.to_string()).collect::<Vec<_>>();
     assert_eq!(told, ["1 message not searched: the index is full"]);
-    let found = ["lighthouse", "green", "harbour"].map(|word| index.search(&[(word, 100)]).len());
+    let found = ["lighthouse", "green", "harbour"].map(|word| index.search(&[(word, 100)]).hits.len());
     assert_eq!((found, index.len()), ([2, 2, 0], 3));
 }
 
@@ -230,8 +229,9 @@ fn a_conversation_is_fitted_for_a_question() {
 #[test]
 fn another_ranking_is_joined_by_ranks() {
     let hit = |message, score| Hit { message, record: 0, score, words: 0 };
-    let hits = [hit(4, 900), hit(2, 800), hit(7, 10)];
-    let messages: Vec<usize> = joined(&hits, &[2, 5]).iter().map(|hit| hit.message).collect();
+    let hits = vec![hit(4, 900), hit(2, 800), hit(7, 10)];
+    let found = SearchResult { hits, ..SearchResult::default() };
+    let messages: Vec<usize> = joined(found, &[2, 5]).hits.iter().map(|hit| hit.message).collect();
     assert_eq!(messages, [2, 4, 5, 7]);
     let vectors = [vec![1.0, 0.0], vec![0.0, 1.0], vec![0.6, 0.8], vec![0.0, 0.0], vec![1.0]];
     assert_eq!(nearest(&[0.0, 2.0], &vectors), [1, 2, 0]);

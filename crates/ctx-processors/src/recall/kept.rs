@@ -166,7 +166,7 @@ mod tests {
     /// Returns how many of the kept nodes a search finds.
     fn found(kept: &KeptRecall, session: &Session, question: &str) -> Vec<String> {
         let path = kept.follow(session, false);
-        let hits = path.index().search(&[(question, 100)]);
+        let hits = path.index().search(&[(question, 100)]).hits;
         let ids = hits.iter().filter(|hit| path.message(session, hit.message).is_some());
         ids.filter_map(|hit| path.id(hit.message).map(str::to_owned)).collect()
     }
