@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{api, book, diagnostics, layers, macros, package, schema, sdk, texts, tidy, workspace};
+use crate::{api, book, diagnostics, layers, macros, package, schema, sdk, servers, texts, tidy, workspace};
 use beside::Beside;
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -34,15 +34,14 @@ struct Step {
 
 enum Work {
     Cargo(&'static [&'static str]),
-    /// Builds what [`TEST`] runs, with the benchmarks, and begins the steps that run beside others: they need the command alone.
+    /// Builds what [`TEST`] runs, with the benchmarks, and begins the steps that run beside others: they need the
+    /// command alone.
     Build,
     Verb {
         run: fn(&[String]) -> Result<()>,
         arguments: &'static [&'static str],
     },
-    /// Waits for the steps that run beside others, and shows what they print.
-    Beside,
-    /// `cargo` with [`TEST`].
+    /// `cargo` with [`TEST`]; ends when the steps that run beside others have ended too.
     Tests,
 }
 
@@ -67,6 +66,12 @@ const STEPS: &[Step] = &[
     Step {
         title: "cargo test --workspace --all-targets --no-run, compiled by clippy with warnings denied",
         work: Work::Build,
+        is_slow: true,
+    },
+    // What it installs, the tests talk with.
+    Step {
+        title: "servers --if-possible",
+        work: Work::Verb { run: servers::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
     Step {
@@ -95,14 +100,11 @@ const STEPS: &[Step] = &[
         work: Work::Verb { run: sdk::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
-    Step { title: "what ran beside", work: Work::Beside, is_slow: true },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },
 ];
 
 /// Verbs that wait for others more than they compute, one after the other, while other steps use the processors.
 const BESIDE: &[&[&str]] = &[
-    // What it installs, the tests talk with.
-    &["servers", "--if-possible"],
     &["conformance", "--if-possible"],
     &["page", "--if-possible"],
     &["studio", "--check", "--if-possible"],
@@ -154,7 +156,6 @@ fn perform(work: &Work, beside: &mut Option<Beside>) -> Result<()> {
             let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
             run(&arguments)
         }
-        Work::Beside => beside.take().map_or(Ok(()), Beside::finish),
-        Work::Tests => totals::run(&mut tests()),
+        Work::Tests => totals::run(&mut tests(), || beside.take().map_or(Ok(()), Beside::finish)),
     }
 }

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Runs a `cargo test` call; prints the totals after its output, and fails if it does.
-pub(super) fn run(command: &mut Command) -> Result<()> {
+/// Runs a `cargo test` call and then what is to stand before the totals; prints these last, and fails if either does.
+pub(super) fn run(command: &mut Command, before_totals: impl FnOnce() -> Result<()>) -> Result<()> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start `cargo test`")?;
     let mut output = BufReader::new(child.stdout.take().context("`cargo test` has no output")?);
     let mut totals = Totals::default();
@@ -19,11 +19,12 @@ pub(super) fn run(command: &mut Command) -> Result<()> {
         line.clear();
     }
     let status = child.wait()?;
+    let rest = before_totals();
     println!("{totals}");
     if !status.success() {
         bail!("`cargo test` ended with {status}");
     }
-    Ok(())
+    rest
 }
 
 /// Sums over all test binaries and doctests.
