@@ -8,7 +8,7 @@ const LAYERS: &[(u8, &[&str])] = &[
     (3, &["ctx-processors"]),
     (4, &["ctx-engine"]),
     (5, &["ctx-chat", "ctx-documents", "ctx-operations"]),
-    (6, &["ctx-project", "ctx-workbench"]),
+    (6, &["ctx-project"]),
     (7, &["ctx-studio"]),
     (8, &["ctx-cli"]),
 ];
