@@ -28,6 +28,7 @@ pub mod codes;
 mod conversation;
 pub mod document_edit;
 pub mod edits;
+mod ending;
 mod error;
 mod files;
 mod fit;

@@ -76,7 +76,7 @@ fn a_conversation_that_grew_is_one_that_was_given_at_once() {
     assert_eq!(grown.push(&bytes(&all[3..])).unwrap(), 9);
     assert_eq!(grown.to_json(), whole.to_json());
     let options = json!({ "budget": 60 }).as_object().unwrap().clone();
-    let [first, second] = [&whole, &grown].map(|conversation| conversation.fit(options.clone()).unwrap());
+    let [first, second] = [&whole, &grown].map(|conversation| conversation.fit(options.clone(), None).unwrap());
     assert_eq!(first.kept, second.kept);
     assert_eq!(first.kept.last(), Some(&Kept::Whole(8)));
     assert!(first.kept.len() < 9 && first.tokens <= 60);
