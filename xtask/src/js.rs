@@ -3,7 +3,7 @@
 //! With `--test` the conformance suite is run through the package in Node.js and in a browser under a strict policy:
 //! each call must give the bytes that Rust gives, and the results are compared with what the suite expects. Then come
 //! the tests of the package, the examples and their types, the packed package in a project of its own, the page of
-//! `docs/playground`, and what it takes beside the function of `LangChain` that it can stand for.
+//! `docs/playground` (put together in `target/js/playground`), and what it takes beside the function of `LangChain` that it can stand for.
 //! `--fuzz N` makes N calls of each operation with changed documents and values of wrong types.
 
 mod wasm;
@@ -24,7 +24,11 @@ use crate::{page, python, workspace};
 const PACKAGE: &str = "bindings/js";
 
 /// What the package is built and tried with, apart from the packages that npm installs.
-const SOURCES: [&str; 6] = ["ts", "scripts", "tests", "examples", "README.md", "tsconfig.json"];
+const SOURCES: [&str; 7] =
+    ["ts", "scripts", "tests", "examples", "README.md", "tsconfig.json", "tsconfig.examples.json"];
+
+/// The page that shows what the package does, from the root of the workspace.
+const PLAYGROUND: &str = "docs/playground";
 
 /// What npm installs.
 const FILES: &[(&str, &str)] = &[
@@ -95,6 +99,8 @@ fn build(folder: &Path, compiler: &wasm::Compiler) -> Result<()> {
     fs::write(folder.join("dist/ctx.wasm"), &bytes)?;
     let packed = packed_size(&bytes)?;
     println!("js: ctx.wasm has {} bytes, {packed} compressed", bytes.len());
+    replace(&workspace::root().join(PLAYGROUND), &folder.join("playground"))?;
+    replace(&folder.join("dist"), &folder.join("playground/ctx"))?;
     ensure!(packed <= MOST_BYTES, "the engine may have {MOST_BYTES} bytes compressed");
     Ok(())
 }
@@ -114,8 +120,14 @@ fn test(folder: &Path) -> Result<()> {
     let lines = fs::read_to_string(&calls).context("no calls were noted")?;
     println!("js: {} calls give the bytes that Rust gives", python::compare(&lines)?);
     node(folder, "tests/browser.mjs", &[&browser, &suite, &calls])?;
-    node(folder, "--test", &[Path::new("tests/ctx.test.mjs")])?;
-    Ok(())
+    remove(&folder.join("built"))?;
+    let types = [Path::new("-p"), Path::new("tsconfig.examples.json")];
+    node(folder, "node_modules/typescript/bin/tsc", &types)?;
+    let tests = [Path::new("tests/ctx.test.mjs"), Path::new("tests/examples.test.mjs")];
+    node(folder, "--test", &tests)?;
+    node(folder, "tests/fresh.mjs", &[])?;
+    node(folder, "tests/playground.mjs", &[&browser])?;
+    node(folder, "tests/speed.mjs", &[])
 }
 
 /// Runs a script of Node.js in the folder of the package.

@@ -13,7 +13,9 @@ const definitions = {};
 for (const name of FILES) {
   const { $schema, definitions: own, title, ...schema } = JSON.parse(await readFile(join(folder, `${name}.schema.json`)));
   for (const [key, definition] of Object.entries({ ...own, [title]: schema })) {
-    const text = JSON.stringify(definition).replaceAll('"#"', `"#/definitions/${title}"`);
+    // Titles within would become types of their own.
+    const untitled = JSON.stringify(definition, (at, value) => (at === "title" && typeof value === "string" ? undefined : value));
+    const text = untitled.replaceAll('"#"', `"#/definitions/${title}"`);
     if (key in definitions && JSON.stringify(definitions[key]) !== text) throw new Error(`two kinds of \`${key}\``);
     definitions[key] = JSON.parse(text);
   }

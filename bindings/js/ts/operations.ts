@@ -4,7 +4,7 @@ import { type AgentOptions, type Context, type Turn, agentOptions, turnOptions }
 import { prepare } from "./conversation.js";
 import { type Document, type Finding, named } from "./document.js";
 import { callNow, json, ready } from "./engine.js";
-import type { Agent as AgentFile, Diagnostic, ImportReport, UserProfile, Worldbook } from "./files.js";
+import type { Agent as AgentFile, Diagnostic, ImportReport, Session, UserProfile, Worldbook } from "./files.js";
 import { type Message, asMessages } from "./message.js";
 
 /** How a provider writes requests and replies. */
@@ -41,8 +41,8 @@ export interface Imported {
   agent: AgentFile | null;
   profile: UserProfile | null;
   template: object | null;
-  worldbooks: (Worldbook & object)[];
-  conversations: object[];
+  worldbooks: { name: string; book: Worldbook }[];
+  conversations: { name: string; session: Session }[];
   assets: WrittenFile[];
   report: ImportReport;
 }
