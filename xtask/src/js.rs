@@ -71,7 +71,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     match work {
         Work::Build => Ok(()),
         Work::Test => test(&folder),
-        Work::Fuzz(count) => node(&folder, "tests/fuzz.mjs", &[Path::new(&count.to_string())]),
+        Work::Fuzz(count) => {
+            let fixtures = workspace::root().join("fixtures");
+            node(&folder, "tests/fuzz.mjs", &[Path::new(&count.to_string()), &fixtures])
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod border;
 mod held;
+mod host;
 
 use std::panic::PanicHookInfo;
 
@@ -15,19 +16,14 @@ use serde_json::{Value, json};
 
 use border::{answer, given, number, options, put, value};
 use held::{unknown, with};
-
-#[link(wasm_import_module = "ctx")]
-unsafe extern "C" {
-    /// Takes the answer as the text of a panic.
-    safe fn panicked();
-}
+use host::Limit;
 
 /// Makes panics tell what they are; called once.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         put(panic.to_string());
-        panicked();
+        host::panicked();
     }));
 }
 
@@ -52,11 +48,17 @@ pub extern "C" fn load_vocabulary(length: usize) -> i32 {
     number(load_tables(encoding, tables).map(|()| 0).map_err(OperationError::usage))
 }
 
-/// Compiles an agent of the options given; returns its number.
+/// Compiles an agent of the options given; returns its number. `host` is the number of its functions in JavaScript, 0
+/// where it has none; what they are is the option `host`.
 #[unsafe(no_mangle)]
-pub extern "C" fn agent_new() -> i32 {
+pub extern "C" fn agent_new(host: i32) -> i32 {
     number(with(|held| {
-        let agent = Agent::compile(Engine::new(), options()?)?;
+        let mut options = options()?;
+        let engine = match options.shift_remove("host") {
+            Some(parts) => ctx_operations::engine_with(parts, &host::asking(host))?,
+            None => Engine::new(),
+        };
+        let agent = Agent::compile(engine, options)?;
         let number = held.number()?;
         held.agents.insert(number, agent);
         Ok(number)
@@ -74,7 +76,7 @@ pub extern "C" fn agent_describe(agent: i32) -> i32 {
 pub extern "C" fn agent_assemble(agent: i32, conversation: i32) -> i32 {
     answer(with(|held| {
         let conversation = held.conversations.get(&conversation).ok_or_else(unknown)?;
-        held.agents.get(&agent).ok_or_else(unknown)?.assemble(conversation, options()?, None)
+        held.agents.get(&agent).ok_or_else(unknown)?.assemble(conversation, options()?, Some(&Limit))
     }))
 }
 
@@ -83,7 +85,7 @@ pub extern "C" fn agent_assemble(agent: i32, conversation: i32) -> i32 {
 pub extern "C" fn agent_explain(agent: i32, conversation: i32) -> i32 {
     answer(with(|held| {
         let conversation = held.conversations.get(&conversation).ok_or_else(unknown)?;
-        held.agents.get(&agent).ok_or_else(unknown)?.explain(conversation, options()?, None)
+        held.agents.get(&agent).ok_or_else(unknown)?.explain(conversation, options()?, Some(&Limit))
     }))
 }
 
@@ -130,7 +132,7 @@ pub extern "C" fn conversation_extend(conversation: i32) -> i32 {
 pub extern "C" fn conversation_fit(conversation: i32) -> i32 {
     answer(with(|held| {
         let conversation = held.conversations.get(&conversation).ok_or_else(unknown)?;
-        let fitted = conversation.fit(options()?, None)?;
+        let fitted = conversation.fit(options()?, Some(&Limit))?;
         let kept = fitted.kept.into_iter().map(|kept| match kept {
             Kept::Whole(number) => json!(number),
             Kept::Written(message) => *message,
@@ -195,4 +197,14 @@ pub extern "C" fn free(number: i32) -> i32 {
         held.streams.remove(&number);
         Ok(0)
     }))
+}
+
+/// Fails as a fault of the engine would, so that tests see what becomes of it.
+///
+/// # Panics
+///
+/// Always.
+#[unsafe(no_mangle)]
+pub extern "C" fn fail() -> i32 {
+    panic!("broken on purpose")
 }

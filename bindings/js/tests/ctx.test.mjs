@@ -181,3 +181,68 @@ test("what cannot be written as JSON is refused", async () => {
   }
   await assert.rejects(ctx.call("nothing", {}), refused("usage"));
 });
+
+test("anchors, macros and processors of one's own", async () => {
+  const chat = await ctx.Conversation.of([{ role: "user", content: "Write to ada@pier.example" }]);
+  const agent = await ctx.Agent.compile(
+    "presetMessages:\n- {role: system, content: '{{shout::lamp}} {{fails}}'}\n- {id: weather, type: weather, role: system, content: Sky}\n- {type: chat_history}\n",
+    {
+      anchors: [{ id: "weather", hasTemplate: true }],
+      macros: [
+        { name: "shout", min: 1, max: 1, expand: (word) => word.toUpperCase() },
+        { name: "fails", expand: () => { throw new Error("no idea"); } },
+      ],
+      processors: [
+        {
+          id: "hide-mail",
+          priority: 210,
+          execute: (messages) => [
+            ...messages.map(({ number, content }) => ({ number, content: content.replace(/\S+@\S+/, "[mail]") })),
+            { role: "user", content: "And reply soon." },
+          ],
+        },
+        { id: "broken", priority: 220, execute: () => { throw new Error("out of order"); } },
+        { id: "late", priority: 230, execute: async () => { throw new Error("never seen"); } },
+        { id: "calls-back", priority: 240, execute: () => { chat.toJSON(); } },
+      ],
+      disable: ["merge-system-to-head", "merge-consecutive-roles"],
+    },
+  );
+  const { messages, report } = await agent.assemble(chat, { at: "2026-01-31T12:00:00Z" });
+  assert.deepEqual(
+    messages.map(({ content, source }) => [content, source.kind]),
+    [
+      ["LAMP {{fails}}", "preset"],
+      ["Sky", "preset"],
+      ["Write to [mail]", "history"],
+      ["And reply soon.", "plugin"],
+    ],
+  );
+  const told = report.diagnostics.map((found) => found.message).join("; ");
+  for (const word of ["no idea", "out of order", "no promise", "cannot call `ctx`"]) assert.ok(told.includes(word), told);
+});
+
+test("a call ends when its time is over, or it was cancelled", async () => {
+  const chat = await ctx.Conversation.of(MESSAGES);
+  await assert.rejects(chat.fit(200, { timeLimit: 0 }), refused("cancelled"));
+  await assert.rejects(chat.fit(200, { signal: AbortSignal.abort() }), refused("cancelled"));
+  const controller = new AbortController();
+  const agent = await ctx.Agent.compile("presetMessages: [{type: chat_history}]", {
+    processors: [{ id: "stops", priority: 210, execute: () => controller.abort() }],
+  });
+  await assert.rejects(agent.assemble(chat, { signal: controller.signal }), refused("cancelled"));
+  assert.ok((await chat.fit(200, { timeLimit: 60_000 })).length > 1);
+});
+
+test("a fault of the engine is an exception, and everything goes on", async () => {
+  const chat = await ctx.Conversation.of(MESSAGES);
+  const before = await chat.fit(200, { model: "gpt-4o" });
+  const agent = await ctx.Agent.compile("presetMessages: [{role: system, content: A}]");
+  const stream = await ctx.Stream.open("openai");
+  stream.push('{"choices":[{"delta":{"content":"Hi"}}]}');
+  const { breakEngine } = await import("../dist/engine.js");
+  assert.throws(breakEngine, (error) => refused("internal")(error) && /on purpose/.test(error.message));
+  assert.deepEqual(await chat.fit(200, { model: "gpt-4o" }), before);
+  assert.equal((await agent.assemble()).messages[0].content, "A");
+  assert.equal(stream.partial().text, "Hi");
+});

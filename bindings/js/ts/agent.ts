@@ -1,12 +1,13 @@
-import { type Exports, give, json, ready } from "./engine.js";
+import { type Exports, type Limits, dropHost, give, json, keepHost, ready, within } from "./engine.js";
 import { Conversation, prepare } from "./conversation.js";
 import { type Document, type Finding, base64, named } from "./document.js";
 import type { Agent as AgentFile, Diagnostic, Life, Report, Source, UserProfile, Worldbook } from "./files.js";
 import { Held } from "./held.js";
+import { type HostParts, hostParts } from "./host.js";
 import type { Dialect } from "./operations.js";
 
 /** What an agent is compiled with; all of it optional. */
-export interface AgentOptions {
+export interface AgentOptions extends HostParts {
   profile?: Document<UserProfile>;
   worldbooks?: readonly Document<Worldbook>[];
   /** Ids of worldbooks that hold only where somebody asks for them. */
@@ -22,7 +23,7 @@ export interface AgentOptions {
 }
 
 /** What may differ between two turns; all of it optional. */
-export interface Turn {
+export interface Turn extends Limits {
   /** What the user is about to send. */
   input?: string;
   /** Whether macros of the input are expanded. */
@@ -85,25 +86,39 @@ export interface AgentDescription {
   findings: Finding[];
 }
 
+const left = new FinalizationRegistry<number>(dropHost);
+
 /** An agent or preset that is compiled once and makes any number of contexts. */
 export class Agent {
   readonly #held: Held;
   readonly #models: unknown;
+  /** The number of its own functions. */
+  readonly #host: number;
   #described: AgentDescription | undefined;
 
-  private constructor(options: string, models: unknown) {
+  private constructor(options: string, models: unknown, host: number) {
     this.#models = models;
-    this.#held = new Held((exports) => {
+    this.#host = host;
+    this.#held = new Held(() => (exports) => {
       give(exports, options);
-      return exports.agent_new();
+      return exports.agent_new(host);
     });
+    left.register(this, host, this);
   }
 
   /** Compiles an agent or preset; without one, contexts hold the conversation alone. */
   static async compile(agent?: Document<AgentFile>, options: AgentOptions = {}): Promise<Agent> {
     await ready();
-    const given = agentOptions(agent, options);
-    return new Agent(json(given), given.models);
+    const { anchors, macros, processors, ...others } = options;
+    const given = agentOptions(agent, others);
+    const { parts, answer } = hostParts({ anchors, macros, processors });
+    const host = keepHost(answer);
+    try {
+      return new Agent(json({ ...given, host: parts }), given.models, host);
+    } catch (error) {
+      dropHost(host);
+      throw error;
+    }
   }
 
   /** Its name, its model and the settings of its processors. */
@@ -138,6 +153,8 @@ export class Agent {
   /** Lets go of it; without this the engine does when nothing refers to it any more. */
   free(): void {
     this.#held.free();
+    dropHost(this.#host);
+    left.unregister(this);
   }
 
   async #ask<M extends object, T>(
@@ -149,12 +166,17 @@ export class Agent {
     const talk = conversation ?? (await Conversation.of<M>());
     const given = json(turnOptions(turn));
     const handle = talk.handle;
-    const text = this.#held.ask((exports, agent) => {
-      give(exports, given);
-      return question(exports, agent, handle);
-    });
-    if (!conversation) talk.free();
-    return JSON.parse(text);
+    try {
+      const text = within(turn, () =>
+        this.#held.ask((exports, agent) => {
+          give(exports, given);
+          return question(exports, agent, handle);
+        }),
+      );
+      return JSON.parse(text);
+    } finally {
+      if (!conversation) talk.free();
+    }
   }
 }
 
@@ -174,7 +196,7 @@ export function agentOptions(agent: Document<AgentFile> | undefined, options: Ag
 
 /** Writes a turn for the engine; its time is now if none is named. */
 export function turnOptions(turn: Turn & { message?: number | string }): Record<string, unknown> {
-  const { at = new Date(), files, message, ...others } = turn;
+  const { at = new Date(), files, message, signal, timeLimit, ...others } = turn;
   const packed = Object.entries(files ?? {}).map(([path, content]) => [
     path,
     typeof content === "string" ? content : base64(content),

@@ -1,4 +1,4 @@
-import { type Exports, callNow, give, json, loadVocabulary, perform, ready } from "./engine.js";
+import { type Exports, type Limits, callNow, give, json, loadVocabulary, perform, ready, within } from "./engine.js";
 import { usage } from "./error.js";
 import type { Session } from "./files.js";
 import { Held } from "./held.js";
@@ -6,7 +6,7 @@ import { type Message, asMessages } from "./message.js";
 import { type Document, type Finding, named } from "./document.js";
 
 /** What a conversation is fitted with. */
-export interface FitOptions {
+export interface FitOptions extends Limits {
   /** Whose tokens are counted; they are estimated without one. */
   model?: string | undefined;
   /** Definitions of tools, which are part of the budget. */
@@ -49,7 +49,7 @@ export class Conversation<M extends object = Message> {
 
   private constructor(document?: string) {
     this.#document = document;
-    this.#held = new Held((exports) => this.#make(exports));
+    this.#held = new Held(() => this.#making());
   }
 
   /** Begins with messages: as chat completions have them, or objects of other packages. */
@@ -103,11 +103,14 @@ export class Conversation<M extends object = Message> {
     if (options.compress && this.#owners.length !== this.#messages.length) {
       throw usage("with `compress`, calls and results are messages of their own, as chat completions have them");
     }
-    const given = json({ budget, ...options });
-    const text = this.#held.ask((exports, number) => {
-      give(exports, given);
-      return exports.conversation_fit(number);
-    });
+    const { signal, timeLimit, ...others } = options;
+    const given = json({ budget, ...others });
+    const text = within({ signal, timeLimit }, () =>
+      this.#held.ask((exports, number) => {
+        give(exports, given);
+        return exports.conversation_fit(number);
+      }),
+    );
     const { kept }: Fitted = JSON.parse(text);
     const fitted: (M | Message)[] = [];
     let last = -1;
@@ -151,13 +154,17 @@ export class Conversation<M extends object = Message> {
   }
 
   /** Makes it in the engine, of its document and of all messages that were added. */
-  #make(exports: Exports): number {
-    if (this.#document !== undefined) give(exports, this.#document);
-    const number = this.#document === undefined ? exports.conversation_new() : exports.conversation_read();
-    const added = this.#messages.slice(this.#read);
-    if (number < 0 || added.length === 0) return number;
-    give(exports, json(added.flatMap(asMessages)));
-    return Math.min(exports.conversation_extend(number), 0) || number;
+  #making(): (exports: Exports) => number {
+    const document = this.#document;
+    const added = this.#messages.slice(this.#read).flatMap(asMessages);
+    const text = json(added);
+    return (exports) => {
+      if (document !== undefined) give(exports, document);
+      const number = document === undefined ? exports.conversation_new() : exports.conversation_read();
+      if (number < 0 || added.length === 0) return number;
+      give(exports, text);
+      return Math.min(exports.conversation_extend(number), 0) || number;
+    };
   }
 
   #number(this: Conversation<{ number: number }>): void {

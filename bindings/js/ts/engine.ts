@@ -16,7 +16,7 @@ export interface Exports {
   answer_length(): number;
   call(length: number): number;
   load_vocabulary(length: number): number;
-  agent_new(): number;
+  agent_new(host: number): number;
   agent_describe(agent: number): number;
   agent_assemble(agent: number, conversation: number): number;
   agent_explain(agent: number, conversation: number): number;
@@ -31,6 +31,7 @@ export interface Exports {
   stream_partial(stream: number): number;
   stream_finish(stream: number): number;
   free(number: number): number;
+  fail(): number;
 }
 
 /** The files that the package loads when it needs them. */
@@ -54,6 +55,7 @@ let loading: Promise<WebAssembly.Module> | undefined;
 let compiled: WebAssembly.Module | undefined;
 let current: Exports | undefined;
 let generation = 0;
+let isWorking = false;
 const vocabularies = new Map<string, Uint8Array>();
 const loadingVocabularies = new Map<string, Promise<void>>();
 
@@ -109,6 +111,8 @@ export function instance(): number {
 /** Lets the engine work; returns its number. */
 export function perform(work: (exports: Exports) => number): number {
   const exports = running();
+  if (isWorking) throw usage("a function that `ctx` calls cannot call `ctx`");
+  isWorking = true;
   let number: number;
   try {
     number = work(exports);
@@ -117,6 +121,8 @@ export function perform(work: (exports: Exports) => number): number {
     const told = panic ?? (error instanceof Error ? error.message : String(error));
     restart();
     throw new CtxError({ code: "internal", message: `the engine failed, and was started anew: ${told}` }, error);
+  } finally {
+    isWorking = false;
   }
   if (number < 0) throw new CtxError(JSON.parse(answer(exports)));
   return number;
@@ -155,6 +161,16 @@ export function json(value: unknown): string {
   return text;
 }
 
+/** Tells how many bytes of memory the engine has; for tests. */
+export function memoryBytes(): number {
+  return running().memory.buffer.byteLength;
+}
+
+/** Makes the engine fail, as a fault of it would; for tests. */
+export function breakEngine(): void {
+  perform((exports) => exports.fail());
+}
+
 function wellFormed(_: string, value: unknown): unknown {
   return typeof value === "string" ? decoder.decode(encoder.encode(value)) : value;
 }
@@ -181,12 +197,67 @@ function unloaded(file: PackageFile, error: unknown): CtxError {
 }
 
 let panic: string | undefined;
+const FAILED = -1;
 
 function imports(): WebAssembly.Imports {
   const panicked = (): void => {
     panic = current && answer(current);
   };
-  return { ctx: { panicked } };
+  return { ctx: { panicked, ask: askHost, is_over: () => Number(limit?.() ?? false) } };
+}
+
+/** Functions of the host's own, by the numbers that the engine knows them by. */
+const hosts = new Map<number, (question: unknown) => unknown>();
+let lastHost = 0;
+
+/** Keeps functions for the engine; returns their number. */
+export function keepHost(answerer: (question: unknown) => unknown): number {
+  lastHost += 1;
+  hosts.set(lastHost, answerer);
+  return lastHost;
+}
+
+/** Lets go of functions. */
+export function dropHost(number: number): void {
+  hosts.delete(number);
+}
+
+/** Answers a question of the engine by a function of the host; what it throws must not pass through the engine. */
+function askHost(number: number): number {
+  const exports = running();
+  try {
+    const said = hosts.get(number)?.(JSON.parse(answer(exports)));
+    if (said instanceof Promise) {
+      said.catch(() => undefined);
+      throw usage("a function of your own gives no promise");
+    }
+    give(exports, json(said ?? null));
+    return 0;
+  } catch (error) {
+    give(exports, error instanceof Error ? error.message : String(error));
+    return FAILED;
+  }
+}
+
+/** How long a call may take. */
+export interface Limits {
+  /** Ends it with the code `cancelled` once it is aborted; a call that runs notices it where functions of yours abort it. */
+  signal?: AbortSignal | undefined;
+  /** Ends it with the code `cancelled` after so many milliseconds. */
+  timeLimit?: number | undefined;
+}
+
+let limit: (() => boolean) | undefined;
+
+/** Lets the engine work within limits. */
+export function within<T>({ signal, timeLimit }: Limits, work: () => T): T {
+  const until = timeLimit === undefined ? Infinity : performance.now() + timeLimit;
+  limit = () => signal?.aborted === true || performance.now() >= until;
+  try {
+    return work();
+  } finally {
+    limit = undefined;
+  }
 }
 
 function started(made: WebAssembly.Instance): Exports {

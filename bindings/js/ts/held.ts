@@ -13,11 +13,11 @@ const left = new FinalizationRegistry<Place>(release);
 export class Held {
   #place: Place | undefined;
   #isFreed = false;
-  readonly #make: (exports: Exports) => number;
+  readonly #prepare: () => (exports: Exports) => number;
 
-  /** Makes it, and remembers how. */
-  constructor(make: (exports: Exports) => number) {
-    this.#make = make;
+  /** Makes it, and remembers how: `prepare` gives what makes it in the engine. */
+  constructor(prepare: () => (exports: Exports) => number) {
+    this.#prepare = prepare;
     this.number();
   }
 
@@ -25,17 +25,12 @@ export class Held {
   number(): number {
     if (this.#isFreed) throw usage("this was freed");
     if (this.#place?.instance !== instance()) {
-      const made = perform(this.#make);
+      const made = perform(this.#prepare());
       if (this.#place) left.unregister(this);
       this.#place = { number: made, instance: instance() };
       left.register(this, this.#place, this);
     }
     return this.#place!.number;
-  }
-
-  /** Returns whether the engine has lost it. */
-  get isLost(): boolean {
-    return this.#place?.instance !== instance();
   }
 
   /** Asks it something; returns the text of the answer. */

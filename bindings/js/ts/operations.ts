@@ -5,6 +5,7 @@ import { prepare } from "./conversation.js";
 import { type Document, type Finding, named } from "./document.js";
 import { callNow, json, ready } from "./engine.js";
 import type { Agent as AgentFile, Diagnostic, ImportReport, Session, UserProfile, Worldbook } from "./files.js";
+import type { HostParts } from "./host.js";
 import { type Message, asMessages } from "./message.js";
 
 /** How a provider writes requests and replies. */
@@ -132,7 +133,7 @@ export interface Scan {
 export async function scanWorldbooks(
   worldbooks: readonly Document<Worldbook>[],
   messages: Iterable<object>,
-  options: { agent?: Document<AgentFile> } & Omit<AgentOptions, "worldbooks"> & { turn?: Turn } = {},
+  options: { agent?: Document<AgentFile> } & Omit<AgentOptions, "worldbooks" | keyof HostParts> & { turn?: Turn } = {},
 ): Promise<Scan> {
   const { agent, turn = {}, ...others } = options;
   await prepare(turn.model);

@@ -15,7 +15,7 @@ export class Stream {
   readonly #held: Held;
 
   private constructor(dialect: Dialect) {
-    this.#held = new Held((exports) => {
+    this.#held = new Held(() => (exports) => {
       give(exports, dialect);
       const stream = exports.stream_new();
       for (const event of this.#events) {
