@@ -30,11 +30,8 @@ const SOURCES: [&str; 7] =
 /// The page that shows what the package does, from the root of the workspace.
 const PLAYGROUND: &str = "docs/playground";
 
-/// What npm installs.
-const FILES: &[(&str, &str)] = &[
-    ("package.json", include_str!("../../bindings/js/package.json")),
-    ("package-lock.json", include_str!("../../bindings/js/package-lock.json")),
-];
+/// What says which packages npm installs.
+const PACKAGES: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// How many bytes the engine may have when it is compressed, without vocabularies.
 const MOST_BYTES: usize = 1_500_000;
@@ -79,7 +76,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 fn prepare() -> Result<(PathBuf, wasm::Compiler)> {
-    let folder = npm("js", FILES, "typescript")?;
+    let read = |name| fs::read_to_string(workspace::root().join(PACKAGE).join(name));
+    let texts = PACKAGES.iter().map(read).collect::<Result<Vec<_>, _>>().context("the package has no files")?;
+    let files: Vec<(&str, &str)> = PACKAGES.iter().copied().zip(texts.iter().map(String::as_str)).collect();
+    let folder = npm("js", &files, "typescript")?;
     let compiler = wasm::compiler(&folder)?;
     Ok((folder, compiler))
 }
