@@ -13,17 +13,18 @@ export async function conformance(ctx, cases) {
   const lines = [];
   const different = [];
   let left = 0;
+  for (const encoding of ["cl100k_base", "o200k_base"]) await ctx.loadVocabulary(encoding);
   const ask = async (name, given) => {
-    const text = JSON.stringify(given);
+    // JavaScript has no integers beyond 2^53; the suite keeps them as texts.
+    const text = JSON.stringify(given).replaceAll(/"#(\d+)"/g, "$1");
     let result;
     try {
-      if (given.model) await ctx.loadVocabulary((await ctx.describeModel(given.model)).encoding);
       result = await ctx.callJson(name, text);
     } catch (error) {
       if (!(error instanceof ctx.CtxError) || error.code === "internal") throw error;
       result = JSON.stringify({ error: { code: error.code, message: error.message } });
     }
-    lines.push(`${JSON.stringify([name, given])}\t${result}`);
+    lines.push(`[${JSON.stringify(name)},${text}]\t${result}`);
     return JSON.parse(result);
   };
   for (const { name, options, needs, files, expected } of cases) {

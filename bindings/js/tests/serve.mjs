@@ -31,6 +31,7 @@ export const POLICY = [
 export async function serve(folder, extra = {}) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+    if (path === "/favicon.ico") return response.writeHead(204).end();
     const name = path.endsWith("/") ? `${path}index.html` : path;
     try {
       const body = extra[name] ?? (await readFile(join(folder, name)));

@@ -18,7 +18,11 @@ export interface WrittenFile {
   base64?: string;
 }
 
-/** Carries out any operation by its name; `call("operations", {})` lists them with their options. */
+/**
+ * Carries out any operation by its name; `call("operations", {})` lists them with their options.
+ *
+ * Tokens are estimated unless `loadVocabulary` loaded what counts them; other functions do that by themselves.
+ */
 export async function call(name: string, options: object): Promise<unknown> {
   return JSON.parse(await callJson(name, json(options)));
 }
@@ -83,7 +87,7 @@ export async function diff(
   second: Context | Document<AgentFile>,
   turn?: Turn,
 ): Promise<Record<string, unknown> & { sharedMessages: number; sharedTokens: number }> {
-  await prepare(turn?.model);
+  for (const side of [first, second]) await prepareFor(isContext(side) ? undefined : side, turn);
   return run("diff", { first, second, ...(turn && turnOptions(turn)) });
 }
 
@@ -136,7 +140,7 @@ export async function scanWorldbooks(
   options: { agent?: Document<AgentFile> } & Omit<AgentOptions, "worldbooks" | keyof HostParts> & { turn?: Turn } = {},
 ): Promise<Scan> {
   const { agent, turn = {}, ...others } = options;
-  await prepare(turn.model);
+  await prepareFor(agent, turn);
   const given = { ...agentOptions(agent, { ...others, worldbooks }), ...turnOptions(turn) };
   return run("worldbook.scan", { ...given, conversation: written(messages) });
 }
@@ -209,6 +213,17 @@ export async function schemas(): Promise<{ name: string; about: string }[]>;
 export async function schemas(name: string): Promise<Record<string, unknown>>;
 export async function schemas(name?: string): Promise<unknown> {
   return run("schemas", { name });
+}
+
+/** Loads what counts the tokens of a turn, whose model the agent may name. */
+async function prepareFor(agent: Document<AgentFile> | undefined, turn: Turn = {}): Promise<void> {
+  const named = turn.model === undefined && agent !== undefined;
+  const compiled = named ? await run<{ model: string | null }>("compile", agentOptions(agent, {})) : undefined;
+  await prepare(turn.model ?? compiled?.model ?? undefined);
+}
+
+function isContext(side: object | string): side is Context {
+  return typeof side === "object" && "messages" in side && "report" in side;
 }
 
 /** Reads a list of messages of any package as chat completions have them. */

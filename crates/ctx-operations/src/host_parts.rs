@@ -70,7 +70,7 @@ struct Processor {
     #[serde(default)]
     description: String,
     /// Where it stands; behind the formatters if absent.
-    priority: Option<i32>,
+    priority: Option<i64>,
 }
 
 /// Makes an engine with what a host adds; `ask` calls its functions.
