@@ -77,7 +77,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 fn prepare() -> Result<(PathBuf, wasm::Compiler)> {
     let read = |name| fs::read_to_string(workspace::root().join(PACKAGE).join(name));
-    let texts = PACKAGES.iter().map(read).collect::<Result<Vec<_>, _>>().context("the package has no files")?;
+    let texts =
+        PACKAGES.iter().map(read).collect::<Result<Vec<_>, _>>().context("the package has no files")?;
     let files: Vec<(&str, &str)> = PACKAGES.iter().copied().zip(texts.iter().map(String::as_str)).collect();
     let folder = npm("js", &files, "typescript")?;
     let compiler = wasm::compiler(&folder)?;

@@ -167,8 +167,11 @@ impl HostProcessor {
     /// Reads a message that the function gave: one that it was given, or a new one.
     fn message(&self, one: &Value, own: &[Message], given: &[Value]) -> Result<Message, ProcessorError> {
         let text = one.get("content").and_then(Value::as_str);
-        let number = one.get("number").and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
-        if let Some((message, written)) = number.and_then(|number| Some((own.get(number)?, given.get(number)?))) {
+        let number =
+            one.get("number").and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+        if let Some((message, written)) =
+            number.and_then(|number| Some((own.get(number)?, given.get(number)?)))
+        {
             let is_same = one.get("content").is_none_or(|content| Some(content) == written.get("content"));
             return match text {
                 _ if is_same => Ok(message.clone()),

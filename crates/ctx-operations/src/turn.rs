@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ctx_engine::inspect::Lives;
 use ctx_engine::{Context, Dialect, Options, Ports, Request, Template};
 use ctx_types::{
-    Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, Deadline, GenerationKind, PortError, PortErrorKind,
-    PortFuture, TurnInput,
+    Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, Deadline, GenerationKind, PortError,
+    PortErrorKind, PortFuture, TurnInput,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
