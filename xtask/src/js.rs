@@ -2,7 +2,7 @@
 //!
 //! With `--test` the conformance suite is run through the package in Node.js and in a browser under a strict policy:
 //! each call must give the bytes that Rust gives, and the results are compared with what the suite expects. Then come
-//! the tests of the package, the examples and their types, the packed package in a project of its own, the page of
+//! the tests of the package, the examples and their types, the pages of its API, the packed package in a project of its own, the page of
 //! `docs/playground` (put together in `target/js/playground`), and what it takes beside the function of `LangChain` that it can stand for.
 //! `--fuzz N` makes N calls of each operation with changed documents and values of wrong types.
 
@@ -129,6 +129,9 @@ fn test(folder: &Path) -> Result<()> {
     node(folder, "node_modules/typescript/bin/tsc", &types)?;
     let tests = [Path::new("tests/ctx.test.mjs"), Path::new("tests/examples.test.mjs")];
     node(folder, "--test", &tests)?;
+    let pages =
+        ["--out", "docs", "--excludePrivate", "--treatWarningsAsErrors", "--entryPoints", "ts/index.ts"];
+    node(folder, "node_modules/typedoc/bin/typedoc", &pages.map(Path::new))?;
     node(folder, "tests/fresh.mjs", &[])?;
     node(folder, "tests/playground.mjs", &[&browser])?;
     node(folder, "tests/speed.mjs", &[])

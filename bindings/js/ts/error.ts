@@ -6,7 +6,7 @@ export interface Position {
 }
 
 /** What an error of the engine says. */
-interface Said {
+export interface ErrorDetails {
   code: string;
   message: string;
   pointer?: string;
@@ -31,7 +31,7 @@ export class CtxError extends Error {
   /** The way out. */
   readonly help: string | undefined;
 
-  constructor(said: Said, cause?: unknown) {
+  constructor(said: ErrorDetails, cause?: unknown) {
     super(said.message, cause === undefined ? undefined : { cause });
     this.code = said.code;
     this.pointer = said.pointer;

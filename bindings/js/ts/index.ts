@@ -16,7 +16,7 @@ export {
 export { Conversation, type FitOptions, type TrimOptions, fit, trimMessages } from "./conversation.js";
 export type { Document, Finding, NamedDocument } from "./document.js";
 export { type FileContent, type Limits, type PackageFile, loadVocabulary, readFilesWith, ready } from "./engine.js";
-export { CtxError, type Position } from "./error.js";
+export { CtxError, type ErrorDetails, type Position } from "./error.js";
 export type * as files from "./files.js";
 export type { DraftMessage, HostParts, OwnAnchor, OwnMacro, OwnProcessor } from "./host.js";
 export type { Message } from "./message.js";
