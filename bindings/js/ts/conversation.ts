@@ -63,11 +63,11 @@ export class Conversation<M extends object = Message> {
   /**
    * Reads a conversation's file: a session, a chat of SillyTavern, a list of messages.
    *
-   * `fit` then gives `{ number }` for each message that stays, from 0 in the order of the file.
+   * `fit` then gives `{ number }` for each message of the file that stays, from 0 in its order.
    */
-  static async read(document: Document<Session>): Promise<Conversation<{ number: number }>> {
+  static async read(document: Document<Session>): Promise<Conversation<Message | { number: number }>> {
     await ready();
-    const conversation = new Conversation<{ number: number }>(json(named(document, "session")));
+    const conversation = new Conversation<Message | { number: number }>(json(named(document, "session")));
     conversation.#number();
     return conversation;
   }
@@ -167,7 +167,7 @@ export class Conversation<M extends object = Message> {
     };
   }
 
-  #number(this: Conversation<{ number: number }>): void {
+  #number(this: Conversation<Message | { number: number }>): void {
     const handle = this.#held.number();
     const count = perform((exports) => exports.conversation_length(handle));
     this.#read = count;
