@@ -2,7 +2,7 @@
 //!
 //! A function takes what was put into the buffer of [`border`] and numbers of what is [`held`], and returns a number:
 //! −1 where it failed. Nothing is unwound: a panic is told to JavaScript and traps, and the package goes on with a new
-//! instance. `src/` of TypeScript is what users see.
+//! instance. `ts/` is what users see.
 
 mod border;
 mod held;
