@@ -14,6 +14,7 @@ mod diagnostics;
 mod fixtures;
 mod fuzz;
 mod goldens;
+mod js;
 mod kills;
 mod layers;
 mod macros;
@@ -115,6 +116,11 @@ const VERBS: &[Verb] = &[
         name: "python",
         run: python::run,
         help: "[--test] [--if-possible]  the wheel of the Python package, built, installed and tried (Python)",
+    },
+    Verb {
+        name: "js",
+        run: js::run,
+        help: "[--test | --fuzz N] [--if-possible]  the JavaScript package, built, packed and tried (Node.js; Rust for wasm32 or Debian's rustc-web; --test: Chromium)",
     },
     Verb {
         name: "servers",

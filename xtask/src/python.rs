@@ -101,11 +101,13 @@ fn conformance(python: &Path, folder: &Path) -> Result<()> {
     workspace::run(workspace::cargo(&pack).arg("--out").arg(&suite))?;
     let script = workspace::root().join(PACKAGE).join("tests/conformance.py");
     perform(Command::new(python).arg(script).args([&suite, &lines]))?;
-    compare(&fs::read_to_string(&lines).context("no calls were noted")?)
+    let calls = compare(&fs::read_to_string(&lines).context("no calls were noted")?)?;
+    println!("python: {calls} calls give the bytes that Rust gives");
+    Ok(())
 }
 
-/// Compares the results of calls with what Rust gives for the same.
-fn compare(calls: &str) -> Result<()> {
+/// Compares the results of calls, a line each, with what Rust gives for the same; returns how many there are.
+pub(crate) fn compare(calls: &str) -> Result<usize> {
     let (inputs, results): (Vec<&str>, Vec<&str>) =
         calls.lines().filter_map(|line| line.split_once('\t')).unzip();
     ensure!(!inputs.is_empty(), "no call was noted");
@@ -126,8 +128,7 @@ fn compare(calls: &str) -> Result<()> {
     let told: Vec<String> =
         differing.iter().take(MOST_TOLD).map(|input| input.chars().take(200).collect()).collect();
     ensure!(differing.is_empty(), "{} calls differ from Rust's:\n{}", differing.len(), told.join("\n"));
-    println!("python: {} calls give the bytes that Rust gives", results.len());
-    Ok(())
+    Ok(results.len())
 }
 
 /// Runs the tests of the package and checks its types.

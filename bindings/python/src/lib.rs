@@ -71,7 +71,7 @@ impl Agent {
         options: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = map(py, options)?;
-        let made = py.detach(|| self.0.assemble(&lock(&conversation.0), options));
+        let made = py.detach(|| self.0.assemble(&lock(&conversation.0), options, None));
         to_python(py, &made.map_err(|error| exception(py, &error))?)
     }
 
@@ -82,7 +82,7 @@ impl Agent {
         options: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = map(py, options)?;
-        let made = py.detach(|| self.0.explain(&lock(&conversation.0), options));
+        let made = py.detach(|| self.0.explain(&lock(&conversation.0), options, None));
         to_python(py, &made.map_err(|error| exception(py, &error))?)
     }
 }
@@ -120,7 +120,7 @@ impl Conversation {
     /// Fits it: the number of each message that stays as it was given, or the dict of another one, and the tokens.
     fn fit<'py>(&self, py: Python<'py>, options: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyList>, u64)> {
         let options = map(py, options)?;
-        let fitted = py.detach(|| lock(&self.0).fit(options)).map_err(|error| exception(py, &error))?;
+        let fitted = py.detach(|| lock(&self.0).fit(options, None)).map_err(|error| exception(py, &error))?;
         let kept = fitted.kept.iter().map(|kept| match kept {
             Kept::Whole(number) => Ok(number.into_pyobject(py)?.into_any()),
             Kept::Written(message) => to_python(py, message),

@@ -199,7 +199,8 @@ struct Standing {
 
 /// Returns whether a place is further down than the messages above it account for, so that it was moved there.
 fn is_beyond(at: i64, older: usize) -> bool {
-    usize::try_from(at).is_ok_and(|at| at > older)
+    // Not as `usize`, which is another type in WebAssembly.
+    i64::try_from(older).is_ok_and(|older| at > older)
 }
 
 /// Returns whether a message is part of the conversation that moves with it, or was joined with such a one.

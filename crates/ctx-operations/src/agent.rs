@@ -55,6 +55,20 @@ pub(crate) const AGENT_OPTIONS: [&str; 9] = [
     "disable",
 ];
 
+/// Reads what is known about models, beside what an engine knows; returns the document, and what is odd about it.
+pub(crate) fn add_models(
+    engine: &mut Engine,
+    document: &Value,
+) -> Result<(Given, Vec<Diagnostic>), OperationError> {
+    let file = Given::read(document, "models")?;
+    let read = Document::read(&file.bytes, &file.name, &Limits::default());
+    let read = read.map_err(|error| OperationError::of_document(&error, &file.name, &file.bytes))?;
+    let (models, odd) = (*engine.models).clone().with_override(&read.value.to_string());
+    engine.models = Arc::new(models);
+    let odd = odd.into_iter().map(|odd| odd.in_document(file.name.as_str())).collect();
+    Ok((file, odd))
+}
+
 impl Agent {
     /// Reads the documents of an agent and compiles it on an engine, which may have parts of the host's own.
     ///
@@ -96,13 +110,9 @@ impl Agent {
             found.extend(odd);
         }
         if let Some(document) = &given.models {
-            let Given { name, bytes } = Given::read(document, "models")?;
-            let read = Document::read(&bytes, &name, &Limits::default());
-            let read = read.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
-            let (models, odd) = (*engine.models).clone().with_override(&read.value.to_string());
-            texts.add(&name, &bytes);
-            engine.models = Arc::new(models);
-            found.extend(odd.into_iter().map(|odd| odd.in_document(name.as_str())));
+            let (file, odd) = add_models(&mut engine, document)?;
+            texts.add(&file.name, &file.bytes);
+            found.extend(odd);
         }
         with.worldbooks = books.iter().map(|book| book.book.clone()).collect();
         with.user_parameters = given.user_settings;

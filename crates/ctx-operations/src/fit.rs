@@ -4,11 +4,12 @@ use std::sync::OnceLock;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches};
 use ctx_processors::{MergeConsecutiveRoles, MergeSystemToHead, RequestCompressor};
-use ctx_types::{Agent, Message, SourceKind, TurnInput};
+use ctx_types::{Agent, Deadline, Message, SourceKind, TurnInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::Conversation;
+use crate::ending::Ending;
 use crate::error::OperationError;
 use crate::given::options;
 use crate::messages::{message_to_json, tool_of};
@@ -71,8 +72,12 @@ impl Conversation {
     /// Options: `budget` (tokens that messages and tools may cost; the model's window if absent), `model` (whose tokens
     /// are counted; estimated without one), `tools` (definitions, part of the budget), `reserve` (tokens kept free for
     /// the answer; 0 by default), `compress` (write notes in place of what does not fit). Errors: what must stay is more
-    /// than the budget.
-    pub fn fit(&self, given: Map<String, Value>) -> Result<Fitted, OperationError> {
+    /// than the budget, or the `deadline` is over.
+    pub fn fit(
+        &self,
+        given: Map<String, Value>,
+        deadline: Option<&dyn Deadline>,
+    ) -> Result<Fitted, OperationError> {
         let given: FitOptions = options(given)?;
         let turn = TurnInput::default().with(|turn| {
             turn.context_tokens = given.budget.map(Into::into);
@@ -80,7 +85,12 @@ impl Conversation {
             turn.model = given.model.as_deref().map(Into::into);
             turn.tools = given.tools.iter().map(tool_of).collect();
         });
-        let ports = Ports::default().with(|ports| ports.memory = Some(&self.memory));
+        let ending = deadline.map(Ending::of);
+        let ports = Ports::default().with(|ports| {
+            ports.memory = Some(&self.memory);
+            ports.cancel = ending.as_ref().map(|ending| &ending.cancel);
+            ports.deadline = ending.as_ref().map(|ending| ending as &dyn Deadline);
+        });
         let assembly = self.fitters.get(given.compress).assemble_with(&self.session, &turn, ports);
         let context = pollster::block_on(assembly)?;
         let kept = context.messages.iter().map(|message| self.kept(message)).collect();

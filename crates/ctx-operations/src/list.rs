@@ -94,6 +94,11 @@ pub const OPERATIONS: &[Operation] = &[
         run: texts_operations::count,
     },
     Operation {
+        name: "model",
+        about: "Tells what is known about a `model`: whose encoding it has, and its window; `models` may know more.",
+        run: texts_operations::model,
+    },
+    Operation {
         name: "encode",
         about: "Writes `messages` as the request body of a `dialect` for `model`, with `tools`, `parameters`, `template`.",
         run: wire::encode,
@@ -157,17 +162,17 @@ pub(crate) fn parts(
 
 fn assemble(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let (agent, conversation) = parts(Engine::new(), &mut input)?;
-    agent.assemble(&conversation, input)
+    agent.assemble(&conversation, input, None)
 }
 
 fn explain(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let (agent, conversation) = parts(Engine::new(), &mut input)?;
-    agent.explain(&conversation, input)
+    agent.explain(&conversation, input, None)
 }
 
 fn fit(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let conversation = Conversation::of_given(&need(&mut input, "conversation")?)?;
-    Ok(conversation.fit(input)?.to_json())
+    Ok(conversation.fit(input, None)?.to_json())
 }
 
 fn diff(mut input: Map<String, Value>) -> Result<Value, OperationError> {

@@ -13,9 +13,10 @@ use ctx_worldbook::Status;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::agent::add_models;
 use crate::conversation::Conversation;
 use crate::error::OperationError;
-use crate::given::{need, need_text, options};
+use crate::given::{finish, need, need_text, optional, options};
 use crate::list::parts;
 use crate::macro_env::EnvFile;
 use crate::messages::{message_to_json, sent_messages};
@@ -95,7 +96,7 @@ pub(crate) fn macros(mut input: Map<String, Value>) -> Result<Value, OperationEr
 pub(crate) fn scan(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let probe = Probe::default();
     let (agent, conversation) = parts(probe.engine(), &mut input)?;
-    let made = agent.assemble(&conversation, input);
+    let made = agent.assemble(&conversation, input, None);
     let Some(seen) = probe.take() else {
         made?;
         return Ok(json!({ "entries": [], "active": 0, "tokens": 0, "findings": agent.findings() }));
@@ -209,6 +210,25 @@ pub(crate) fn count(input: Map<String, Value>) -> Result<Value, OperationError> 
     result["encoding"] = json!(counter.kind().name());
     result["isExact"] = json!(counter.is_exact());
     Ok(result)
+}
+
+/// The operation `model`.
+pub(crate) fn model(mut input: Map<String, Value>) -> Result<Value, OperationError> {
+    let name = need_text(&mut input, "model")?;
+    let models: Option<Value> = optional(&mut input, "models")?;
+    finish(&input)?;
+    let mut engine = Engine::new();
+    let odd = models.map(|document| add_models(&mut engine, &document)).transpose()?;
+    let (facts, unknown) = engine.models.lookup(&name);
+    let found: Vec<Diagnostic> = odd.into_iter().flat_map(|(_, odd)| odd).chain(unknown).collect();
+    Ok(json!({
+        "model": name,
+        "encoding": facts.encoding.name(),
+        "isExact": facts.is_exact,
+        "contextWindow": facts.context_window,
+        "maxOutput": facts.max_output,
+        "findings": found,
+    }))
 }
 
 fn of_messages(conversation: &Conversation, facts: &ModelFacts, counter: Counter) -> Value {

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use ctx_engine::inspect::Lives;
 use ctx_engine::{Context, Dialect, Options, Ports, Request, Template};
 use ctx_types::{
-    Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, GenerationKind, PortError, PortErrorKind,
-    PortFuture, TurnInput,
+    Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, Deadline, GenerationKind, PortError,
+    PortErrorKind, PortFuture, TurnInput,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::agent::Agent;
 use crate::conversation::Conversation;
+use crate::ending::Ending;
 use crate::error::OperationError;
 use crate::given::{options, unpack};
 use crate::messages::tool_of;
@@ -62,13 +63,15 @@ impl Agent {
     /// request body, with `parameters` and `template`.
     ///
     /// The result has `messages`, `report` and `effects` as `ctx assemble --format json` prints them; with another format
-    /// `text`, or `body` with `bodyFindings`, beside them.
+    /// `text`, or `body` with `bodyFindings`, beside them. Once the `deadline` is over, it ends with the code
+    /// `cancelled`.
     pub fn assemble(
         &self,
         conversation: &Conversation,
         given: Map<String, Value>,
+        deadline: Option<&dyn Deadline>,
     ) -> Result<Value, OperationError> {
-        let (turn, context) = self.context(conversation, options(given)?, false)?;
+        let (turn, context) = self.context(conversation, options(given)?, false, deadline)?;
         let mut result = context.to_json();
         match turn.format()? {
             Format::Json => {}
@@ -94,10 +97,11 @@ impl Agent {
         &self,
         conversation: &Conversation,
         given: Map<String, Value>,
+        deadline: Option<&dyn Deadline>,
     ) -> Result<Value, OperationError> {
         let given: TurnOptions = options(given)?;
         let wanted = given.message.clone();
-        let (_, context) = self.context(conversation, given, wanted.is_some())?;
+        let (_, context) = self.context(conversation, given, wanted.is_some(), deadline)?;
         let Some(wanted) = wanted else { return Ok(json!(context.report)) };
         let lives = Lives::of(&context, &conversation.session);
         let life = lives.map(|lives| lives.find(&wanted)).transpose();
@@ -109,6 +113,7 @@ impl Agent {
         conversation: &Conversation,
         given: TurnOptions,
         is_traced: bool,
+        deadline: Option<&dyn Deadline>,
     ) -> Result<(TurnOptions, Context), OperationError> {
         let mut turn = given.input()?;
         turn.model = self.compiled.model_name(&turn).map(Into::into);
@@ -116,9 +121,12 @@ impl Agent {
             turn.input = Some(self.compiled.prepare_input(&conversation.session, &turn).text);
         }
         let files = Files::of(&given.files)?;
+        let ending = deadline.map(Ending::of);
         let ports = Ports::default().with(|ports| {
             ports.memory = Some(&conversation.memory);
             ports.is_traced = is_traced;
+            ports.cancel = ending.as_ref().map(|ending| &ending.cancel);
+            ports.deadline = ending.as_ref().map(|ending| ending as &dyn Deadline);
             if !files.0.is_empty() {
                 ports.attachments = AttachmentPorts { assets: Some(&files), ..AttachmentPorts::default() };
             }

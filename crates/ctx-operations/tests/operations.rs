@@ -2,8 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
-use ctx_operations::{Conversation, Kept, OPERATIONS, OperationError, call};
-use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use ctx_operations::{
+    Agent, AskHost, Conversation, Deadline, Kept, OPERATIONS, OperationError, PortFuture, call, engine_with,
+};
+use serde_json::{Map, Value, json};
 
 fn messages(count: usize) -> Vec<Value> {
     let message = |number: usize| {
@@ -76,7 +82,8 @@ fn a_conversation_that_grew_is_one_that_was_given_at_once() {
     assert_eq!(grown.push(&bytes(&all[3..])).unwrap(), 9);
     assert_eq!(grown.to_json(), whole.to_json());
     let options = json!({ "budget": 60 }).as_object().unwrap().clone();
-    let [first, second] = [&whole, &grown].map(|conversation| conversation.fit(options.clone()).unwrap());
+    let [first, second] =
+        [&whole, &grown].map(|conversation| conversation.fit(options.clone(), None).unwrap());
     assert_eq!(first.kept, second.kept);
     assert_eq!(first.kept.last(), Some(&Kept::Whole(8)));
     assert!(first.kept.len() < 9 && first.tokens <= 60);
@@ -98,4 +105,101 @@ fn a_migrated_document_of_yaml_keeps_its_comments() {
     let yaml = migrated["yaml"].as_str().unwrap();
     let (before, behind) = text.split_once("User Profile").unwrap();
     assert!(yaml.starts_with(before) && yaml.ends_with(behind), "{yaml}");
+}
+
+#[test]
+fn a_model_says_whose_encoding_it_has() {
+    let known = call("model", json!({ "model": "gpt-4o" })).unwrap();
+    assert_eq!((&known["encoding"], &known["contextWindow"]), (&json!("o200k_base"), &json!(128_000)));
+    assert_eq!(known["findings"], json!([]));
+    let unknown = call("model", json!({ "model": "nobody-knows" })).unwrap();
+    assert_eq!(
+        (&unknown["encoding"], &unknown["findings"][0]["code"]),
+        (&json!("estimate"), &json!("CTX0401"))
+    );
+}
+
+/// An agent with parts of the host: two macros, and three processors.
+fn agent_with_parts() -> Agent {
+    let parts = json!({
+        "anchors": [{ "id": "weather", "hasTemplate": true }],
+        "macros": [{ "name": "shout", "min": 1, "max": 1 }, { "name": "fails" }],
+        "processors": [
+            { "id": "signs", "priority": 210 }, { "id": "breaks", "priority": 220 }, { "id": "rests", "priority": 230 },
+        ],
+    });
+    let ask: Arc<AskHost> = Arc::new(|question: Value| match question.get("macro").and_then(Value::as_str) {
+        Some("shout") => Ok(json!(question["arguments"][0].as_str().unwrap_or_default().to_uppercase())),
+        Some(_) => Err("no idea".to_owned()),
+        None if question["processor"] == "signs" => {
+            let own = json!({ "number": 0, "content": format!("{}!", question["messages"][0]["content"].as_str().unwrap()) });
+            Ok(json!([own, { "role": "user", "content": "Robin" }]))
+        }
+        None if question["processor"] == "breaks" => Ok(json!([{ "role": "nobody" }])),
+        None => Ok(Value::Null),
+    });
+    let preset = "presetMessages:\n- {role: system, content: '{{shout::lamp}} {{fails}}'}\n- {id: weather, type: weather, role: system, content: Sky}\n- {type: chat_history}\n";
+    let options = json!({ "agent": preset, "disable": ["merge-system-to-head", "merge-consecutive-roles"] });
+    let Value::Object(options) = options else { unreachable!() };
+    Agent::compile(engine_with(parts, &ask).unwrap(), options).unwrap()
+}
+
+#[test]
+fn parts_of_a_host_do_what_built_in_ones_do() {
+    let conversation = Conversation::of_given(&json!([{ "role": "user", "content": "Hello" }])).unwrap();
+    let made = agent_with_parts().assemble(&conversation, Map::new(), None).unwrap();
+    let messages = made["messages"].as_array().unwrap().iter();
+    let messages: Vec<_> = messages
+        .map(|one| (one["content"].as_str().unwrap(), one["source"]["kind"].as_str().unwrap()))
+        .collect();
+    let expected =
+        [("LAMP {{fails}}", "preset"), ("Sky", "preset"), ("Hello!", "history"), ("Robin", "plugin")];
+    assert_eq!(messages, expected);
+    let told: Vec<String> = made["report"]["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["message"].to_string())
+        .collect();
+    for word in ["no idea", "a new message has no `role`"] {
+        assert!(told.iter().any(|message| message.contains(word)), "{told:?}");
+    }
+    for wrong in [
+        json!({ "anchor": [] }),
+        json!({ "macros": [{ "name": "char" }] }),
+        json!({ "processors": [{ "id": "recall" }] }),
+    ] {
+        let ask: Arc<AskHost> = Arc::new(|_| Ok(Value::Null));
+        assert_eq!(engine_with(wrong, &ask).unwrap_err().code, "usage");
+    }
+}
+
+/// Time that is over when it was asked for so often.
+struct Over(AtomicUsize);
+
+impl Deadline for Over {
+    fn is_over(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+
+    fn over(&self) -> PortFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn within(&self, _: Duration) -> Box<dyn Deadline> {
+        Box::new(Self(AtomicUsize::new(self.0.load(Ordering::Relaxed))))
+    }
+}
+
+#[test]
+fn a_turn_ends_when_its_time_is_over_whichever_processor_runs() {
+    let conversation = Conversation::of_given(&json!(messages(20))).unwrap();
+    let fit = |looks| {
+        let options = json!({ "budget": 200 }).as_object().unwrap().clone();
+        conversation.fit(options, Some(&Over(AtomicUsize::new(looks))))
+    };
+    for looks in 0..8 {
+        assert_eq!(fit(looks).unwrap_err().code, "cancelled", "{looks}");
+    }
+    assert!(fit(usize::MAX).is_ok());
 }

@@ -1,7 +1,8 @@
-//! Counting with tables that are part of the program: nothing to load, linear in the worst case, and a limited
-//! count stops at the limit.
+//! Counting with tables that are part of the program, or that the host hands over: linear in the worst case, and a
+//! limited count stops at the limit.
 
 mod layout;
+mod loaded;
 mod split;
 mod vocabulary;
 
@@ -11,7 +12,10 @@ use crate::estimate::{clamp, estimate, estimate_till_limit};
 use split::{pieces, splitter};
 use vocabulary::{Path, Vocabulary};
 
+pub use loaded::{TablesError, load_tables};
+
 /// Takes the tables of a vocabulary, which the build script wrote.
+#[cfg(feature = "bpe")]
 macro_rules! vocabulary {
     ($name:literal) => {
         Vocabulary::new(
@@ -22,8 +26,21 @@ macro_rules! vocabulary {
     };
 }
 
+#[cfg(feature = "bpe")]
 static CL100K_BASE: Vocabulary = vocabulary!("cl100k_base");
+#[cfg(feature = "bpe")]
 static O200K_BASE: Vocabulary = vocabulary!("o200k_base");
+
+/// Returns the tables of an encoding as [`load_tables`] takes them; `None` for the estimate.
+#[cfg(feature = "bpe")]
+pub fn tables(encoding: Encoding) -> Option<Vec<u8>> {
+    vocabulary(encoding).map(loaded::pack)
+}
+
+/// Returns whether there are tables of an encoding.
+pub(crate) fn has(encoding: Encoding) -> bool {
+    vocabulary(encoding).is_some()
+}
 
 /// Counts the tokens of a text.
 pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
@@ -83,6 +100,12 @@ fn tokenize(encoding: Encoding, text: &str, limit: usize) -> Tokens {
     count.map_or(Tokens::TooMany, Tokens::Count)
 }
 
+#[cfg(not(feature = "bpe"))]
+fn vocabulary(encoding: Encoding) -> Option<Vocabulary> {
+    loaded::vocabulary(encoding)
+}
+
+#[cfg(feature = "bpe")]
 fn vocabulary(encoding: Encoding) -> Option<Vocabulary> {
     match encoding {
         Encoding::Estimate => None,

@@ -41,7 +41,7 @@ enum Engine {
     Estimate,
     #[cfg(feature = "tiktoken")]
     Tiktoken,
-    #[cfg(feature = "bpe")]
+    #[cfg(feature = "bpe-loaded")]
     Bpe,
 }
 
@@ -51,16 +51,18 @@ impl Counter {
         Self { encoding: Encoding::Estimate, engine: Engine::Estimate, is_exact: false }
     }
 
-    /// Creates the fastest counter of an encoding that is compiled in; `None` if there is none.
+    /// Creates the fastest counter of an encoding that is compiled in or loaded; `None` if there is none.
     pub fn new(encoding: Encoding) -> Option<Self> {
         if encoding == Encoding::Estimate {
             return Some(Self::estimate());
         }
-        #[cfg(feature = "bpe")]
-        return Self::bpe(encoding);
-        #[cfg(all(feature = "tiktoken", not(feature = "bpe")))]
+        #[cfg(feature = "bpe-loaded")]
+        if let Some(counter) = Self::bpe(encoding) {
+            return Some(counter);
+        }
+        #[cfg(feature = "tiktoken")]
         return Self::tiktoken(encoding);
-        #[cfg(not(any(feature = "tiktoken", feature = "bpe")))]
+        #[cfg(not(feature = "tiktoken"))]
         None
     }
 
@@ -74,11 +76,12 @@ impl Counter {
         (encoding != Encoding::Estimate).then_some(counter)
     }
 
-    /// Creates the counter whose tables are part of the program; `None` for [`Encoding::Estimate`].
-    #[cfg(feature = "bpe")]
+    /// Creates the counter whose tables are part of the program or were loaded; `None` for [`Encoding::Estimate`], and
+    /// where there are no tables.
+    #[cfg(feature = "bpe-loaded")]
     pub fn bpe(encoding: Encoding) -> Option<Self> {
         let counter = Self { encoding, engine: Engine::Bpe, is_exact: true };
-        (encoding != Encoding::Estimate).then_some(counter)
+        crate::bpe::has(encoding).then_some(counter)
     }
 
     /// Creates the counter for a model.
@@ -117,7 +120,7 @@ impl Counter {
             Engine::Estimate => "estimate",
             #[cfg(feature = "tiktoken")]
             Engine::Tiktoken => "tiktoken-rs",
-            #[cfg(feature = "bpe")]
+            #[cfg(feature = "bpe-loaded")]
             Engine::Bpe => "bpe",
         }
     }
@@ -126,7 +129,7 @@ impl Counter {
     /// `tiktoken` all of its tables. A host calls it where it starts, so that no turn pays for it.
     pub fn warm(self) {
         match self.engine {
-            #[cfg(feature = "bpe")]
+            #[cfg(feature = "bpe-loaded")]
             Engine::Bpe => crate::bpe::load(self.encoding),
             _ => {
                 let _: u32 = self.count("a");
@@ -145,7 +148,7 @@ impl TokenCounter for Counter {
             Engine::Estimate => estimate(text),
             #[cfg(feature = "tiktoken")]
             Engine::Tiktoken => crate::tiktoken::count(self.encoding, text),
-            #[cfg(feature = "bpe")]
+            #[cfg(feature = "bpe-loaded")]
             Engine::Bpe => crate::bpe::count(self.encoding, text),
         }
     }
@@ -155,7 +158,7 @@ impl TokenCounter for Counter {
             Engine::Estimate => estimate_till_limit(text, limit),
             #[cfg(feature = "tiktoken")]
             Engine::Tiktoken => crate::tiktoken::count_till_limit(self.encoding, text, limit),
-            #[cfg(feature = "bpe")]
+            #[cfg(feature = "bpe-loaded")]
             Engine::Bpe => crate::bpe::count_till_limit(self.encoding, text, limit),
         }
     }

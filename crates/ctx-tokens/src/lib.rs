@@ -23,11 +23,12 @@
 //! # Ok::<(), ctx_tokens::BudgetError>(())
 //! ```
 //!
-//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster; without either
-//! of them every count is an estimate and is marked as one.
+//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster;
+//! `bpe-loaded` counts as `bpe` does with tables that the host hands over. Without any of them every count is an
+//! estimate and is marked as one.
 #![warn(clippy::disallowed_methods)]
 
-#[cfg(feature = "bpe")]
+#[cfg(feature = "bpe-loaded")]
 mod bpe;
 mod budget;
 pub mod codes;
@@ -45,6 +46,10 @@ mod table;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
 
+#[cfg(feature = "bpe")]
+pub use bpe::tables;
+#[cfg(feature = "bpe-loaded")]
+pub use bpe::{TablesError, load_tables};
 pub use budget::{Budget, BudgetError, BudgetLine, BudgetRequest, MAX_TOKENS, read_tokens};
 pub use cost::{MessageCost, message_cost, tools_cost};
 pub use counter::Counter;

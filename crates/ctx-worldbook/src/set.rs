@@ -46,7 +46,8 @@ struct Facts {
 impl Facts {
     fn of(members: &[Member]) -> Self {
         let entries = || members.iter().map(|member| &member.entry);
-        let depths = entries().filter_map(|entry| usize::try_from(entry.scan_depth?).ok());
+        let depths = entries().filter_map(|entry| entry.scan_depth);
+        let depths = depths.map(|depth| usize::try_from(depth.max(0)).unwrap_or(usize::MAX));
         let mut levels: Vec<u32> = entries().map(|entry| entry.recursion_level).collect();
         levels.retain(|level| *level > 0);
         levels.sort_unstable();

@@ -1,7 +1,7 @@
 //! A vocabulary, and how many of its tokens a piece of text has.
 //!
-//! The tables were made by the build script and are part of the program: nothing is loaded, and only what is
-//! looked at comes into memory.
+//! The tables were made by the build script. Where they are part of the program, only what is looked at comes into
+//! memory.
 
 use super::layout::{Merge, Node, Token, slot_and_tag};
 
@@ -37,10 +37,15 @@ impl Vocabulary {
         Self { tokens: tokens.as_chunks().0, nodes: nodes.as_chunks().0, merges: merges.as_chunks().0 }
     }
 
+    /// Returns the three tables.
+    pub(super) const fn tables(self) -> [&'static [u8]; 3] {
+        [self.tokens.as_flattened(), self.nodes.as_flattened(), self.merges.as_flattened()]
+    }
+
     /// Reads a byte of each page of the tables, so that they are in memory.
     pub(super) fn touch(self) {
         const PAGE: usize = 4_096;
-        for table in [self.tokens.as_flattened(), self.nodes.as_flattened(), self.merges.as_flattened()] {
+        for table in self.tables() {
             for byte in table.iter().step_by(PAGE) {
                 std::hint::black_box(*byte);
             }

@@ -160,3 +160,20 @@ proptest! {
         }
     }
 }
+
+#[cfg(feature = "bpe")]
+#[test]
+fn tables_are_taken_as_they_were_written() {
+    use ctx_tokens::{TablesError, load_tables, tables};
+
+    assert_eq!(tables(Encoding::Estimate), None);
+    for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
+        let packed = tables(encoding).unwrap();
+        let (cut, longer) = (&packed[..packed.len() - 1], [packed.as_slice(), &[0]].concat());
+        for odd in [&[], b"ctx0".as_slice(), &packed[..10], cut, &longer] {
+            assert_eq!(load_tables(encoding, odd), Err(TablesError::Malformed));
+        }
+        assert_eq!(load_tables(encoding, &packed), Ok(()));
+    }
+    assert_eq!(load_tables(Encoding::Estimate, b""), Err(TablesError::NoTables));
+}

@@ -24,7 +24,7 @@ impl<'r> Run<'r, '_> {
     pub(super) fn view(&self, member: &Member, kind: PassKind) -> View {
         let settings = self.set.settings();
         let depth = match member.entry.scan_depth {
-            Some(depth) => usize::try_from(depth).unwrap_or_default(),
+            Some(depth) => usize::try_from(depth.max(0)).unwrap_or(usize::MAX),
             None => usize::try_from(settings.depth.saturating_add(self.skew)).unwrap_or(usize::MAX),
         };
         View {

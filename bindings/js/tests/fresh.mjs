@@ -1,0 +1,26 @@
+// Packs the package, installs it into a project of its own, and runs there what its README shows.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const npm = (folder, ...words) => execFileSync("npm", words, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+const project = mkdtempSync(join(tmpdir(), "ctx-js-"));
+try {
+  npm(resolve("."), "pack", "--silent", "--ignore-scripts", "--pack-destination", project);
+  const [tarball] = readdirSync(project);
+  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+  npm(project, "install", "--silent", "--no-audit", "--no-fund", "--offline", `./${tarball}`);
+  const blocks = [...readFileSync("README.md", "utf8").matchAll(/```js\n([^]*?)```/g)].map(([, block]) => block);
+  if (blocks.length < 2) throw new Error("the README shows nothing");
+  for (const [place, block] of blocks.entries()) {
+    const name = `block_${place}.mjs`;
+    writeFileSync(join(project, name), `console.assert = (told) => { if (!told) throw new Error("an assertion failed"); };\n${block}`);
+    execFileSync("node", [name], { cwd: project, stdio: "inherit" });
+  }
+  const bytes = readFileSync(join(project, tarball)).length;
+  console.log(`js: ${tarball} has ${bytes} bytes with its vocabularies; ${blocks.length} blocks of its README run`);
+} finally {
+  rmSync(project, { recursive: true });
+}

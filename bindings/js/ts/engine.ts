@@ -1,0 +1,302 @@
+/**
+ * The WebAssembly of the engine: its files, its memory, and what is done when it traps.
+ *
+ * A panic or a full stack traps. Then the instance is in no state to go on, so a new one takes its place, what is
+ * held is made again where it is used next, and the caller gets a `CtxError` with the code `internal`.
+ */
+
+import { CtxError, usage } from "./error.js";
+
+/** What the WebAssembly exports; functions return −1 where the answer is an error. */
+export interface Exports {
+  memory: WebAssembly.Memory;
+  start(): void;
+  give(length: number): number;
+  answer_at(): number;
+  answer_length(): number;
+  call(length: number): number;
+  load_vocabulary(length: number): number;
+  agent_new(host: number): number;
+  agent_describe(agent: number): number;
+  agent_assemble(agent: number, conversation: number): number;
+  agent_explain(agent: number, conversation: number): number;
+  conversation_new(): number;
+  conversation_read(): number;
+  conversation_extend(conversation: number): number;
+  conversation_fit(conversation: number): number;
+  conversation_describe(conversation: number): number;
+  conversation_length(conversation: number): number;
+  stream_new(): number;
+  stream_push(stream: number): number;
+  stream_partial(stream: number): number;
+  stream_finish(stream: number): number;
+  free(number: number): number;
+  fail(): number;
+}
+
+/** The files that the package loads when it needs them. */
+export type PackageFile = "ctx.wasm" | "cl100k_base.bin" | "o200k_base.bin";
+
+/** What a file may be given as. */
+export type FileContent = Response | ArrayBuffer | Uint8Array<ArrayBuffer> | WebAssembly.Module;
+
+// Written out, so that bundlers find the files.
+const PLACES: Record<PackageFile, () => URL> = {
+  "ctx.wasm": () => new URL("./ctx.wasm", import.meta.url),
+  "cl100k_base.bin": () => new URL("./vocabularies/cl100k_base.bin", import.meta.url),
+  "o200k_base.bin": () => new URL("./vocabularies/o200k_base.bin", import.meta.url),
+};
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+let read: (file: PackageFile, place: URL) => Promise<FileContent> = (_, place) => fetch(place);
+let loading: Promise<WebAssembly.Module> | undefined;
+let compiled: WebAssembly.Module | undefined;
+let current: Exports | undefined;
+let generation = 0;
+let isWorking = false;
+const vocabularies = new Map<string, Uint8Array>();
+const loadingVocabularies = new Map<string, Promise<void>>();
+
+/**
+ * Reads the files of the package by a function of your own: where they are bundled, or kept elsewhere.
+ *
+ * Call it before anything else. Without it they are fetched from beside the module, and in Node.js read from there.
+ */
+export function readFilesWith(own: (file: PackageFile, place: URL) => Promise<FileContent>): void {
+  read = own;
+}
+
+/** Loads the engine, unless it is there. Every other function that returns a promise does it by itself. */
+export async function ready(): Promise<void> {
+  loading ??= compile();
+  try {
+    compiled = await loading;
+  } catch (error) {
+    loading = undefined;
+    throw unloaded("ctx.wasm", error);
+  }
+  current ??= started(await WebAssembly.instantiate(compiled, imports()));
+}
+
+/** Loads the vocabulary of an encoding, unless it is there; one that has none is no error. */
+export async function loadVocabulary(encoding: string): Promise<void> {
+  const file = `${encoding}.bin` as PackageFile;
+  if (vocabularies.has(encoding) || !(file in PLACES)) return;
+  let pending = loadingVocabularies.get(encoding);
+  if (!pending) {
+    pending = fetchVocabulary(encoding, file).finally(() => loadingVocabularies.delete(encoding));
+    loadingVocabularies.set(encoding, pending);
+  }
+  await pending;
+}
+
+async function fetchVocabulary(encoding: string, file: PackageFile): Promise<void> {
+  await ready();
+  try {
+    const tables = await bytes(await read(file, PLACES[file]()));
+    perform((exports) => takeVocabulary(exports, encoding, tables));
+    vocabularies.set(encoding, tables);
+  } catch (error) {
+    throw unloaded(file, error);
+  }
+}
+
+/** Returns the number of the instance: what an earlier one held is gone. */
+export function instance(): number {
+  return generation;
+}
+
+/** Lets the engine work; returns its number. */
+export function perform(work: (exports: Exports) => number): number {
+  const exports = running();
+  if (isWorking) throw usage("a function that `ctx` calls cannot call `ctx`");
+  isWorking = true;
+  let number: number;
+  try {
+    number = work(exports);
+  } catch (error) {
+    if (error instanceof CtxError) throw error;
+    const told = panic ?? (error instanceof Error ? error.message : String(error));
+    restart();
+    throw new CtxError({ code: "internal", message: `the engine failed, and was started anew: ${told}` }, error);
+  } finally {
+    isWorking = false;
+  }
+  if (number < 0) throw new CtxError(JSON.parse(answer(exports)));
+  return number;
+}
+
+/** Lets the engine work; returns the text of its answer. */
+export function ask(work: (exports: Exports) => number): string {
+  perform(work);
+  return answer(running());
+}
+
+/** Carries out an operation: JSON in, JSON out. */
+export function callNow(name: string, options: string): string {
+  return ask((exports) => {
+    const head = encoder.encode(name);
+    put(exports, head, encoder.encode(options));
+    return exports.call(head.length);
+  });
+}
+
+/** Gives the engine a text. */
+export function give(exports: Exports, text: string): void {
+  put(exports, encoder.encode(text));
+}
+
+/** Writes a value as JSON; half a character, as cut texts have, becomes U+FFFD. */
+export function json(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+    if (text?.includes("\\ud")) text = JSON.stringify(value, wellFormed);
+  } catch (error) {
+    throw usage(error);
+  }
+  if (text === undefined) throw usage(`a ${typeof value} cannot be written as JSON`);
+  return text;
+}
+
+/** Tells how many bytes of memory the engine has; for tests. */
+export function memoryBytes(): number {
+  return running().memory.buffer.byteLength;
+}
+
+/** Makes the engine fail, as a fault of it would; for tests. */
+export function breakEngine(): void {
+  perform((exports) => exports.fail());
+}
+
+function wellFormed(_: string, value: unknown): unknown {
+  return typeof value === "string" ? decoder.decode(encoder.encode(value)) : value;
+}
+
+async function compile(): Promise<WebAssembly.Module> {
+  const content = await read("ctx.wasm", PLACES["ctx.wasm"]());
+  if (content instanceof WebAssembly.Module) return content;
+  const isStream = content instanceof Response && content.headers.get("content-type") === "application/wasm";
+  return isStream ? WebAssembly.compileStreaming(content) : WebAssembly.compile(await bytes(content));
+}
+
+async function bytes(content: FileContent): Promise<Uint8Array<ArrayBuffer>> {
+  if (content instanceof Uint8Array) return content;
+  if (content instanceof ArrayBuffer) return new Uint8Array(content);
+  if (content instanceof WebAssembly.Module) throw usage("a vocabulary is no module");
+  if (!content.ok) throw usage(`the server answers ${content.status}`);
+  return new Uint8Array(await content.arrayBuffer());
+}
+
+function unloaded(file: PackageFile, error: unknown): CtxError {
+  const said = error instanceof Error ? error.message : String(error);
+  const help = "serve the files of the package beside its module, or give them by `readFilesWith`";
+  return new CtxError({ code: "load", message: `cannot load \`${file}\`: ${said}`, help }, error);
+}
+
+let panic: string | undefined;
+const FAILED = -1;
+
+function imports(): WebAssembly.Imports {
+  const panicked = (): void => {
+    panic = current && answer(current);
+  };
+  return { ctx: { panicked, ask: askHost, is_over: () => Number(limit?.() ?? false) } };
+}
+
+/** Functions of the host's own, by the numbers that the engine knows them by. */
+const hosts = new Map<number, (question: unknown) => unknown>();
+let lastHost = 0;
+
+/** Keeps functions for the engine; returns their number. */
+export function keepHost(answerer: (question: unknown) => unknown): number {
+  lastHost += 1;
+  hosts.set(lastHost, answerer);
+  return lastHost;
+}
+
+/** Lets go of functions. */
+export function dropHost(number: number): void {
+  hosts.delete(number);
+}
+
+/** Answers a question of the engine by a function of the host; what it throws must not pass through the engine. */
+function askHost(number: number): number {
+  const exports = running();
+  try {
+    const said = hosts.get(number)?.(JSON.parse(answer(exports)));
+    if (said instanceof Promise) {
+      said.catch(() => undefined);
+      throw usage("a function of your own gives no promise");
+    }
+    give(exports, json(said ?? null));
+    return 0;
+  } catch (error) {
+    give(exports, error instanceof Error ? error.message : String(error));
+    return FAILED;
+  }
+}
+
+/** How long a call may take. */
+export interface Limits {
+  /** Ends it with the code `cancelled` once it is aborted; a call that runs notices it where functions of yours abort it. */
+  signal?: AbortSignal | undefined;
+  /** Ends it with the code `cancelled` after so many milliseconds. */
+  timeLimit?: number | undefined;
+}
+
+let limit: (() => boolean) | undefined;
+
+/** Lets the engine work within limits. */
+export function within<T>({ signal, timeLimit }: Limits, work: () => T): T {
+  const until = timeLimit === undefined ? Infinity : performance.now() + timeLimit;
+  limit = () => signal?.aborted === true || performance.now() >= until;
+  try {
+    return work();
+  } finally {
+    limit = undefined;
+  }
+}
+
+function started(made: WebAssembly.Instance): Exports {
+  const exports = made.exports as unknown as Exports;
+  exports.start();
+  panic = undefined;
+  return exports;
+}
+
+function restart(): void {
+  current = undefined;
+  generation += 1;
+  if (!compiled) return;
+  const exports = started(new WebAssembly.Instance(compiled, imports()));
+  for (const [encoding, tables] of vocabularies) takeVocabulary(exports, encoding, tables);
+  current = exports;
+}
+
+function takeVocabulary(exports: Exports, encoding: string, tables: Uint8Array): number {
+  const name = encoder.encode(encoding);
+  put(exports, name, tables);
+  return exports.load_vocabulary(name.length);
+}
+
+function running(): Exports {
+  if (!current) throw usage("the engine is not loaded: `await ready()` first");
+  return current;
+}
+
+function put(exports: Exports, ...parts: Uint8Array[]): void {
+  let at = exports.give(parts.reduce((length, part) => length + part.length, 0));
+  // The memory may have grown, and with that its buffer is another.
+  const memory = new Uint8Array(exports.memory.buffer);
+  for (const part of parts) {
+    memory.set(part, at);
+    at += part.length;
+  }
+}
+
+function answer(exports: Exports): string {
+  return decoder.decode(new Uint8Array(exports.memory.buffer, exports.answer_at(), exports.answer_length()));
+}

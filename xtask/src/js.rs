@@ -1,0 +1,195 @@
+//! `cargo xtask js`: the JavaScript package, built, packed and tried.
+//!
+//! With `--test` the conformance suite is run through the package in Node.js and in a browser under a strict policy, in
+//! Bun and Deno too where they are installed:
+//! each call must give the bytes that Rust gives, and the results are compared with what the suite expects. Then come
+//! the tests of the package, the examples and their types, the pages of its API, the packed package in a project of its own, the page of
+//! `docs/playground` (put together in `target/js/playground`), and what it takes beside the function of `LangChain` that it can stand for.
+//! `--fuzz N` makes N calls of each operation with changed documents and values of wrong types.
+
+mod wasm;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::packages::{loud, npm};
+use crate::{page, python, workspace};
+
+/// The package, from the root of the workspace.
+const PACKAGE: &str = "bindings/js";
+
+/// What the package is built and tried with, apart from the packages that npm installs.
+const SOURCES: [&str; 7] =
+    ["ts", "scripts", "tests", "examples", "README.md", "tsconfig.json", "tsconfig.examples.json"];
+
+/// The page that shows what the package does, from the root of the workspace.
+const PLAYGROUND: &str = "docs/playground";
+
+/// What says which packages npm installs.
+const PACKAGES: [&str; 2] = ["package.json", "package-lock.json"];
+
+/// How many bytes the engine may have when it is compressed, without vocabularies: what it has, and a little more.
+///
+/// A million and a half is the aim. It is code of all crates alike that stands above it, not one that could be left out.
+const MOST_BYTES: usize = 2_650_000;
+
+const USAGE: &str = "usage: cargo xtask js [--test | --fuzz N] [--if-possible]";
+
+/// What is done with the package once it is built.
+enum Work {
+    Build,
+    Test,
+    Fuzz(u32),
+}
+
+/// Builds the package; with `--if-possible` it is said loudly, and is no failure, that Node.js, npm, the packages or a
+/// compiler for WebAssembly cannot be had.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let is_optional = arguments.last().is_some_and(|last| last == "--if-possible");
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let work = match words.strip_suffix(&["--if-possible"]).unwrap_or(&words) {
+        [] => Work::Build,
+        ["--test"] => Work::Test,
+        ["--fuzz", count] => Work::Fuzz(count.parse().context(USAGE)?),
+        _ => bail!(USAGE),
+    };
+    let (folder, compiler) = match prepare() {
+        Ok(prepared) => prepared,
+        Err(error) if is_optional => {
+            println!("{}", loud(&format!("the JavaScript package was NOT BUILT: {error:#}")));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    build(&folder, &compiler)?;
+    match work {
+        Work::Build => Ok(()),
+        Work::Test => test(&folder),
+        Work::Fuzz(count) => {
+            let fixtures = workspace::root().join("fixtures");
+            node(&folder, "tests/fuzz.mjs", &[Path::new(&count.to_string()), &fixtures])
+        }
+    }
+}
+
+fn prepare() -> Result<(PathBuf, wasm::Compiler)> {
+    let read = |name| fs::read_to_string(workspace::root().join(PACKAGE).join(name));
+    let texts =
+        PACKAGES.iter().map(read).collect::<Result<Vec<_>, _>>().context("the package has no files")?;
+    let files: Vec<(&str, &str)> = PACKAGES.iter().copied().zip(texts.iter().map(String::as_str)).collect();
+    let folder = npm("js", &files, "typescript")?;
+    let compiler = wasm::compiler(&folder)?;
+    Ok((folder, compiler))
+}
+
+/// Puts the package together in `target/js`.
+fn build(folder: &Path, compiler: &wasm::Compiler) -> Result<()> {
+    let engine = wasm::build(compiler, folder)?;
+    for name in SOURCES {
+        replace(&workspace::root().join(PACKAGE).join(name), &folder.join(name))?;
+    }
+    let (schemas, types) = (workspace::root().join("schemas"), folder.join("ts/files.ts"));
+    node(folder, "scripts/types.mjs", &[&schemas, &types])?;
+    remove(&folder.join("dist"))?;
+    node(folder, "node_modules/typescript/bin/tsc", &[Path::new("-p"), Path::new("tsconfig.json")])?;
+    let vocabularies = folder.join("dist/vocabularies");
+    fs::create_dir_all(&vocabularies)?;
+    let tables = ["run", "--quiet", "--package", "ctx-operations", "--example", "tables", "--"];
+    workspace::run(workspace::cargo(&tables).arg(&vocabularies))?;
+    let bytes = fs::read(&engine).context("no WebAssembly was built")?;
+    fs::write(folder.join("dist/ctx.wasm"), &bytes)?;
+    let packed = packed_size(&bytes)?;
+    println!("js: ctx.wasm has {} bytes, {packed} compressed", bytes.len());
+    replace(&workspace::root().join(PLAYGROUND), &folder.join("playground"))?;
+    replace(&folder.join("dist"), &folder.join("playground/ctx"))?;
+    ensure!(packed <= MOST_BYTES, "the engine may have {MOST_BYTES} bytes compressed");
+    Ok(())
+}
+
+fn packed_size(bytes: &[u8]) -> Result<usize> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(bytes)?;
+    Ok(packed.finish()?.len())
+}
+
+fn test(folder: &Path) -> Result<()> {
+    let browser = page::browser().context("the tests open the package in Chromium")?;
+    let (suite, calls) = (folder.join("suite.zip"), folder.join("calls"));
+    let pack = ["run", "--quiet", "--package", "suite", "--"];
+    workspace::run(workspace::cargo(&pack).arg("--out").arg(&suite))?;
+    node(folder, "tests/node.mjs", &[&suite, &calls])?;
+    let lines = fs::read_to_string(&calls).context("no calls were noted")?;
+    println!("js: {} calls give the bytes that Rust gives", python::compare(&lines)?);
+    others(folder, &suite, &lines)?;
+    node(folder, "tests/browser.mjs", &[&browser, &suite, &calls])?;
+    remove(&folder.join("built"))?;
+    let types = [Path::new("-p"), Path::new("tsconfig.examples.json")];
+    node(folder, "node_modules/typescript/bin/tsc", &types)?;
+    let tests = [Path::new("tests/ctx.test.mjs"), Path::new("tests/examples.test.mjs")];
+    node(folder, "--test", &tests)?;
+    let pages =
+        ["--out", "docs", "--excludePrivate", "--treatWarningsAsErrors", "--entryPoints", "ts/index.ts"];
+    node(folder, "node_modules/typedoc/bin/typedoc", &pages.map(Path::new))?;
+    node(folder, "tests/fresh.mjs", &[])?;
+    node(folder, "tests/playground.mjs", &[&browser])?;
+    node(folder, "tests/speed.mjs", &[])
+}
+
+/// Runs the suite in other runtimes, where they are installed: their calls must be those of Node.js.
+fn others(folder: &Path, suite: &Path, lines: &str) -> Result<()> {
+    for (name, arguments) in [("bun", [].as_slice()), ("deno", ["run", "--allow-all"].as_slice())] {
+        let calls = folder.join(format!("calls-{name}"));
+        let mut command = Command::new(name);
+        command.args(arguments).arg("tests/node.mjs").args([suite, &calls]);
+        match command.current_dir(folder).stdin(Stdio::null()).status() {
+            Err(_) => println!("js: `{name}` is not installed: NOT TRIED"),
+            Ok(status) => {
+                ensure!(status.success(), "`{name}` ended with {status}");
+                let own = fs::read_to_string(&calls).context("no calls were noted")?;
+                ensure!(own == lines, "the calls of `{name}` differ from those of Node.js");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs a script of Node.js in the folder of the package.
+fn node(folder: &Path, script: &str, arguments: &[&Path]) -> Result<()> {
+    let mut command = Command::new("node");
+    command.arg(script).args(arguments).current_dir(folder).stdin(Stdio::null());
+    let status = command.status().context("cannot start Node.js")?;
+    ensure!(status.success(), "`node {script}` ended with {status}");
+    Ok(())
+}
+
+/// Copies a file or a folder in place of what was there.
+fn replace(from: &Path, to: &Path) -> Result<()> {
+    remove(to)?;
+    if from.is_file() {
+        fs::copy(from, to).with_context(|| format!("cannot copy `{}`", from.display()))?;
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read `{}`", from.display()))? {
+        let entry = entry?;
+        replace(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    let removed = if path.is_dir() {
+        fs::remove_dir_all(path)
+    } else if path.exists() {
+        fs::remove_file(path)
+    } else {
+        Ok(())
+    };
+    removed.with_context(|| format!("cannot remove `{}`", path.display()))
+}
