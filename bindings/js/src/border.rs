@@ -18,7 +18,7 @@ const FAILED: i32 = -1;
 
 /// Makes room for what JavaScript gives next, and tells where it is to be written.
 #[unsafe(no_mangle)]
-pub extern "C" fn give(length: usize) -> *mut u8 {
+pub(crate) extern "C" fn give(length: usize) -> *mut u8 {
     GIVEN.with_borrow_mut(|given| {
         // What was given before is used up, and a large one must not stay for good.
         *given = vec![0; length];
@@ -28,13 +28,13 @@ pub extern "C" fn give(length: usize) -> *mut u8 {
 
 /// Tells where the answer is.
 #[unsafe(no_mangle)]
-pub extern "C" fn answer_at() -> *const u8 {
+pub(crate) extern "C" fn answer_at() -> *const u8 {
     ANSWER.with_borrow(Vec::as_ptr)
 }
 
 /// Tells how many bytes the answer has.
 #[unsafe(no_mangle)]
-pub extern "C" fn answer_length() -> usize {
+pub(crate) extern "C" fn answer_length() -> usize {
     ANSWER.with_borrow(Vec::len)
 }
 

@@ -113,10 +113,8 @@ fn a_model_says_whose_encoding_it_has() {
     assert_eq!((&known["encoding"], &known["contextWindow"]), (&json!("o200k_base"), &json!(128_000)));
     assert_eq!(known["findings"], json!([]));
     let unknown = call("model", json!({ "model": "nobody-knows" })).unwrap();
-    assert_eq!(
-        (&unknown["encoding"], &unknown["findings"][0]["code"]),
-        (&json!("estimate"), &json!("CTX0401"))
-    );
+    assert_eq!((&unknown["isExact"], &unknown["contextWindow"]), (&json!(false), &Value::Null));
+    assert_eq!(unknown["findings"][0]["code"], json!("CTX0400"));
 }
 
 /// An agent with parts of the host: two macros, and three processors.
