@@ -2,7 +2,8 @@
 //!
 //! With `--test` the conformance suite is run through the package: each call must give the bytes that Rust gives, and
 //! the results are compared with what the suite expects. Then come the tests of the package, the lines of its README,
-//! its types, and what it takes beside the function of `LangChain` that it can stand for.
+//! its types, and what it takes beside the function of `LangChain` that it can stand for. `--fuzz N` makes N calls of
+//! each operation with changed documents and values of wrong types.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,20 +19,22 @@ use crate::workspace;
 /// The package, from the root of the workspace.
 const PACKAGE: &str = "bindings/python";
 
+const USAGE: &str = "usage: cargo xtask python [--test | --fuzz N] [--if-possible]";
+
 /// How many calls that differ are told.
 const MOST_TOLD: usize = 5;
 
 /// Builds and installs the wheel; with `--test` tries it. With `--if-possible` it is said loudly, and is no failure,
 /// that Python or the tools cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut is_tested, mut is_optional) = (false, false);
-    for argument in arguments {
-        match argument.as_str() {
-            "--test" => is_tested = true,
-            "--if-possible" => is_optional = true,
-            _ => bail!("usage: cargo xtask python [--test] [--if-possible]"),
-        }
-    }
+    let is_optional = arguments.last().is_some_and(|last| last == "--if-possible");
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (is_tested, calls) = match words.strip_suffix(&["--if-possible"]).unwrap_or(&words) {
+        [] => (false, None),
+        ["--test"] => (true, None),
+        ["--fuzz", count] => (false, Some(count.parse::<u32>().context(USAGE)?)),
+        _ => bail!(USAGE),
+    };
     let folder = workspace::root().join("target/python");
     let python = match tools(&folder) {
         Ok(python) => python,
@@ -46,6 +49,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         conformance(&python, &folder)?;
         test(&python)?;
         speed(&python)?;
+    }
+    if let Some(count) = calls {
+        let script = workspace::root().join(PACKAGE).join("tests/fuzz.py");
+        let mut command = Command::new(&python);
+        perform(command.arg(script).arg(count.to_string()).arg(workspace::root().join("fixtures")))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! While an operation works, other threads of Python run. `python/ctx/__init__.py` is what users see.
 
+mod host;
 mod values;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde_json::{Map, Value};
 
+use host::{Limit, Stop, asking, check_idle};
 use values::{Given, to_python};
 
 create_exception!(
@@ -26,7 +28,7 @@ create_exception!(
 #[pymodule]
 mod _ctx {
     #[pymodule_export]
-    use super::{Agent, Conversation, CtxError, Stream, call, call_json};
+    use super::{Agent, Conversation, CtxError, Stop, Stream, call, call_json};
 }
 
 /// Carries out an operation: a dict of options in, a value out.
@@ -53,10 +55,18 @@ struct Agent(ctx_operations::Agent);
 
 #[pymethods]
 impl Agent {
+    /// Compiles; what the host adds is the option `host`, and `answer` is asked for its functions.
     #[new]
-    fn new(py: Python<'_>, options: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let options = map(py, options)?;
-        let compiled = py.detach(|| ctx_operations::Agent::compile(Engine::new(), options));
+    #[pyo3(signature = (options, answer = None))]
+    fn new(py: Python<'_>, options: &Bound<'_, PyAny>, answer: Option<Py<PyAny>>) -> PyResult<Self> {
+        let mut options = map(py, options)?;
+        let compiled = py.detach(|| {
+            let engine = match options.shift_remove("host").zip(answer) {
+                Some((parts, answer)) => ctx_operations::engine_with(parts, &asking(answer))?,
+                None => Engine::new(),
+            };
+            ctx_operations::Agent::compile(engine, options)
+        });
         compiled.map(Self).map_err(|error| exception(py, &error))
     }
 
@@ -64,25 +74,29 @@ impl Agent {
         to_python(py, &py.detach(|| self.0.to_json()))
     }
 
+    #[pyo3(signature = (conversation, options, limits = (None, None)))]
     fn assemble<'py>(
         &self,
         py: Python<'py>,
         conversation: &Conversation,
         options: &Bound<'py, PyAny>,
+        limits: Limits<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = map(py, options)?;
-        let made = py.detach(|| self.0.assemble(&lock(&conversation.0), options, None));
+        let (options, limit) = (map(py, options)?, limit(py, &limits)?);
+        let made = py.detach(|| self.0.assemble(&*lock(&conversation.0)?, options, Some(&limit)));
         to_python(py, &made.map_err(|error| exception(py, &error))?)
     }
 
+    #[pyo3(signature = (conversation, options, limits = (None, None)))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         conversation: &Conversation,
         options: &Bound<'py, PyAny>,
+        limits: Limits<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = map(py, options)?;
-        let made = py.detach(|| self.0.explain(&lock(&conversation.0), options, None));
+        let (options, limit) = (map(py, options)?, limit(py, &limits)?);
+        let made = py.detach(|| self.0.explain(&*lock(&conversation.0)?, options, Some(&limit)));
         to_python(py, &made.map_err(|error| exception(py, &error))?)
     }
 }
@@ -107,7 +121,7 @@ impl Conversation {
     fn extend(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
         let bytes = serde_json::to_vec(&Given::new(messages)).map_err(|error| unwritten(py, &error))?;
         let count = py.detach(|| {
-            let mut conversation = lock(&self.0);
+            let mut conversation = lock(&self.0)?;
             if conversation.is_empty() {
                 *conversation = ctx_operations::Conversation::read(&bytes, "session.json")?;
                 return Ok(conversation.len());
@@ -118,9 +132,16 @@ impl Conversation {
     }
 
     /// Fits it: the number of each message that stays as it was given, or the dict of another one, and the tokens.
-    fn fit<'py>(&self, py: Python<'py>, options: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyList>, u64)> {
-        let options = map(py, options)?;
-        let fitted = py.detach(|| lock(&self.0).fit(options, None)).map_err(|error| exception(py, &error))?;
+    #[pyo3(signature = (options, limits = (None, None)))]
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        options: &Bound<'py, PyAny>,
+        limits: Limits<'py>,
+    ) -> PyResult<(Bound<'py, PyList>, u64)> {
+        let (options, limit) = (map(py, options)?, limit(py, &limits)?);
+        let fitted = py.detach(|| lock(&self.0)?.fit(options, Some(&limit)));
+        let fitted = fitted.map_err(|error| exception(py, &error))?;
         let kept = fitted.kept.iter().map(|kept| match kept {
             Kept::Whole(number) => Ok(number.into_pyobject(py)?.into_any()),
             Kept::Written(message) => to_python(py, message),
@@ -129,11 +150,12 @@ impl Conversation {
     }
 
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &py.detach(|| lock(&self.0).to_json()))
+        let described = py.detach(|| Ok(lock(&self.0)?.to_json()));
+        to_python(py, &described.map_err(|error| exception(py, &error))?)
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.0).len())
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        py.detach(|| Ok(lock(&self.0)?.len())).map_err(|error| exception(py, &error))
     }
 }
 
@@ -150,23 +172,32 @@ impl Stream {
     }
 
     fn push<'py>(&self, py: Python<'py>, data: &str) -> PyResult<Bound<'py, PyAny>> {
-        let deltas = py.detach(|| lock(&self.0).push(data));
+        let deltas = py.detach(|| lock(&self.0)?.push(data));
         to_python(py, &deltas.map_err(|error| exception(py, &error))?)
     }
 
     fn partial<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &py.detach(|| lock(&self.0).partial()))
+        let partial = py.detach(|| Ok(lock(&self.0)?.partial()));
+        to_python(py, &partial.map_err(|error| exception(py, &error))?)
     }
 
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let reply = py.detach(|| lock(&self.0).finish());
+        let reply = py.detach(|| lock(&self.0)?.finish());
         to_python(py, &reply.map_err(|error| exception(py, &error))?)
     }
 }
 
 /// Locks what a handle holds, whatever a thread that panicked has left of it.
-fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
-    held.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(held: &Mutex<T>) -> Result<MutexGuard<'_, T>, OperationError> {
+    check_idle()?;
+    Ok(held.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Seconds, and what stops the call.
+type Limits<'py> = (Option<f64>, Option<PyRef<'py, Stop>>);
+
+fn limit(py: Python<'_>, (seconds, stop): &Limits<'_>) -> PyResult<Limit> {
+    Limit::new(*seconds, stop.as_deref()).map_err(|error| exception(py, &error))
 }
 
 /// Reads options: a dict.

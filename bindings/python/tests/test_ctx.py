@@ -195,6 +195,84 @@ class Border(unittest.TestCase):
         self.assertGreater(counted, 100)
 
 
+class Own(unittest.TestCase):
+    """What is the host's own."""
+
+    AGENT = {"presetMessages": [{"role": "system", "content": "Tide: {{tide::high}}"}, {"type": "chat_history"}]}
+
+    def assemble(self, **parts: Any) -> dict[str, Any]:
+        agent = ctx.Agent(self.AGENT, **parts)
+        return agent.assemble(ctx.Conversation([{"role": "user", "content": "Hello"}]))
+
+    def test_a_macro_of_the_host_is_expanded(self) -> None:
+        tide = ctx.Macro("tide", lambda kind: f"{kind} at noon", max=1)
+        self.assertIn("Tide: high at noon", str(self.assemble(macros=[tide])["messages"]))
+
+    def test_what_a_macro_raises_is_a_finding(self) -> None:
+        def fail(kind: str) -> str:
+            raise ValueError("no tide")
+
+        context = self.assemble(macros=[ctx.Macro("tide", fail, max=1)])
+        self.assertIn("no tide", json.dumps(context["report"]))
+
+    def test_a_processor_of_the_host_changes_messages(self) -> None:
+        def shout(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            louder = [{**one, "content": one["content"].upper()} for one in messages]
+            return [*louder, {"role": "user", "content": "And now?"}]
+
+        context = self.assemble(processors=[ctx.Processor("shout", shout)])
+        self.assertEqual([one["content"] for one in context["messages"]][-2:], ["HELLO", "And now?"])
+
+    def test_an_anchor_of_the_host_is_known(self) -> None:
+        agent = {"presetMessages": [{"role": "system", "type": "pier", "content": "The pier."}]}
+        unknown = ctx.Agent(agent).findings
+        known = ctx.Agent(agent, anchors=[ctx.Anchor("pier", has_template=True)]).findings
+        self.assertGreater(len(unknown), len(known))
+
+    def test_a_function_that_is_called_cannot_wait_for_its_caller(self) -> None:
+        conversation = ctx.Conversation(MESSAGES)
+
+        def ask(messages: list[dict[str, Any]]) -> None:
+            conversation.fit(100)
+
+        agent = ctx.Agent(self.AGENT, processors=[ctx.Processor("ask", ask)])
+        context = agent.assemble(conversation)
+        self.assertIn("cannot use agents", json.dumps(context["report"]))
+
+    def test_a_limit_of_time_ends_a_call(self) -> None:
+        with self.assertRaises(ctx.CtxError) as caught:
+            ctx.fit(MESSAGES, 200, time_limit=0)
+        self.assertEqual(caught.exception.code, "cancelled")
+        with self.assertRaises(ctx.CtxError) as caught:
+            ctx.Agent(self.AGENT).assemble(ctx.Conversation(MESSAGES), time_limit=-1)
+        self.assertEqual(caught.exception.code, "usage")
+
+    def test_a_task_that_is_cancelled_ends_its_call(self) -> None:
+        began, left = threading.Event(), threading.Event()
+        seen: list[int] = []
+
+        def wait(messages: list[dict[str, Any]]) -> None:
+            began.set()
+            left.wait(30)
+
+        def note(messages: list[dict[str, Any]]) -> None:
+            seen.append(len(messages))
+
+        own = [ctx.Processor("wait", wait, priority=901), ctx.Processor("note", note, priority=902)]
+        agent = ctx.Agent(self.AGENT, processors=own)
+
+        async def cancel() -> None:
+            task = asyncio.create_task(agent.assemble_async(ctx.Conversation(MESSAGES)))
+            await asyncio.to_thread(began.wait, 30)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            left.set()
+
+        asyncio.run(cancel())
+        self.assertEqual(seen, [])
+
+
 class Readme(unittest.TestCase):
     def test_its_lines_run(self) -> None:
         text = (HERE.parent / "README.md").read_text()

@@ -14,14 +14,18 @@ from typing import Any, Generic, Literal, Optional, TypedDict, TypeVar, Union, c
 
 from . import _ctx
 from ._ctx import CtxError, call, call_json
+from ._host import Anchor, Macro, Processor, host_parts
 from ._messages import as_dict
 
 __all__ = [
     "Agent",
+    "Anchor",
     "Conversation",
     "CtxError",
     "Dialect",
+    "Macro",
     "Message",
+    "Processor",
     "Stream",
     "call",
     "call_json",
@@ -106,10 +110,11 @@ class Conversation(Generic[M]):
         tools: Optional[Sequence[Mapping[str, Any]]] = None,
         reserve: int = 0,
         compress: bool = False,
+        time_limit: Optional[float] = None,
     ) -> list[M]:
         """Return what of it fits; see ``fit``."""
         options = _options(budget=budget, model=model, reserve=reserve, compress=compress, tools=_list(tools))
-        kept, _ = self._native.fit(options)
+        kept, _ = self._native.fit(options, (time_limit, None))
         own = self._messages
         # A note that was written in place of messages is a dict, whatever they are.
         return [cast("M", one) if isinstance(one, dict) else own[one] for one in kept]
@@ -136,6 +141,7 @@ def fit(
     tools: Optional[Sequence[Mapping[str, Any]]] = ...,
     reserve: int = ...,
     compress: bool = ...,
+    time_limit: Optional[float] = ...,
 ) -> list[M]: ...
 @overload
 def fit(
@@ -146,6 +152,7 @@ def fit(
     tools: Optional[Sequence[Mapping[str, Any]]] = ...,
     reserve: int = ...,
     compress: bool = ...,
+    time_limit: Optional[float] = ...,
 ) -> list[M]: ...
 def fit(
     messages: Union[Conversation[M], Iterable[M]],
@@ -155,6 +162,7 @@ def fit(
     tools: Optional[Sequence[Mapping[str, Any]]] = None,
     reserve: int = 0,
     compress: bool = False,
+    time_limit: Optional[float] = None,
 ) -> list[M]:
     """Return the messages that fit into a budget of tokens, those that were given and in their order.
 
@@ -163,12 +171,15 @@ def fit(
 
     ``budget`` is what messages and tools may cost together, the model's window if it is absent. ``model`` names
     whose tokens are counted; without it they are estimated. ``reserve`` tokens are kept free for the answer.
-    Raises ``CtxError`` with the code ``infeasible`` if what must stay is more than the budget.
+    Raises ``CtxError`` with the code ``infeasible`` if what must stay is more than the budget, and with ``cancelled``
+    after ``time_limit`` seconds.
 
     A list crosses to the engine anew each time; a ``Conversation`` that grows does not.
     """
     conversation: Conversation[M] = messages if isinstance(messages, Conversation) else Conversation(messages)
-    return conversation.fit(budget, model=model, tools=tools, reserve=reserve, compress=compress)
+    return conversation.fit(
+        budget, model=model, tools=tools, reserve=reserve, compress=compress, time_limit=time_limit
+    )
 
 
 def trim_messages(
@@ -206,8 +217,15 @@ class Agent:
         model_settings: Optional[Mapping[str, Any]] = None,
         enable: Sequence[str] = (),
         disable: Sequence[str] = (),
+        anchors: Sequence[Anchor] = (),
+        macros: Sequence[Macro] = (),
+        processors: Sequence[Processor] = (),
     ) -> None:
-        """Compile; ``enable`` and ``disable`` are ids of processors."""
+        """Compile; ``enable`` and ``disable`` are ids of processors.
+
+        ``anchors``, ``macros`` and ``processors`` are your own; their functions cannot use agents and conversations.
+        """
+        parts, answer = host_parts(anchors, macros, processors)
         self._native = _ctx.Agent(
             _agent(agent, profile, worldbooks, models)
             | _options(
@@ -215,7 +233,9 @@ class Agent:
                 modelSettings=model_settings,
                 enable=list(enable) or None,
                 disable=list(disable) or None,
-            )
+                host=parts or None,
+            ),
+            answer,
         )
 
     @property
@@ -224,21 +244,39 @@ class Agent:
         return cast("list[dict[str, Any]]", self._native.describe()["findings"])
 
     def assemble(
-        self, conversation: Optional[Conversation[Any]] = None, input: Optional[str] = None, **turn: Any
+        self,
+        conversation: Optional[Conversation[Any]] = None,
+        input: Optional[str] = None,
+        *,
+        time_limit: Optional[float] = None,
+        **turn: Any,
     ) -> dict[str, Any]:
         """Make the context of a turn: ``messages``, ``report``, ``effects``, and with a dialect as ``format`` the ``body``.
 
         ``turn`` may have ``model``, ``context_tokens``, ``reserve``, ``kind``, ``at`` (now if absent), ``tz``,
-        ``seed``, ``tools``, ``cache_marks``, ``preview``, ``parameters``, ``template``, ``files``, ``format``.
+        ``seed``, ``tools``, ``cache_marks``, ``preview``, ``parameters``, ``template``, ``files``, ``format``. After
+        ``time_limit`` seconds it ends with the code ``cancelled``.
         """
         given = conversation if conversation is not None else Conversation[Any]()
-        return cast("dict[str, Any]", self._native.assemble(given.native, _turn(input, turn)))
+        return self._native.assemble(given.native, _turn(input, turn), (time_limit, None))
 
     async def assemble_async(
-        self, conversation: Optional[Conversation[Any]] = None, input: Optional[str] = None, **turn: Any
+        self,
+        conversation: Optional[Conversation[Any]] = None,
+        input: Optional[str] = None,
+        *,
+        time_limit: Optional[float] = None,
+        **turn: Any,
     ) -> dict[str, Any]:
-        """Do what ``assemble`` does in a thread, so that others go on meanwhile."""
-        return await asyncio.to_thread(self.assemble, conversation, input, **turn)
+        """Do what ``assemble`` does in a thread, so that others go on meanwhile; it ends where its task is cancelled."""
+        given = conversation if conversation is not None else Conversation[Any]()
+        stop = _ctx.Stop()
+        try:
+            return await asyncio.to_thread(
+                self._native.assemble, given.native, _turn(input, turn), (time_limit, stop)
+            )
+        finally:
+            stop.set()
 
     def explain(
         self,
