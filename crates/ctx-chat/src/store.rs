@@ -34,6 +34,11 @@ pub trait ConversationStore: Send + Sync {
     /// Returns the latest checkpoint of a conversation and the steps after it.
     async fn load(&self, id: &str) -> Result<Stored, StoreError>;
 
+    /// Returns the revision of a conversation; by default by loading all of it.
+    async fn revision(&self, id: &str) -> Result<u64, StoreError> {
+        Ok(self.load(id).await?.revision)
+    }
+
     /// Adds steps as one unit, which are durable when this returns, and returns the new revision.
     ///
     /// Errors: [`StoreError::Stale`] if the conversation has another revision than `expected`; then nothing
