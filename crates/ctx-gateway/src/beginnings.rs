@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use ctx_types::{Content, ContentPart, Node, NodeId};
+use ctx_types::{Content, ContentPart, Node, NodeId, Role};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -36,11 +36,11 @@ struct Remembered {
 
 impl Beginnings {
     /// Finds the longest beginning that is stored: how many messages it has, and where it ends.
-    pub(crate) fn find(&self, hashes: &[Beginning]) -> Option<(usize, Place)> {
+    pub(crate) fn find(&self, hashes: &[Option<Beginning>]) -> Option<(usize, Place)> {
         let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let newest = hashes.iter().enumerate().rev().take(REACH);
         newest.into_iter().find_map(|(index, hash)| {
-            remembered.places.get(hash).map(|(_, place)| (index + 1, place.clone()))
+            remembered.places.get(hash.as_ref()?).map(|(_, place)| (index + 1, place.clone()))
         })
     }
 
@@ -63,18 +63,23 @@ impl Beginnings {
 
 /// A hash that grows with each message.
 #[derive(Clone)]
-pub(crate) struct Running(Sha256);
+pub(crate) struct Running {
+    hash: Sha256,
+    has_answer: bool,
+}
 
 impl Running {
     pub(crate) fn new(owner: &str, agent: &str) -> Self {
-        let mut running = Self(Sha256::new());
+        let mut running = Self { hash: Sha256::new(), has_answer: false };
         running.text(owner);
         running.text(agent);
         running
     }
 
-    /// Takes the next message and returns the hash up to it. Reasoning, which few clients send back, does not count.
-    pub(crate) fn push(&mut self, node: &Node) -> Beginning {
+    /// Takes the next message and returns the hash up to it; none before the first answer, since many conversations begin
+    /// with the same words. Reasoning, which few clients send back, does not count.
+    pub(crate) fn push(&mut self, node: &Node) -> Option<Beginning> {
+        self.has_answer |= node.role == Some(Role::Assistant);
         self.text(node.role.unwrap_or_default().as_str());
         match &node.content {
             None => self.text(""),
@@ -96,15 +101,17 @@ impl Running {
         }
         self.text(node.tool_call_id.as_deref().unwrap_or_default());
         self.text(node.name.as_deref().unwrap_or_default());
-        let whole = self.0.clone().finalize();
-        let mut hash = Beginning::default();
-        hash.copy_from_slice(&whole[..16]);
-        hash
+        self.has_answer.then(|| {
+            let whole = self.hash.clone().finalize();
+            let mut hash = Beginning::default();
+            hash.copy_from_slice(&whole[..16]);
+            hash
+        })
     }
 
     /// Takes a text with its length, so that no two lists of texts look alike.
     fn text(&mut self, text: &str) {
-        self.0.update((text.len() as u64).to_le_bytes());
-        self.0.update(text.as_bytes());
+        self.hash.update((text.len() as u64).to_le_bytes());
+        self.hash.update(text.as_bytes());
     }
 }

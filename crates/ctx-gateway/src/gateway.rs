@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ctx_chat::ConversationStore;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
@@ -38,6 +39,26 @@ pub struct Options {
     pub seed: u64,
     /// Reads no `ctx.toml`.
     pub ignores_config: bool,
+    /// How long clients may take.
+    pub time: Patience,
+}
+
+/// How long clients may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For the head of a request; 10 s by default.
+    pub head: Duration,
+    /// For the body of a request; 60 s by default.
+    pub body: Duration,
+    /// For turns that are under way when the gateway ends, before they are stopped; 30 s by default.
+    pub drain: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self { head: seconds(10), body: seconds(60), drain: seconds(30) }
+    }
 }
 
 impl Options {
@@ -77,6 +98,7 @@ impl GatewayError {
 pub(crate) struct Server {
     pub(crate) agents: Arc<Agents>,
     pub(crate) keys: Keys,
+    pub(crate) time: Patience,
     pub(crate) meters: Meters,
     pub(crate) store: Box<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
@@ -108,7 +130,7 @@ impl Gateway {
         let config = ConfigOptions { is_ignored: options.ignores_config, ask: None };
         let config = Config::read_for(&options.folder, &config, &mut Sources::default())?;
         let (store, _) = store::open(options.store.as_deref(), &config)?;
-        let keys = KeyFile::read(&options.key_file())?;
+        let (keys, time) = (KeyFile::read(&options.key_file())?, options.time);
         let agents = Agents::find(options);
         if agents.names().next().is_none() {
             return Err(GatewayError::Unusable(phrase!("the folder has no agent; `ctx init` writes one")));
@@ -116,6 +138,7 @@ impl Gateway {
         Ok(Self(Arc::new(Server {
             agents: Arc::new(agents),
             keys: Keys::new(keys),
+            time,
             meters: Meters::default(),
             store: Box::new(store),
             rooms: Rooms::default(),
@@ -131,7 +154,7 @@ impl Gateway {
         self.0.agents.names()
     }
 
-    /// Serves until a signal comes; then no connection is taken any more, and turns that are under way have 30 seconds to
+    /// Serves until a signal comes; then no connection is taken any more, and turns that are under way have some time to
     /// end before they are stopped. What came of those is stored.
     ///
     /// # Errors

@@ -33,5 +33,5 @@ mod shape;
 mod turn;
 mod upstream;
 
-pub use gateway::{Gateway, GatewayError, Options};
+pub use gateway::{Gateway, GatewayError, Options, Patience};
 pub use keys::{KeyEntry, KeyFile, KeyLimits, NewKey};

@@ -28,8 +28,8 @@ use crate::upstream::Piece;
 /// The largest body that is read.
 const MAX_BODY: u64 = 64 << 20;
 
-/// How long a body may take to come.
-const BODY_TIME: Duration = Duration::from_secs(60);
+/// How many characters of a loss are told.
+const MAX_LOSS: usize = 200;
 
 type App = State<Arc<Server>>;
 
@@ -122,7 +122,8 @@ async fn answer(
     let (parts, body) = request.into_parts();
     let key = server.keys.admit(&parts.headers, query.as_deref())?;
     let wishes = Wishes::of(&parts.headers)?;
-    let body = whole(body, key.limits.bytes.unwrap_or(MAX_BODY).min(MAX_BODY)).await?;
+    let limit = key.limits.bytes.unwrap_or(MAX_BODY).min(MAX_BODY);
+    let body = whole(body, limit, server.time.body).await?;
     let mut asked = dialect::read(dialect, &body)?;
     drop(body);
     if let Some((model, streams)) = model {
@@ -147,7 +148,7 @@ async fn answer(
 }
 
 /// Reads a body up to its limit, within a limit of time.
-async fn whole(body: Body, limit: u64) -> Result<Bytes, Refusal> {
+async fn whole(body: Body, limit: u64, time: Duration) -> Result<Bytes, Refusal> {
     let reading = async {
         let (mut read, mut pieces) = (Vec::new(), body.into_data_stream());
         while let Some(piece) = pieces.next().await {
@@ -160,10 +161,10 @@ async fn whole(body: Body, limit: u64) -> Result<Bytes, Refusal> {
         Ok(read.into())
     };
     let slow = || {
-        let seconds = BODY_TIME.as_secs();
+        let seconds = time.as_secs();
         Refusal::new(408, Kind::TimedOut, phrase!("the body took longer than {seconds} seconds", seconds))
     };
-    timeout(BODY_TIME, reading).await.map_err(|_| slow())?
+    timeout(time, reading).await.map_err(|_| slow())?
 }
 
 /// Waits for the whole answer.
@@ -272,8 +273,7 @@ fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
     if !told.lost.is_empty() {
         let plain =
             |text: &String| text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').collect::<String>();
-        put("x-ctx-lost", &told.lost.iter().map(plain).collect::<Vec<_>>().join(", "));
-        tracing::info!(conversation = told.stored, lost = ?told.lost, "not everything could be said to the provider");
+        put("x-ctx-lost", &told.lost.iter().map(plain).collect::<Vec<_>>().join("; "));
     }
 }
 

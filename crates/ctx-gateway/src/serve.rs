@@ -17,14 +17,10 @@ use crate::routes::router;
 /// How many connections there are at once.
 const MAX_CONNECTIONS: usize = 4_096;
 
-/// How long the head of a request may take to come.
-const HEAD_TIME: Duration = Duration::from_secs(10);
-
 /// How large the head of a request may be.
 const MAX_HEAD: usize = 64 << 10;
 
-/// How long turns may take that are under way at the end, and how long they have once they were stopped.
-const DRAIN: Duration = Duration::from_secs(30);
+/// How long turns may take once they were stopped.
 const STOPPING: Duration = Duration::from_secs(5);
 
 /// How long is waited where no connection can be taken, and between looks at what is still under way.
@@ -41,7 +37,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
             () = &mut end => break,
             taken = listener.accept() => match (taken, connections.clone().try_acquire_owned()) {
                 (Ok((stream, _)), Ok(permit)) => {
-                    let connection = connection(stream, router.clone(), left.clone());
+                    let connection = connection(stream, router.clone(), (server.time.head, left.clone()));
                     tokio::spawn(async move {
                         connection.await;
                         drop(permit);
@@ -55,7 +51,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     drop(listener);
     leaving.send_replace(true);
     tracing::info!("no connection is taken any more");
-    if timeout(DRAIN, idle(&server, &connections)).await.is_err() {
+    if timeout(server.time.drain, idle(&server, &connections)).await.is_err() {
         tracing::warn!("turns that are under way are stopped");
         server.end.cancel();
         drop(timeout(STOPPING, idle(&server, &connections)).await);
@@ -71,13 +67,17 @@ async fn idle(server: &Server, connections: &Semaphore) {
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, mut left: watch::Receiver<bool>) {
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    (head_time, mut left): (Duration, watch::Receiver<bool>),
+) {
     // Pieces are small, and each is to be seen at once.
     stream.set_nodelay(true).unwrap_or_default();
     let service = TowerToHyperService::new(router);
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
+        .header_read_timeout(head_time)
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(stream), service);
     let mut served = std::pin::pin!(served);

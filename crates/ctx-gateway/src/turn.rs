@@ -98,7 +98,7 @@ struct Start {
     /// How many of its messages are stored already.
     known: usize,
     after: Option<NodeId>,
-    hashes: Vec<Beginning>,
+    hashes: Vec<Option<Beginning>>,
     running: Running,
 }
 
@@ -179,7 +179,8 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         let after = request.wishes.after.as_deref().map(NodeId::from);
         return Ok(Start { visit, kept, known, after, hashes: Vec::new(), running });
     }
-    let hashes: Vec<Beginning> = request.asked.messages.iter().map(|message| running.push(message)).collect();
+    let messages = &request.asked.messages;
+    let hashes: Vec<Option<Beginning>> = messages.iter().map(|message| running.push(message)).collect();
     if let Some((known, place)) = server.beginnings.find(&hashes)
         && let Some(visit) = server.rooms.try_enter(&place.conversation)
     {
@@ -370,13 +371,14 @@ impl Turn {
         if request.wishes.conversation.is_none() {
             let last = snapshot.turn.map(|turn| (start.hashes.len().saturating_sub(1), turn));
             for (index, node) in places.into_iter().rev().take(REACH).chain(last) {
-                if let Some(hash) = start.hashes.get(index) {
+                if let Some(Some(hash)) = start.hashes.get(index) {
                     server.beginnings.keep(*hash, Place { conversation: snapshot.stored.clone(), node });
                 }
             }
             if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone()) {
-                let hash = start.running.push(node);
-                server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
+                if let Some(hash) = start.running.push(node) {
+                    server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
+                }
             }
         }
         start.visit.leave(kept);
@@ -409,11 +411,15 @@ fn answer_of(end: &TurnEnd, node: Option<&Node>, reply: Option<Reply>) -> Answer
 fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
     for finding in found {
         let place = finding.location.pointer.as_deref().unwrap_or_default();
-        tracing::debug!(code = %finding.code, place, "a finding");
-        if LOSSES.contains(&finding.code) {
+        let is_lost = LOSSES.contains(&finding.code);
+        match is_lost {
+            true => tracing::info!(code = %finding.code, place, "not everything can be said to the provider"),
+            false => tracing::debug!(code = %finding.code, place, "a finding"),
+        }
+        if is_lost {
             let mut told = lock(told);
             if told.lost.len() < MAX_LOST {
-                told.lost.push(format!("{} {place}", finding.code).trim_end().to_owned());
+                told.lost.push(format!("{} {}", finding.code, finding.message));
             }
         }
     }

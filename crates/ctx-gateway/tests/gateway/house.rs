@@ -3,8 +3,9 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::time::Duration;
 
-use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options};
+use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options, Patience};
 use ctx_project::EndpointOptions;
 use ctx_wire::Dialect;
 use serde_json::Value;
@@ -78,7 +79,26 @@ impl House {
 
     /// Serves a folder that is there.
     pub(crate) fn open(folder: tempfile::TempDir, dialect: Dialect, provider: Server) -> Self {
-        let options = options(folder.path(), dialect, &provider);
+        Self::open_with(folder, dialect, provider, |_| {})
+    }
+
+    /// Serves an agent whose provider is at an address.
+    pub(crate) fn behind(address: &str) -> Self {
+        let folder = Self::new(Dialect::OpenaiChat, vec![]).close();
+        Self::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
+            options.endpoint.base_url = Some(address.to_owned());
+        })
+    }
+
+    /// As [`open`](Self::open), with other options.
+    pub(crate) fn open_with(
+        folder: tempfile::TempDir,
+        dialect: Dialect,
+        provider: Server,
+        change: impl FnOnce(&mut Options),
+    ) -> Self {
+        let mut options = options(folder.path(), dialect, &provider);
+        change(&mut options);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -157,6 +177,7 @@ pub(crate) fn options(folder: &Path, dialect: Dialect, provider: &Server) -> Opt
         model: Some("some-model".to_owned()),
         at: Some(AT.to_owned()),
         ignores_config: true,
+        time: Patience { drain: Duration::from_millis(100), ..Patience::default() },
         ..Options::default()
     }
 }
