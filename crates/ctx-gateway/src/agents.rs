@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ctx_chat::Client;
+use ctx_chat::{Client, Endpoint};
 use ctx_engine::{Format, Limits};
 use ctx_preset_import::detect;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions};
 use ctx_project::folder::{FolderEntry, files};
-use ctx_project::{Config, ConfigOptions, ProjectError, Sources, TurnOptions};
+use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, TurnOptions};
 use ctx_types::{excerpt, phrase};
 
 use crate::gateway::Options;
@@ -38,10 +38,10 @@ pub(crate) struct Compiled {
     /// The name of the agent.
     pub(crate) agent: String,
     pub(crate) setup: ChatSetup,
-    /// What asks for whole answers.
-    pub(crate) whole: Client,
-    /// What asks for answers in pieces.
-    pub(crate) pieces: Client,
+    /// What is asked for whole answers: the endpoint, then what stands in for it.
+    pub(crate) whole: Vec<Client>,
+    /// What is asked for answers in pieces, likewise.
+    pub(crate) pieces: Vec<Client>,
 }
 
 impl Agents {
@@ -55,14 +55,14 @@ impl Agents {
         let paths: Vec<PathBuf> = paths.collect();
         let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut stems = BTreeMap::<String, usize>::new();
-        paths.iter().for_each(|path| *stems.entry(stem(path)).or_default() += 1);
-        let name = |path: &PathBuf| match stems.get(&stem(path)) {
-            Some(1) => stem(path),
-            // Two files of one name are told apart by their folders.
-            _ => {
-                let below = path.strip_prefix(&options.folder).unwrap_or(path).with_extension("");
-                below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
-            }
+        for path in &paths {
+            *stems.entry(stem(path)).or_default() += 1;
+        }
+        // Two files of one name are told apart by their folders.
+        let name = |path: &PathBuf| {
+            let below = path.strip_prefix(&options.folder).unwrap_or(path).with_extension("");
+            let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+            if stems.get(&stem(path)) == Some(&1) { stem(path) } else { below }
         };
         let files = paths.iter().map(|path| (name(path), path.clone())).collect();
         Self { options, files, compiled: Mutex::default() }
@@ -104,7 +104,8 @@ impl Agents {
     /// Reads the files of an agent; what is odd about them is in the log.
     fn compile(&self, agent: String, path: PathBuf, model: Option<String>) -> Result<Compiled, ProjectError> {
         let (options, mut sources) = (&self.options, Sources::default());
-        let config = ConfigOptions { is_ignored: options.ignores_config, ask: None };
+        // Whoever was asked has answered when the folder was opened.
+        let config = ConfigOptions { ask: None, ..options.config.clone() };
         let turn = TurnOptions {
             agent: Some(path),
             model: model.or_else(|| options.model.clone()),
@@ -115,6 +116,11 @@ impl Agents {
             ..TurnOptions::default()
         };
         let config = Config::read_for(&options.folder, &config, &mut sources)?;
+        let fallbacks = match options.endpoint.base_url.is_some() {
+            // Who names an address on the command line means no other.
+            true => Vec::new(),
+            false => config.fallbacks()?.to_vec(),
+        };
         let (setup, notes) = ChatSetup::read(
             ChatOptions {
                 turn,
@@ -134,11 +140,20 @@ impl Agents {
         for found in &notes.found {
             tracing::warn!(agent, code = %found.code, "{found}");
         }
-        let pieces = setup.endpoint().clone();
-        let mut whole = pieces.clone();
-        whole.streams = false;
-        let (whole, pieces) = (Client::new(whole)?, Client::new(pieces)?);
-        Ok(Compiled { agent, setup, whole, pieces })
+        let first = setup.endpoint().clone();
+        let mut endpoints = vec![first.clone()];
+        for fallback in fallbacks {
+            let given = EndpointOptions { dialect: Some(first.dialect), ..EndpointOptions::default() };
+            let mut endpoint = fallback.for_dialect(first.dialect).endpoint(&given, true)?;
+            endpoint.model.clone_from(&first.model);
+            endpoints.push(endpoint);
+        }
+        let clients = |streams: bool| {
+            let endpoints = endpoints.iter().cloned();
+            let clients = endpoints.map(|endpoint| Client::new(Endpoint { streams, ..endpoint }));
+            clients.collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Compiled>>> {

@@ -53,15 +53,17 @@ impl Figures {
 
     /// Writes everything in the text form of Prometheus.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = String::new();
-        text += "# HELP ctx_requests_total Answers by dialect and class of status.\n# TYPE ctx_requests_total counter\n";
+        let mut lines = vec![
+            "# HELP ctx_requests_total Answers by dialect and class of status.".to_owned(),
+            "# TYPE ctx_requests_total counter".to_owned(),
+        ];
         for (dialect, row) in Dialect::ALL.iter().zip(&self.requests) {
             for (class, count) in row.iter().enumerate() {
                 let count = get(count);
                 if count > 0 {
-                    text += &format!(
-                        "ctx_requests_total{{dialect=\"{dialect}\",status=\"{class}xx\"}} {count}\n"
-                    );
+                    lines.push(format!(
+                        "ctx_requests_total{{dialect=\"{dialect}\",status=\"{class}xx\"}} {count}"
+                    ));
                 }
             }
         }
@@ -79,25 +81,26 @@ impl Figures {
             ("ctx_output_tokens_total", "counter", "Tokens of answers.", &self.output_tokens),
         ];
         for (name, kind, help, value) in single {
-            text += &format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {}\n", get(value));
+            lines.push(format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {}", get(value)));
         }
-        self.write_ready(&mut text);
-        text
+        self.write_ready(&mut lines);
+        lines.push(String::new());
+        lines.join("\n")
     }
 
-    fn write_ready(&self, text: &mut String) {
+    fn write_ready(&self, lines: &mut Vec<String>) {
         let name = "ctx_ready_seconds";
-        *text += &format!("# HELP {name} Time from the request to the provider's first request.\n");
-        *text += &format!("# TYPE {name} histogram\n");
+        lines.push(format!("# HELP {name} Time from the request to the provider's first request."));
+        lines.push(format!("# TYPE {name} histogram"));
         let mut sum = 0;
         for (count, end) in self.ready.iter().zip(BUCKETS) {
             sum += get(count);
             let end = Duration::from_millis(end).as_secs_f64();
-            *text += &format!("{name}_bucket{{le=\"{end}\"}} {sum}\n");
+            lines.push(format!("{name}_bucket{{le=\"{end}\"}} {sum}"));
         }
         sum += self.ready.last().map_or(0, get);
         let total = Duration::from_micros(get(&self.ready_micros)).as_secs_f64();
-        *text += &format!("{name}_bucket{{le=\"+Inf\"}} {sum}\n{name}_sum {total}\n{name}_count {sum}\n");
+        lines.push(format!("{name}_bucket{{le=\"+Inf\"}} {sum}\n{name}_sum {total}\n{name}_count {sum}"));
     }
 }
 

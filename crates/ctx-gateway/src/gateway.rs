@@ -37,8 +37,8 @@ pub struct Options {
     pub tz: Option<String>,
     /// The seed of random draws.
     pub seed: u64,
-    /// Reads no `ctx.toml`.
-    pub ignores_config: bool,
+    /// Whether `ctx.toml` is read, and who is asked whether it is trusted.
+    pub config: ConfigOptions,
     /// How long clients may take.
     pub time: Patience,
 }
@@ -127,8 +127,10 @@ impl Gateway {
             GatewayError::Unusable(phrase!("cannot open the folder `{folder}`: {reason}", folder, reason))
         })?;
         options.folder = folder;
-        let config = ConfigOptions { is_ignored: options.ignores_config, ask: None };
-        let config = Config::read_for(&options.folder, &config, &mut Sources::default())?;
+        let config = Config::read_for(&options.folder, &options.config, &mut Sources::default())?;
+        // What is not trusted, and a key that is missing, are told at once.
+        config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
+        config.fallbacks()?;
         let (store, _) = store::open(options.store.as_deref(), &config)?;
         let (keys, time) = (KeyFile::read(&options.key_file())?, options.time);
         let agents = Agents::find(options);

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 use ctx_project::ProjectError;
 use ctx_project::error::Result;
 use ctx_project::files::{self, Existing, FilesRead};
-use ctx_types::{excerpt, phrase};
+use ctx_types::{Phrase, excerpt, phrase};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -85,20 +85,20 @@ impl KeyFile {
         if !path.exists() {
             return Ok(Self::default());
         }
-        let odd = |why: &str| {
+        let odd = |why: Phrase| {
             let path = files::name(path);
             ProjectError::Unusable(phrase!("`{path}` is no file of keys: {why}", path, why))
         };
         let bytes = files::read(path)?;
-        let value: Value = serde_json::from_slice(&bytes).map_err(|_| odd("it is not JSON"))?;
-        let list = value.get("keys").and_then(Value::as_array).ok_or_else(|| odd("it has no list `keys`"))?;
+        let value: Value = serde_json::from_slice(&bytes).map_err(|_| odd(phrase!("it is not JSON")))?;
+        let list = value.get("keys").and_then(Value::as_array).ok_or_else(|| odd(phrase!("it has no list `keys`")))?;
         if list.len() > MAX_KEYS {
-            return Err(odd("it has too many keys"));
+            return Err(odd(phrase!("it has too many keys")));
         }
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
             keys: keys
-                .ok_or_else(|| odd("a key lacks `name` or `hash`, or has a limit that is no number"))?,
+                .ok_or_else(|| odd(phrase!("a key lacks `name` or `hash`, or has a limit that is no number")))?,
         })
     }
 
@@ -288,7 +288,8 @@ fn hash(key: &str) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
 }
 
 /// Makes a name that nobody can guess.

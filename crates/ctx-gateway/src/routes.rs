@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, header};
 use axum::routing::{get, post};
 use ctx_types::{excerpt, phrase};
 use ctx_wire::Dialect;
@@ -86,13 +86,11 @@ async fn gemini(
         "streamGenerateContent" => Some((model.to_owned(), true)),
         _ => None,
     });
-    match found {
-        Some(found) => asked(server, Dialect::Gemini, Some(found), query, request).await,
-        None => {
-            let text = phrase!("`{path}` names no `generateContent` of a model", path = excerpt(&path));
-            Refusal::not_found(text).into_response(Dialect::Gemini)
-        }
-    }
+    let Some(found) = found else {
+        let text = phrase!("`{path}` names no `generateContent` of a model", path = excerpt(&path));
+        return Refusal::not_found(text).into_response(Dialect::Gemini);
+    };
+    asked(server, Dialect::Gemini, Some(found), query, request).await
 }
 
 /// Answers a request of a dialect, whatever comes of it.
@@ -271,8 +269,8 @@ fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
         put("x-ctx-revision", &told.revision.to_string());
     }
     if !told.lost.is_empty() {
-        let plain =
-            |text: &String| text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').collect::<String>();
+        let is_plain = |character: &char| character.is_ascii_graphic() || *character == ' ';
+        let plain = |text: &String| text.chars().filter(is_plain).take(MAX_LOSS).collect::<String>();
         put("x-ctx-lost", &told.lost.iter().map(plain).collect::<Vec<_>>().join("; "));
     }
 }
@@ -367,16 +365,13 @@ async fn gemini_model(
 }
 
 async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
-    match server.keys.admit(&headers, query.as_deref()) {
-        Err(refusal) => refusal.into_response(Dialect::OpenaiChat),
-        Ok(_) => {
-            let mut response = Response::new(Body::from(server.figures.to_text()));
-            let kind = HeaderValue::from_static("text/plain; version=0.0.4");
-            response.headers_mut().insert(header::CONTENT_TYPE, kind);
-            *response.status_mut() = StatusCode::OK;
-            response
-        }
+    if let Err(refusal) = server.keys.admit(&headers, query.as_deref()) {
+        return refusal.into_response(Dialect::OpenaiChat);
     }
+    let mut response = Response::new(Body::from(server.figures.to_text()));
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
 }
 
 async fn list(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {

@@ -296,8 +296,8 @@ impl Turn {
     async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
         let (server, agent) = (self.server.clone(), self.agent.clone());
         let pieces = self.request.asked.streams;
-        let client = if pieces { &agent.pieces } else { &agent.whole };
-        let upstream = Upstream::new(client, pieces.then_some(sender));
+        let clients = if pieces { &agent.pieces } else { &agent.whole };
+        let upstream = Upstream::new(clients, pieces.then_some(sender));
         let (request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
         self.lose(&found);
@@ -352,11 +352,8 @@ impl Turn {
     /// Keeps what came of the turn, and makes the answer of it.
     fn settle(self, ended: Result<TurnEnd, Refusal>, reply: Option<Reply>) -> Result<Answer, Refusal> {
         let Self { server, request, mut start, kept, places, told, .. } = self;
-        let mut end = match ended {
-            Ok(end) => end,
-            // The conversation in memory may be behind the store: it is loaded anew.
-            Err(refusal) => return Err(refusal),
-        };
+        // After an error the conversation in memory may be behind the store: it is loaded anew.
+        let mut end = ended?;
         let snapshot = {
             let mut told = lock(&told);
             told.answer.clone_from(&end.answer);
@@ -375,10 +372,10 @@ impl Turn {
                     server.beginnings.keep(*hash, Place { conversation: snapshot.stored.clone(), node });
                 }
             }
-            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone()) {
-                if let Some(hash) = start.running.push(node) {
-                    server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
-                }
+            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone())
+                && let Some(hash) = start.running.push(node)
+            {
+                server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
             }
         }
         start.visit.leave(kept);
@@ -411,12 +408,9 @@ fn answer_of(end: &TurnEnd, node: Option<&Node>, reply: Option<Reply>) -> Answer
 fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
     for finding in found {
         let place = finding.location.pointer.as_deref().unwrap_or_default();
-        let is_lost = LOSSES.contains(&finding.code);
-        match is_lost {
-            true => tracing::info!(code = %finding.code, place, "not everything can be said to the provider"),
-            false => tracing::debug!(code = %finding.code, place, "a finding"),
-        }
-        if is_lost {
+        tracing::debug!(code = %finding.code, place, "a finding");
+        if LOSSES.contains(&finding.code) {
+            tracing::info!(code = %finding.code, place, "not everything can be said to the provider");
             let mut told = lock(told);
             if told.lost.len() < MAX_LOST {
                 told.lost.push(format!("{} {}", finding.code, finding.message));

@@ -7,9 +7,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_chat::{AskFailure, ChatModel, Client, Delta, Progress, Reply};
+use ctx_chat::{AskFailure, ChatModel, Client, ClientError, Delta, Progress, Reply, Watch};
 use ctx_pipeline::Cancel;
-use ctx_wire::Dialect;
+use ctx_wire::{Dialect, FailureKind};
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
@@ -29,7 +29,8 @@ pub(crate) enum Piece<A> {
 
 /// Asks a provider, and hands on what it says.
 pub(crate) struct Upstream<'a, A> {
-    client: &'a Client,
+    /// The endpoint, and what stands in for it; there is always one.
+    clients: &'a [Client],
     /// Where pieces go; nowhere if the answer is to come whole.
     pieces: Option<&'a Sender<Piece<A>>>,
     /// The last answer.
@@ -37,8 +38,8 @@ pub(crate) struct Upstream<'a, A> {
 }
 
 impl<'a, A: Send> Upstream<'a, A> {
-    pub(crate) fn new(client: &'a Client, pieces: Option<&'a Sender<Piece<A>>>) -> Self {
-        Self { client, pieces, reply: Mutex::default() }
+    pub(crate) fn new(clients: &'a [Client], pieces: Option<&'a Sender<Piece<A>>>) -> Self {
+        Self { clients, pieces, reply: Mutex::default() }
     }
 
     /// Returns the last answer.
@@ -50,21 +51,56 @@ impl<'a, A: Send> Upstream<'a, A> {
 #[async_trait]
 impl<A: Send> ChatModel for Upstream<'_, A> {
     fn dialect(&self) -> Dialect {
-        self.client.dialect()
+        self.clients.first().map(ChatModel::dialect).unwrap_or_default()
     }
 
     fn server(&self) -> Option<&str> {
-        self.client.server()
+        self.clients.first()?.server()
     }
 
     fn redact(&self, text: String) -> String {
-        self.client.redact(text)
+        self.clients.iter().fold(text, |text, client| client.redact(text))
     }
 
-    async fn ask(
+    /// Asks one after the other until one answers; none is asked any more once a piece of an answer came.
+    async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
+        let mut failure = AskFailure::from(ClientError::Cancelled);
+        for client in self.clients {
+            match self.ask_one(client, body, watch, cancel).await {
+                Ok(reply) => {
+                    *lock(&self.reply) = Some(reply.clone());
+                    return Ok(reply);
+                }
+                Err(failed) => failure = failed,
+            }
+            if failure.partial.is_some() || !may_differ(&failure.cause) {
+                break;
+            }
+            tracing::warn!(
+                server = client.server(),
+                code = failure.cause.code(),
+                "a provider did not answer"
+            );
+        }
+        Err(failure)
+    }
+}
+
+/// Returns whether another provider may answer what this one did not.
+fn may_differ(cause: &ClientError) -> bool {
+    use FailureKind::{NotFound, QuotaExhausted, Unauthorized, Unreadable};
+    let of_provider = cause.failure().map(|failure| failure.kind);
+    cause.is_transient()
+        || matches!(cause, ClientError::Untrusted { .. })
+        || matches!(of_provider, Some(NotFound | QuotaExhausted | Unauthorized | Unreadable))
+}
+
+impl<A: Send> Upstream<'_, A> {
+    async fn ask_one(
         &self,
+        client: &Client,
         body: &[u8],
-        watch: &mut ctx_chat::Watch<'_>,
+        watch: &mut Watch<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, AskFailure> {
         let waiting = Mutex::new(VecDeque::new());
@@ -74,7 +110,7 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
             }
             watch(progress);
         };
-        let mut asking = self.client.ask(body, &mut heard, cancel);
+        let mut asking = client.ask(body, &mut heard, cancel);
         loop {
             let done = poll_fn(|context| match asking.as_mut().poll(context) {
                 Poll::Ready(result) => Poll::Ready(Some(result)),
@@ -85,15 +121,11 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
             // While the client is slow, nothing more is read from the provider.
             self.hand_on(&waiting, cancel).await;
             if let Some(result) = done {
-                let kept = result.as_ref().ok().cloned();
-                *lock(&self.reply) = kept;
                 return result;
             }
         }
     }
-}
 
-impl<A: Send> Upstream<'_, A> {
     /// Hands on what waits; a client that is gone, or takes nothing, ends the turn.
     async fn hand_on(&self, waiting: &Mutex<VecDeque<Delta>>, cancel: &Cancel) {
         let Some(pieces) = self.pieces else { return };

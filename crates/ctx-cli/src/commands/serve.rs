@@ -18,7 +18,7 @@ use crate::args::{
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
 use crate::lang::Told;
-use crate::show;
+use crate::{project, show};
 
 /// Serves a folder until a signal comes, or looks after the keys of clients.
 pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit> {
@@ -30,7 +30,7 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
         };
     }
     log(arguments.log);
-    let gateway = Gateway::open(options(arguments)).map_err(|error| told(&error))?;
+    let gateway = Gateway::open(options(language, arguments)).map_err(|error| told(&error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context(Told(phrase!("cannot start")))?;
     runtime.block_on(serve(gateway, arguments))
@@ -51,7 +51,7 @@ async fn serve(gateway: Gateway, arguments: &ServeArguments) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn options(arguments: &ServeArguments) -> Options {
+fn options(language: Language, arguments: &ServeArguments) -> Options {
     Options {
         folder: arguments.folder.clone(),
         store: arguments.store.store.clone(),
@@ -61,7 +61,8 @@ fn options(arguments: &ServeArguments) -> Options {
         at: arguments.at.clone(),
         tz: arguments.tz.clone(),
         seed: arguments.seed,
-        ignores_config: arguments.config.no_config,
+        config: project::config_options(language, &arguments.config),
+        ..Options::default()
     }
 }
 

@@ -71,7 +71,7 @@ impl Reading {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "system" => Role::System,
-            _ => return Err(wrong(&format!("{place}.role"), phrase!("`user` or `assistant`"))),
+            _ => return Err(wrong(&format!("{place}.role"), &phrase!("`user` or `assistant`"))),
         };
         let place = format!("{place}.content");
         let blocks = match message.shift_remove("content") {
@@ -80,7 +80,7 @@ impl Reading {
                 return Ok(());
             }
             Some(list @ Value::Array(_)) => objects(list, &place, MAX_MESSAGES)?,
-            _ => return Err(wrong(&place, phrase!("a text or a list of blocks"))),
+            _ => return Err(wrong(&place, &phrase!("a text or a list of blocks"))),
         };
         let (mut parts, mut calls, mut thoughts, mut has_results) =
             (Vec::new(), Vec::new(), Vec::new(), false);
@@ -120,7 +120,7 @@ impl Reading {
 
 fn tool_use(block: &Map<String, Value>, place: &str) -> Result<StoredToolCall, Refusal> {
     let input = block.get("input").filter(|input| input.is_object());
-    let input = input.ok_or_else(|| wrong(&format!("{place}.input"), phrase!("an object")))?;
+    let input = input.ok_or_else(|| wrong(&format!("{place}.input"), &phrase!("an object")))?;
     Ok(call(
         text(block.get("id"), &format!("{place}.id"))?,
         text(block.get("name"), &format!("{place}.name"))?,
@@ -148,7 +148,7 @@ fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal> {
         "any" => ToolChoice::Any,
         "none" => ToolChoice::None,
         "tool" => ToolChoice::Tool(text(choice.get("name"), "tool_choice.name")?),
-        _ => return Err(wrong("tool_choice.type", phrase!("`auto`, `any`, `tool` or `none`"))),
+        _ => return Err(wrong("tool_choice.type", &phrase!("`auto`, `any`, `tool` or `none`"))),
     }))
 }
 

@@ -36,7 +36,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
         let role = match maybe_text(role.as_ref(), &format!("{place}.role"))?.as_deref() {
             None | Some("user" | "function") => Role::User,
             Some("model") => Role::Assistant,
-            Some(_) => return Err(wrong(&format!("{place}.role"), phrase!("`user` or `model`"))),
+            Some(_) => return Err(wrong(&format!("{place}.role"), &phrase!("`user` or `model`"))),
         };
         reading.content(content, role, &place)?;
     }
@@ -47,11 +47,11 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let mut config = match config {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(config)) => config,
-        Some(_) => return Err(wrong("generationConfig", phrase!("an object"))),
+        Some(_) => return Err(wrong("generationConfig", &phrase!("an object"))),
     };
     rename(&mut config, &mut parameters, NAMES);
     if config.shift_remove("candidateCount").is_some_and(|count| count != 1) {
-        return Err(wrong("generationConfig.candidateCount", phrase!("1")));
+        return Err(wrong("generationConfig.candidateCount", &phrase!("1")));
     }
     if config.get("responseMimeType").and_then(Value::as_str) == Some("application/json") {
         parameters.insert("response_format".to_owned(), format(&mut config));
@@ -160,7 +160,7 @@ impl Reading {
                     _ => Value::Object(response.clone()).to_string(),
                 }
             }
-            _ => return Err(wrong(&format!("{place}.response"), phrase!("an object"))),
+            _ => return Err(wrong(&format!("{place}.response"), &phrase!("an object"))),
         };
         let mut node = Node::new(Role::Tool, said);
         let none = || Refusal::malformed(phrase!("`{place}` answers no call", place));
@@ -242,7 +242,7 @@ pub(super) fn write(label: &Label, answer: &Answer) -> Value {
         parts.push(json!({ "text": answer.text }));
     }
     parts.extend(calls(answer));
-    chunk(label, parts, Some(answer))
+    chunk(label, &parts, Some(answer))
 }
 
 fn calls(answer: &Answer) -> impl Iterator<Item = Value> {
@@ -250,7 +250,7 @@ fn calls(answer: &Answer) -> impl Iterator<Item = Value> {
     answer.calls.iter().map(call)
 }
 
-fn chunk(label: &Label, parts: Vec<Value>, end: Option<&Answer>) -> Value {
+fn chunk(label: &Label, parts: &[Value], end: Option<&Answer>) -> Value {
     let mut candidate = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
     let mut written = json!({ "candidates": [], "modelVersion": label.model, "responseId": label.id });
     if let Some(answer) = end {
@@ -282,7 +282,7 @@ pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
         Part::Text => json!({ "text": text }),
         Part::Reasoning => json!({ "text": text, "thought": true }),
     };
-    sse::data(&chunk(&pieces.label, vec![part], None))
+    sse::data(&chunk(&pieces.label, &[part], None))
 }
 
 pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
@@ -290,5 +290,5 @@ pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
     if parts.is_empty() {
         parts.push(json!({ "text": "" }));
     }
-    sse::data(&chunk(&pieces.label, parts, Some(answer)))
+    sse::data(&chunk(&pieces.label, &parts, Some(answer)))
 }

@@ -21,7 +21,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let options = body.shift_remove("stream_options").unwrap_or_default();
     let wants_usage = flag(options.get("include_usage"), "stream_options.include_usage")?;
     if body.shift_remove("n").is_some_and(|n| n != 1 && !n.is_null()) {
-        return Err(wrong("n", phrase!("1")));
+        return Err(wrong("n", &phrase!("1")));
     }
     let conversation = reading::conversation(body.shift_remove("metadata").as_ref())?;
     let mut lost = Vec::new();
@@ -48,7 +48,7 @@ fn message((index, mut message): (usize, Map<String, Value>)) -> Result<Node, Re
     let given = text(message.get("role"), &format!("{place}.role"))?;
     let role = Role::parse(&given).ok_or_else(|| {
         let words = phrase!("`system`, `developer`, `user`, `assistant` or `tool`");
-        wrong(&format!("{place}.role"), words)
+        wrong(&format!("{place}.role"), &words)
     })?;
     let said = content(message.shift_remove("content"), &["text", "refusal"], &format!("{place}.content"))?;
     let mut node = node(role, said);
@@ -101,7 +101,7 @@ pub(super) fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal>
             }
         },
         (_, Some(Value::String(name))) => ToolChoice::Tool(name.clone()),
-        _ => return Err(wrong("tool_choice", phrase!("`auto`, `none`, `required` or a function"))),
+        _ => return Err(wrong("tool_choice", &phrase!("`auto`, `none`, `required` or a function"))),
     }))
 }
 

@@ -35,10 +35,10 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
                 item(&mut nodes, given, &format!("input[{index}]"))?;
             }
         }
-        _ => return Err(wrong("input", phrase!("a text or a list of items"))),
+        _ => return Err(wrong("input", &phrase!("a text or a list of items"))),
     }
     if nodes.is_empty() {
-        return Err(wrong("input", phrase!("a list with at least one message")));
+        return Err(wrong("input", &phrase!("a list with at least one message")));
     }
     let tools = reading::tools(body.shift_remove("tools"))?;
     let choice = body.shift_remove("tool_choice").unwrap_or_default();
@@ -116,7 +116,7 @@ fn item(nodes: &mut Vec<Node>, mut item: Map<String, Value>, place: &str) -> Res
         "message" => {
             let given = text(item.get("role"), &format!("{place}.role"))?;
             let role = Role::parse(&given).filter(|role| *role != Role::Tool).ok_or_else(|| {
-                wrong(&format!("{place}.role"), phrase!("`system`, `developer`, `user` or `assistant`"))
+                wrong(&format!("{place}.role"), &phrase!("`system`, `developer`, `user` or `assistant`"))
             })?;
             let said = content(item.shift_remove("content"), &TEXTS, &format!("{place}.content"))?;
             match nodes.last_mut().filter(|_| role == Role::Assistant).filter(|last| is_thought(last)) {
@@ -188,7 +188,7 @@ pub(super) fn choice(choice: &ToolChoice) -> Value {
 
 /// Writes a whole answer.
 pub(super) fn write(label: &Label, answer: &Answer) -> Value {
-    response(label, answer.status(), output(label, answer), Some(answer))
+    response(label, answer.status(), &output(label, answer), Some(answer))
 }
 
 impl Answer {
@@ -232,7 +232,7 @@ fn function_call(label: &Label, answer: &Answer, index: usize) -> Value {
     })
 }
 
-fn response(label: &Label, status: &str, output: Vec<Value>, answer: Option<&Answer>) -> Value {
+fn response(label: &Label, status: &str, output: &[Value], answer: Option<&Answer>) -> Value {
     let usage = answer.map(|answer| {
         let usage = answer.usage;
         json!({
@@ -261,7 +261,7 @@ fn event(pieces: &mut Pieces, kind: &str, fields: Value) -> Vec<u8> {
 }
 
 pub(super) fn begin(pieces: &mut Pieces) -> Vec<u8> {
-    let begun = response(&pieces.label, "in_progress", Vec::new(), None);
+    let begun = response(&pieces.label, "in_progress", &[], None);
     let mut written = event(pieces, "response.created", json!({ "response": begun }));
     written.extend(event(pieces, "response.in_progress", json!({ "response": begun })));
     written
@@ -374,7 +374,7 @@ pub(super) fn end(pieces: &mut Pieces, answer: &Answer) -> Vec<u8> {
 
 /// Writes that the answer failed.
 pub(super) fn broken(pieces: &mut Pieces, refusal: &Refusal, message: &str) -> Vec<u8> {
-    let mut failed = response(&pieces.label, "failed", Vec::new(), None);
+    let mut failed = response(&pieces.label, "failed", &[], None);
     failed["error"] = json!({ "code": refusal.openai().1, "message": message });
     event(pieces, "response.failed", json!({ "response": failed }))
 }

@@ -12,7 +12,7 @@ pub(super) const MAX_MESSAGES: usize = 100_000;
 const MAX_TOOLS: usize = 1_000;
 
 /// Refuses a value at a place.
-pub(super) fn wrong(place: &str, expected: Phrase) -> Refusal {
+pub(super) fn wrong(place: &str, expected: &Phrase) -> Refusal {
     Refusal::malformed(phrase!("`{place}` must be {expected}", place = excerpt(place), expected)).at(place)
 }
 
@@ -20,7 +20,7 @@ pub(super) fn wrong(place: &str, expected: Phrase) -> Refusal {
 pub(super) fn text(value: Option<&Value>, place: &str) -> Result<String, Refusal> {
     match value {
         Some(Value::String(text)) => Ok(text.clone()),
-        _ => Err(wrong(place, phrase!("a text"))),
+        _ => Err(wrong(place, &phrase!("a text"))),
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn maybe_text(value: Option<&Value>, place: &str) -> Result<Option<St
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(wrong(place, phrase!("a text"))),
+        Some(_) => Err(wrong(place, &phrase!("a text"))),
     }
 }
 
@@ -38,13 +38,13 @@ pub(super) fn flag(value: Option<&Value>, place: &str) -> Result<bool, Refusal> 
     match value {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(is_set)) => Ok(*is_set),
-        Some(_) => Err(wrong(place, phrase!("true or false"))),
+        Some(_) => Err(wrong(place, &phrase!("true or false"))),
     }
 }
 
 /// A list of objects with at most so many items.
 pub(super) fn objects(value: Value, place: &str, most: usize) -> Result<Vec<Map<String, Value>>, Refusal> {
-    let Value::Array(list) = value else { return Err(wrong(place, phrase!("a list"))) };
+    let Value::Array(list) = value else { return Err(wrong(place, &phrase!("a list"))) };
     if list.len() > most {
         return Err(Refusal::too_large(phrase!(
             "`{place}` has more than {most} items",
@@ -54,7 +54,7 @@ pub(super) fn objects(value: Value, place: &str, most: usize) -> Result<Vec<Map<
     }
     let object = |(index, item)| match item {
         Value::Object(map) => Ok(map),
-        _ => Err(wrong(&format!("{place}[{index}]"), phrase!("an object"))),
+        _ => Err(wrong(&format!("{place}[{index}]"), &phrase!("an object"))),
     };
     list.into_iter().enumerate().map(object).collect()
 }
@@ -63,7 +63,7 @@ pub(super) fn objects(value: Value, place: &str, most: usize) -> Result<Vec<Map<
 pub(super) fn messages(value: Option<Value>, place: &str) -> Result<Vec<Map<String, Value>>, Refusal> {
     let list = objects(value.unwrap_or_default(), place, MAX_MESSAGES)?;
     if list.is_empty() {
-        return Err(wrong(place, phrase!("a list with at least one message")));
+        return Err(wrong(place, &phrase!("a list with at least one message")));
     }
     Ok(list)
 }
@@ -87,7 +87,7 @@ pub(super) fn content(value: Option<Value>, texts: &[&str], place: &str) -> Resu
             let parts: Vec<_> = parts.into_iter().enumerate().map(part).collect::<Result<_, _>>()?;
             Ok(joined(parts))
         }
-        Some(_) => Err(wrong(place, phrase!("a text or a list of parts"))),
+        Some(_) => Err(wrong(place, &phrase!("a text or a list of parts"))),
     }
 }
 

@@ -286,16 +286,15 @@ impl Chance {
 /// Every pointer of a value.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
-    match value {
-        Value::Object(map) => {
-            map.iter().for_each(|(key, value)| pointers(value, &format!("{at}/{key}"), found))
-        }
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
         Value::Array(list) => {
-            list.iter()
-                .enumerate()
-                .for_each(|(index, value)| pointers(value, &format!("{at}/{index}"), found));
+            list.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
         }
-        _ => {}
+        _ => Vec::new(),
+    };
+    for (key, value) in inner {
+        pointers(value, &format!("{at}/{key}"), found);
     }
 }
 

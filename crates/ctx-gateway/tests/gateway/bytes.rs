@@ -80,7 +80,9 @@ fn a_conversation_is_sent_as_ctx_assemble_writes_it() {
         { "role": "assistant", "content": "Hi." },
         { "role": "user", "content": "How are you?\n" },
     ]);
-    PROVIDERS.into_iter().for_each(|dialect| check(dialect, &conversation, &json!([])));
+    for dialect in PROVIDERS {
+        check(dialect, &conversation, &json!([]));
+    }
 }
 
 #[test]
@@ -95,7 +97,9 @@ fn tools_calls_and_results_are_sent_as_ctx_assemble_writes_them() {
     let function =
         json!({ "name": "weather", "description": "Tells it.", "parameters": schema, "strict": true });
     let tools = json!([{ "type": "function", "function": function }]);
-    PROVIDERS.into_iter().for_each(|dialect| check(dialect, &conversation, &tools));
+    for dialect in PROVIDERS {
+        check(dialect, &conversation, &tools);
+    }
 }
 
 #[test]
@@ -105,7 +109,9 @@ fn pictures_are_sent_as_ctx_assemble_writes_them() {
         { "type": "text", "text": "What is this?" },
         { "type": "image_url", "image_url": { "url": picture } },
     ] }]);
-    PROVIDERS.into_iter().for_each(|dialect| check(dialect, &conversation, &json!([])));
+    for dialect in PROVIDERS {
+        check(dialect, &conversation, &json!([]));
+    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn steady(body: &str) -> String {
             shown.push_str("ID");
             rest = &rest[id..];
         } else if let Some((key, after)) = time.filter(|(key, _)| key.len() <= "_at\"".len()) {
-            shown += &format!("\"created{key}: TIME");
+            shown.extend(["\"created", key, ": TIME"]);
             rest = after.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
         } else {
             shown.push(first);

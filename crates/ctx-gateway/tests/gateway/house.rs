@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options, Patience};
-use ctx_project::EndpointOptions;
+use ctx_project::{ConfigOptions, EndpointOptions};
 use ctx_wire::Dialect;
 use serde_json::Value;
 
@@ -147,10 +147,13 @@ impl House {
     /// Sends a request, and leaves the answer to be read.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address);
-        head += &format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
-        headers.iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
-        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        write!(stream, "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address)
+            .unwrap();
+        write!(stream, "content-type: application/json\r\ncontent-length: {}\r\n", body.len()).unwrap();
+        for (name, value) in headers {
+            write!(stream, "{name}: {value}\r\n").unwrap();
+        }
+        stream.write_all(b"\r\n").unwrap();
         stream.write_all(body).unwrap();
         stream
     }
@@ -176,7 +179,7 @@ pub(crate) fn options(folder: &Path, dialect: Dialect, provider: &Server) -> Opt
         },
         model: Some("some-model".to_owned()),
         at: Some(AT.to_owned()),
-        ignores_config: true,
+        config: ConfigOptions { is_ignored: true, ask: None },
         time: Patience { drain: Duration::from_millis(100), ..Patience::default() },
         ..Options::default()
     }
