@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{api, book, diagnostics, layers, macros, package, schema, sdk, texts, tidy, workspace};
+use crate::{api, book, clients, diagnostics, layers, macros, package, schema, sdk, texts, tidy, workspace};
 use beside::Beside;
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -86,6 +86,11 @@ const STEPS: &[Step] = &[
     Step {
         title: "sdk --if-possible",
         work: Work::Verb { run: sdk::run, arguments: &["--if-possible"] },
+        is_slow: true,
+    },
+    Step {
+        title: "clients --if-possible",
+        work: Work::Verb { run: clients::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
     Step { title: "what ran beside", work: Work::Beside, is_slow: true },

@@ -20,9 +20,7 @@ use crate::args::{EndpointArguments, StoreArguments};
     after_help = "Examples:\n  \
     ctx serve\n  \
     ctx serve demo --port 8080 --model gpt-5-mini\n  \
-    ctx serve key add phone\n  \
-    curl http://127.0.0.1:4180/v1/chat/completions -H 'content-type: application/json' \\\n    \
-    -d '{\"model\": \"agent\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n\n\
+    ctx serve key add phone\n\n\
     The endpoint and its key can be set in `ctx.toml`; see docs/guide/serve.md.\n\
     Exit codes: 0 ended by a signal, 2 usage, 3 the folder, the store or the keys cannot be used."
 )]
