@@ -138,7 +138,8 @@ impl Agents {
             &mut sources,
         )?;
         for found in &notes.found {
-            tracing::warn!(agent, code = %found.code, "{found}");
+            let place = found.location.pointer.as_deref().unwrap_or_default();
+            tracing::warn!(agent, code = %found.code, place, "something is odd about the agent; `ctx check` says what");
         }
         let first = setup.endpoint().clone();
         let mut endpoints = vec![first.clone()];

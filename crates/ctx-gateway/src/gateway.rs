@@ -1,6 +1,7 @@
 //! What a program does with this crate: a folder, and a listener.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,8 @@ use crate::serve;
 pub struct Options {
     /// The folder whose agents are models.
     pub folder: PathBuf,
-    /// The store of conversations; that of `ctx.toml` or the user's own if absent.
+    /// The store of conversations: a file, or with the feature `postgres` an address such as `postgres://ctx@host/ctx`;
+    /// that of `ctx.toml` or the user's own if absent.
     pub store: Option<PathBuf>,
     /// The keys of clients; `serve-keys.json` in the folder if absent.
     pub keys: Option<PathBuf>,
@@ -121,7 +123,7 @@ impl Gateway {
     /// # Errors
     ///
     /// The folder has no agent, or the store, the keys or `ctx.toml` cannot be used.
-    pub fn open(mut options: Options) -> Result<Self, GatewayError> {
+    pub async fn open(mut options: Options) -> Result<Self, GatewayError> {
         let folder = options.folder.canonicalize().map_err(|error| {
             let (folder, reason) = (files::name(&options.folder), files::reason(&error));
             GatewayError::Unusable(phrase!("cannot open the folder `{folder}`: {reason}", folder, reason))
@@ -130,8 +132,13 @@ impl Gateway {
         let config = Config::read_for(&options.folder, &options.config, &mut Sources::default())?;
         // What is not trusted, and a key that is missing, are told at once.
         config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
-        config.fallbacks()?;
-        let (store, _) = store::open(options.store.as_deref(), &config)?;
+        if options.endpoint.base_url.is_none() {
+            config.fallbacks()?;
+        }
+        let store = open_store(options.store.as_deref(), &config);
+        // The defaults are nobody's while it is waited.
+        drop(config);
+        let store = store?.await?;
         let (keys, time) = (KeyFile::read(&options.key_file())?, options.time);
         let agents = Agents::find(options);
         if agents.names().next().is_none() {
@@ -142,7 +149,7 @@ impl Gateway {
             keys: Keys::new(keys),
             time,
             meters: Meters::default(),
-            store: Box::new(store),
+            store,
             rooms: Rooms::default(),
             beginnings: Beginnings::default(),
             reports: Reports::default(),
@@ -182,4 +189,34 @@ impl Gateway {
         serve::serve(self.0, listener, end).await;
         Ok(())
     }
+}
+
+type Opening = Pin<Box<dyn Future<Output = Result<Box<dyn ConversationStore>, GatewayError>> + Send>>;
+
+/// Opens the store: a database by its address, or else a file.
+fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayError> {
+    let address = given.and_then(Path::to_str);
+    let address =
+        address.filter(|text| ["postgres://", "postgresql://"].iter().any(|head| text.starts_with(head)));
+    match address {
+        Some(address) => Ok(connect(address.to_owned())),
+        None => {
+            let (store, _) = store::open(given, config)?;
+            Ok(Box::pin(std::future::ready(Ok(Box::new(store) as Box<dyn ConversationStore>))))
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn connect(address: String) -> Opening {
+    Box::pin(async move {
+        let store = ctx_chat::PostgresStore::connect(&address).await.map_err(ProjectError::from)?;
+        Ok(Box::new(store) as Box<dyn ConversationStore>)
+    })
+}
+
+#[cfg(not(feature = "postgres"))]
+fn connect(_: String) -> Opening {
+    let none = GatewayError::Unusable(phrase!("this program was built without PostgreSQL"));
+    Box::pin(std::future::ready(Err(none)))
 }

@@ -16,6 +16,9 @@ use crate::refusal::{Kind, Refusal};
 /// How many keys there may be.
 const MAX_KEYS: usize = 10_000;
 
+/// Whose conversations those are that begin without a key.
+const LOCAL: &str = "local";
+
 /// What every key begins with.
 const PREFIX: &str = "ctx-";
 
@@ -91,14 +94,18 @@ impl KeyFile {
         };
         let bytes = files::read(path)?;
         let value: Value = serde_json::from_slice(&bytes).map_err(|_| odd(phrase!("it is not JSON")))?;
-        let list = value.get("keys").and_then(Value::as_array).ok_or_else(|| odd(phrase!("it has no list `keys`")))?;
+        let list = value
+            .get("keys")
+            .and_then(Value::as_array)
+            .ok_or_else(|| odd(phrase!("it has no list `keys`")))?;
         if list.len() > MAX_KEYS {
             return Err(odd(phrase!("it has too many keys")));
         }
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
-            keys: keys
-                .ok_or_else(|| odd(phrase!("a key lacks `name` or `hash`, or has a limit that is no number")))?,
+            keys: keys.ok_or_else(|| {
+                odd(phrase!("a key lacks `name` or `hash`, or has a limit that is no number"))
+            })?,
         })
     }
 
@@ -122,7 +129,8 @@ impl KeyFile {
     /// There is one of this name, the name cannot be one, or the system gives no random bytes.
     pub fn add(&mut self, name: &str, agents: Option<Vec<String>>, limits: KeyLimits) -> Result<NewKey> {
         let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-        if name.is_empty() || name.len() > 64 || !name.chars().all(is_fine) {
+        // Who asks without a key is called so.
+        if name.is_empty() || name == LOCAL || name.len() > 64 || !name.chars().all(is_fine) {
             return Err(ProjectError::Usage(phrase!(
                 "`{name}` cannot be the name of a key; use up to 64 letters, digits, `-`, `_` and `.`",
                 name = excerpt(name)
@@ -212,7 +220,7 @@ pub(crate) struct Keys {
 impl Keys {
     pub(crate) fn new(file: KeyFile) -> Self {
         let local = KeyEntry {
-            name: "local".to_owned(),
+            name: LOCAL.to_owned(),
             hash: String::new(),
             agents: None,
             limits: KeyLimits::default(),

@@ -8,7 +8,7 @@
 //! use ctx_gateway::{Gateway, Options};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-//! let gateway = Gateway::open(Options { folder: "garden".into(), ..Options::default() })?;
+//! let gateway = Gateway::open(Options { folder: "garden".into(), ..Options::default() }).await?;
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
 //! gateway.serve_until(listener, std::future::pending()).await?;
 //! # Ok(())

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ctx_chat::{Conversation, ConversationStore, StoreError};
+use ctx_chat::{Conversation, ConversationStore, Hold, StoreError};
 use ctx_engine::ConversationMemory;
 use ctx_types::phrase;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::refusal::Refusal;
 
@@ -57,24 +57,32 @@ impl Kept {
 pub(crate) struct Visit {
     pub(crate) id: String,
     room: Arc<Room>,
+    // Other processes may begin before others of this one.
+    _hold: Hold,
     _turn: OwnedSemaphorePermit,
 }
 
 impl Rooms {
-    /// Waits for the turn of a conversation.
-    pub(crate) async fn enter(&self, id: &str) -> Result<Visit, Refusal> {
-        let room = self.room(id);
+    /// Waits for the turn of a conversation, in this process and then among all.
+    pub(crate) async fn enter(&self, store: &dyn ConversationStore, id: &str) -> Result<Visit, Refusal> {
         let busy = || Refusal::conflict(phrase!("another turn of this conversation is under way"));
+        let (room, since) = (self.room(id), Instant::now());
         let turn = timeout(PATIENCE, room.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
-        Ok(Visit { id: id.to_owned(), room, _turn: turn })
+        let hold = store.hold(id, PATIENCE.saturating_sub(since.elapsed())).await?.ok_or_else(busy)?;
+        Ok(Visit { id: id.to_owned(), room, _hold: hold, _turn: turn })
     }
 
     /// Takes the turn of a conversation if nobody has it.
-    pub(crate) fn try_enter(&self, id: &str) -> Option<Visit> {
+    pub(crate) async fn try_enter(
+        &self,
+        store: &dyn ConversationStore,
+        id: &str,
+    ) -> Result<Option<Visit>, Refusal> {
         let room = self.room(id);
-        let turn = room.turn.clone().try_acquire_owned().ok()?;
-        Some(Visit { id: id.to_owned(), room, _turn: turn })
+        let Ok(turn) = room.turn.clone().try_acquire_owned() else { return Ok(None) };
+        let hold = store.hold(id, Duration::ZERO).await?;
+        Ok(hold.map(|hold| Visit { id: id.to_owned(), room, _hold: hold, _turn: turn }))
     }
 
     fn room(&self, id: &str) -> Arc<Room> {

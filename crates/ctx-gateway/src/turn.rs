@@ -166,7 +166,7 @@ async fn admitted(
 async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Result<Start, Refusal> {
     let mut running = Running::new(&request.owner, &agent.agent);
     if let Some(name) = &request.wishes.conversation {
-        let visit = server.rooms.enter(&stored_id(&request.owner, name)).await?;
+        let visit = server.rooms.enter(&*server.store, &stored_id(&request.owner, name)).await?;
         let kept = visit.load(&*server.store).await?;
         let (known, revision) = (0, kept.as_ref().map_or(0, |kept| kept.conversation.revision()));
         if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
@@ -179,10 +179,15 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         let after = request.wishes.after.as_deref().map(NodeId::from);
         return Ok(Start { visit, kept, known, after, hashes: Vec::new(), running });
     }
+    if request.wishes.after.is_some() || request.wishes.revision.is_some() {
+        return Err(Refusal::malformed(phrase!(
+            "`x-ctx-after` and `x-ctx-revision` are about a conversation that is named; name one in `x-ctx-conversation`"
+        )));
+    }
     let messages = &request.asked.messages;
     let hashes: Vec<Option<Beginning>> = messages.iter().map(|message| running.push(message)).collect();
     if let Some((known, place)) = server.beginnings.find(&hashes)
-        && let Some(visit) = server.rooms.try_enter(&place.conversation)
+        && let Some(visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
     {
         let kept = visit.load(&*server.store).await?;
         if kept.as_ref().is_some_and(|kept| kept.conversation.session().node(&place.node).is_some()) {
@@ -190,7 +195,8 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         }
     }
     // Nobody has it, or somebody is at it: then it is another conversation.
-    let visit = server.rooms.enter(&stored_id(&request.owner, &format!("auto-{}", random_name()?))).await?;
+    let new = stored_id(&request.owner, &format!("auto-{}", random_name()?));
+    let visit = server.rooms.enter(&*server.store, &new).await?;
     Ok(Start { visit, kept: None, known: 0, after: None, hashes, running })
 }
 

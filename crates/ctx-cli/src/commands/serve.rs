@@ -30,13 +30,13 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
         };
     }
     log(arguments.log);
-    let gateway = Gateway::open(options(language, arguments)).map_err(|error| told(&error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context(Told(phrase!("cannot start")))?;
-    runtime.block_on(serve(gateway, arguments))
+    runtime.block_on(serve(language, arguments))
 }
 
-async fn serve(gateway: Gateway, arguments: &ServeArguments) -> Result<Exit> {
+async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
+    let gateway = Gateway::open(options(language, arguments)).await.map_err(|error| told(&error))?;
     let address = SocketAddr::new(arguments.host, arguments.port);
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::Folder;
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Server, Step, sse, word};
 
 const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
      - {type: chat_history}\n";
@@ -42,13 +42,18 @@ impl Running {
     }
 
     fn post(&self, path: &str, headers: &str, body: &Value) -> String {
+        let mut answer = String::new();
+        self.send(path, headers, body).read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Sends a request, and leaves the answer to be read.
+    fn send(&self, path: &str, headers: &str, body: &Value) -> TcpStream {
         let (mut stream, body) = (TcpStream::connect(&self.address).unwrap(), body.to_string());
         let length = body.len();
         let head = format!("POST {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address);
         write!(stream, "{head}{headers}content-length: {length}\r\n\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        stream
     }
 
     /// Ends it as a system that shuts down does; returns what it logged.
@@ -173,4 +178,34 @@ fn what_cannot_be_served_is_told() {
     assert!(missing.starts_with("exit code 3") && missing.contains("missing"), "{missing}");
     let keyless = folder.ctx("serve --port 0");
     assert!(keyless.contains("OPENAI_API_KEY"), "{keyless}");
+}
+
+/// What `CTX_TEST_POSTGRES` names is shared by two processes, of which one is killed in the middle of a turn.
+#[test]
+#[expect(clippy::print_stderr, reason = "who reads the tests' output has to know what was not tested")]
+fn a_process_that_is_killed_lets_its_conversations_go() {
+    let named = std::env::var("CTX_TEST_POSTGRES").ok().filter(|named| named.starts_with("postgres"));
+    let Some(database) = named else {
+        return eprintln!("NOT TESTED on PostgreSQL: `CTX_TEST_POSTGRES` names no database by an address");
+    };
+    let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
+    let server = Server::script([stalled, says("Two.")]);
+    let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk")]);
+    let arguments = format!("--store {database} --base-url {} --key-file key --model m", server.base_url());
+    let (one, two) = (Running::start(&folder, &arguments), Running::start(&folder, &arguments));
+    let name = format!("x-ctx-conversation: killed-{}\r\n", std::process::id());
+    let mut first = hello();
+    first["stream"] = true.into();
+    let mut lines = BufReader::new(one.send("/v1/chat/completions", &name, &first));
+    let mut line = String::new();
+    while !line.contains("One ") {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0);
+    }
+    drop(one);
+    let answer = two.post("/v1/chat/completions", &name, &hello());
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let sent = server.requests().pop().unwrap().messages();
+    assert_eq!(sent.iter().filter(|(_, text)| text.contains("wordsOfTheUser")).count(), 1, "{sent:?}");
+    assert!(sent.last().unwrap().1.matches("wordsOfTheUser").count() == 2, "{sent:?}");
 }

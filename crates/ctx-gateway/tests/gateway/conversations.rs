@@ -166,6 +166,16 @@ fn who_has_not_seen_the_latest_revision_is_refused() {
 }
 
 #[test]
+fn a_place_without_a_conversation_is_refused() {
+    let house = house(&[]);
+    let body = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string();
+    for header in ["x-ctx-after", "x-ctx-revision"] {
+        let got = house.ask("POST", "/v1/chat/completions", &[(header, "1")], body.as_bytes());
+        assert_eq!(got.status, 400, "{got:?}");
+    }
+}
+
+#[test]
 fn steps_are_undone_and_done_again() {
     let house = house(&["Hi."]);
     say(&house, "Hello", &[]);

@@ -109,7 +109,7 @@ impl House {
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 let ended = async { drop(ended.await) };
-                Gateway::open(options).unwrap().serve_until(listener, ended).await.unwrap();
+                Gateway::open(options).await.unwrap().serve_until(listener, ended).await.unwrap();
             });
         });
         Self { folder, provider, address, end: Some(end), served: Some(served) }

@@ -7,6 +7,8 @@ mod bytes;
 mod conversations;
 mod dialects;
 mod house;
+#[cfg(feature = "postgres")]
+mod processes;
 mod running;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;
