@@ -1,7 +1,7 @@
 //! `cargo xtask clients`: the providers' own clients against `ctx serve`, unchanged but for the base URL.
 //!
 //! `xtask/clients/check.mjs` starts a scripted provider and the gateway, and runs the clients of npm, then those of
-//! PyPI. The packages are those of `conformance` and `sdk`.
+//! `PyPI`. The packages are those of `conformance` and `sdk`.
 
 use std::process::{Command, Stdio};
 

@@ -198,13 +198,11 @@ fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayE
     let address = given.and_then(Path::to_str);
     let address =
         address.filter(|text| ["postgres://", "postgresql://"].iter().any(|head| text.starts_with(head)));
-    match address {
-        Some(address) => Ok(connect(address.to_owned())),
-        None => {
-            let (store, _) = store::open(given, config)?;
-            Ok(Box::pin(std::future::ready(Ok(Box::new(store) as Box<dyn ConversationStore>))))
-        }
+    if let Some(address) = address {
+        return Ok(connect(address.to_owned()));
     }
+    let (store, _) = store::open(given, config)?;
+    Ok(Box::pin(std::future::ready(Ok(Box::new(store) as Box<dyn ConversationStore>))))
 }
 
 #[cfg(feature = "postgres")]

@@ -141,7 +141,8 @@ pub(crate) async fn dry_run(
     let mut chat = setup.for_turns(None);
     shape::fill(&mut chat.shape, &mut request.asked, request.dialect, setup.endpoint().dialect);
     chat.leaves_calls = true;
-    let turn = setup.request(input.as_deref().unwrap_or_default());
+    let conversation = kept.as_ref().map(|kept| &kept.conversation);
+    let (turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
     let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
     if let Some(kept) = kept {
         start.visit.leave(kept);

@@ -182,7 +182,6 @@ fn what_cannot_be_served_is_told() {
 
 /// What `CTX_TEST_POSTGRES` names is shared by two processes, of which one is killed in the middle of a turn.
 #[test]
-#[expect(clippy::print_stderr, reason = "who reads the tests' output has to know what was not tested")]
 fn a_process_that_is_killed_lets_its_conversations_go() {
     let named = std::env::var("CTX_TEST_POSTGRES").ok().filter(|named| named.starts_with("postgres"));
     let Some(database) = named else {
