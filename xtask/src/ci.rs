@@ -8,7 +8,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{api, book, diagnostics, layers, macros, package, schema, sdk, servers, texts, tidy, workspace};
+use crate::{
+    api, book, clients, diagnostics, layers, macros, package, schema, sdk, servers, texts, tidy, workspace,
+};
 use beside::Beside;
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -98,6 +100,11 @@ const STEPS: &[Step] = &[
     Step {
         title: "sdk --if-possible",
         work: Work::Verb { run: sdk::run, arguments: &["--if-possible"] },
+        is_slow: true,
+    },
+    Step {
+        title: "clients --if-possible",
+        work: Work::Verb { run: clients::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },

@@ -11,8 +11,12 @@ use serde_json::Value;
 use crate::{ci, tidy, workspace};
 
 /// The test binaries that compare with stored results: package and name of the test.
-const SUITES: &[(&str, &str)] =
-    &[("ctx-engine", "fixtures"), ("ctx-compress", "fixtures"), ("ctx-cli", "cli")];
+const SUITES: &[(&str, &str)] = &[
+    ("ctx-engine", "fixtures"),
+    ("ctx-compress", "fixtures"),
+    ("ctx-gateway", "gateway"),
+    ("ctx-cli", "cli"),
+];
 
 /// Writes the expected results again; `--check` only compares, `--accept` takes pending ones over.
 ///

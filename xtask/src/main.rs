@@ -8,6 +8,7 @@ mod attachments;
 mod bench;
 mod book;
 mod ci;
+mod clients;
 mod conformance;
 mod conversations;
 mod diagnostics;
@@ -111,6 +112,16 @@ const VERBS: &[Verb] = &[
         name: "sdk",
         run: sdk::run,
         help: "[--if-possible]  recorded replies, read by the providers' own packages and by us (Python)",
+    },
+    Verb {
+        name: "clients",
+        run: clients::run,
+        help: "[--if-possible]  the providers' own clients against `ctx serve` (Node.js, Python)",
+    },
+    Verb {
+        name: "malformed",
+        run: clients::malformed,
+        help: "[COUNT]  spoiled bodies of every dialect against the gateway; 10,000 of each by default",
     },
     Verb {
         name: "python",

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Puts the packages into the build folder, unless they are there; returns the Python that has them.
-fn prepare() -> Result<PathBuf> {
+pub(crate) fn prepare() -> Result<PathBuf> {
     let folder = workspace::root().join("target/sdk");
     let place = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
     let (python, installed) = (folder.join(place), folder.join("requirements.txt"));

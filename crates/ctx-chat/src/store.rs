@@ -1,6 +1,7 @@
 //! The port behind which conversations are kept.
 
 mod error;
+mod hold;
 mod notices;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -9,12 +10,15 @@ mod schema;
 mod sqlite;
 mod worker;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use ctx_types::SessionOp;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
 pub use error::{StoreError, StoreFault};
+pub use hold::Hold;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
@@ -34,6 +38,11 @@ pub trait ConversationStore: Send + Sync {
     /// Returns the latest checkpoint of a conversation and the steps after it.
     async fn load(&self, id: &str) -> Result<Stored, StoreError>;
 
+    /// Returns the revision of a conversation; by default by loading all of it.
+    async fn revision(&self, id: &str) -> Result<u64, StoreError> {
+        Ok(self.load(id).await?.revision)
+    }
+
     /// Adds steps as one unit, which are durable when this returns, and returns the new revision.
     ///
     /// Errors: [`StoreError::Stale`] if the conversation has another revision than `expected`; then nothing
@@ -47,6 +56,15 @@ pub trait ConversationStore: Send + Sync {
 
     /// Lists the conversations, the latest changed first.
     async fn list(&self) -> Result<Vec<ConversationEntry>, StoreError>;
+
+    /// Holds a conversation, which need not be there yet, so that no other process begins a turn of it; nothing if another
+    /// still holds it after `patience`.
+    ///
+    /// It orders turns and protects nothing: appends are safe without it. By default nothing is held, which is enough
+    /// for a store that one process uses; within a process, the caller keeps the order.
+    async fn hold(&self, _id: &str, _patience: Duration) -> Result<Option<Hold>, StoreError> {
+        Ok(Some(Hold::default()))
+    }
 
     /// Removes a conversation and every trace of it from the store.
     async fn delete(&self, id: &str) -> Result<(), StoreError>;

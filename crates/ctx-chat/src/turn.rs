@@ -21,7 +21,7 @@ use ctx_pipeline::Cancel;
 use ctx_types::{
     AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, Summarizer, Text, TurnInput,
 };
-use ctx_wire::Options;
+use ctx_wire::{Options, read_tool};
 
 pub use event::{TurnEvent, TurnWatch, UsageLevel};
 pub use mask::compress_conversation;
@@ -51,6 +51,10 @@ pub struct Chat<'a> {
     pub shape: RequestShape,
     /// The tools, if there are any.
     pub tools: Option<ToolAccess<'a>>,
+    /// Whether a turn ends with an answer that calls tools, which the caller carries out; false by default.
+    ///
+    /// Their results are the next messages of the conversation.
+    pub leaves_calls: bool,
     /// What summarises older messages in the conversation, if anything does.
     pub masks: Option<Masks<'a>>,
     /// How requests are kept small, if they are.
@@ -124,6 +128,7 @@ impl<'a> Chat<'a> {
             model,
             shape: RequestShape::default(),
             tools: None,
+            leaves_calls: false,
             masks: None,
             compression: Some(RequestCompression::default()),
             attachments: AttachmentPorts::default(),
@@ -196,7 +201,7 @@ struct Running<'a, 'w> {
     continued: Option<NodeId>,
     cancel: &'a Cancel,
     watch: &'a mut TurnWatch<'w>,
-    /// The tools that the model is told of.
+    /// The tools of ours that the model is told of.
     tools: Vec<Tool>,
     /// What is sent next.
     messages: Vec<Message>,
@@ -283,7 +288,9 @@ impl Running<'_, '_> {
         if let Some(access) = self.chat.tools.as_ref().filter(|_| self.recorder.is_kept()) {
             self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
         }
-        self.request.turn.tools = self.tools.iter().map(|tool| tool.definition.clone()).collect();
+        let given = self.chat.shape.tools.iter().filter_map(read_tool);
+        self.request.turn.tools =
+            self.tools.iter().map(|tool| tool.definition.clone()).chain(given).collect();
         self.request.turn.dialect = Some(self.chat.model.dialect().name().into());
         let attachments = self.chat.attachments;
         let ports = Ports::default().with(|ports| {
@@ -299,7 +306,8 @@ impl Running<'_, '_> {
                 .await
                 .map_err(|error| Stop::store(error, ""))?;
         }
-        self.found(std::mem::take(&mut context.report.diagnostics));
+        self.found(context.report.diagnostics.clone());
+        self.end.report = Some(Box::new(std::mem::take(&mut context.report)));
         self.messages = std::mem::take(&mut context.messages);
         self.options = context.options();
         self.loop_start = turn_start(&self.messages);

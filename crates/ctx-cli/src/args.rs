@@ -7,6 +7,7 @@ mod import;
 mod macros;
 mod recall;
 mod schema;
+mod serve;
 mod session;
 mod studio;
 mod trust;
@@ -32,6 +33,9 @@ pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, 
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 pub(crate) use recall::RecallArguments;
 pub(crate) use schema::SchemaArguments;
+pub(crate) use serve::{
+    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, LogLevel, ServeArguments, ServeCommand,
+};
 pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,
     SessionFileArguments, StepArguments,
@@ -89,7 +93,7 @@ impl From<LanguageName> for Language {
 const VERBS: [(&str, &[&str]); 5] = [
     ("Look", &["assemble", "explain", "diff", "check", "count", "recall", "worldbook"]),
     ("Change", &["studio", "init", "compress", "trust"]),
-    ("Converse", &["chat", "session"]),
+    ("Converse", &["chat", "serve", "session"]),
     ("Convert", &["import", "export", "migrate"]),
     ("Develop", &["test", "anchors", "processors", "macros", "schema", "completions"]),
 ];
@@ -136,6 +140,7 @@ pub(crate) enum Command {
     Init(InitArguments),
     Trust(TrustArguments),
     Studio(StudioArguments),
+    Serve(Box<ServeArguments>),
     Schema(SchemaArguments),
     Completions(CompletionsArguments),
 }

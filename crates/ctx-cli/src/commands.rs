@@ -18,6 +18,7 @@ pub(crate) mod migrate;
 pub(crate) mod processors;
 pub(crate) mod recall;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod studio;
 pub(crate) mod test;

@@ -72,6 +72,7 @@ fn run(language: Language, command: Command) -> Result<Exit> {
         Command::Export(arguments) => commands::export::run(language, &arguments),
         Command::Migrate(arguments) => commands::migrate::run(language, &arguments),
         Command::Init(arguments) => commands::init::run(language, &arguments),
+        Command::Serve(arguments) => commands::serve::run(language, &arguments),
         Command::Studio(arguments) => commands::studio::run(language, &arguments),
         Command::Trust(arguments) => commands::trust::run(language, &arguments),
         Command::Schema(arguments) => commands::schema::run(language, &arguments),

@@ -98,7 +98,7 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
 }
 
 /// Makes options of whether `ctx.toml` is read; whoever is asked about it is asked in the language of the run.
-fn config_options(language: Language, arguments: &ConfigArguments) -> ConfigOptions {
+pub(crate) fn config_options(language: Language, arguments: &ConfigArguments) -> ConfigOptions {
     let ask = Ask::by(move |untrusted| ask(language, untrusted));
     ConfigOptions { is_ignored: arguments.no_config, ask: Some(ask) }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_chat::assets::FolderAssets;
 use ctx_chat::{
-    Approval, AudioTranscriber, Briefing, Chat, Client, Conversation, FolderTools, LearnedLimits,
+    Approval, AudioTranscriber, Briefing, Chat, Client, Conversation, Endpoint, FolderTools, LearnedLimits,
     MessageTags, Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, Tool, ToolAccess,
     ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
@@ -175,6 +175,11 @@ impl ChatSetup {
             spill: self.store.as_ref().map(|(_, spill)| spill),
         });
         chat
+    }
+
+    /// Returns where the model is reached.
+    pub fn endpoint(&self) -> &Endpoint {
+        self.client.endpoint()
     }
 
     /// Returns the tools that the model may call.

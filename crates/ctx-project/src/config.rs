@@ -61,6 +61,8 @@ pub struct Config {
     trusted: Option<Box<Config>>,
     /// Where models are reached.
     endpoint: EndpointConfig,
+    /// Where models are reached while the endpoint does not answer.
+    fallbacks: Vec<EndpointConfig>,
     /// Where transcripts of recordings are made.
     transcription: EndpointConfig,
     /// The file that keeps conversations.
@@ -206,6 +208,7 @@ impl Config {
             user_parameters: self.user_parameters.or(own.user_parameters),
             found: [own.found, self.found].concat(),
             endpoint: self.endpoint.over(own.endpoint),
+            fallbacks: if self.fallbacks.is_empty() { own.fallbacks } else { self.fallbacks },
             transcription: self.transcription.over(own.transcription),
             store: self.store.or(own.store),
             compression: self.compression.or(own.compression),
@@ -228,6 +231,12 @@ impl Config {
             pointer => pointer.starts_with("/endpoint/"),
         })?;
         Ok(&self.counting().endpoint)
+    }
+
+    /// Returns where models are reached while the endpoint does not answer, in order.
+    pub fn fallbacks(&self) -> Result<&[EndpointConfig]> {
+        self.guard.allow(|pointer| pointer == "/fallbacks")?;
+        Ok(&self.counting().fallbacks)
     }
 
     /// Returns the defaults that count: all that are trusted.

@@ -1,8 +1,28 @@
 //! Tool definitions, read in the form of any dialect and written in one.
 
+use std::sync::Arc;
+
+use ctx_types::{Text, ToolDefinition};
 use serde_json::Value;
 
 use crate::json::{Json, Object, object};
+
+/// Reads the definition of a function, in the form of any dialect; `None` for one of the provider's own tools and for
+/// what is no definition.
+///
+/// ```
+/// let tool = serde_json::json!({ "name": "look", "input_schema": { "type": "object" } });
+/// assert_eq!(&*ctx_wire::read_tool(&tool).unwrap().name, "look");
+/// assert_eq!(ctx_wire::read_tool(&serde_json::json!({ "type": "web_search" })), None);
+/// ```
+pub fn read_tool(definition: &Value) -> Option<ToolDefinition> {
+    let tool = Tool::read(definition)?;
+    Some(ToolDefinition {
+        name: tool.name.as_str()?.into(),
+        description: tool.description.and_then(Value::as_str).map(Text::from),
+        parameters: Arc::new(tool.schema.cloned().unwrap_or_default()),
+    })
+}
 
 /// A function that a model may call, as far as every dialect can say it.
 #[derive(Clone, Copy, Debug)]

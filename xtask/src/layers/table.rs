@@ -9,7 +9,7 @@ const LAYERS: &[(u8, &[&str])] = &[
     (4, &["ctx-engine"]),
     (5, &["ctx-chat", "ctx-documents", "ctx-operations"]),
     (6, &["ctx-project"]),
-    (7, &["ctx-studio"]),
+    (7, &["ctx-gateway", "ctx-studio"]),
     (8, &["ctx-cli"]),
 ];
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// Areas whose cases are no assemblies; other tests run them.
-const OTHERS: [&str; 3] = ["compress_masks", "import", "recall"];
+const OTHERS: [&str; 4] = ["compress_masks", "gateway", "import", "recall"];
 
 /// Returns whether the cases of an area are assemblies.
 pub(crate) fn is_assembly(area: &Path) -> bool {

@@ -10,13 +10,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard, broadcast};
+use tokio::time::Instant;
 use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
 
 use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
-    Stored,
+    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, StoreError,
+    StoreFault, Stored,
 };
 
 /// What every connection is set to: commits wait for the disk, and nobody waits for a lock for ever.
@@ -24,6 +25,9 @@ const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s'";
 
 /// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long is waited between two looks at whether a conversation is let go.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a server may acknowledge nothing unless the configuration says otherwise (`tcp_user_timeout`).
 const SILENCE: Duration = Duration::from_secs(30);
@@ -40,6 +44,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 pub struct PostgresStore {
     config: Arc<Config>,
     client: Arc<Mutex<Client>>,
+    /// The connection whose session holds conversations; opened when the first is held.
+    holding: Arc<Mutex<Option<Arc<Client>>>>,
     notices: Notices,
 }
 
@@ -66,7 +72,7 @@ impl PostgresStore {
         let mut client = dial(&config).await?;
         schema::migrate(&mut client).await?;
         let client = Arc::new(Mutex::new(client));
-        Ok(Self { config: Arc::new(config), client, notices: Notices::default() })
+        Ok(Self { config: Arc::new(config), client, holding: Arc::default(), notices: Notices::default() })
     }
 
     /// Takes the connection, and opens it again if it broke.
@@ -77,6 +83,31 @@ impl PostgresStore {
         }
         Ok(client)
     }
+}
+
+impl PostgresStore {
+    /// Returns the connection that holds conversations. What one that broke held is held no longer.
+    async fn holding(&self) -> Result<Arc<Client>, StoreError> {
+        let mut holding = self.holding.lock().await;
+        match holding.as_ref().filter(|client| !client.is_closed()) {
+            Some(client) => Ok(client.clone()),
+            None => Ok(holding.insert(Arc::new(dial(&self.config).await?)).clone()),
+        }
+    }
+}
+
+/// The number by which a conversation is held; those of other schemas have others.
+const HOLD_KEY: &str = "hashtextextended(current_schema() || '/' || $1, 0)";
+
+/// Lets a conversation go, if the session holds it; whoever is in no runtime any more ends the session too.
+fn let_go(client: Arc<Client>, id: String) {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    runtime.spawn(async move {
+        let sql = format!("SELECT pg_advisory_unlock({HOLD_KEY})");
+        if let Err(error) = client.query_one(&sql, &[&id]).await {
+            tracing::warn!(%error, "a conversation is let go with its connection alone");
+        }
+    });
 }
 
 async fn dial(config: &Config) -> Result<Client, StoreError> {
@@ -119,6 +150,33 @@ impl ConversationStore for PostgresStore {
             read(&transaction, id).await?
         };
         rows.into_stored(id)
+    }
+
+    async fn revision(&self, id: &str) -> Result<u64, StoreError> {
+        let client = self.client().await?;
+        let found = client.query_opt("SELECT revision FROM ctx_conversations WHERE id = $1", &[&id]).await?;
+        let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
+        Ok(count(found.try_get(0)?))
+    }
+
+    /// By an advisory lock of the server, which a process that ends loses with its connection.
+    async fn hold(&self, id: &str, patience: Duration) -> Result<Option<Hold>, StoreError> {
+        let over = Instant::now() + patience;
+        let sql = format!("SELECT pg_try_advisory_lock({HOLD_KEY})");
+        loop {
+            let client = self.holding().await?;
+            let (releasing, key) = (client.clone(), id.to_owned());
+            // Made before the lock is taken: whoever gives up while it is taken lets it go.
+            let hold = Hold::until(move || let_go(releasing, key));
+            if client.query_one(&sql, &[&id]).await?.try_get(0)? {
+                return Ok(Some(hold));
+            }
+            hold.defuse();
+            if Instant::now() >= over {
+                return Ok(None);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {

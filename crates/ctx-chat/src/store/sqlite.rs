@@ -101,6 +101,17 @@ impl ConversationStore for SqliteStore {
         rows.into_stored(id)
     }
 
+    async fn revision(&self, id: &str) -> Result<u64, StoreError> {
+        let key = id.to_owned();
+        self.worker
+            .alone(move |connection| {
+                let sql = "SELECT revision FROM conversations WHERE id = ?1";
+                let found = connection.prepare_cached(sql)?.query_row([&key], |row| row.get(0)).optional()?;
+                found.map(count).ok_or(StoreError::NotFound { id: key })
+            })
+            .await
+    }
+
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
         let (key, told, notices) = (id.to_owned(), id.to_owned(), self.notices.clone());
         let append = move |transaction: &Connection| append(transaction, &key, expected, &steps);

@@ -40,10 +40,10 @@ impl Running<'_, '_> {
     }
 
     pub(super) fn encode(&mut self) -> Vec<u8> {
-        let turn = &self.request.turn;
-        let model = self.chat.agent.model_name(turn).unwrap_or_default();
+        let model = self.chat.agent.model_name(&self.request.turn).unwrap_or_default();
         let target = Target { dialect: self.chat.model.dialect(), model, options: self.options };
-        let body = self.chat.shape.encode(&target, &self.messages, &turn.tools);
+        let own: Vec<_> = self.tools.iter().map(|tool| tool.definition.clone()).collect();
+        let body = self.chat.shape.encode(&target, &self.messages, &own);
         self.found(body.diagnostics);
         body.bytes
     }
@@ -61,7 +61,7 @@ impl Running<'_, '_> {
         self.end.answer = Some(id.clone());
         let calls = message.tool_calls.clone();
         self.push(message).await?;
-        if calls.is_empty() {
+        if calls.is_empty() || self.chat.leaves_calls {
             return Ok(false);
         }
         self.carry_out(&id, &calls).await?;

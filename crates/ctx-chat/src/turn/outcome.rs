@@ -2,7 +2,7 @@
 
 use ctx_compress::request::{ContextUsage, Overflow};
 use ctx_engine::AssembleError;
-use ctx_types::{NodeId, Phrase, Text, phrase};
+use ctx_types::{NodeId, Phrase, Report, Text, phrase};
 use ctx_wire::ReplyUsage;
 
 use crate::error::ClientError;
@@ -25,6 +25,8 @@ pub struct TurnEnd {
     pub usage: Option<ContextUsage>,
     /// What the provider counted in all rounds together.
     pub provider_usage: ReplyUsage,
+    /// What explains the context that was assembled, if one was.
+    pub report: Option<Box<Report>>,
     /// How many tokens messages may have at the most, as the provider's refusal of more showed in this turn.
     pub learned_budget: Option<u64>,
 }

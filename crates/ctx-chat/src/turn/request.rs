@@ -15,24 +15,27 @@ pub struct RequestShape {
     pub model: String,
     /// Further fields, such as `temperature`.
     pub parameters: Map<String, Value>,
+    /// Definitions of tools beside those of the turn, in the form of any dialect; sent as they are.
+    pub tools: Vec<Value>,
     /// Whether the answer is to come in pieces; true by default.
     pub streams: bool,
 }
 
 impl Default for RequestShape {
     fn default() -> Self {
-        Self { model: String::new(), parameters: Map::new(), streams: true }
+        Self { model: String::new(), parameters: Map::new(), tools: Vec::new(), streams: true }
     }
 }
 
 impl RequestShape {
     /// Writes a request body. These are the bytes that are sent: previews show them too.
     ///
-    /// `model` is asked unless the shape names one. What [`ctx_wire::lint`] finds in the body is among the findings.
+    /// `tools` stand before those of the shape. `model` is asked unless the shape names one. What [`ctx_wire::lint`] finds in the body is among the findings.
     pub fn encode(&self, target: &Target<'_>, messages: &[Message], tools: &[ToolDefinition]) -> RequestBody {
         let Target { dialect, model, options } = *target;
         let (messages, repaired) = sendable(messages, tools);
-        let tools: Vec<Value> = tools.iter().map(tool_definition).collect();
+        let given = self.tools.iter().cloned();
+        let tools: Vec<Value> = tools.iter().map(tool_definition).chain(given).collect();
         let parameters = self.parameters_for(dialect);
         let model = if self.model.is_empty() { model } else { &self.model };
         let request = Request { model, tools: &tools, parameters: &parameters };

@@ -157,7 +157,7 @@ priorty = 3
     2 | colour = 'blue'
       | ^^^^^^
       |
-      = help: use one of `agent`, `session`, `profile`, `models`, `endpoint`, `transcription`, `processors`, `worldbooks`, `store`, `assets`, `tools`, `compression`, `model`, `context-tokens`, `reserve`, `tz`
+      = help: use one of `agent`, `session`, `profile`, `models`, `endpoint`, `fallbacks`, `transcription`, `processors`, `worldbooks`, `store`, `assets`, `tools`, `compression`, `model`, `context-tokens`, `reserve`, `tz`
 
     warning[CTX0451]: an entry of `processors` has no `priorty`
      --> ctx.toml:8:1

@@ -40,6 +40,7 @@ fn help_names_the_verbs_and_how_to_begin() {
 
     Converse:
       chat         Talk with a model, and keep the conversation
+      serve        Serve the agents of a folder to programs that speak to OpenAI, Anthropic or Gemini
       session      Show conversations, undo steps, move them to and from the store
 
     Convert:

@@ -42,6 +42,7 @@ fn the_help_of_the_command_is_chinese() {
 
     对话：
       chat         与模型对话，并保存对话
+      serve        把文件夹中的智能体提供给使用 OpenAI、Anthropic 或 Gemini 接口的程序
       session      显示对话、撤销步骤，并在聊天存储与文件之间移动
 
     转换：

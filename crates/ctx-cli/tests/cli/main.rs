@@ -52,6 +52,8 @@ mod recall;
 mod relay;
 mod report;
 mod schemas;
+#[cfg(unix)]
+mod serve;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;
 mod session;

@@ -25,6 +25,8 @@ keyed! {
         models: Option<Filled> => "models",
         /// Where models are reached.
         endpoint: Option<Shaped<EndpointKeys>> => "endpoint",
+        /// Where models are reached by `ctx serve` while the endpoint does not answer, in this order and in its dialect.
+        fallbacks: Option<Shaped<Vec<EndpointKeys>>> => "fallbacks",
         /// Where transcripts of recordings are made.
         transcription: Option<Shaped<EndpointKeys>> => "transcription",
         /// The user's settings of processors.

@@ -36,11 +36,14 @@ pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<
     let books = books.map(|(index, path)| named(format!("/worldbooks/{index}"), Wanted::Worldbook, path));
     let files: Vec<Named> = files.chain(books).filter(|named| is_open(&named.pointer, &named.path)).collect();
     let of_files = named::faults(files, &config.folder, engine);
-    let endpoints = [("endpoint", &config.endpoint), ("transcription", &config.transcription)];
+    let single = [("endpoint", &config.endpoint), ("transcription", &config.transcription)];
+    let single = single.into_iter().map(|(table, of)| (table.to_owned(), of));
+    let fallbacks = config.fallbacks.iter().enumerate();
+    let fallbacks = fallbacks.map(|(index, of)| (format!("fallbacks/{index}"), of));
     let mut found: Vec<Diagnostic> = of_files.into_iter().chain(more).collect();
-    for (table, of) in endpoints {
-        found.extend(address(table, of));
-        found.extend(key_file(table, of, &config.folder, &mut is_open));
+    for (table, of) in single.chain(fallbacks) {
+        found.extend(address(&table, of));
+        found.extend(key_file(&table, of, &config.folder, &mut is_open));
     }
     found.extend(folders(config, &mut is_open));
     found.extend(config.tool_names.iter().flat_map(tools));

@@ -39,7 +39,7 @@ pub struct Withheld {
 
 /// Every key, by its pointer: how far it reaches, and the option that says the same on a command line. A key below one
 /// that is listed reaches as far.
-pub(super) const KEYS: [(&str, Reach, Option<&str>); 34] = [
+pub(super) const KEYS: [(&str, Reach, Option<&str>); 35] = [
     ("/agent", Reach::Files, None),
     ("/session", Reach::Files, None),
     ("/profile", Reach::Files, Some("--profile")),
@@ -57,6 +57,7 @@ pub(super) const KEYS: [(&str, Reach, Option<&str>); 34] = [
     ("/endpoint/first-token-timeout", Reach::Nothing, None),
     ("/endpoint/stall-timeout", Reach::Nothing, None),
     ("/endpoint/retries", Reach::Nothing, None),
+    ("/fallbacks", Reach::Sends, None),
     ("/transcription/base-url", Reach::Sends, None),
     ("/transcription/headers", Reach::Sends, None),
     ("/transcription/key-env", Reach::Secret, None),

@@ -35,6 +35,7 @@ impl Config {
         });
         let files = named.collect();
         let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
+        let (fallbacks, oddly) = fallbacks_of(file.fallbacks.as_ref(), &place);
         let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
         let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
@@ -48,6 +49,7 @@ impl Config {
             files,
             worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
             endpoint,
+            fallbacks,
             transcription,
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
@@ -59,7 +61,7 @@ impl Config {
             context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
             reserve: file.reserve.map(|Tokens(tokens)| tokens),
             tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
-            found: [keys.finish(), odd, odder, oddest].concat(),
+            found: [keys.finish(), odd, oddly, odder, oddest].concat(),
         }
     }
 }
@@ -99,6 +101,20 @@ fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         finding.location.pointer = Some(format!("{pointer}{below}"));
     }
     found
+}
+
+/// Reads the tables that say where models are reached while the endpoint does not answer.
+fn fallbacks_of(
+    list: Option<&Shaped<Vec<EndpointKeys>>>,
+    place: &dyn Fn(&str) -> PathBuf,
+) -> (Vec<EndpointConfig>, Vec<Diagnostic>) {
+    let list = list.and_then(|list| list.value.as_array()).map(Vec::as_slice).unwrap_or_default();
+    let read = list.iter().enumerate().map(|(index, table)| {
+        let (endpoint, odd) = EndpointConfig::read(table, place);
+        (endpoint, below_pointer(&format!("/fallbacks/{index}"), odd))
+    });
+    let (endpoints, odd): (Vec<_>, Vec<_>) = read.unzip();
+    (endpoints, odd.concat())
 }
 
 /// Reads a table that says where something is reached.

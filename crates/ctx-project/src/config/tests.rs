@@ -30,12 +30,15 @@ fn read(document: ConfigDocument) -> (Config, ConfigDocument) {
 fn decided(config: &Config) -> String {
     let (mut turn, sources) = (TurnOptions::default(), Sources::default());
     let endpoint = config.endpoint(&EndpointOptions::default()).unwrap();
+    let fallbacks = config.fallbacks().unwrap();
     let (transcription, store) = (config.transcription(), config.store().unwrap());
     let tools = config.tools(false).unwrap();
     let given = config.tools(true).unwrap();
     config.complete(&mut turn, &sources).unwrap();
     let rest = (&config.user_parameters, &config.compression, config.endpoint_model());
-    format!("{endpoint:?}\n{transcription:?}\n{store:?}\n{tools:?}\n{given:?}\n{turn:?}\n{rest:?}")
+    format!(
+        "{endpoint:?}\n{fallbacks:?}\n{transcription:?}\n{store:?}\n{tools:?}\n{given:?}\n{turn:?}\n{rest:?}"
+    )
 }
 
 /// A value of a key that has a meaning: of the user's own file, or of a stranger's, which reaches out of its folder.
@@ -48,6 +51,7 @@ fn value(pointer: &str, is_own: bool) -> Value {
         "dialect" => json!(if is_own { "anthropic" } else { "gemini" }),
         "tools" => json!({ "ask": is_own, "folder": name, "deny": { "tools": [name] } }),
         "worldbooks" => json!([path]),
+        "fallbacks" => json!([{ "base-url": format!("http://{name}.example") }]),
         "agent" | "session" | "profile" | "models" => json!(path),
         "assets" => json!(if is_own { "assets" } else { "../assets" }),
         _ => json!(name),

@@ -1,0 +1,120 @@
+//! `ctx serve`: the agents of a folder behind the addresses of providers.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context as _, Result};
+use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options};
+use ctx_language::Language;
+use ctx_project::EndpointOptions;
+use ctx_types::phrase;
+use tokio::net::TcpListener;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::args::{
+    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, LogLevel, ServeArguments, ServeCommand,
+};
+use crate::exit::Exit;
+use crate::interrupts::Interrupts;
+use crate::lang::Told;
+use crate::{project, show};
+
+/// Serves a folder until a signal comes, or looks after the keys of clients.
+pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit> {
+    if let Some(ServeCommand::Key(key)) = &arguments.command {
+        return match &key.command {
+            KeyCommand::Add(add) => add_key(language, add),
+            KeyCommand::List(list) => list_keys(&list.file),
+            KeyCommand::Revoke(revoke) => revoke_key(revoke),
+        };
+    }
+    log(arguments.log);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context(Told(phrase!("cannot start")))?;
+    runtime.block_on(serve(language, arguments))
+}
+
+async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
+    let gateway = Gateway::open(options(language, arguments)).await.map_err(|error| told(&error))?;
+    let address = SocketAddr::new(arguments.host, arguments.port);
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));
+        Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
+    })?;
+    let address = listener.local_addr().context(Told(phrase!("the listener has no address")))?;
+    let agents: Vec<&str> = gateway.agents().collect();
+    show::result(&format!("http://{address}/v1\n{}\n", agents.join("\n")))?;
+    let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
+    let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
+    served.map_err(|error| told(&error))?;
+    Ok(Exit::Success)
+}
+
+fn options(language: Language, arguments: &ServeArguments) -> Options {
+    Options {
+        folder: arguments.folder.clone(),
+        store: arguments.store.store.clone(),
+        keys: arguments.keys.clone(),
+        endpoint: EndpointOptions::from(&arguments.endpoint),
+        model: arguments.model.clone(),
+        at: arguments.at.clone(),
+        tz: arguments.tz.clone(),
+        seed: arguments.seed,
+        config: project::config_options(language, &arguments.config),
+        ..Options::default()
+    }
+}
+
+/// Writes logs to standard error. What other crates log may hold addresses and headers, and is left out.
+fn log(level: LogLevel) {
+    let level = match level {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
+    let lines = tracing_subscriber::fmt::layer().json().with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines).with(Targets::new().with_target("ctx_", level)).init();
+}
+
+fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
+    let path = key_file(&add.file);
+    let mut file = KeyFile::read(&path)?;
+    let limits = KeyLimits {
+        requests: add.requests_per_minute,
+        tokens: add.tokens_per_minute,
+        turns: add.turns,
+        bytes: add.bytes,
+    };
+    let key = file.add(&add.name, add.agents.clone(), limits)?;
+    file.write(&path)?;
+    show::note(language, &phrase!("this key is shown once; the file keeps its hash alone"));
+    show::result(&format!("{}\n", key.reveal()))?;
+    Ok(Exit::Success)
+}
+
+fn list_keys(file: &KeyFileArguments) -> Result<Exit> {
+    for key in KeyFile::read(&key_file(file))?.keys {
+        let agents = key.agents.as_ref().map_or("*".to_owned(), |agents| agents.join(","));
+        show::result(&format!("{}\t{agents}\n", key.name))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn revoke_key(revoke: &KeyRevokeArguments) -> Result<Exit> {
+    let path = key_file(&revoke.file);
+    let mut file = KeyFile::read(&path)?;
+    file.revoke(&revoke.name)?;
+    file.write(&path)?;
+    Ok(Exit::Success)
+}
+
+fn key_file(file: &KeyFileArguments) -> std::path::PathBuf {
+    Options { folder: file.folder.clone(), keys: file.keys.clone(), ..Options::default() }.key_file()
+}
+
+fn told(error: &GatewayError) -> anyhow::Error {
+    Told(error.phrase()).into()
+}

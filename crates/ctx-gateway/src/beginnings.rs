@@ -1,0 +1,117 @@
+//! Which stored conversation a request continues that sends all of it: found by running hashes of its messages.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use ctx_types::{Content, ContentPart, Node, NodeId, Role};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// How many beginnings are remembered; the oldest are forgotten.
+const MAX_ENTRIES: usize = 200_000;
+
+/// How many messages behind the end a conversation is recognised.
+pub(crate) const REACH: usize = 64;
+
+/// A hash of a beginning: of its owner, its agent and all of its messages.
+pub(crate) type Beginning = [u8; 16];
+
+/// A message of a stored conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) conversation: String,
+    pub(crate) node: NodeId,
+}
+
+/// What is remembered.
+#[derive(Debug, Default)]
+pub(crate) struct Beginnings(Mutex<Remembered>);
+
+#[derive(Debug, Default)]
+struct Remembered {
+    places: BTreeMap<Beginning, (u64, Place)>,
+    by_age: BTreeMap<u64, Beginning>,
+    next: u64,
+}
+
+impl Beginnings {
+    /// Finds the longest beginning that is stored: how many messages it has, and where it ends.
+    pub(crate) fn find(&self, hashes: &[Option<Beginning>]) -> Option<(usize, Place)> {
+        let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = hashes.iter().enumerate().rev().take(REACH);
+        newest.into_iter().find_map(|(index, hash)| {
+            remembered.places.get(hash.as_ref()?).map(|(_, place)| (index + 1, place.clone()))
+        })
+    }
+
+    /// Remembers where a beginning ends.
+    pub(crate) fn keep(&self, hash: Beginning, place: Place) {
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let age = remembered.next;
+        remembered.next += 1;
+        if let Some((before, _)) = remembered.places.insert(hash, (age, place)) {
+            remembered.by_age.remove(&before);
+        }
+        remembered.by_age.insert(age, hash);
+        if remembered.by_age.len() > MAX_ENTRIES
+            && let Some((_, oldest)) = remembered.by_age.pop_first()
+        {
+            remembered.places.remove(&oldest);
+        }
+    }
+}
+
+/// A hash that grows with each message.
+#[derive(Clone)]
+pub(crate) struct Running {
+    hash: Sha256,
+    has_answer: bool,
+}
+
+impl Running {
+    pub(crate) fn new(owner: &str, agent: &str) -> Self {
+        let mut running = Self { hash: Sha256::new(), has_answer: false };
+        running.text(owner);
+        running.text(agent);
+        running
+    }
+
+    /// Takes the next message and returns the hash up to it; none before the first answer, since many conversations begin
+    /// with the same words. Reasoning, which few clients send back, does not count.
+    pub(crate) fn push(&mut self, node: &Node) -> Option<Beginning> {
+        self.has_answer |= node.role == Some(Role::Assistant);
+        self.text(node.role.unwrap_or_default().as_str());
+        match &node.content {
+            None => self.text(""),
+            Some(Content::Text(text)) => self.text(text),
+            Some(Content::Parts(parts)) => parts.iter().for_each(|part| match part {
+                ContentPart::Text(text) => self.text(text),
+                ContentPart::Other(other) => self.text(&other.to_string()),
+            }),
+        }
+        for call in &node.tool_calls {
+            self.text(call.id.as_deref().unwrap_or_default());
+            self.text(call.name.as_deref().unwrap_or_default());
+            let arguments = call.arguments.as_ref().map_or("", |text| text.as_str());
+            // Some dialects send arguments as JSON, whose blanks are lost.
+            match serde_json::from_str::<Value>(arguments) {
+                Ok(value) => self.text(&value.to_string()),
+                Err(_) => self.text(arguments),
+            }
+        }
+        self.text(node.tool_call_id.as_deref().unwrap_or_default());
+        self.text(node.name.as_deref().unwrap_or_default());
+        self.has_answer.then(|| {
+            let whole = self.hash.clone().finalize();
+            let mut hash = Beginning::default();
+            hash.copy_from_slice(&whole[..16]);
+            hash
+        })
+    }
+
+    /// Takes a text with its length, so that no two lists of texts look alike.
+    fn text(&mut self, text: &str) {
+        self.hash.update((text.len() as u64).to_le_bytes());
+        self.hash.update(text.as_bytes());
+    }
+}

@@ -1,0 +1,200 @@
+//! What clients ask and are answered, in the dialects of four providers: requests are read here, and replies written.
+
+mod anthropic;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+mod reading;
+mod sse;
+
+use ctx_types::{Node, Phrase, Reasoning, ToolCall};
+use ctx_wire::{Delta, Dialect, Finish, ReplyUsage};
+use serde_json::{Map, Value};
+
+use crate::refusal::Refusal;
+
+/// What a client asks, whatever its dialect.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// The agent, with the model if one is named.
+    pub(crate) model: String,
+    /// The messages, in order; ids are not set.
+    pub(crate) messages: Vec<Node>,
+    /// The definitions of tools, in the form of any dialect.
+    pub(crate) tools: Vec<Value>,
+    /// Which tool must be called.
+    pub(crate) tool_choice: Option<ToolChoice>,
+    /// Further fields, by the names that chat completions have for them.
+    pub(crate) parameters: Map<String, Value>,
+    /// Fields that only the client's own dialect has.
+    pub(crate) own: Map<String, Value>,
+    /// Whether the answer is to come in pieces.
+    pub(crate) streams: bool,
+    /// Whether a stream of chat completions ends with its usage.
+    pub(crate) wants_usage: bool,
+    /// The conversation that is gone on with, where the client names one.
+    pub(crate) conversation: Option<String>,
+    /// What was read and cannot be kept, for people.
+    pub(crate) lost: Vec<String>,
+}
+
+/// Which tools a model may or must call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ToolChoice {
+    Auto,
+    None,
+    Any,
+    Tool(String),
+}
+
+/// A whole answer, as it is stored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) reasoning: Option<Reasoning>,
+    pub(crate) calls: Vec<ToolCall>,
+    pub(crate) finish: Finish,
+    pub(crate) usage: ReplyUsage,
+}
+
+/// What stands in the head of every answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Label {
+    /// The id of the answer, without the dialect's prefix.
+    pub(crate) id: String,
+    /// The model, as the client named it.
+    pub(crate) model: String,
+    /// When the turn began, in seconds since 1970.
+    pub(crate) created: i64,
+}
+
+/// Reads the body of a request. The model of a Gemini request is in its address.
+pub(crate) fn read(dialect: Dialect, body: &[u8]) -> Result<Asked, Refusal> {
+    let value: Value = serde_json::from_slice(body).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        Refusal::malformed(ctx_types::phrase!(
+            "the body is not JSON (line {line}, column {column})",
+            line,
+            column
+        ))
+    })?;
+    let Value::Object(body) = value else {
+        return Err(Refusal::malformed(ctx_types::phrase!("the body is not a JSON object")));
+    };
+    match dialect {
+        Dialect::Anthropic => anthropic::read(body),
+        Dialect::Gemini => gemini::read(body),
+        Dialect::OpenaiResponses => openai_responses::read(body),
+        _ => openai_chat::read(body),
+    }
+}
+
+/// Writes a whole answer.
+pub(crate) fn write(dialect: Dialect, label: &Label, answer: &Answer) -> Value {
+    match dialect {
+        Dialect::Anthropic => anthropic::write(label, answer),
+        Dialect::Gemini => gemini::write(label, answer),
+        Dialect::OpenaiResponses => openai_responses::write(label, answer),
+        _ => openai_chat::write(label, answer),
+    }
+}
+
+/// Writes an error; `kind` and `status` say of which sort it is.
+pub(crate) fn write_error(dialect: Dialect, refusal: &Refusal, message: &str) -> Value {
+    match dialect {
+        Dialect::Anthropic => anthropic::write_error(refusal, message),
+        Dialect::Gemini => gemini::write_error(refusal, message),
+        _ => openai_chat::write_error(refusal, message),
+    }
+}
+
+/// Writes the tool choice as a provider takes it, under the name of the parameter.
+pub(crate) fn write_choice(dialect: Dialect, choice: &ToolChoice) -> (&'static str, Value) {
+    match dialect {
+        Dialect::Anthropic => ("tool_choice", anthropic::choice(choice)),
+        Dialect::Gemini => ("toolConfig", gemini::choice(choice)),
+        Dialect::OpenaiResponses => ("tool_choice", openai_responses::choice(choice)),
+        _ => ("tool_choice", openai_chat::choice(choice)),
+    }
+}
+
+/// Writes an answer piece by piece, as server-sent events.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    dialect: Dialect,
+    label: Label,
+    wants_usage: bool,
+    /// The part that is open.
+    open: Option<Part>,
+    /// How many parts there were, the open one included.
+    parts: usize,
+    /// How many events there were.
+    events: u64,
+    /// The words so far, where the dialect says them again at the end.
+    text: String,
+    reasoning: String,
+}
+
+/// What comes piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Text,
+    Reasoning,
+}
+
+impl Pieces {
+    pub(crate) fn new(dialect: Dialect, label: Label, wants_usage: bool) -> Self {
+        let (text, reasoning) = (String::new(), String::new());
+        Self { dialect, label, wants_usage, open: None, parts: 0, events: 0, text, reasoning }
+    }
+
+    /// Writes what stands before the first piece.
+    pub(crate) fn begin(&mut self) -> Vec<u8> {
+        match self.dialect {
+            Dialect::Anthropic => anthropic::begin(self),
+            Dialect::Gemini => Vec::new(),
+            Dialect::OpenaiResponses => openai_responses::begin(self),
+            _ => openai_chat::begin(self),
+        }
+    }
+
+    /// Writes a piece; calls are written whole, at the end.
+    pub(crate) fn piece(&mut self, delta: &Delta) -> Vec<u8> {
+        let (part, text) = match delta {
+            Delta::Text(text) => (Part::Text, text),
+            Delta::Reasoning(text) => (Part::Reasoning, text),
+            _ => return Vec::new(),
+        };
+        match self.dialect {
+            Dialect::Anthropic => anthropic::piece(self, part, text),
+            Dialect::Gemini => gemini::piece(self, part, text),
+            Dialect::OpenaiResponses => openai_responses::piece(self, part, text),
+            _ => openai_chat::piece(self, part, text),
+        }
+    }
+
+    /// Writes the end of an answer, with its calls; words that came in no piece are written too.
+    pub(crate) fn end(&mut self, answer: &Answer) -> Vec<u8> {
+        let mut written = Vec::new();
+        if self.parts == 0 && !answer.text.is_empty() {
+            written = self.piece(&Delta::Text(answer.text.clone()));
+        }
+        written.extend(match self.dialect {
+            Dialect::Anthropic => anthropic::end(self, answer),
+            Dialect::Gemini => gemini::end(self, answer),
+            Dialect::OpenaiResponses => openai_responses::end(self, answer),
+            _ => openai_chat::end(self, answer),
+        });
+        written
+    }
+
+    /// Writes that nothing more comes, and why.
+    pub(crate) fn broken(&mut self, refusal: &Refusal, message: &Phrase) -> Vec<u8> {
+        let error = write_error(self.dialect, refusal, &message.to_string());
+        match self.dialect {
+            Dialect::Anthropic => sse::named("error", &error),
+            Dialect::OpenaiResponses => openai_responses::broken(self, refusal, &message.to_string()),
+            _ => sse::data(&error),
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Anthropic's messages.
+
+use std::sync::Arc;
+
+use ctx_types::{ContentPart, Node, Role, StoredToolCall, phrase};
+use ctx_wire::Finish;
+use serde_json::{Map, Value, json};
+
+use super::reading::{
+    self, MAX_MESSAGES, arguments, call, content, flag, joined, node, objects, rename, text, wrong,
+};
+use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, sse};
+use crate::refusal::Refusal;
+
+/// What chat completions call the parameters.
+const NAMES: &[(&str, &str)] = &[
+    ("max_tokens", "max_tokens"),
+    ("stop_sequences", "stop"),
+    ("temperature", "temperature"),
+    ("top_p", "top_p"),
+    ("top_k", "top_k"),
+];
+
+/// Reads a request.
+pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
+    let model = text(body.shift_remove("model").as_ref(), "model")?;
+    let mut reading = Reading::default();
+    if let Some(system) = body.shift_remove("system").filter(|system| !system.is_null()) {
+        reading.nodes.push(node(Role::System, content(Some(system), &["text"], "system")?));
+    }
+    for (index, message) in
+        reading::messages(body.shift_remove("messages"), "messages")?.into_iter().enumerate()
+    {
+        reading.message(message, &format!("messages[{index}]"))?;
+    }
+    let tools = reading::tools(body.shift_remove("tools"))?;
+    let choice = body.shift_remove("tool_choice").unwrap_or_default();
+    let mut parameters = Map::new();
+    if choice.get("disable_parallel_tool_use") == Some(&Value::Bool(true)) {
+        parameters.insert("parallel_tool_calls".to_owned(), Value::Bool(false));
+    }
+    rename(&mut body, &mut parameters, NAMES);
+    let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
+    let conversation = reading::conversation(body.shift_remove("metadata").as_ref())?;
+    body.retain(|_, value| !value.is_null());
+    Ok(Asked {
+        model,
+        messages: reading.nodes,
+        tools,
+        tool_choice: read_choice(&choice)?,
+        parameters,
+        own: body,
+        streams,
+        conversation,
+        lost: reading.lost,
+        ..Asked::default()
+    })
+}
+
+/// Messages while they are read.
+#[derive(Default)]
+struct Reading {
+    nodes: Vec<Node>,
+    lost: Vec<String>,
+}
+
+impl Reading {
+    /// Reads a message; results of tools become messages of their own, before the words that stand beside them.
+    fn message(&mut self, mut message: Map<String, Value>, place: &str) -> Result<(), Refusal> {
+        let role = match text(message.get("role"), &format!("{place}.role"))?.as_str() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            _ => return Err(wrong(&format!("{place}.role"), &phrase!("`user` or `assistant`"))),
+        };
+        let place = format!("{place}.content");
+        let blocks = match message.shift_remove("content") {
+            Some(Value::String(said)) => {
+                self.nodes.push(Node::new(role, said));
+                return Ok(());
+            }
+            Some(list @ Value::Array(_)) => objects(list, &place, MAX_MESSAGES)?,
+            _ => return Err(wrong(&place, &phrase!("a text or a list of blocks"))),
+        };
+        let (mut parts, mut calls, mut thoughts, mut has_results) =
+            (Vec::new(), Vec::new(), Vec::new(), false);
+        for (index, block) in blocks.into_iter().enumerate() {
+            let place = format!("{place}[{index}]");
+            if block.contains_key("cache_control") {
+                self.lost.push(format!("{place}.cache_control"));
+            }
+            match text(block.get("type"), &format!("{place}.type"))?.as_str() {
+                "text" => {
+                    let said = text(block.get("text"), &format!("{place}.text"))?;
+                    parts.push(ContentPart::Text(said.into()));
+                }
+                "tool_use" => calls.push(tool_use(&block, &place)?),
+                "tool_result" => {
+                    has_results = true;
+                    self.nodes.push(tool_result(block, &place)?);
+                }
+                // Without its signature the provider refuses it.
+                "thinking" if block.get("signature").and_then(Value::as_str).is_none_or(str::is_empty) => {}
+                "thinking" | "redacted_thinking" => thoughts.push(Arc::new(Value::Object(block))),
+                _ => parts.push(ContentPart::Other(Value::Object(block).into())),
+            }
+        }
+        if parts.is_empty() && has_results {
+            return Ok(());
+        }
+        let mut node = node(role, joined(parts));
+        node.tool_calls = calls;
+        if !thoughts.is_empty() {
+            node.metadata.get_or_insert_default().reasoning_artifacts = thoughts;
+        }
+        self.nodes.push(node);
+        Ok(())
+    }
+}
+
+fn tool_use(block: &Map<String, Value>, place: &str) -> Result<StoredToolCall, Refusal> {
+    let input = block.get("input").filter(|input| input.is_object());
+    let input = input.ok_or_else(|| wrong(&format!("{place}.input"), &phrase!("an object")))?;
+    Ok(call(
+        text(block.get("id"), &format!("{place}.id"))?,
+        text(block.get("name"), &format!("{place}.name"))?,
+        input.to_string(),
+    ))
+}
+
+fn tool_result(mut block: Map<String, Value>, place: &str) -> Result<Node, Refusal> {
+    let id = text(block.get("tool_use_id"), &format!("{place}.tool_use_id"))?;
+    let said = content(block.shift_remove("content"), &["text"], &format!("{place}.content"))?;
+    let mut node = node(Role::Tool, said);
+    node.tool_call_id = Some(id.into());
+    if flag(block.get("is_error"), &format!("{place}.is_error"))? {
+        node.metadata.get_or_insert_default().kept.set("isError", Value::Bool(true));
+    }
+    Ok(node)
+}
+
+fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal> {
+    if choice.is_null() {
+        return Ok(None);
+    }
+    Ok(Some(match text(choice.get("type"), "tool_choice.type")?.as_str() {
+        "auto" => ToolChoice::Auto,
+        "any" => ToolChoice::Any,
+        "none" => ToolChoice::None,
+        "tool" => ToolChoice::Tool(text(choice.get("name"), "tool_choice.name")?),
+        _ => return Err(wrong("tool_choice.type", &phrase!("`auto`, `any`, `tool` or `none`"))),
+    }))
+}
+
+/// Writes which tool must be called.
+pub(super) fn choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto => json!({ "type": "auto" }),
+        ToolChoice::None => json!({ "type": "none" }),
+        ToolChoice::Any => json!({ "type": "any" }),
+        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
+    }
+}
+
+/// Writes a whole answer.
+pub(super) fn write(label: &Label, answer: &Answer) -> Value {
+    let mut content = thoughts(answer);
+    if !answer.text.is_empty() {
+        content.push(json!({ "type": "text", "text": answer.text }));
+    }
+    content.extend(answer.calls.iter().map(
+        |call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.arguments) }),
+    ));
+    json!({
+        "id": format!("msg_{}", label.id), "type": "message", "role": "assistant", "model": label.model,
+        "content": content, "stop_reason": reason(answer), "stop_sequence": null, "usage": usage(answer),
+    })
+}
+
+/// What the model thought: as it was signed, or else its words.
+fn thoughts(answer: &Answer) -> Vec<Value> {
+    let Some(reasoning) = &answer.reasoning else { return Vec::new() };
+    let is_own = |artifact: &&Arc<Value>| {
+        let kind = artifact.get("type").and_then(Value::as_str);
+        matches!(kind, Some("thinking" | "redacted_thinking"))
+    };
+    let signed: Vec<Value> =
+        reasoning.artifacts.iter().filter(is_own).map(|artifact| (**artifact).clone()).collect();
+    match &reasoning.text {
+        Some(text) if signed.is_empty() => {
+            vec![json!({ "type": "thinking", "thinking": text.as_str(), "signature": "" })]
+        }
+        _ => signed,
+    }
+}
+
+fn reason(answer: &Answer) -> &'static str {
+    match answer.finish {
+        Finish::Length => "max_tokens",
+        Finish::Refused => "refusal",
+        _ if !answer.calls.is_empty() => "tool_use",
+        _ => "end_turn",
+    }
+}
+
+/// The provider counts what came from its cache apart.
+fn usage(answer: &Answer) -> Value {
+    let (usage, cached) = (answer.usage, answer.usage.cached.unwrap_or(0));
+    json!({
+        "input_tokens": usage.input.saturating_sub(cached), "output_tokens": usage.output,
+        "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0,
+    })
+}
+
+/// Writes an error.
+pub(super) fn write_error(refusal: &Refusal, message: &str) -> Value {
+    json!({ "type": "error", "error": { "type": refusal.anthropic(), "message": message } })
+}
+
+pub(super) fn begin(pieces: &Pieces) -> Vec<u8> {
+    let label = &pieces.label;
+    let message = json!({
+        "id": format!("msg_{}", label.id), "type": "message", "role": "assistant", "model": label.model,
+        "content": [], "stop_reason": null, "stop_sequence": null,
+        "usage": { "input_tokens": 0, "output_tokens": 0 },
+    });
+    sse::named("message_start", &json!({ "type": "message_start", "message": message }))
+}
+
+fn opened(pieces: &mut Pieces, block: &Value) -> Vec<u8> {
+    let index = pieces.parts;
+    pieces.parts += 1;
+    let event = json!({ "type": "content_block_start", "index": index, "content_block": block });
+    sse::named("content_block_start", &event)
+}
+
+fn delta(pieces: &Pieces, delta: &Value) -> Vec<u8> {
+    let event = json!({ "type": "content_block_delta", "index": pieces.parts - 1, "delta": delta });
+    sse::named("content_block_delta", &event)
+}
+
+fn closed(pieces: &Pieces) -> Vec<u8> {
+    let event = json!({ "type": "content_block_stop", "index": pieces.parts - 1 });
+    sse::named("content_block_stop", &event)
+}
+
+pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
+    let mut written = Vec::new();
+    if pieces.open != Some(part) {
+        if pieces.open.is_some() {
+            written.extend(closed(pieces));
+        }
+        pieces.open = Some(part);
+        let block = match part {
+            Part::Text => json!({ "type": "text", "text": "" }),
+            Part::Reasoning => json!({ "type": "thinking", "thinking": "", "signature": "" }),
+        };
+        written.extend(opened(pieces, &block));
+    }
+    let piece = match part {
+        Part::Text => json!({ "type": "text_delta", "text": text }),
+        Part::Reasoning => json!({ "type": "thinking_delta", "thinking": text }),
+    };
+    written.extend(delta(pieces, &piece));
+    written
+}
+
+pub(super) fn end(pieces: &mut Pieces, answer: &Answer) -> Vec<u8> {
+    let mut written = if pieces.open.take().is_some() { closed(pieces) } else { Vec::new() };
+    for call in &answer.calls {
+        let block = json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": {} });
+        written.extend(opened(pieces, &block));
+        let input = arguments(&call.arguments).to_string();
+        written.extend(delta(pieces, &json!({ "type": "input_json_delta", "partial_json": input })));
+        written.extend(closed(pieces));
+    }
+    let delta = json!({ "stop_reason": reason(answer), "stop_sequence": null });
+    let event = json!({ "type": "message_delta", "delta": delta, "usage": usage(answer) });
+    written.extend(sse::named("message_delta", &event));
+    written.extend(sse::named("message_stop", &json!({ "type": "message_stop" })));
+    written
+}

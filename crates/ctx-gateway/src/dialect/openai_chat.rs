@@ -1,0 +1,212 @@
+//! Chat completions.
+
+use ctx_types::{Node, Role, StoredToolCall, excerpt, phrase};
+use serde_json::{Map, Value, json};
+
+use super::reading::{self, call, content, flag, maybe_text, node, objects, text, wrong};
+use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, sse};
+use crate::refusal::Refusal;
+
+/// How many calls a message may have.
+const MAX_CALLS: usize = 1_000;
+
+/// Reads a request.
+pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
+    let model = text(body.shift_remove("model").as_ref(), "model")?;
+    let messages = reading::messages(body.shift_remove("messages"), "messages")?;
+    let messages = messages.into_iter().enumerate().map(message).collect::<Result<_, _>>()?;
+    let tools = reading::tools(body.shift_remove("tools"))?;
+    let tool_choice = body.shift_remove("tool_choice").map(|choice| read_choice(&choice)).transpose()?;
+    let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
+    let options = body.shift_remove("stream_options").unwrap_or_default();
+    let wants_usage = flag(options.get("include_usage"), "stream_options.include_usage")?;
+    if body.shift_remove("n").is_some_and(|n| n != 1 && !n.is_null()) {
+        return Err(wrong("n", &phrase!("1")));
+    }
+    let conversation = reading::conversation(body.shift_remove("metadata").as_ref())?;
+    let mut lost = Vec::new();
+    for key in ["functions", "function_call", "audio", "modalities", "prediction", "store"] {
+        lost.extend(body.shift_remove(key).filter(|value| !value.is_null()).map(|_| key.to_owned()));
+    }
+    body.retain(|_, value| !value.is_null());
+    Ok(Asked {
+        model,
+        messages,
+        tools,
+        tool_choice: tool_choice.flatten(),
+        parameters: body,
+        streams,
+        wants_usage,
+        conversation,
+        lost,
+        ..Asked::default()
+    })
+}
+
+fn message((index, mut message): (usize, Map<String, Value>)) -> Result<Node, Refusal> {
+    let place = format!("messages[{index}]");
+    let given = text(message.get("role"), &format!("{place}.role"))?;
+    let role = Role::parse(&given).ok_or_else(|| {
+        let words = phrase!("`system`, `developer`, `user`, `assistant` or `tool`");
+        wrong(&format!("{place}.role"), &words)
+    })?;
+    let said = content(message.shift_remove("content"), &["text", "refusal"], &format!("{place}.content"))?;
+    let mut node = node(role, said);
+    node.name = maybe_text(message.get("name"), &format!("{place}.name"))?.map(Into::into);
+    match role {
+        Role::Assistant => {
+            let given = message.shift_remove("tool_calls").filter(|calls| !calls.is_null());
+            let calls = given.map(|calls| calls_of(calls, &format!("{place}.tool_calls"))).transpose()?;
+            node.tool_calls = calls.unwrap_or_default();
+            let thought =
+                maybe_text(message.get("reasoning_content"), &format!("{place}.reasoning_content"))?;
+            if let Some(thought) = thought.filter(|thought| !thought.is_empty()) {
+                node.metadata.get_or_insert_default().reasoning_content = Some(thought.into());
+            }
+        }
+        Role::Tool => {
+            let id = text(message.get("tool_call_id"), &format!("{place}.tool_call_id"))?;
+            node.tool_call_id = Some(id.into());
+        }
+        _ => {}
+    }
+    Ok(node)
+}
+
+fn calls_of(calls: Value, place: &str) -> Result<Vec<StoredToolCall>, Refusal> {
+    let read = |(index, given): (usize, Map<String, Value>)| {
+        let place = format!("{place}[{index}]");
+        let function = given.get("function").unwrap_or(&Value::Null);
+        Ok(call(
+            text(given.get("id"), &format!("{place}.id"))?,
+            text(function.get("name"), &format!("{place}.function.name"))?,
+            text(function.get("arguments"), &format!("{place}.function.arguments"))?,
+        ))
+    };
+    objects(calls, place, MAX_CALLS)?.into_iter().enumerate().map(read).collect()
+}
+
+/// Reads which tool must be called, as chat completions and responses say it.
+pub(super) fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal> {
+    let name = choice.pointer("/function/name").or_else(|| choice.get("name"));
+    Ok(Some(match (choice, name) {
+        (Value::Null, _) => return Ok(None),
+        (Value::String(word), _) => match word.as_str() {
+            "auto" => ToolChoice::Auto,
+            "none" => ToolChoice::None,
+            "required" => ToolChoice::Any,
+            word => {
+                let text = phrase!("`tool_choice` cannot be `{word}`", word = excerpt(word));
+                return Err(Refusal::malformed(text).at("tool_choice"));
+            }
+        },
+        (_, Some(Value::String(name))) => ToolChoice::Tool(name.clone()),
+        _ => return Err(wrong("tool_choice", &phrase!("`auto`, `none`, `required` or a function"))),
+    }))
+}
+
+/// Writes which tool must be called.
+pub(super) fn choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto => json!("auto"),
+        ToolChoice::None => json!("none"),
+        ToolChoice::Any => json!("required"),
+        ToolChoice::Tool(name) => json!({ "type": "function", "function": { "name": name } }),
+    }
+}
+
+/// Writes a whole answer.
+pub(super) fn write(label: &Label, answer: &Answer) -> Value {
+    let content = if answer.text.is_empty() && !answer.calls.is_empty() {
+        Value::Null
+    } else {
+        answer.text.as_str().into()
+    };
+    let mut message = json!({ "role": "assistant", "content": content, "refusal": null });
+    if let Some(thought) = answer.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
+        message["reasoning_content"] = thought.as_str().into();
+    }
+    if !answer.calls.is_empty() {
+        message["tool_calls"] = calls(answer, false);
+    }
+    json!({
+        "id": format!("chatcmpl-{}", label.id), "object": "chat.completion", "created": label.created,
+        "model": label.model,
+        "choices": [{ "index": 0, "message": message, "logprobs": null, "finish_reason": reason(answer) }],
+        "usage": usage(answer),
+    })
+}
+
+fn calls(answer: &Answer, has_index: bool) -> Value {
+    let calls = answer.calls.iter().enumerate().map(|(index, call)| {
+        let function = json!({ "name": call.name, "arguments": call.arguments.as_str() });
+        match has_index {
+            true => json!({ "index": index, "id": call.id, "type": "function", "function": function }),
+            false => json!({ "id": call.id, "type": "function", "function": function }),
+        }
+    });
+    calls.collect()
+}
+
+fn reason(answer: &Answer) -> &str {
+    match &answer.finish {
+        ctx_wire::Finish::Refused => "content_filter",
+        ctx_wire::Finish::Length => "length",
+        _ if !answer.calls.is_empty() => "tool_calls",
+        _ => "stop",
+    }
+}
+
+fn usage(answer: &Answer) -> Value {
+    let usage = answer.usage;
+    json!({
+        "prompt_tokens": usage.input, "completion_tokens": usage.output,
+        "total_tokens": usage.input.saturating_add(usage.output),
+        "prompt_tokens_details": { "cached_tokens": usage.cached.unwrap_or(0) },
+    })
+}
+
+/// Writes an error.
+pub(super) fn write_error(refusal: &Refusal, message: &str) -> Value {
+    let (kind, code) = refusal.openai();
+    json!({ "error": { "message": message, "type": kind, "param": refusal.place, "code": code } })
+}
+
+fn chunk(pieces: &Pieces, delta: &Value, reason: Option<&str>) -> Vec<u8> {
+    let label = &pieces.label;
+    sse::data(&json!({
+        "id": format!("chatcmpl-{}", label.id), "object": "chat.completion.chunk", "created": label.created,
+        "model": label.model,
+        "choices": [{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": reason }],
+    }))
+}
+
+pub(super) fn begin(pieces: &Pieces) -> Vec<u8> {
+    chunk(pieces, &json!({ "role": "assistant", "content": "" }), None)
+}
+
+pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
+    pieces.parts = 1;
+    let key = match part {
+        Part::Text => "content",
+        Part::Reasoning => "reasoning_content",
+    };
+    chunk(pieces, &json!({ key: text }), None)
+}
+
+pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
+    let mut written = Vec::new();
+    if !answer.calls.is_empty() {
+        written.extend(chunk(pieces, &json!({ "tool_calls": calls(answer, true) }), None));
+    }
+    written.extend(chunk(pieces, &json!({}), Some(reason(answer))));
+    if pieces.wants_usage {
+        let label = &pieces.label;
+        written.extend(sse::data(&json!({
+            "id": format!("chatcmpl-{}", label.id), "object": "chat.completion.chunk",
+            "created": label.created, "model": label.model, "choices": [], "usage": usage(answer),
+        })));
+    }
+    written.extend(b"data: [DONE]\n\n");
+    written
+}

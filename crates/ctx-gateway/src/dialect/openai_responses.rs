@@ -1,0 +1,380 @@
+//! OpenAI's responses.
+
+use std::sync::Arc;
+
+use ctx_types::{Node, NodeMetadata, Role, excerpt, phrase};
+use ctx_wire::Finish;
+use serde_json::{Map, Value, json};
+
+use super::reading::{
+    self, MAX_MESSAGES, call, content, flag, maybe_text, node, objects, rename, text, wrong,
+};
+use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, openai_chat, sse};
+use crate::refusal::Refusal;
+
+/// The parts of content that are texts.
+const TEXTS: [&str; 4] = ["input_text", "output_text", "text", "refusal"];
+
+/// Reads a request.
+pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
+    let model = text(body.shift_remove("model").as_ref(), "model")?;
+    if body.shift_remove("previous_response_id").is_some_and(|id| !id.is_null()) {
+        let text = phrase!(
+            "`previous_response_id` is not supported; name a `conversation`, or send all of the input"
+        );
+        return Err(Refusal::malformed(text).at("previous_response_id"));
+    }
+    let mut nodes = Vec::new();
+    if let Some(instructions) = maybe_text(body.shift_remove("instructions").as_ref(), "instructions")? {
+        nodes.push(Node::new(Role::System, instructions));
+    }
+    match body.shift_remove("input") {
+        Some(Value::String(input)) => nodes.push(Node::new(Role::User, input)),
+        Some(list @ Value::Array(_)) => {
+            for (index, given) in objects(list, "input", MAX_MESSAGES)?.into_iter().enumerate() {
+                item(&mut nodes, given, &format!("input[{index}]"))?;
+            }
+        }
+        _ => return Err(wrong("input", &phrase!("a text or a list of items"))),
+    }
+    if nodes.is_empty() {
+        return Err(wrong("input", &phrase!("a list with at least one message")));
+    }
+    let tools = reading::tools(body.shift_remove("tools"))?;
+    let choice = body.shift_remove("tool_choice").unwrap_or_default();
+    let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
+    let (mut parameters, mut lost) = (Map::new(), Vec::new());
+    form(&mut body, &mut parameters);
+    rename(
+        &mut body,
+        &mut parameters,
+        &[
+            ("max_output_tokens", "max_tokens"),
+            ("temperature", "temperature"),
+            ("top_p", "top_p"),
+            ("parallel_tool_calls", "parallel_tool_calls"),
+        ],
+    );
+    let conversation = named(&mut body)?;
+    for key in ["store", "background", "include", "stream_options"] {
+        let is_said = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+        lost.extend(body.shift_remove(key).filter(is_said).map(|_| key.to_owned()));
+    }
+    body.retain(|_, value| !value.is_null());
+    Ok(Asked {
+        model,
+        messages: nodes,
+        tools,
+        tool_choice: openai_chat::read_choice(&choice)?,
+        parameters,
+        own: body,
+        streams,
+        conversation,
+        lost,
+        ..Asked::default()
+    })
+}
+
+/// The conversation, as this dialect names it, or as all do.
+fn named(body: &mut Map<String, Value>) -> Result<Option<String>, Refusal> {
+    let metadata = reading::conversation(body.shift_remove("metadata").as_ref())?;
+    let own = match body.shift_remove("conversation") {
+        Some(Value::Object(conversation)) => Some(text(conversation.get("id"), "conversation.id")?),
+        other => maybe_text(other.as_ref(), "conversation")?,
+    };
+    Ok(own.or(metadata))
+}
+
+/// The form of the answer and how hard to think, by the names of chat completions.
+fn form(body: &mut Map<String, Value>, parameters: &mut Map<String, Value>) {
+    if let Some(effort) = body.get("reasoning").and_then(|reasoning| reasoning.get("effort")).cloned()
+        && !effort.is_null()
+    {
+        body.shift_remove("reasoning");
+        parameters.insert("reasoning_effort".to_owned(), effort);
+    }
+    let format = body.get("text").and_then(|text| text.get("format")).cloned();
+    let format = match format {
+        Some(Value::Object(mut format)) => match format.get("type").and_then(Value::as_str) {
+            Some("json_schema") => {
+                format.shift_remove("type");
+                json!({ "type": "json_schema", "json_schema": format })
+            }
+            Some("json_object") => Value::Object(format),
+            _ => return,
+        },
+        _ => return,
+    };
+    body.shift_remove("text");
+    parameters.insert("response_format".to_owned(), format);
+}
+
+/// Reads an item; calls join the assistant's message before them.
+fn item(nodes: &mut Vec<Node>, mut item: Map<String, Value>, place: &str) -> Result<(), Refusal> {
+    let kind = maybe_text(item.get("type"), &format!("{place}.type"))?;
+    match kind.as_deref().unwrap_or("message") {
+        "message" => {
+            let given = text(item.get("role"), &format!("{place}.role"))?;
+            let role = Role::parse(&given).filter(|role| *role != Role::Tool).ok_or_else(|| {
+                wrong(&format!("{place}.role"), &phrase!("`system`, `developer`, `user` or `assistant`"))
+            })?;
+            let said = content(item.shift_remove("content"), &TEXTS, &format!("{place}.content"))?;
+            match nodes.last_mut().filter(|_| role == Role::Assistant).filter(|last| is_thought(last)) {
+                Some(last) => last.content = Some(said),
+                None => nodes.push(node(role, said)),
+            }
+        }
+        "function_call" => {
+            let call = call(
+                text(item.get("call_id"), &format!("{place}.call_id"))?,
+                text(item.get("name"), &format!("{place}.name"))?,
+                text(item.get("arguments"), &format!("{place}.arguments"))?,
+            );
+            assistant(nodes).tool_calls.push(call);
+        }
+        "function_call_output" => {
+            let id = text(item.get("call_id"), &format!("{place}.call_id"))?;
+            let mut result =
+                node(Role::Tool, content(item.shift_remove("output"), &TEXTS, &format!("{place}.output"))?);
+            result.tool_call_id = Some(id.into());
+            nodes.push(result);
+        }
+        "reasoning" => {
+            let mut thought = Node::new(Role::Assistant, "");
+            let artifact = Arc::new(Value::Object(item));
+            thought.metadata = Some(Box::new(NodeMetadata {
+                reasoning_artifacts: vec![artifact],
+                ..NodeMetadata::default()
+            }));
+            nodes.push(thought);
+        }
+        kind => {
+            let text = phrase!(
+                "`{place}` has the type `{kind}`, which is not supported",
+                place,
+                kind = excerpt(kind)
+            );
+            return Err(Refusal::malformed(text).at(place));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a message is reasoning that waits for its words.
+fn is_thought(node: &Node) -> bool {
+    node.role == Some(Role::Assistant)
+        && node.tool_calls.is_empty()
+        && node.metadata.is_some()
+        && node.content.as_ref().is_none_or(ctx_types::Content::is_empty)
+}
+
+/// The assistant's message that calls belong to.
+fn assistant(nodes: &mut Vec<Node>) -> &mut Node {
+    let needs_one = nodes.last().is_none_or(|last| last.role != Some(Role::Assistant));
+    if needs_one {
+        nodes.push(Node::new(Role::Assistant, ""));
+    }
+    let last = nodes.len() - 1;
+    &mut nodes[last]
+}
+
+/// Writes which tool must be called.
+pub(super) fn choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Tool(name) => json!({ "type": "function", "name": name }),
+        other => openai_chat::choice(other),
+    }
+}
+
+/// Writes a whole answer.
+pub(super) fn write(label: &Label, answer: &Answer) -> Value {
+    response(label, answer.status(), &output(label, answer), Some(answer))
+}
+
+impl Answer {
+    fn status(&self) -> &'static str {
+        if self.finish == Finish::Length { "incomplete" } else { "completed" }
+    }
+}
+
+fn output(label: &Label, answer: &Answer) -> Vec<Value> {
+    let mut output: Vec<Value> = Vec::new();
+    if let Some(reasoning) = &answer.reasoning {
+        let own = |artifact: &&Arc<Value>| artifact.get("type").and_then(Value::as_str) == Some("reasoning");
+        output.extend(reasoning.artifacts.iter().filter(own).map(|artifact| (**artifact).clone()));
+        if let (true, Some(text)) = (output.is_empty(), &reasoning.text) {
+            output.push(thought(label, text.as_str()));
+        }
+    }
+    if !answer.text.is_empty() || answer.calls.is_empty() {
+        output.push(message(label, &answer.text, "completed"));
+    }
+    output.extend((0..answer.calls.len()).map(|index| function_call(label, answer, index)));
+    output
+}
+
+fn thought(label: &Label, text: &str) -> Value {
+    json!({ "type": "reasoning", "id": format!("rs_{}", label.id), "summary": [{ "type": "summary_text", "text": text }] })
+}
+
+fn message(label: &Label, text: &str, status: &str) -> Value {
+    json!({
+        "type": "message", "id": format!("msg_{}", label.id), "status": status, "role": "assistant",
+        "content": [{ "type": "output_text", "text": text, "annotations": [] }],
+    })
+}
+
+fn function_call(label: &Label, answer: &Answer, index: usize) -> Value {
+    let call = &answer.calls[index];
+    json!({
+        "type": "function_call", "id": format!("fc_{}_{index}", label.id), "call_id": call.id, "name": call.name,
+        "arguments": call.arguments.as_str(), "status": "completed",
+    })
+}
+
+fn response(label: &Label, status: &str, output: &[Value], answer: Option<&Answer>) -> Value {
+    let usage = answer.map(|answer| {
+        let usage = answer.usage;
+        json!({
+            "input_tokens": usage.input, "input_tokens_details": { "cached_tokens": usage.cached.unwrap_or(0) },
+            "output_tokens": usage.output, "output_tokens_details": { "reasoning_tokens": 0 },
+            "total_tokens": usage.input.saturating_add(usage.output),
+        })
+    });
+    let incomplete = (status == "incomplete").then(|| json!({ "reason": "max_output_tokens" }));
+    json!({
+        "id": format!("resp_{}", label.id), "object": "response", "created_at": label.created, "status": status,
+        "error": null, "incomplete_details": incomplete, "instructions": null, "metadata": {},
+        "model": label.model, "output": output, "parallel_tool_calls": true, "temperature": null,
+        "tool_choice": "auto", "tools": [], "top_p": null, "usage": usage,
+    })
+}
+
+/// Writes an event with its number.
+fn event(pieces: &mut Pieces, kind: &str, fields: Value) -> Vec<u8> {
+    let mut event = json!({ "type": kind, "sequence_number": pieces.events });
+    if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
+        event.extend(fields);
+    }
+    pieces.events += 1;
+    sse::named(kind, &event)
+}
+
+pub(super) fn begin(pieces: &mut Pieces) -> Vec<u8> {
+    let begun = response(&pieces.label, "in_progress", &[], None);
+    let mut written = event(pieces, "response.created", json!({ "response": begun }));
+    written.extend(event(pieces, "response.in_progress", json!({ "response": begun })));
+    written
+}
+
+pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
+    let mut written = Vec::new();
+    if pieces.open != Some(part) {
+        written.extend(close(pieces));
+        pieces.open = Some(part);
+        pieces.parts += 1;
+        written.extend(open(pieces, part));
+    }
+    let index = pieces.parts - 1;
+    match part {
+        Part::Text => {
+            pieces.text += text;
+            let fields = json!({ "item_id": format!("msg_{}", pieces.label.id), "output_index": index,
+                "content_index": 0, "delta": text, "logprobs": [] });
+            written.extend(event(pieces, "response.output_text.delta", fields));
+        }
+        Part::Reasoning => {
+            pieces.reasoning += text;
+            let fields = json!({ "item_id": format!("rs_{}", pieces.label.id), "output_index": index,
+                "summary_index": 0, "delta": text });
+            written.extend(event(pieces, "response.reasoning_summary_text.delta", fields));
+        }
+    }
+    written
+}
+
+fn open(pieces: &mut Pieces, part: Part) -> Vec<u8> {
+    let index = pieces.parts - 1;
+    match part {
+        Part::Text => {
+            pieces.text.clear();
+            let id = format!("msg_{}", pieces.label.id);
+            let item = json!({ "type": "message", "id": id, "status": "in_progress", "role": "assistant", "content": [] });
+            let mut written =
+                event(pieces, "response.output_item.added", json!({ "output_index": index, "item": item }));
+            let part = json!({ "type": "output_text", "text": "", "annotations": [] });
+            let fields = json!({ "item_id": id, "output_index": index, "content_index": 0, "part": part });
+            written.extend(event(pieces, "response.content_part.added", fields));
+            written
+        }
+        Part::Reasoning => {
+            pieces.reasoning.clear();
+            let item = json!({ "type": "reasoning", "id": format!("rs_{}", pieces.label.id), "summary": [] });
+            event(pieces, "response.output_item.added", json!({ "output_index": index, "item": item }))
+        }
+    }
+}
+
+fn close(pieces: &mut Pieces) -> Vec<u8> {
+    let Some(part) = pieces.open.take() else { return Vec::new() };
+    let index = pieces.parts - 1;
+    match part {
+        Part::Text => {
+            let id = format!("msg_{}", pieces.label.id);
+            let item = message(&pieces.label, &pieces.text, "completed");
+            let part = item["content"][0].clone();
+            let fields = json!({ "item_id": id, "output_index": index, "content_index": 0, "text": pieces.text, "logprobs": [] });
+            let mut written = event(pieces, "response.output_text.done", fields);
+            let fields = json!({ "item_id": id, "output_index": index, "content_index": 0, "part": part });
+            written.extend(event(pieces, "response.content_part.done", fields));
+            written.extend(event(
+                pieces,
+                "response.output_item.done",
+                json!({ "output_index": index, "item": item }),
+            ));
+            written
+        }
+        Part::Reasoning => {
+            let item = thought(&pieces.label, &pieces.reasoning);
+            event(pieces, "response.output_item.done", json!({ "output_index": index, "item": item }))
+        }
+    }
+}
+
+pub(super) fn end(pieces: &mut Pieces, answer: &Answer) -> Vec<u8> {
+    let mut written = close(pieces);
+    for index in 0..answer.calls.len() {
+        let (place, whole) = (pieces.parts, function_call(&pieces.label, answer, index));
+        pieces.parts += 1;
+        let mut begun = whole.clone();
+        (begun["arguments"], begun["status"]) = (json!(""), json!("in_progress"));
+        let arguments = whole["arguments"].clone();
+        let id = whole["id"].clone();
+        written.extend(event(
+            pieces,
+            "response.output_item.added",
+            json!({ "output_index": place, "item": begun }),
+        ));
+        let fields = json!({ "item_id": id, "output_index": place, "delta": arguments });
+        written.extend(event(pieces, "response.function_call_arguments.delta", fields));
+        let fields =
+            json!({ "item_id": id, "output_index": place, "name": whole["name"], "arguments": arguments });
+        written.extend(event(pieces, "response.function_call_arguments.done", fields));
+        written.extend(event(
+            pieces,
+            "response.output_item.done",
+            json!({ "output_index": place, "item": whole }),
+        ));
+    }
+    let whole = write(&pieces.label, answer);
+    let kind = format!("response.{}", answer.status());
+    written.extend(event(pieces, &kind, json!({ "response": whole })));
+    written
+}
+
+/// Writes that the answer failed.
+pub(super) fn broken(pieces: &mut Pieces, refusal: &Refusal, message: &str) -> Vec<u8> {
+    let mut failed = response(&pieces.label, "failed", &[], None);
+    failed["error"] = json!({ "code": refusal.openai().1, "message": message });
+    event(pieces, "response.failed", json!({ "response": failed }))
+}

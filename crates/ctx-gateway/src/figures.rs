@@ -1,0 +1,133 @@
+//! What is counted, for Prometheus.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ctx_wire::{Dialect, ReplyUsage};
+
+use crate::gateway::Server;
+
+/// The upper ends of the times that are told apart, in milliseconds.
+const BUCKETS: [u64; 10] = [1, 2, 5, 10, 25, 50, 100, 250, 1_000, 5_000];
+
+/// What was counted since the start.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    requests: [[AtomicU64; 6]; 5],
+    pub(crate) open_turns: AtomicU64,
+    pub(crate) open_streams: AtomicU64,
+    failed_turns: AtomicU64,
+    input_tokens: AtomicU64,
+    cached_tokens: AtomicU64,
+    output_tokens: AtomicU64,
+    /// How long it took until a request went to the provider.
+    ready: [AtomicU64; BUCKETS.len() + 1],
+    ready_micros: AtomicU64,
+}
+
+impl Figures {
+    /// Counts an answer.
+    pub(crate) fn answered(&self, dialect: Dialect, status: u16) {
+        let row = Dialect::ALL.iter().position(|known| *known == dialect).unwrap_or(0);
+        let class = usize::from(status / 100).min(5);
+        add(&self.requests[row][class], 1);
+    }
+
+    /// Counts the end of a turn.
+    pub(crate) fn ended(&self, usage: ReplyUsage, has_failed: bool) {
+        add(&self.input_tokens, usage.input);
+        add(&self.cached_tokens, usage.cached.unwrap_or(0));
+        add(&self.output_tokens, usage.output);
+        add(&self.failed_turns, u64::from(has_failed));
+    }
+
+    /// Counts how long it took until a request went to the provider.
+    pub(crate) fn ready_after(&self, took: Duration) {
+        let millis = took.as_secs_f64() * 1_000.0;
+        #[expect(clippy::cast_precision_loss, reason = "the ends of the buckets are small")]
+        let bucket = BUCKETS.iter().position(|end| millis <= *end as f64).unwrap_or(BUCKETS.len());
+        add(&self.ready[bucket], 1);
+        add(&self.ready_micros, u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// Writes everything in the text form of Prometheus.
+    pub(crate) fn to_text(&self) -> String {
+        let mut lines = vec![
+            "# HELP ctx_requests_total Answers by dialect and class of status.".to_owned(),
+            "# TYPE ctx_requests_total counter".to_owned(),
+        ];
+        for (dialect, row) in Dialect::ALL.iter().zip(&self.requests) {
+            for (class, count) in row.iter().enumerate() {
+                let count = get(count);
+                if count > 0 {
+                    lines.push(format!(
+                        "ctx_requests_total{{dialect=\"{dialect}\",status=\"{class}xx\"}} {count}"
+                    ));
+                }
+            }
+        }
+        let single = [
+            ("ctx_turns_open", "gauge", "Turns that are under way.", &self.open_turns),
+            ("ctx_streams_open", "gauge", "Streams that clients read.", &self.open_streams),
+            ("ctx_turns_failed_total", "counter", "Turns without an answer.", &self.failed_turns),
+            (
+                "ctx_input_tokens_total",
+                "counter",
+                "Tokens of requests, as providers count.",
+                &self.input_tokens,
+            ),
+            ("ctx_cached_tokens_total", "counter", "Those that came from a cache.", &self.cached_tokens),
+            ("ctx_output_tokens_total", "counter", "Tokens of answers.", &self.output_tokens),
+        ];
+        for (name, kind, help, value) in single {
+            lines.push(format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {}", get(value)));
+        }
+        self.write_ready(&mut lines);
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn write_ready(&self, lines: &mut Vec<String>) {
+        let name = "ctx_ready_seconds";
+        lines.push(format!("# HELP {name} Time from the request to the provider's first request."));
+        lines.push(format!("# TYPE {name} histogram"));
+        let mut sum = 0;
+        for (count, end) in self.ready.iter().zip(BUCKETS) {
+            sum += get(count);
+            let end = Duration::from_millis(end).as_secs_f64();
+            lines.push(format!("{name}_bucket{{le=\"{end}\"}} {sum}"));
+        }
+        sum += self.ready.last().map_or(0, get);
+        let total = Duration::from_micros(get(&self.ready_micros)).as_secs_f64();
+        lines.push(format!("{name}_bucket{{le=\"+Inf\"}} {sum}\n{name}_sum {total}\n{name}_count {sum}"));
+    }
+}
+
+fn add(counter: &AtomicU64, more: u64) {
+    counter.fetch_add(more, Ordering::Relaxed);
+}
+
+fn get(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+/// Something that is counted while it lasts.
+#[derive(Debug)]
+pub(crate) struct Lasting {
+    server: Arc<Server>,
+    which: fn(&Figures) -> &AtomicU64,
+}
+
+impl Lasting {
+    pub(crate) fn new(server: Arc<Server>, which: fn(&Figures) -> &AtomicU64) -> Self {
+        add(which(&server.figures), 1);
+        Self { server, which }
+    }
+}
+
+impl Drop for Lasting {
+    fn drop(&mut self) {
+        (self.which)(&self.server.figures).fetch_sub(1, Ordering::Relaxed);
+    }
+}

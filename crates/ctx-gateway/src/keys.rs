@@ -1,0 +1,308 @@
+//! The keys of clients: a file has their hashes, and what each may do.
+
+use std::path::Path;
+
+use axum::http::{HeaderMap, HeaderName, header};
+use ctx_project::ProjectError;
+use ctx_project::error::Result;
+use ctx_project::files::{self, Existing, FilesRead};
+use ctx_types::{Phrase, excerpt, phrase};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::refusal::{Kind, Refusal};
+
+/// How many keys there may be.
+const MAX_KEYS: usize = 10_000;
+
+/// Whose conversations those are that begin without a key.
+const LOCAL: &str = "local";
+
+/// What every key begins with.
+const PREFIX: &str = "ctx-";
+
+/// The file of the keys of clients.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeyFile {
+    /// The keys, in the order in which they were made.
+    pub keys: Vec<KeyEntry>,
+}
+
+/// A key of a client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyEntry {
+    /// What people call it; conversations belong to this name.
+    pub name: String,
+    /// SHA-256 of the key, in hexadecimal.
+    hash: String,
+    /// The agents that it may use; all if absent.
+    pub agents: Option<Vec<String>>,
+    /// What it may use up.
+    pub limits: KeyLimits,
+}
+
+/// What a key may use up; what is absent is not limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeyLimits {
+    /// Requests a minute.
+    pub requests: Option<u64>,
+    /// Tokens of requests and answers a minute, as providers count.
+    pub tokens: Option<u64>,
+    /// Turns at the same time.
+    pub turns: Option<u64>,
+    /// Bytes of one request.
+    pub bytes: Option<u64>,
+}
+
+/// A key that was made; it is shown once, and kept as a hash alone.
+#[derive(Debug)]
+pub struct NewKey(String);
+
+impl NewKey {
+    /// Returns the key.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl KeyLimits {
+    /// The names of the limits in the file.
+    const NAMES: [&str; 4] = ["requestsPerMinute", "tokensPerMinute", "turns", "bytes"];
+
+    fn values(&mut self) -> [&mut Option<u64>; 4] {
+        [&mut self.requests, &mut self.tokens, &mut self.turns, &mut self.bytes]
+    }
+}
+
+impl KeyFile {
+    /// The name of the file in a folder that is served.
+    pub const NAME: &str = "serve-keys.json";
+
+    /// Reads the file; without one there are no keys.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or has something else in it.
+    pub fn read(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let odd = |why: Phrase| {
+            let path = files::name(path);
+            ProjectError::Unusable(phrase!("`{path}` is no file of keys: {why}", path, why))
+        };
+        let bytes = files::read(path)?;
+        let value: Value = serde_json::from_slice(&bytes).map_err(|_| odd(phrase!("it is not JSON")))?;
+        let list = value
+            .get("keys")
+            .and_then(Value::as_array)
+            .ok_or_else(|| odd(phrase!("it has no list `keys`")))?;
+        if list.len() > MAX_KEYS {
+            return Err(odd(phrase!("it has too many keys")));
+        }
+        let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
+        Ok(Self {
+            keys: keys.ok_or_else(|| {
+                odd(phrase!("a key lacks `name` or `hash`, or has a limit that is no number"))
+            })?,
+        })
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let keys: Vec<Value> = self.keys.iter().map(KeyEntry::to_json).collect();
+        let mut text = format!("{:#}", json!({ "keys": keys }));
+        text.push('\n');
+        let files = [(path.to_owned(), text.as_bytes())];
+        files::write(&files, Existing::Replace, &FilesRead::default())
+    }
+
+    /// Makes a key.
+    ///
+    /// # Errors
+    ///
+    /// There is one of this name, the name cannot be one, or the system gives no random bytes.
+    pub fn add(&mut self, name: &str, agents: Option<Vec<String>>, limits: KeyLimits) -> Result<NewKey> {
+        let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+        // Who asks without a key is called so.
+        if name.is_empty() || name == LOCAL || name.len() > 64 || !name.chars().all(is_fine) {
+            return Err(ProjectError::Usage(phrase!(
+                "`{name}` cannot be the name of a key; use up to 64 letters, digits, `-`, `_` and `.`",
+                name = excerpt(name)
+            )));
+        }
+        if self.keys.iter().any(|key| key.name == name) {
+            return Err(ProjectError::Usage(phrase!("there is a key `{name}` already", name)));
+        }
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            ProjectError::Unusable(phrase!(
+                "the system provides no random bytes: {error}",
+                error = error.to_string()
+            ))
+        })?;
+        let key = format!("{PREFIX}{}", hex(&bytes));
+        self.keys.push(KeyEntry { name: name.to_owned(), hash: hash(&key), agents, limits });
+        Ok(NewKey(key))
+    }
+
+    /// Takes a key away; a gateway that runs takes notice when it is started anew.
+    ///
+    /// # Errors
+    ///
+    /// There is no key of this name.
+    pub fn revoke(&mut self, name: &str) -> Result<()> {
+        let before = self.keys.len();
+        self.keys.retain(|key| key.name != name);
+        match self.keys.len() == before {
+            true => Err(ProjectError::Usage(phrase!("there is no key `{name}`", name = excerpt(name)))),
+            false => Ok(()),
+        }
+    }
+}
+
+impl KeyEntry {
+    fn read(value: &Value) -> Option<Self> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let mut limits = KeyLimits::default();
+        for (limit, name) in limits.values().into_iter().zip(KeyLimits::NAMES) {
+            *limit = value
+                .get(name)
+                .filter(|limit| !limit.is_null())
+                .map(|limit| limit.as_u64().ok_or(()))
+                .transpose()
+                .ok()?;
+        }
+        let agents = value.get("agents").and_then(Value::as_array);
+        let agents = agents.map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        Some(Self { name: text("name")?, hash: text("hash")?, agents, limits })
+    }
+
+    fn to_json(&self) -> Value {
+        let mut entry = Map::new();
+        entry.insert("name".to_owned(), self.name.as_str().into());
+        entry.insert("hash".to_owned(), self.hash.as_str().into());
+        if let Some(agents) = &self.agents {
+            entry.insert("agents".to_owned(), json!(agents));
+        }
+        let mut limits = self.limits;
+        for (limit, name) in limits.values().into_iter().zip(KeyLimits::NAMES) {
+            entry.extend(limit.map(|limit| (name.to_owned(), limit.into())));
+        }
+        Value::Object(entry)
+    }
+
+    /// Refuses an agent that the key may not use.
+    pub(crate) fn check_agent(&self, agent: &str) -> Result<(), Refusal> {
+        match &self.agents {
+            Some(agents) if !agents.iter().any(|allowed| allowed == agent) => {
+                let text = phrase!("this key may not use `{agent}`", agent = excerpt(agent));
+                Err(Refusal::forbidden(text).at("model"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The keys of a run.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    keys: Vec<KeyEntry>,
+    /// Who asks where there are no keys.
+    local: KeyEntry,
+}
+
+impl Keys {
+    pub(crate) fn new(file: KeyFile) -> Self {
+        let local = KeyEntry {
+            name: LOCAL.to_owned(),
+            hash: String::new(),
+            agents: None,
+            limits: KeyLimits::default(),
+        };
+        Self { keys: file.keys, local }
+    }
+
+    /// Returns whether no key is asked for.
+    pub(crate) fn is_open(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Finds whose request it is. Every key is compared, each in constant time.
+    ///
+    /// Without keys a request must come from this machine, and from no page of somebody else.
+    pub(crate) fn admit(&self, headers: &HeaderMap, query: Option<&str>) -> Result<&KeyEntry, Refusal> {
+        if self.is_open() {
+            return check_local(headers).map(|()| &self.local);
+        }
+        let unknown = || {
+            let text = phrase!("the request has no valid key");
+            Refusal::new(401, Kind::Unauthorized, text)
+        };
+        let given = hash(&given(headers, query).ok_or_else(unknown)?);
+        let mut found = None;
+        for key in &self.keys {
+            if bool::from(key.hash.as_bytes().ct_eq(given.as_bytes())) {
+                found = Some(key);
+            }
+        }
+        found.ok_or_else(unknown)
+    }
+}
+
+/// The key, wherever a client of some dialect puts it.
+fn given(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
+    let header = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = header(&header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    let own = ["x-api-key", "x-goog-api-key"].map(HeaderName::from_static);
+    let own = own.iter().find_map(header);
+    let in_query = || {
+        let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+        pairs.find(|(name, _)| name == "key").map(|(_, key)| key.into_owned())
+    };
+    bearer.or(own).map(|key| key.trim().to_owned()).or_else(in_query)
+}
+
+/// Refuses what a page of somebody else makes a browser send.
+fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
+    let refused = || Refusal::forbidden(phrase!("without keys, only programs of this machine are answered"));
+    let is_local = |host: &str| {
+        let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let name = name.map_or(host, |(name, _)| name);
+        ["localhost", "127.0.0.1", "[::1]"].contains(&name)
+    };
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|host| is_local(host));
+    if host.is_none() || hosts.next().is_some() {
+        return Err(refused());
+    }
+    let origins = headers.get_all(header::ORIGIN).iter();
+    let is_own = |origin: &str| {
+        origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).is_some_and(is_local)
+    };
+    match origins.into_iter().all(|origin| origin.to_str().is_ok_and(is_own)) {
+        true => Ok(()),
+        false => Err(refused()),
+    }
+}
+
+fn hash(key: &str) -> String {
+    hex(&Sha256::digest(key.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
+}
+
+/// Makes a name that nobody can guess.
+pub(crate) fn random_name() -> Result<String, Refusal> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| Refusal::internal())?;
+    Ok(hex(&bytes))
+}

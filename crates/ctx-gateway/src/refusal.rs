@@ -1,0 +1,235 @@
+//! Why a request is not answered, in the words of each dialect.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use ctx_chat::{ClientError, StoreError, TurnFailure};
+use ctx_project::ProjectError;
+use ctx_types::{Phrase, phrase};
+use ctx_wire::{Dialect, FailureKind};
+
+use crate::dialect;
+
+/// Why a request is not answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    kind: Kind,
+    pub(crate) message: Phrase,
+    /// The field that is wrong.
+    pub(crate) place: Option<String>,
+    /// After which time the same request may succeed.
+    retry_after: Option<Duration>,
+}
+
+/// The sorts of refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The request makes no sense.
+    Malformed,
+    /// There is no key, or not this one.
+    Unauthorized,
+    /// The key may not do this.
+    Forbidden,
+    /// There is no such thing.
+    NotFound,
+    /// Somebody else changed the conversation, or is at it.
+    Conflict,
+    /// The request is too large to be read.
+    TooLarge,
+    /// The conversation does not fit the model.
+    Overflow,
+    /// A limit is used up.
+    RateLimited,
+    /// The provider did not answer as it should.
+    Upstream,
+    /// It took too long.
+    TimedOut,
+    /// It cannot be answered now.
+    Unavailable,
+    /// The fault is here.
+    Internal,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, kind: Kind, message: Phrase) -> Self {
+        Self { status, kind, message, place: None, retry_after: None }
+    }
+
+    pub(crate) fn malformed(message: Phrase) -> Self {
+        Self::new(400, Kind::Malformed, message)
+    }
+
+    pub(crate) fn too_large(message: Phrase) -> Self {
+        Self::new(413, Kind::TooLarge, message)
+    }
+
+    pub(crate) fn not_found(message: Phrase) -> Self {
+        Self::new(404, Kind::NotFound, message)
+    }
+
+    pub(crate) fn forbidden(message: Phrase) -> Self {
+        Self::new(403, Kind::Forbidden, message)
+    }
+
+    pub(crate) fn conflict(message: Phrase) -> Self {
+        Self::new(409, Kind::Conflict, message)
+    }
+
+    pub(crate) fn unavailable(message: Phrase) -> Self {
+        Self::new(503, Kind::Unavailable, message)
+    }
+
+    pub(crate) fn rate_limited(message: Phrase, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..Self::new(429, Kind::RateLimited, message) }
+    }
+
+    pub(crate) fn internal() -> Self {
+        Self::new(500, Kind::Internal, phrase!("internal error; please report it"))
+    }
+
+    /// Names the field that is wrong.
+    #[must_use]
+    pub(crate) fn at(self, place: &str) -> Self {
+        Self { place: Some(place.to_owned()), ..self }
+    }
+
+    /// Returns the sort of the refusal, for logs and figures.
+    pub(crate) const fn code(&self) -> &'static str {
+        self.openai().1
+    }
+
+    /// Returns the type and the code that OpenAI has for it.
+    pub(crate) const fn openai(&self) -> (&'static str, &'static str) {
+        match self.kind {
+            Kind::Malformed => ("invalid_request_error", "invalid_request"),
+            Kind::Unauthorized => ("invalid_request_error", "invalid_api_key"),
+            Kind::Forbidden => ("invalid_request_error", "permission_denied"),
+            Kind::NotFound => ("invalid_request_error", "not_found"),
+            Kind::Conflict => ("invalid_request_error", "conflict"),
+            Kind::TooLarge => ("invalid_request_error", "request_too_large"),
+            Kind::Overflow => ("invalid_request_error", "context_length_exceeded"),
+            Kind::RateLimited => ("rate_limit_error", "rate_limit_exceeded"),
+            Kind::Upstream => ("server_error", "upstream_error"),
+            Kind::TimedOut => ("server_error", "timeout"),
+            Kind::Unavailable => ("server_error", "unavailable"),
+            Kind::Internal => ("server_error", "internal_error"),
+        }
+    }
+
+    /// Returns the type that Anthropic has for it.
+    pub(crate) const fn anthropic(&self) -> &'static str {
+        match self.kind {
+            Kind::Malformed | Kind::Conflict | Kind::Overflow => "invalid_request_error",
+            Kind::Unauthorized => "authentication_error",
+            Kind::Forbidden => "permission_error",
+            Kind::NotFound => "not_found_error",
+            Kind::TooLarge => "request_too_large",
+            Kind::RateLimited => "rate_limit_error",
+            Kind::TimedOut => "timeout_error",
+            Kind::Unavailable => "overloaded_error",
+            Kind::Upstream | Kind::Internal => "api_error",
+        }
+    }
+
+    /// Returns the status that Gemini has for it.
+    pub(crate) const fn gemini(&self) -> &'static str {
+        match self.kind {
+            Kind::Malformed | Kind::TooLarge | Kind::Overflow => "INVALID_ARGUMENT",
+            Kind::Unauthorized => "UNAUTHENTICATED",
+            Kind::Forbidden => "PERMISSION_DENIED",
+            Kind::NotFound => "NOT_FOUND",
+            Kind::Conflict => "ABORTED",
+            Kind::RateLimited => "RESOURCE_EXHAUSTED",
+            Kind::TimedOut => "DEADLINE_EXCEEDED",
+            Kind::Upstream | Kind::Unavailable => "UNAVAILABLE",
+            Kind::Internal => "INTERNAL",
+        }
+    }
+
+    /// Writes it as the client's dialect has errors.
+    pub(crate) fn into_response(self, dialect: Dialect) -> Response<Body> {
+        let body = dialect::write_error(dialect, &self, &self.message.to_string());
+        let mut response = Response::new(Body::from(body.to_string()));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(wait) = self.retry_after {
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        // What may succeed later is marked so, for clients that send again by themselves.
+        if self.kind == Kind::Malformed {
+            response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+        }
+        response
+    }
+}
+
+impl From<ClientError> for Refusal {
+    /// Keys and addresses of providers are the operator's: what is wrong with them is no fault of the client.
+    fn from(error: ClientError) -> Self {
+        let message = error.phrase();
+        match &error {
+            ClientError::Config(_) => Self::new(500, Kind::Internal, message),
+            ClientError::TimedOut { .. } => Self::new(504, Kind::TimedOut, message),
+            ClientError::Cancelled => Self::new(503, Kind::Unavailable, message),
+            ClientError::Provider { retry_after, .. } => {
+                Self { retry_after: *retry_after, ..Self::of_failure(&error, message) }
+            }
+            _ => Self::of_failure(&error, message),
+        }
+    }
+}
+
+impl Refusal {
+    fn of_failure(error: &ClientError, message: Phrase) -> Self {
+        let (status, kind) = match error.failure().map(|failure| failure.kind) {
+            Some(FailureKind::Overflow) => (400, Kind::Overflow),
+            Some(FailureKind::RateLimited | FailureKind::QuotaExhausted) => (429, Kind::RateLimited),
+            Some(FailureKind::Unavailable) => (503, Kind::Unavailable),
+            Some(FailureKind::Refused) => (400, Kind::Malformed),
+            _ => (502, Kind::Upstream),
+        };
+        Self::new(status, kind, message)
+    }
+}
+
+impl From<TurnFailure> for Refusal {
+    fn from(failure: TurnFailure) -> Self {
+        let message = failure.phrase();
+        match failure {
+            TurnFailure::Model(error) => error.into(),
+            failure if failure.code() == "CONTEXT_TOO_LARGE" => Self::new(400, Kind::Overflow, message),
+            TurnFailure::Conversation(error) => error.into(),
+            TurnFailure::Blank => Self::new(502, Kind::Upstream, message),
+            _ => Self::new(500, Kind::Internal, message),
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound { .. } => Self::not_found(phrase!("there is no such conversation")),
+            StoreError::Stale { .. } => {
+                Self::conflict(phrase!("the conversation was changed by another request; send it again"))
+            }
+            StoreError::Session(error) => Self::malformed(error.phrase()),
+            StoreError::History(error) => Self::malformed(error.phrase()),
+            error => {
+                tracing::error!(%error, "the store failed");
+                Self::unavailable(phrase!("the store of conversations cannot be used now"))
+            }
+        }
+    }
+}
+
+impl From<ProjectError> for Refusal {
+    /// The files are the operator's, and their faults are told in the log.
+    fn from(error: ProjectError) -> Self {
+        tracing::error!(%error, "an agent cannot be used");
+        Self::new(500, Kind::Internal, phrase!("the agent cannot be used; the log of the gateway says why"))
+    }
+}

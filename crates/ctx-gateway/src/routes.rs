@@ -1,0 +1,430 @@
+//! The addresses, and the way of a request through them.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, header};
+use axum::routing::{get, post};
+use ctx_types::{excerpt, phrase};
+use ctx_wire::Dialect;
+use futures_util::{StreamExt as _, stream};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::call::Wishes;
+use crate::conversations;
+use crate::dialect::{self, Answer, Label, Pieces};
+use crate::figures::Lasting;
+use crate::gateway::Server;
+use crate::keys::KeyEntry;
+use crate::refusal::{Kind, Refusal};
+use crate::turn::{self, Going, Told, lock};
+use crate::upstream::Piece;
+
+/// The largest body that is read.
+const MAX_BODY: u64 = 64 << 20;
+
+/// How many characters of a loss are told.
+const MAX_LOSS: usize = 200;
+
+type App = State<Arc<Server>>;
+
+/// Makes the router.
+pub(crate) fn router(server: Arc<Server>) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/metrics", get(metrics))
+        .route("/v1/models", get(models))
+        .route("/v1/models/{*model}", get(model))
+        .route("/v1beta/models", get(gemini_models))
+        .route("/v1/chat/completions", post(chat))
+        .route("/v1/responses", post(responses))
+        .route("/v1/messages", post(messages))
+        .route("/v1beta/models/{*model}", post(gemini).get(gemini_model))
+        .route("/v1/models/{*model}", post(gemini))
+        .route("/conversations", get(list))
+        .route("/conversations/{conversation}", get(show))
+        .route("/conversations/{conversation}/turns/{turn}", get(report))
+        .route("/conversations/{conversation}/undo", post(undo))
+        .route("/conversations/{conversation}/redo", post(redo))
+        .fallback(|| async { nowhere(404, phrase!("there is nothing at this address")) })
+        .method_not_allowed_fallback(|| async {
+            nowhere(405, phrase!("this address does not take the method of the request"))
+        })
+        .with_state(server)
+}
+
+fn nowhere(status: u16, message: ctx_types::Phrase) -> Response<Body> {
+    Refusal::new(status, Kind::NotFound, message).into_response(Dialect::OpenaiChat)
+}
+
+async fn chat(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
+    asked(server, Dialect::OpenaiChat, None, query, request).await
+}
+
+async fn responses(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
+    asked(server, Dialect::OpenaiResponses, None, query, request).await
+}
+
+async fn messages(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
+    asked(server, Dialect::Anthropic, None, query, request).await
+}
+
+/// The address says which model is asked, and whether the answer comes in pieces.
+async fn gemini(
+    State(server): App,
+    Path(path): Path<String>,
+    query: RawQuery,
+    request: Request<Body>,
+) -> Response<Body> {
+    let found = path.rsplit_once(':').and_then(|(model, verb)| match verb {
+        "generateContent" => Some((model.to_owned(), false)),
+        "streamGenerateContent" => Some((model.to_owned(), true)),
+        _ => None,
+    });
+    let Some(found) = found else {
+        let text = phrase!("`{path}` names no `generateContent` of a model", path = excerpt(&path));
+        return Refusal::not_found(text).into_response(Dialect::Gemini);
+    };
+    asked(server, Dialect::Gemini, Some(found), query, request).await
+}
+
+/// Answers a request of a dialect, whatever comes of it.
+async fn asked(
+    server: Arc<Server>,
+    dialect: Dialect,
+    model: Option<(String, bool)>,
+    RawQuery(query): RawQuery,
+    request: Request<Body>,
+) -> Response<Body> {
+    let answered = answer(&server, dialect, model, (query, request)).await;
+    let response = answered.unwrap_or_else(|refusal| {
+        tracing::info!(status = refusal.status, code = refusal.code(), %dialect, "a request was refused");
+        refusal.into_response(dialect)
+    });
+    server.figures.answered(dialect, response.status().as_u16());
+    response
+}
+
+async fn answer(
+    server: &Arc<Server>,
+    dialect: Dialect,
+    model: Option<(String, bool)>,
+    (query, request): (Option<String>, Request<Body>),
+) -> Result<Response<Body>, Refusal> {
+    let since = Instant::now();
+    let (parts, body) = request.into_parts();
+    let key = server.keys.admit(&parts.headers, query.as_deref())?;
+    let wishes = Wishes::of(&parts.headers)?;
+    let limit = key.limits.bytes.unwrap_or(MAX_BODY).min(MAX_BODY);
+    let body = whole(body, limit, server.time.body).await?;
+    let mut asked = dialect::read(dialect, &body)?;
+    drop(body);
+    if let Some((model, streams)) = model {
+        (asked.model, asked.streams) = (model, streams);
+    }
+    let (owner, wants_usage, streams) = (key.name.clone(), asked.wants_usage, asked.streams);
+    let label = Label {
+        id: crate::keys::random_name()?,
+        model: asked.model.clone(),
+        created: ctx_project::chat::now() / 1_000,
+    };
+    let (explains, is_dry) = (wishes.explains, wishes.dry_run);
+    let request = turn::Request { dialect, owner, asked, wishes, since };
+    if is_dry {
+        return Ok(json_bytes(turn::dry_run(server, key, request).await?));
+    }
+    let going = turn::begin(server, key, request).await?;
+    match streams {
+        true => streamed(server, going, Pieces::new(dialect, label, wants_usage)).await,
+        false => in_one(server, going, (dialect, label), explains).await,
+    }
+}
+
+/// Reads a body up to its limit, within a limit of time.
+async fn whole(body: Body, limit: u64, time: Duration) -> Result<Bytes, Refusal> {
+    let reading = async {
+        let (mut read, mut pieces) = (Vec::new(), body.into_data_stream());
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
+            if (read.len() + piece.len()) as u64 > limit {
+                return Err(Refusal::too_large(phrase!("the body is larger than {limit} bytes", limit)));
+            }
+            read.extend_from_slice(&piece);
+        }
+        Ok(read.into())
+    };
+    let slow = || {
+        let seconds = time.as_secs();
+        Refusal::new(408, Kind::TimedOut, phrase!("the body took longer than {seconds} seconds", seconds))
+    };
+    timeout(time, reading).await.map_err(|_| slow())?
+}
+
+/// Waits for the whole answer.
+async fn in_one(
+    server: &Server,
+    mut going: Going,
+    (dialect, label): (Dialect, Label),
+    explains: bool,
+) -> Result<Response<Body>, Refusal> {
+    let answer = loop {
+        match going.pieces.recv().await {
+            Some(Piece::Delta(_)) => {}
+            Some(Piece::End(ended)) => break (*ended)?,
+            None => return Err(Refusal::internal()),
+        }
+    };
+    let told = lock(&going.told).clone();
+    let mut body = dialect::write(dialect, &label, &answer);
+    if let (true, Some(turn)) = (explains, &told.turn) {
+        let report = server.reports.get(&told.stored, turn);
+        body["ctx"] = json!({ "conversation": told.conversation, "turn": turn, "report": report.as_deref() });
+    }
+    let mut response = json_bytes(body.to_string().into_bytes());
+    tell(response.headers_mut(), &told, true);
+    Ok(response)
+}
+
+/// Waits for the first piece, and answers with all of them. What fails before that is an error like any other.
+async fn streamed(server: &Arc<Server>, mut going: Going, pieces: Pieces) -> Result<Response<Body>, Refusal> {
+    let first = match going.pieces.recv().await {
+        Some(Piece::End(ended)) if ended.is_err() => {
+            return Err(ended.err().unwrap_or_else(Refusal::internal));
+        }
+        Some(piece) => piece,
+        None => return Err(Refusal::internal()),
+    };
+    let told = lock(&going.told).clone();
+    let open = Lasting::new(server.clone(), |figures| &figures.open_streams);
+    let state = Streaming { going, pieces, next: Some(first), is_over: false, _open: open };
+    let body = stream::unfold(state, |mut state| async move {
+        let bytes = state.next().await?;
+        Some((Ok::<_, Infallible>(Bytes::from(bytes)), state))
+    });
+    let mut response = Response::new(Body::from_stream(body));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    tell(headers, &told, false);
+    Ok(response)
+}
+
+/// An answer that a client reads.
+struct Streaming {
+    going: Going,
+    pieces: Pieces,
+    /// The first piece, which was waited for.
+    next: Option<Piece<Answer>>,
+    is_over: bool,
+    _open: Lasting,
+}
+
+impl Streaming {
+    /// Writes what comes next; nothing once the answer is over.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        if self.is_over {
+            return None;
+        }
+        let mut written = Vec::new();
+        let piece = match self.next.take() {
+            Some(first) => {
+                written = self.pieces.begin();
+                Some(first)
+            }
+            None => self.going.pieces.recv().await,
+        };
+        let internal = || Piece::End(Box::new(Err(Refusal::internal())));
+        match piece.unwrap_or_else(internal) {
+            Piece::Delta(delta) => written.extend(self.pieces.piece(&delta)),
+            Piece::End(ended) => {
+                self.is_over = true;
+                written.extend(match *ended {
+                    Ok(answer) => self.pieces.end(&answer),
+                    Err(refusal) => self.pieces.broken(&refusal, &refusal.message),
+                });
+            }
+        }
+        Some(written)
+    }
+}
+
+/// Puts into the head of an answer where it is kept, and what was lost on the way.
+fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
+    let mut put = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    };
+    put("x-ctx-conversation", &told.conversation);
+    if let Some(turn) = &told.turn {
+        put("x-ctx-turn", turn);
+    }
+    if let Some(answer) = told.answer.as_ref().filter(|_| is_over) {
+        put("x-ctx-answer", answer);
+        put("x-ctx-revision", &told.revision.to_string());
+    }
+    if !told.lost.is_empty() {
+        let is_plain = |character: &char| character.is_ascii_graphic() || *character == ' ';
+        let plain = |text: &String| text.chars().filter(is_plain).take(MAX_LOSS).collect::<String>();
+        put("x-ctx-lost", &told.lost.iter().map(plain).collect::<Vec<_>>().join("; "));
+    }
+}
+
+fn json_bytes(body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Answers a question that only who has a key may ask.
+async fn told<F: Future<Output = Result<Value, Refusal>>>(
+    server: &Server,
+    (headers, query): (&HeaderMap, Option<&str>),
+    dialect: Dialect,
+    work: impl FnOnce(KeyEntry) -> F,
+) -> Response<Body> {
+    let value = match server.keys.admit(headers, query) {
+        Ok(key) => work(key.clone()).await,
+        Err(refusal) => Err(refusal),
+    };
+    match value {
+        Ok(value) => json_bytes(value.to_string().into_bytes()),
+        Err(refusal) => refusal.into_response(dialect),
+    }
+}
+
+/// The agents that a key may use.
+fn agents(server: &Server, key: &KeyEntry) -> Vec<String> {
+    server.agents.names().filter(|agent| key.check_agent(agent).is_ok()).map(str::to_owned).collect()
+}
+
+fn openai_model(name: &str) -> Value {
+    json!({ "id": name, "object": "model", "created": 0, "owned_by": "ctx", "type": "model", "display_name": name })
+}
+
+fn gemini_entry(name: &str) -> Value {
+    let methods = ["generateContent", "streamGenerateContent"];
+    json!({ "name": format!("models/{name}"), "displayName": name, "supportedGenerationMethods": methods })
+}
+
+async fn models(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        let data: Vec<Value> = agents(&server, &key).iter().map(|name| openai_model(name)).collect();
+        let (first, last) = (data.first().map(|m| m["id"].clone()), data.last().map(|m| m["id"].clone()));
+        let list =
+            json!({ "object": "list", "has_more": false, "first_id": first, "last_id": last, "data": data });
+        std::future::ready(Ok(list))
+    })
+    .await
+}
+
+async fn model(
+    State(server): App,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        std::future::ready(known(&server, &key, &name).map(|()| openai_model(&name)))
+    })
+    .await
+}
+
+/// Refuses a model that there is not, or not for this key.
+fn known(server: &Server, key: &KeyEntry, name: &str) -> Result<(), Refusal> {
+    let agent = name.split_once('@').map_or(name, |(agent, _)| agent);
+    match agents(server, key).iter().any(|known| known == agent) {
+        true => Ok(()),
+        false => Err(Refusal::not_found(phrase!("there is no model `{name}`", name = excerpt(name)))),
+    }
+}
+
+async fn gemini_models(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
+        let data: Vec<Value> = agents(&server, &key).iter().map(|name| gemini_entry(name)).collect();
+        std::future::ready(Ok(json!({ "models": data })))
+    })
+    .await
+}
+
+async fn gemini_model(
+    State(server): App,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
+        std::future::ready(known(&server, &key, &name).map(|()| gemini_entry(&name)))
+    })
+    .await
+}
+
+async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
+    if let Err(refusal) = server.keys.admit(&headers, query.as_deref()) {
+        return refusal.into_response(Dialect::OpenaiChat);
+    }
+    let mut response = Response::new(Body::from(server.figures.to_text()));
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+async fn list(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
+    let from = (&headers, query.as_deref());
+    told(&server, from, Dialect::OpenaiChat, |key| {
+        let server = server.clone();
+        async move { conversations::list(&server, &key).await }
+    })
+    .await
+}
+
+async fn show(
+    State(server): App,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        let server = server.clone();
+        async move { conversations::show(&server, &key, &name).await }
+    })
+    .await
+}
+
+async fn report(
+    State(server): App,
+    Path((name, turn)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        std::future::ready(conversations::report(&server, &key, &name, &turn))
+    })
+    .await
+}
+
+async fn undo(server: App, name: Path<String>, query: RawQuery, headers: HeaderMap) -> Response<Body> {
+    step(server, name, query, (headers, true)).await
+}
+
+async fn redo(server: App, name: Path<String>, query: RawQuery, headers: HeaderMap) -> Response<Body> {
+    step(server, name, query, (headers, false)).await
+}
+
+async fn step(
+    State(server): App,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    (headers, is_undo): (HeaderMap, bool),
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        let (server, wishes) = (server.clone(), Wishes::of(&headers));
+        async move { conversations::step(&server, &key, &name, (is_undo, wishes?)).await }
+    })
+    .await
+}

@@ -1,0 +1,72 @@
+//! What a request to the provider holds beside its messages: what the client asked for, in the provider's words.
+
+use ctx_chat::RequestShape;
+use ctx_wire::Dialect;
+use serde_json::Value;
+
+use crate::dialect::{Asked, ToolChoice, write_choice};
+
+/// Parameters that dialects have in common, or tell that they have not.
+const SHARED: &[&str] = &[
+    "temperature",
+    "top_p",
+    "top_k",
+    "max_tokens",
+    "max_completion_tokens",
+    "stop",
+    "presence_penalty",
+    "frequency_penalty",
+    "seed",
+    "response_format",
+];
+
+/// Parameters that OpenAI's two dialects have in common.
+const OPENAI: &[&str] = &["reasoning_effort", "parallel_tool_calls", "service_tier", "user"];
+
+/// Adds what the client asked for to what the agent asks for; the client's word counts. Returns what the provider's
+/// dialect cannot say.
+pub(crate) fn fill(
+    shape: &mut RequestShape,
+    asked: &mut Asked,
+    client: Dialect,
+    provider: Dialect,
+) -> Vec<String> {
+    let mut lost = std::mem::take(&mut asked.lost);
+    shape.streams = asked.streams;
+    shape.tools = std::mem::take(&mut asked.tools);
+    let is_openai = |dialect| matches!(dialect, Dialect::OpenaiChat | Dialect::OpenaiResponses);
+    let one_call = asked.parameters.get("parallel_tool_calls") == Some(&Value::Bool(false));
+    for (key, value) in std::mem::take(&mut asked.parameters) {
+        let is_said = client == provider && key != "parallel_tool_calls"
+            || SHARED.contains(&key.as_str())
+            || is_openai(provider) && OPENAI.contains(&key.as_str());
+        if is_said {
+            if key == "max_completion_tokens" {
+                shape.parameters.shift_remove("max_tokens");
+            }
+            shape.parameters.insert(key, value);
+        } else if !(key == "parallel_tool_calls" && provider == Dialect::Anthropic) {
+            lost.push(key);
+        }
+    }
+    match client == provider {
+        true => shape.parameters.extend(std::mem::take(&mut asked.own)),
+        false => lost.extend(std::mem::take(&mut asked.own).into_iter().map(|(key, _)| key)),
+    }
+    let choice = asked.tool_choice.take();
+    let for_one =
+        (provider == Dialect::Anthropic && one_call && !shape.tools.is_empty()).then_some(ToolChoice::Auto);
+    if let Some(choice) = choice.or(for_one) {
+        let (key, mut value) = write_choice(provider, &choice);
+        if provider == Dialect::Anthropic && one_call && choice != ToolChoice::None {
+            value["disable_parallel_tool_use"] = Value::Bool(true);
+        }
+        match provider {
+            Dialect::Completion => lost.push("tool_choice".to_owned()),
+            _ => {
+                shape.parameters.insert(key.to_owned(), value);
+            }
+        }
+    }
+    lost
+}

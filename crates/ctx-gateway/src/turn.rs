@@ -1,0 +1,431 @@
+//! One request becomes one turn of a conversation, as `ctx chat` carries turns out.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use ctx_chat::{
+    Chat, ChatLog, Conversation, TurnEnd, TurnEvent, TurnOutcome, TurnRequest, preview_turn, run_turn,
+};
+use ctx_pipeline::Cancel;
+use ctx_project::chat::now;
+use ctx_types::{Content, Diagnostic, Node, NodeId, Role, Session, SessionOp, phrase};
+use ctx_wire::{Dialect, Reply, codes};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::agents::Compiled;
+use crate::beginnings::{Beginning, Place, REACH, Running};
+use crate::call::{Wishes, conversation, stored_id};
+use crate::dialect::{Answer, Asked};
+use crate::figures::Lasting;
+use crate::gateway::Server;
+use crate::keys::{KeyEntry, random_name};
+use crate::limits::Metered;
+use crate::refusal::Refusal;
+use crate::rooms::{Kept, Visit};
+use crate::shape;
+use crate::upstream::{Piece, Upstream};
+
+/// How many pieces of an answer wait for a slow client.
+const PIECES: usize = 16;
+
+/// How many things that were lost are named.
+const MAX_LOST: usize = 20;
+
+/// Findings that say that something was not sent.
+const LOSSES: [ctx_types::Code; 7] = [
+    codes::PARAMETER_NOT_SENT,
+    codes::RESERVED_PARAMETER,
+    codes::NAME_NOT_SENT,
+    codes::REASONING_NOT_SENT,
+    codes::ATTACHMENT_NOT_SENT,
+    codes::CALLS_NOT_SENT,
+    codes::BLANK_NOT_SENT,
+];
+
+/// A request of a client.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) dialect: Dialect,
+    pub(crate) owner: String,
+    pub(crate) asked: Asked,
+    pub(crate) wishes: Wishes,
+    pub(crate) since: Instant,
+}
+
+/// A turn that is under way; it is stopped when this is dropped before its end.
+#[derive(Debug)]
+pub(crate) struct Going {
+    pub(crate) pieces: Receiver<Piece<Answer>>,
+    pub(crate) told: Arc<Mutex<Told>>,
+    _stop: Stop,
+}
+
+/// What is known of a turn while it goes on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// The conversation, as its key calls it.
+    pub(crate) conversation: String,
+    /// The id under which it is stored.
+    pub(crate) stored: String,
+    /// The message that is answered.
+    pub(crate) turn: Option<NodeId>,
+    /// The message with the answer.
+    pub(crate) answer: Option<NodeId>,
+    pub(crate) revision: u64,
+    /// What could not be said to the provider.
+    pub(crate) lost: Vec<String>,
+}
+
+/// Stops a turn when the client is gone.
+struct Stop(Cancel);
+
+impl std::fmt::Debug for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stop")
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Where a request goes on.
+struct Start {
+    visit: Visit,
+    kept: Option<Kept>,
+    /// How many of its messages are stored already.
+    known: usize,
+    after: Option<NodeId>,
+    hashes: Vec<Option<Beginning>>,
+    running: Running,
+}
+
+/// Begins a turn: what is new is stored when this returns.
+pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request) -> Result<Going, Refusal> {
+    let metered = server.meters.begin(key)?;
+    let lasting = Lasting::new(server.clone(), |figures| &figures.open_turns);
+    let (agent, mut request) = admitted(server, key, request).await?;
+    let mut start = find(server, &agent, &mut request).await?;
+    let told = Told {
+        conversation: start.visit.id.split_once('/').map_or("", |(_, name)| name).to_owned(),
+        stored: start.visit.id.clone(),
+        ..Told::default()
+    };
+    let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
+    let input = typed(&mut messages);
+    let kept = start.kept.take();
+    let (kept, places) = store(server, &start, kept, messages).await?;
+    let going =
+        Turn { server: server.clone(), agent, request, input, start, kept, places, told: Arc::default() };
+    *lock(&going.told) = told;
+    Ok(going.spawn((metered, lasting)))
+}
+
+/// Returns the body that a turn would send to the provider.
+pub(crate) async fn dry_run(
+    server: &Arc<Server>,
+    key: &KeyEntry,
+    request: Request,
+) -> Result<Vec<u8>, Refusal> {
+    let _metered = server.meters.begin(key)?;
+    let (agent, mut request) = admitted(server, key, request).await?;
+    let mut start = find(server, &agent, &mut request).await?;
+    let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
+    let input = typed(&mut messages);
+    let (setup, kept) = (&agent.setup, start.kept.take());
+    let mut session =
+        kept.as_ref().map_or_else(|| Session::new("preview"), |kept| kept.conversation.session().clone());
+    grow(&mut session, start.after.as_ref(), messages)?;
+    let mut chat = setup.for_turns(None);
+    shape::fill(&mut chat.shape, &mut request.asked, request.dialect, setup.endpoint().dialect);
+    chat.leaves_calls = true;
+    let conversation = kept.as_ref().map(|kept| &kept.conversation);
+    let (turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
+    let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
+    if let Some(kept) = kept {
+        start.visit.leave(kept);
+    }
+    Ok(preview?.body)
+}
+
+/// Finds the agent, which the key must be allowed to use.
+async fn admitted(
+    server: &Arc<Server>,
+    key: &KeyEntry,
+    mut request: Request,
+) -> Result<(Arc<Compiled>, Request), Refusal> {
+    let agent = server.agents.get(&request.asked.model).await?;
+    key.check_agent(&agent.agent)?;
+    let named = request.asked.conversation.take().map(|name| conversation(&name)).transpose()?;
+    request.wishes.conversation = request.wishes.conversation.or(named);
+    Ok((agent, request))
+}
+
+/// Finds the conversation that a request goes on with, and waits for its turn.
+async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Result<Start, Refusal> {
+    let mut running = Running::new(&request.owner, &agent.agent);
+    if let Some(name) = &request.wishes.conversation {
+        let visit = server.rooms.enter(&*server.store, &stored_id(&request.owner, name)).await?;
+        let kept = visit.load(&*server.store).await?;
+        let (known, revision) = (0, kept.as_ref().map_or(0, |kept| kept.conversation.revision()));
+        if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
+            return Err(Refusal::conflict(phrase!(
+                "the conversation is at revision {revision}, not {seen}",
+                revision,
+                seen
+            )));
+        }
+        let after = request.wishes.after.as_deref().map(NodeId::from);
+        return Ok(Start { visit, kept, known, after, hashes: Vec::new(), running });
+    }
+    if request.wishes.after.is_some() || request.wishes.revision.is_some() {
+        return Err(Refusal::malformed(phrase!(
+            "`x-ctx-after` and `x-ctx-revision` are about a conversation that is named; name one in `x-ctx-conversation`"
+        )));
+    }
+    let messages = &request.asked.messages;
+    let hashes: Vec<Option<Beginning>> = messages.iter().map(|message| running.push(message)).collect();
+    if let Some((known, place)) = server.beginnings.find(&hashes)
+        && let Some(visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
+    {
+        let kept = visit.load(&*server.store).await?;
+        if kept.as_ref().is_some_and(|kept| kept.conversation.session().node(&place.node).is_some()) {
+            return Ok(Start { visit, kept, known, after: Some(place.node), hashes, running });
+        }
+    }
+    // Nobody has it, or somebody is at it: then it is another conversation.
+    let new = stored_id(&request.owner, &format!("auto-{}", random_name()?));
+    let visit = server.rooms.enter(&*server.store, &new).await?;
+    Ok(Start { visit, kept: None, known: 0, after: None, hashes, running })
+}
+
+/// Takes what the user types out of the messages, if the last one is that.
+fn typed(messages: &mut Vec<Node>) -> Option<String> {
+    let is_plain = |node: &Node| {
+        let text = node.content.as_ref().filter(|content| matches!(content, Content::Text(_)));
+        node.role == Some(Role::User) && node.name.is_none() && text.is_some_and(|text| !text.is_blank())
+    };
+    messages.pop_if(|last| is_plain(last))?.content.map(|content| content.text().into_owned())
+}
+
+/// Stores messages behind the one where the request goes on; returns where each of the request's messages is.
+async fn store(
+    server: &Server,
+    start: &Start,
+    kept: Option<Kept>,
+    messages: Vec<Node>,
+) -> Result<(Kept, Vec<(usize, NodeId)>), Refusal> {
+    let (store, at) = (&*server.store, Some(now()));
+    let Some(mut kept) = kept else {
+        if start.after.is_some() && start.hashes.is_empty() {
+            return Err(Refusal::not_found(phrase!("there is no such conversation")));
+        }
+        let mut session = Session::new(&*start.visit.id);
+        let ids = grow(&mut session, None, messages)?;
+        let conversation = Conversation::import(store, &start.visit.id, session, at).await?;
+        return Ok((Kept::new(conversation), (start.known..).zip(ids).collect()));
+    };
+    if let Some(after) =
+        start.after.as_ref().filter(|after| *after != kept.conversation.session().active_leaf_id())
+    {
+        let op = SessionOp::ActivateLeaf { id: after.clone() };
+        kept.conversation.apply(store, "go on elsewhere", op, at).await?;
+    }
+    let mut places = Vec::new();
+    for (index, message) in (start.known..).zip(messages) {
+        places.push((index, kept.conversation.append(store, message, at).await?));
+    }
+    Ok((kept, places))
+}
+
+/// Adds messages to a conversation in memory.
+fn grow(session: &mut Session, after: Option<&NodeId>, messages: Vec<Node>) -> Result<Vec<NodeId>, Refusal> {
+    let fault = |error: ctx_types::SessionError| Refusal::malformed(error.phrase());
+    if let Some(id) = after {
+        session.apply(&SessionOp::ActivateLeaf { id: id.clone() }).map_err(fault)?;
+    }
+    let (mut ids, mut next) = (Vec::new(), session.nodes().count());
+    for node in messages {
+        let names = (next..).map(|number| (number, NodeId::from(format!("n{number}"))));
+        let free = names.into_iter().find(|(_, id)| session.node(id).is_none());
+        let (number, id) = free.unwrap_or_default();
+        next = number + 1;
+        let parent = session.active_leaf_id().clone();
+        session
+            .apply(&SessionOp::Append { parent, node: Box::new(node.with_id(id.clone())) })
+            .map_err(fault)?;
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+/// A turn, ready to be carried out.
+struct Turn {
+    server: Arc<Server>,
+    agent: Arc<Compiled>,
+    request: Request,
+    input: Option<String>,
+    start: Start,
+    kept: Kept,
+    /// Where messages of the request are stored, by their index.
+    places: Vec<(usize, NodeId)>,
+    told: Arc<Mutex<Told>>,
+}
+
+impl Turn {
+    /// Carries the turn out on its own: what is stored does not depend on whether anybody listens.
+    fn spawn(self, counted: (Metered, Lasting)) -> Going {
+        let (sender, pieces) = channel(PIECES);
+        let (cancel, told) = (Cancel::default(), self.told.clone());
+        let stop = Stop(cancel.clone());
+        tokio::spawn(async move {
+            let (server, since) = (self.server.clone(), self.request.since);
+            let ended = self.run(&sender, &cancel).await;
+            let usage = ended.as_ref().map(|answer| answer.usage).unwrap_or_default();
+            server.figures.ended(usage, ended.is_err());
+            counted.0.used(usage.input.saturating_add(usage.output));
+            tracing::info!(
+                took = ?since.elapsed(),
+                input = usage.input,
+                output = usage.output,
+                error = ended.as_ref().err().map(Refusal::code),
+                "a turn ended"
+            );
+            drop(counted);
+            // Whoever left has no use for the end.
+            drop(sender.send(Piece::End(Box::new(ended))).await);
+        });
+        Going { pieces, told, _stop: stop }
+    }
+
+    async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
+        let (server, agent) = (self.server.clone(), self.agent.clone());
+        let pieces = self.request.asked.streams;
+        let clients = if pieces { &agent.pieces } else { &agent.whole };
+        let upstream = Upstream::new(clients, pieces.then_some(sender));
+        let (request, found) =
+            agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
+        self.lose(&found);
+        let mut chat = agent.setup.for_turns(None);
+        let lost = shape::fill(
+            &mut chat.shape,
+            &mut self.request.asked,
+            self.request.dialect,
+            agent.setup.endpoint().dialect,
+        );
+        lock(&self.told).lost.extend(lost);
+        chat.leaves_calls = true;
+        chat.model = &upstream;
+        let ended = self.carry_out(&chat, request, cancel, &server.end).await;
+        drop(chat);
+        let reply = upstream.into_reply();
+        self.settle(ended, reply)
+    }
+
+    /// Carries the turn out; it is stopped by whoever stops it, and when the gateway ends.
+    async fn carry_out(
+        &mut self,
+        chat: &Chat<'_>,
+        request: TurnRequest,
+        cancel: &Cancel,
+        end: &Cancel,
+    ) -> Result<TurnEnd, Refusal> {
+        let Self { server, kept, told, request: asked, .. } = self;
+        let log = ChatLog {
+            store: &*server.store,
+            conversation: &mut kept.conversation,
+            memory: Some(&kept.memory),
+        };
+        lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
+        let mut watch = |event| match event {
+            TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
+            TurnEvent::Found(found) => lose(told, &[found]),
+            TurnEvent::Sending { round: 1, .. } => server.figures.ready_after(asked.since.elapsed()),
+            _ => {}
+        };
+        let mut turn = std::pin::pin!(run_turn(chat, Some(log), request, &mut watch, cancel));
+        let ended = tokio::select! {
+            ended = &mut turn => ended,
+            () = end.cancelled() => {
+                cancel.cancel();
+                turn.await
+            }
+        };
+        ended.map_err(|error| error.source.into())
+    }
+
+    /// Keeps what came of the turn, and makes the answer of it.
+    fn settle(self, ended: Result<TurnEnd, Refusal>, reply: Option<Reply>) -> Result<Answer, Refusal> {
+        let Self { server, request, mut start, kept, places, told, .. } = self;
+        // After an error the conversation in memory may be behind the store: it is loaded anew.
+        let mut end = ended?;
+        let snapshot = {
+            let mut told = lock(&told);
+            told.answer.clone_from(&end.answer);
+            told.revision = kept.conversation.revision();
+            told.clone()
+        };
+        if let (Some(report), Some(turn)) = (end.report.take(), &snapshot.turn) {
+            server.reports.keep(&snapshot.stored, turn.clone(), *report);
+        }
+        let node = end.answer.as_deref().and_then(|id| kept.conversation.session().node(id));
+        let answer = answer_of(&end, node, reply);
+        if request.wishes.conversation.is_none() {
+            let last = snapshot.turn.map(|turn| (start.hashes.len().saturating_sub(1), turn));
+            for (index, node) in places.into_iter().rev().take(REACH).chain(last) {
+                if let Some(Some(hash)) = start.hashes.get(index) {
+                    server.beginnings.keep(*hash, Place { conversation: snapshot.stored.clone(), node });
+                }
+            }
+            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone())
+                && let Some(hash) = start.running.push(node)
+            {
+                server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
+            }
+        }
+        start.visit.leave(kept);
+        match end.outcome {
+            TurnOutcome::Answered => Ok(answer),
+            TurnOutcome::Failed(failure) => Err(failure.into()),
+            _ => Err(Refusal::unavailable(phrase!("the turn was stopped"))),
+        }
+    }
+
+    fn lose(&self, found: &[Diagnostic]) {
+        lose(&self.told, found);
+    }
+}
+
+/// Makes the answer of what is stored, so that the client has the ids that the conversation has.
+fn answer_of(end: &TurnEnd, node: Option<&Node>, reply: Option<Reply>) -> Answer {
+    let reply = reply.unwrap_or_default();
+    let stored = node.map(|node| node.to_message(&node.id.clone().unwrap_or_default()));
+    Answer {
+        text: reply.text.to_string(),
+        reasoning: reply.reasoning,
+        calls: stored.map(|message| message.tool_calls.clone()).unwrap_or_default(),
+        finish: reply.finish,
+        usage: end.provider_usage,
+    }
+}
+
+/// Notes what could not be said to the provider, and tells the log of everything.
+fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
+    for finding in found {
+        let place = finding.location.pointer.as_deref().unwrap_or_default();
+        tracing::debug!(code = %finding.code, place, "a finding");
+        if LOSSES.contains(&finding.code) {
+            tracing::info!(code = %finding.code, place, "not everything can be said to the provider");
+            let mut told = lock(told);
+            if told.lost.len() < MAX_LOST {
+                told.lost.push(format!("{} {}", finding.code, finding.message));
+            }
+        }
+    }
+}
+
+pub(crate) fn lock(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
+    told.lock().unwrap_or_else(PoisonError::into_inner)
+}

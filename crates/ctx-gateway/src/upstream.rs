@@ -1,0 +1,146 @@
+//! The provider behind a turn: its answer is handed on piece by piece, and no faster than the client takes it.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ctx_chat::{AskFailure, ChatModel, Client, ClientError, Delta, Progress, Reply, Watch};
+use ctx_pipeline::Cancel;
+use ctx_wire::{Dialect, FailureKind};
+use tokio::sync::mpsc::Sender;
+use tokio::time::timeout;
+
+use crate::refusal::Refusal;
+
+/// How long a client may take for one piece of an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What comes of a turn, for whoever answers the client.
+#[derive(Debug)]
+pub(crate) enum Piece<A> {
+    /// A piece of the answer.
+    Delta(Delta),
+    /// The turn is over.
+    End(Box<Result<A, Refusal>>),
+}
+
+/// Asks a provider, and hands on what it says.
+pub(crate) struct Upstream<'a, A> {
+    /// The endpoint, and what stands in for it; there is always one.
+    clients: &'a [Client],
+    /// Where pieces go; nowhere if the answer is to come whole.
+    pieces: Option<&'a Sender<Piece<A>>>,
+    /// The last answer.
+    reply: Mutex<Option<Reply>>,
+}
+
+impl<'a, A: Send> Upstream<'a, A> {
+    pub(crate) fn new(clients: &'a [Client], pieces: Option<&'a Sender<Piece<A>>>) -> Self {
+        Self { clients, pieces, reply: Mutex::default() }
+    }
+
+    /// Returns the last answer.
+    pub(crate) fn into_reply(self) -> Option<Reply> {
+        self.reply.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl<A: Send> ChatModel for Upstream<'_, A> {
+    fn dialect(&self) -> Dialect {
+        self.clients.first().map(ChatModel::dialect).unwrap_or_default()
+    }
+
+    fn server(&self) -> Option<&str> {
+        self.clients.first()?.server()
+    }
+
+    fn redact(&self, text: String) -> String {
+        self.clients.iter().fold(text, |text, client| client.redact(text))
+    }
+
+    /// Asks one after the other until one answers; none is asked any more once a piece of an answer came.
+    async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
+        let mut failure = AskFailure::from(ClientError::Cancelled);
+        for client in self.clients {
+            match self.ask_one(client, body, watch, cancel).await {
+                Ok(reply) => {
+                    *lock(&self.reply) = Some(reply.clone());
+                    return Ok(reply);
+                }
+                Err(failed) => failure = failed,
+            }
+            if failure.partial.is_some() || !may_differ(&failure.cause) {
+                break;
+            }
+            tracing::warn!(
+                server = client.server(),
+                code = failure.cause.code(),
+                "a provider did not answer"
+            );
+        }
+        Err(failure)
+    }
+}
+
+/// Returns whether another provider may answer what this one did not.
+fn may_differ(cause: &ClientError) -> bool {
+    use FailureKind::{NotFound, QuotaExhausted, Unauthorized, Unreadable};
+    let of_provider = cause.failure().map(|failure| failure.kind);
+    cause.is_transient()
+        || matches!(cause, ClientError::Untrusted { .. })
+        || matches!(of_provider, Some(NotFound | QuotaExhausted | Unauthorized | Unreadable))
+}
+
+impl<A: Send> Upstream<'_, A> {
+    async fn ask_one(
+        &self,
+        client: &Client,
+        body: &[u8],
+        watch: &mut Watch<'_>,
+        cancel: &Cancel,
+    ) -> Result<Reply, AskFailure> {
+        let waiting = Mutex::new(VecDeque::new());
+        let mut heard = |progress: Progress| {
+            if let (Progress::Delta(delta), Some(_)) = (&progress, self.pieces) {
+                lock(&waiting).push_back(delta.clone());
+            }
+            watch(progress);
+        };
+        let mut asking = client.ask(body, &mut heard, cancel);
+        loop {
+            let done = poll_fn(|context| match asking.as_mut().poll(context) {
+                Poll::Ready(result) => Poll::Ready(Some(result)),
+                Poll::Pending if lock(&waiting).is_empty() => Poll::Pending,
+                Poll::Pending => Poll::Ready(None),
+            });
+            let done = done.await;
+            // While the client is slow, nothing more is read from the provider.
+            self.hand_on(&waiting, cancel).await;
+            if let Some(result) = done {
+                return result;
+            }
+        }
+    }
+
+    /// Hands on what waits; a client that is gone, or takes nothing, ends the turn.
+    async fn hand_on(&self, waiting: &Mutex<VecDeque<Delta>>, cancel: &Cancel) {
+        let Some(pieces) = self.pieces else { return };
+        loop {
+            let Some(delta) = lock(waiting).pop_front() else { return };
+            if cancel.is_cancelled() {
+                return;
+            }
+            if !matches!(timeout(PATIENCE, pieces.send(Piece::Delta(delta))).await, Ok(Ok(()))) {
+                cancel.cancel();
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,369 @@
+//! What must not work, whoever tries it.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use ctx_gateway::{KeyFile, KeyLimits, Patience};
+use ctx_wire::Dialect;
+use serde_json::{Value, json};
+
+use crate::bytes::whole;
+use crate::house::{House, PROVIDER_KEY, read};
+use crate::server::{Answer, Server};
+use crate::streams::error_of;
+
+/// The paths of all dialects.
+const PATHS: [&str; 4] =
+    ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1beta/models/ada:generateContent"];
+
+fn two_keys() -> House {
+    let house = House::with(Dialect::OpenaiChat, vec![], &["alice", "bob"]);
+    let folder = house.close();
+    House::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)))
+}
+
+/// Sends messages with somebody's key.
+fn send(house: &House, name: &str, messages: &Value, headers: &[(&str, &str)]) -> crate::house::Got {
+    let key = house.key(name);
+    let body = json!({ "model": "ada", "messages": messages }).to_string();
+    let headers = [&[("authorization", key.as_str())], headers].concat();
+    house.ask("POST", "/v1/chat/completions", &headers, body.as_bytes())
+}
+
+fn get(house: &House, name: &str, path: &str) -> crate::house::Got {
+    house.ask("GET", path, &[("authorization", &house.key(name))], b"")
+}
+
+#[test]
+fn nobody_reaches_a_conversation_of_another_key() {
+    let house = two_keys();
+    let hello = json!([{ "role": "user", "content": "Hello" }]);
+    let named = [("x-ctx-conversation", "diary")];
+    let first = send(&house, "alice", &hello, &named);
+    assert_eq!(first.status, 200, "{first:?}");
+    let turn = first.header("x-ctx-turn").unwrap();
+    for path in [
+        "/conversations/diary".to_owned(),
+        format!("/conversations/diary/turns/{turn}"),
+        "/conversations/alice%2Fdiary".to_owned(),
+        "/conversations/..%2Falice%2Fdiary".to_owned(),
+        format!("/conversations/..%2Falice%2Fdiary/turns/{turn}"),
+    ] {
+        assert_eq!(get(&house, "bob", &path).status, 404, "{path}");
+    }
+    assert_eq!(get(&house, "bob", "/conversations").json()["data"], json!([]));
+    for name in ["diary", "../alice/diary", "alice/diary"] {
+        let other = send(&house, "bob", &hello, &[("x-ctx-conversation", name)]);
+        assert_eq!(other.status, 200, "{other:?}");
+        let sent = house.provider.requests().pop().unwrap().messages();
+        assert_eq!(sent.iter().filter(|(_, text)| text == "Hello").count(), 1, "{sent:?}");
+    }
+    let undo = house.ask(
+        "POST",
+        "/conversations/..%2Falice%2Fdiary/undo",
+        &[("authorization", &house.key("bob"))],
+        b"",
+    );
+    assert_ne!(undo.status, 500);
+    let kept = get(&house, "alice", "/conversations/diary").json();
+    assert_eq!(kept["messages"].as_array().unwrap().len(), 2, "{kept}");
+}
+
+#[test]
+fn the_same_words_of_two_keys_are_two_conversations() {
+    let house = two_keys();
+    let all = json!([{ "role": "user", "content": "Hello" }, { "role": "assistant", "content": "Hi there" },
+        { "role": "user", "content": "Well?" }]);
+    send(&house, "alice", &json!([all[0]]), &[]);
+    let one = send(&house, "alice", &all, &[]);
+    let other = send(&house, "bob", &all, &[]);
+    let name = one.header("x-ctx-conversation").unwrap();
+    assert_ne!(other.header("x-ctx-conversation"), Some(name));
+    assert_eq!(get(&house, "bob", &format!("/conversations/{name}")).status, 404);
+    assert_eq!(get(&house, "alice", &format!("/conversations/{name}")).status, 200);
+}
+
+#[test]
+fn a_wrong_key_is_refused_in_every_dialect_and_shown_nowhere() {
+    let house = two_keys();
+    for path in PATHS {
+        for key in ["Bearer sk-wrong-canary", "Bearer ", "Basic c2std3Jvbmc6"] {
+            let got = house.ask("POST", path, &[("authorization", key)], b"{}");
+            assert_eq!(got.status, 401, "{got:?}");
+            assert!(error_of(&got.json()).is_some() && !got.body.contains("canary"), "{got:?}");
+        }
+    }
+    for path in ["/v1/models", "/metrics", "/conversations", "/conversations/c", "/conversations/c/turns/n1"]
+    {
+        assert_eq!(house.get(path).status, 401, "{path}");
+    }
+    assert_eq!(house.provider.requests().len(), 0);
+}
+
+#[test]
+fn the_providers_key_is_in_no_error_even_where_the_provider_repeats_it() {
+    for status in [400, 401, 403, 404, 429, 500, 503] {
+        let words = format!("Incorrect API key provided: {PROVIDER_KEY}.");
+        let house = House::open(
+            House::new(Dialect::OpenaiChat, vec![]).close(),
+            Dialect::OpenaiChat,
+            Server::start(move |_| Answer::error(status, "odd", &words).with_header("retry-after: 600")),
+        );
+        for path in PATHS {
+            let got = house.post(path, &crate::streams::asks(dialect_of(path), "c"));
+            assert!(got.status >= 400 && error_of(&got.json()).is_some(), "{got:?}");
+            assert!(!got.head.contains("canary") && !got.body.contains("canary"), "{got:?}");
+        }
+        assert!(!house.get("/conversations/c").body.contains("canary"));
+    }
+}
+
+fn dialect_of(path: &str) -> Dialect {
+    match path {
+        "/v1/messages" => Dialect::Anthropic,
+        "/v1/responses" => Dialect::OpenaiResponses,
+        path if path.starts_with("/v1beta") => Dialect::Gemini,
+        _ => Dialect::OpenaiChat,
+    }
+}
+
+#[test]
+fn what_is_larger_than_a_key_may_send_is_refused() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let mut keys = KeyFile::default();
+    let key = keys.add("small", None, KeyLimits { bytes: Some(1_000), ..KeyLimits::default() }).unwrap();
+    keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
+    let house = House::open(folder, Dialect::OpenaiChat, Server::script([]));
+    let key = format!("Bearer {}", key.reveal());
+    for path in PATHS {
+        let got = house.ask("POST", path, &[("authorization", &key)], &[b' '; 1_001]);
+        assert_eq!(got.status, 413, "{got:?}");
+        assert!(error_of(&got.json()).is_some(), "{got:?}");
+    }
+}
+
+#[test]
+fn a_body_that_does_not_come_is_not_waited_for() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let time = Patience {
+        body: Duration::from_millis(100),
+        head: Duration::from_millis(100),
+        ..Patience::default()
+    };
+    let house =
+        House::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| options.time = time);
+    let mut slow = TcpStream::connect(house.address).unwrap();
+    write!(slow, "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{{").unwrap();
+    let got = read(slow);
+    assert_eq!((got.status, &got.json()["error"]["type"]), (408, &json!("timeout_error")), "{got:?}");
+    let mut slower = TcpStream::connect(house.address).unwrap();
+    write!(slower, "POST /v1/messages HT").unwrap();
+    // Whoever does not finish the head gets no answer, and no connection.
+    assert_ne!(read(slower).status, 200);
+}
+
+#[test]
+fn without_keys_only_programs_of_this_machine_are_answered() {
+    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let ask = |headers: &str| {
+        let mut stream = TcpStream::connect(house.address).unwrap();
+        write!(stream, "GET /v1/models HTTP/1.1\r\nconnection: close\r\n{headers}\r\n").unwrap();
+        read(stream).status
+    };
+    assert_eq!(ask("host: localhost:1\r\n"), 200);
+    assert_eq!(ask("host: [::1]\r\norigin: http://localhost:3000\r\n"), 200);
+    for headers in [
+        "host: evil.example\r\n",
+        "host: localhost.evil.example\r\n",
+        "host: localhost\r\nhost: evil.example\r\n",
+        "host: localhost\r\norigin: http://evil.example\r\n",
+        "host: localhost\r\norigin: null\r\n",
+        "",
+    ] {
+        assert!([400, 403].contains(&ask(headers)), "{headers:?}");
+    }
+}
+
+#[test]
+fn two_lengths_or_two_names_are_refused() {
+    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let ask = |head: &str| {
+        let mut stream = TcpStream::connect(house.address).unwrap();
+        write!(
+            stream,
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{head}\r\n"
+        )
+        .unwrap();
+        read(stream)
+    };
+    let smuggled = "POST /v1/models HTTP/1.1\r\n\r\n";
+    for head in [
+        format!("content-length: 0\r\ncontent-length: {}\r\n\r\n{smuggled}", smuggled.len()),
+        format!("content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{smuggled}"),
+        "transfer-encoding: chunked, identity\r\n\r\n0\r\n".to_owned(),
+    ] {
+        let got = ask(&head);
+        assert_eq!(got.status, 400, "{head:?} {got:?}");
+        assert_eq!(got.body.matches("HTTP/1.1").count(), 0, "{got:?}");
+    }
+    let twice =
+        house.ask("POST", PATHS[0], &[("x-ctx-conversation", "a"), ("x-ctx-conversation", "b")], b"{}");
+    assert_eq!(twice.status, 400, "{twice:?}");
+}
+
+#[test]
+fn no_client_says_where_requests_go() {
+    let house = House::new(Dialect::Gemini, vec![]);
+    let elsewhere = Server::script([]);
+    let address = elsewhere.base_url();
+    let user = json!([{ "role": "user", "content": "Hello" }]);
+    for model in ["ada@../../../x", "ada@models/../../y", &format!("ada@{address}"), "../ada", "ada@"] {
+        let got = house.post(PATHS[0], &json!({ "model": model, "messages": user }));
+        assert!(got.status >= 400, "{model} {got:?}");
+    }
+    let body = json!({ "model": "ada", "messages": user, "base_url": address, "api_base": address });
+    let headers = [
+        ("x-base-url", address.as_str()),
+        ("x-forwarded-host", "evil.example"),
+        ("x-ctx-upstream", &address),
+    ];
+    house.ask("POST", PATHS[0], &headers, body.to_string().as_bytes());
+    assert_eq!(elsewhere.requests().len(), 0);
+    let paths: Vec<String> = house.provider.requests().into_iter().map(|request| request.path).collect();
+    assert!(paths.iter().all(|path| path.starts_with("/v1/models/") && !path.contains("..")), "{paths:?}");
+}
+
+/// Valid bodies, of which every part is made invalid in turn.
+fn valid(path: &str) -> Value {
+    let schema = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
+    match path {
+        "/v1/chat/completions" => json!({ "model": "ada", "messages": [
+            { "role": "system", "content": "Be exact." },
+            { "role": "user", "content": [{ "type": "text", "text": "Rain?" },
+                { "type": "image_url", "image_url": { "url": "data:image/png;base64,iVBORw0KGgo=" } }] },
+            { "role": "assistant", "content": null, "tool_calls": [
+                { "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } }] },
+            { "role": "tool", "tool_call_id": "c1", "content": "red" }],
+            "tools": [{ "type": "function", "function": { "name": "look", "parameters": schema } }],
+            "tool_choice": "auto", "stream": false, "temperature": 1, "metadata": { "conversation": "c" } }),
+        "/v1/responses" => json!({ "model": "ada", "instructions": "Be exact.", "input": [
+            { "role": "user", "content": [{ "type": "input_text", "text": "Rain?" }] },
+            { "type": "reasoning", "id": "r", "summary": [] },
+            { "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}" },
+            { "type": "function_call_output", "call_id": "c1", "output": "red" }],
+            "tools": [{ "type": "function", "name": "look", "parameters": schema }], "text": { "format": { "type": "text" } },
+            "reasoning": { "effort": "low" }, "tool_choice": "auto", "conversation": { "id": "c" } }),
+        "/v1/messages" => {
+            json!({ "model": "ada", "max_tokens": 9, "system": [{ "type": "text", "text": "Be exact." }],
+            "messages": [
+                { "role": "user", "content": "Rain?" },
+                { "role": "assistant", "content": [{ "type": "thinking", "thinking": "Hm.", "signature": "s" },
+                    { "type": "tool_use", "id": "c1", "name": "look", "input": {} }] },
+                { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "is_error": false,
+                    "content": [{ "type": "text", "text": "red" }] }] }],
+            "tools": [{ "name": "look", "input_schema": schema }], "tool_choice": { "type": "auto" } })
+        }
+        _ => json!({ "systemInstruction": { "parts": [{ "text": "Be exact." }] }, "contents": [
+            { "role": "user", "parts": [{ "text": "Rain?" }, { "inlineData": { "mimeType": "image/png", "data": "iVBORw0KGgo=" } }] },
+            { "role": "model", "parts": [{ "functionCall": { "name": "look", "args": {} } }] },
+            { "role": "user", "parts": [{ "functionResponse": { "name": "look", "response": { "output": "red" } } }] }],
+            "tools": [{ "functionDeclarations": [{ "name": "look", "parameters": { "type": "OBJECT" } }] }],
+            "toolConfig": { "functionCallingConfig": { "mode": "AUTO" } }, "generationConfig": { "topK": 4 } }),
+    }
+}
+
+/// A stream of numbers that looks like chance.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end.max(1)
+    }
+}
+
+/// Every pointer of a value.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(list) => {
+            list.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (key, value) in inner {
+        pointers(value, &format!("{at}/{key}"), found);
+    }
+}
+
+/// Spoils a body: one or two values are others, or bytes are missing or wrong.
+fn spoiled(valid: &Value, chance: &mut Chance) -> Vec<u8> {
+    let mut value = valid.clone();
+    for _ in 0..=chance.below(2) {
+        let mut places = Vec::new();
+        pointers(&value, "", &mut places);
+        let deep = (0..60).fold(json!("deep"), |inner, _| json!([inner]));
+        let odd = [
+            Value::Null,
+            json!(true),
+            json!(-1),
+            json!(1e300),
+            json!(""),
+            json!("\u{0}\u{fffd}😀"),
+            json!([]),
+            json!({}),
+            json!([null]),
+            json!({ "type": "odd" }),
+            json!("x".repeat(5_000)),
+            deep,
+        ];
+        let place = places.swap_remove(chance.below(places.len()));
+        if let Some(spot) = value.pointer_mut(&place) {
+            *spot = odd[chance.below(odd.len())].clone();
+        }
+    }
+    let mut bytes = value.to_string().into_bytes();
+    match chance.below(6) {
+        0 => bytes.truncate(chance.below(bytes.len())),
+        1 => {
+            let at = chance.below(bytes.len());
+            bytes[at] = u8::try_from(chance.below(256)).unwrap();
+        }
+        _ => {}
+    }
+    bytes
+}
+
+/// `cargo xtask malformed` tries 10,000 bodies for each dialect.
+#[test]
+fn a_malformed_body_is_a_clear_error_of_the_dialect() {
+    let count = std::env::var("CTX_MALFORMED").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
+    let house = House::new(Dialect::Anthropic, vec![]);
+    for path in PATHS {
+        let (valid, mut chance, mut refused) = (valid(path), Chance(7), 0);
+        let dry = [("x-ctx-dry-run", "1")];
+        let good = house.ask("POST", path, &dry, valid.to_string().as_bytes());
+        assert_eq!(good.status, 200, "{good:?}");
+        for _ in 0..count {
+            let body = spoiled(&valid, &mut chance);
+            let got = house.ask("POST", path, &dry, &body);
+            let shown = String::from_utf8_lossy(&body);
+            if got.status == 200 {
+                continue;
+            }
+            refused += 1;
+            assert!((400..500).contains(&got.status), "{path} {shown} {got:?}");
+            let value = got.json();
+            assert!(error_of(&value).is_some_and(|message| message.len() > 10), "{path} {shown} {got:?}");
+            match dialect_of(path) {
+                Dialect::Anthropic => assert!(value["error"]["type"].is_string() && value["type"] == "error"),
+                Dialect::Gemini => assert!(value["error"]["status"].is_string()),
+                _ => assert!(value["error"]["code"].is_string()),
+            }
+        }
+        assert!(refused > count / 4, "{path}: {refused} of {count} were refused");
+    }
+    assert_eq!(house.provider.requests().len(), 0);
+}

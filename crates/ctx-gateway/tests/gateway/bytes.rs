@@ -1,0 +1,128 @@
+//! What reaches the provider is what `ctx assemble` prints, byte for byte.
+
+use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
+use ctx_types::TurnInput;
+use ctx_wire::Dialect;
+use serde_json::{Value, json};
+
+use crate::house::{AT, House};
+use crate::server::Answer;
+
+/// A whole answer of a provider.
+pub(crate) fn whole(dialect: Dialect) -> Answer {
+    Answer::json(
+        200,
+        &match dialect {
+            Dialect::Anthropic => json!({ "type": "message", "role": "assistant", "stop_reason": "end_turn",
+            "content": [{ "type": "text", "text": "Hi there" }], "usage": { "input_tokens": 5, "output_tokens": 3 } }),
+            Dialect::Gemini => {
+                json!({ "candidates": [{ "content": { "role": "model", "parts": [{ "text": "Hi there" }] },
+            "finishReason": "STOP" }], "usageMetadata": { "promptTokenCount": 5, "candidatesTokenCount": 3 } })
+            }
+            Dialect::OpenaiResponses => {
+                json!({ "id": "r", "status": "completed", "output": [{ "type": "message", "id": "m",
+            "role": "assistant", "content": [{ "type": "output_text", "text": "Hi there" }] }],
+            "usage": { "input_tokens": 5, "output_tokens": 3 } })
+            }
+            _ => {
+                json!({ "choices": [{ "message": { "role": "assistant", "content": "Hi there" }, "finish_reason": "stop" }],
+            "usage": { "prompt_tokens": 5, "completion_tokens": 3 } })
+            }
+        },
+    )
+}
+
+/// What `ctx assemble AGENT --session FILE --tools FILE --format DIALECT` prints.
+pub(crate) fn assembled(house: &House, conversation: &Value, tools: &Value, dialect: Dialect) -> Vec<u8> {
+    let folder = house.folder.path();
+    std::fs::write(folder.join("chat.json"), conversation.to_string()).unwrap();
+    std::fs::write(folder.join("tools.json"), tools.to_string()).unwrap();
+    let has_tools = tools.as_array().is_some_and(|tools| !tools.is_empty());
+    let options = TurnOptions {
+        agent: Some(folder.join("ada.yaml")),
+        session: Some(folder.join("chat.json")),
+        tools: has_tools.then(|| folder.join("tools.json")),
+        model: Some("some-model".to_owned()),
+        at: Some(AT.to_owned()),
+        config: ConfigOptions { is_ignored: true, ask: None },
+        ..TurnOptions::default()
+    };
+    let mut turn = Turn::open(&options, &mut Sources::default()).unwrap();
+    turn.input = TurnInput::with(turn.input.clone(), |input| input.dialect = Some(dialect.name().into()));
+    let context = turn.assemble(false).unwrap();
+    turn.body_bytes(&context, None).0
+}
+
+/// Sends a conversation as a chat completion, and compares what the provider got.
+#[track_caller]
+fn check(dialect: Dialect, conversation: &Value, tools: &Value) {
+    let house = House::new(dialect, vec![whole(dialect)]);
+    let mut body = json!({ "model": "ada", "messages": conversation });
+    if tools.as_array().is_some_and(|tools| !tools.is_empty()) {
+        body["tools"] = tools.clone();
+    }
+    let got = house.post("/v1/chat/completions", &body);
+    assert_eq!(got.status, 200, "{got:?}");
+    assert_eq!(got.json()["choices"][0]["message"]["content"], "Hi there");
+    let sent = String::from_utf8(house.request().body).unwrap();
+    let expected = String::from_utf8(assembled(&house, conversation, tools, dialect)).unwrap();
+    assert_eq!(sent, expected);
+}
+
+const PROVIDERS: [Dialect; 4] =
+    [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Anthropic, Dialect::Gemini];
+
+#[test]
+fn a_conversation_is_sent_as_ctx_assemble_writes_it() {
+    let conversation = json!([
+        { "role": "system", "content": "The client's own words." },
+        { "role": "user", "content": "Hello" },
+        { "role": "assistant", "content": "Hi." },
+        { "role": "user", "content": "How are you?\n" },
+    ]);
+    for dialect in PROVIDERS {
+        check(dialect, &conversation, &json!([]));
+    }
+}
+
+#[test]
+fn tools_calls_and_results_are_sent_as_ctx_assemble_writes_them() {
+    let conversation = json!([
+        { "role": "user", "content": "Rain?" },
+        { "role": "assistant", "content": null, "tool_calls": [
+            { "id": "c1", "type": "function", "function": { "name": "weather", "arguments": "{\"at\": \"here\"}" } }] },
+        { "role": "tool", "tool_call_id": "c1", "content": "sunny" },
+    ]);
+    let schema = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
+    let function =
+        json!({ "name": "weather", "description": "Tells it.", "parameters": schema, "strict": true });
+    let tools = json!([{ "type": "function", "function": function }]);
+    for dialect in PROVIDERS {
+        check(dialect, &conversation, &tools);
+    }
+}
+
+#[test]
+fn pictures_are_sent_as_ctx_assemble_writes_them() {
+    let picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let conversation = json!([{ "role": "user", "content": [
+        { "type": "text", "text": "What is this?" },
+        { "type": "image_url", "image_url": { "url": picture } },
+    ] }]);
+    for dialect in PROVIDERS {
+        check(dialect, &conversation, &json!([]));
+    }
+}
+
+#[test]
+fn a_dry_run_answers_the_same_bytes_and_sends_and_stores_nothing() {
+    let house = House::new(Dialect::Anthropic, vec![]);
+    let conversation = json!([{ "role": "user", "content": "Hello" }]);
+    let body = json!({ "model": "ada", "messages": conversation });
+    let got =
+        house.ask("POST", "/v1/chat/completions", &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
+    assert_eq!(got.status, 200, "{got:?}");
+    assert_eq!(got.body.as_bytes(), assembled(&house, &conversation, &json!([]), Dialect::Anthropic));
+    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(house.get("/conversations").json()["data"], json!([]));
+}

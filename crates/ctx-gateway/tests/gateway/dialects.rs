@@ -1,0 +1,83 @@
+//! What clients of every dialect ask, what the provider gets, and what they are answered: `fixtures/gateway`.
+
+use std::path::Path;
+
+use ctx_wire::Dialect;
+use serde_json::Value;
+
+use crate::house::House;
+use crate::server::{Answer, Step, sse};
+
+/// Plays a case, and compares all of what went to and fro.
+#[track_caller]
+fn check(name: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/gateway").join(name);
+    let case: Value = serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
+    let provider = Dialect::parse(case["provider"].as_str().unwrap()).unwrap();
+    let reply = match &case["reply"] {
+        Value::Array(events) => {
+            Answer::stream(vec![Step::Bytes(sse(events, provider == Dialect::OpenaiChat))])
+        }
+        whole => Answer::json(200, whole),
+    };
+    let house = House::new(provider, vec![reply]);
+    let got = house.post(case["path"].as_str().unwrap(), &case["body"]);
+    let sent = house.request();
+    let lost = got.header("x-ctx-lost").unwrap_or("nothing").to_owned();
+    let body = serde_json::from_str::<Value>(&got.body).map_or(got.body, |body| format!("{body:#}\n"));
+    let shown = format!(
+        "to the provider: {}\n{:#}\n\nto the client: {}\nlost: {lost}\n{}",
+        sent.path,
+        sent.json(),
+        got.status,
+        steady(&body)
+    );
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(folder.canonicalize().unwrap());
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("expected", shown));
+}
+
+/// Puts words in the place of ids and times.
+fn steady(body: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = body;
+    while let Some(first) = rest.chars().next() {
+        let id = rest.as_bytes().iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).count();
+        let time = rest.strip_prefix("\"created").and_then(|rest| rest.split_once(':'));
+        if id == 32 {
+            shown.push_str("ID");
+            rest = &rest[id..];
+        } else if let Some((key, after)) = time.filter(|(key, _)| key.len() <= "_at\"".len()) {
+            shown.extend(["\"created", key, ": TIME"]);
+            rest = after.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+        } else {
+            shown.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    shown
+}
+
+macro_rules! cases {
+    ($($name:ident)*) => { $(
+        #[test]
+        fn $name() {
+            check(stringify!($name));
+        }
+    )* };
+}
+
+cases! {
+    a_chat_completion_of_anthropic_has_calls
+    a_stream_of_chat_completions_ends_with_its_calls
+    an_answer_cut_off_by_its_limit_says_so
+    a_message_of_chat_completions_has_calls
+    a_stream_of_messages_has_blocks
+    a_response_of_gemini_has_calls
+    a_stream_of_responses_numbers_its_events
+    a_generated_content_of_responses_has_calls
+    a_stream_of_generated_content_ends_with_its_calls
+    fields_of_the_providers_own_dialect_pass_through
+}

@@ -1,0 +1,216 @@
+//! A folder with an agent, a gateway in front of it, and a scripted provider behind.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options, Patience};
+use ctx_project::{ConfigOptions, EndpointOptions};
+use ctx_wire::Dialect;
+use serde_json::Value;
+
+use crate::server::{Answer, Received, Server};
+
+/// When all turns are.
+pub(crate) const AT: &str = "2026-01-31T12:00:00Z";
+
+/// The key of the provider, which nobody must ever see.
+pub(crate) const PROVIDER_KEY: &str = "sk-canary-0123456789";
+
+/// An agent with something in front of the history and behind it.
+pub(crate) const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
+     - {type: chat_history}\n- {role: system, content: Be brief.}\n";
+
+pub(crate) struct House {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) provider: Server,
+    pub(crate) address: SocketAddr,
+    end: Option<tokio::sync::oneshot::Sender<()>>,
+    served: Option<std::thread::JoinHandle<()>>,
+}
+
+/// What a client got.
+#[derive(Debug)]
+pub(crate) struct Got {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Got {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The data of the events of a stream.
+    pub(crate) fn events(&self) -> Vec<Value> {
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.filter_map(|data| serde_json::from_str(data).ok()).collect()
+    }
+}
+
+impl House {
+    pub(crate) fn new(dialect: Dialect, answers: Vec<Answer>) -> Self {
+        Self::with(dialect, answers, &[])
+    }
+
+    /// As [`new`](Self::new), with keys of these names.
+    pub(crate) fn with(dialect: Dialect, answers: Vec<Answer>, keys: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ada.yaml"), AGENT).unwrap();
+        std::fs::write(folder.path().join("key"), PROVIDER_KEY).unwrap();
+        let mut file = KeyFile::default();
+        for name in keys {
+            let key = file.add(name, None, KeyLimits::default()).unwrap();
+            std::fs::write(folder.path().join(name), key.reveal()).unwrap();
+        }
+        if !keys.is_empty() {
+            file.write(&folder.path().join(KeyFile::NAME)).unwrap();
+        }
+        Self::open(folder, dialect, Server::script(answers))
+    }
+
+    /// Serves a folder that is there.
+    pub(crate) fn open(folder: tempfile::TempDir, dialect: Dialect, provider: Server) -> Self {
+        Self::open_with(folder, dialect, provider, |_| {})
+    }
+
+    /// Serves an agent whose provider is at an address.
+    pub(crate) fn behind(address: &str) -> Self {
+        let folder = Self::new(Dialect::OpenaiChat, vec![]).close();
+        Self::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
+            options.endpoint.base_url = Some(address.to_owned());
+        })
+    }
+
+    /// As [`open`](Self::open), with other options.
+    pub(crate) fn open_with(
+        folder: tempfile::TempDir,
+        dialect: Dialect,
+        provider: Server,
+        change: impl FnOnce(&mut Options),
+    ) -> Self {
+        let mut options = options(folder.path(), dialect, &provider);
+        change(&mut options);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (end, ended) = tokio::sync::oneshot::channel();
+        let served = std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                let ended = async { drop(ended.await) };
+                Gateway::open(options).await.unwrap().serve_until(listener, ended).await.unwrap();
+            });
+        });
+        Self { folder, provider, address, end: Some(end), served: Some(served) }
+    }
+
+    /// Ends the gateway as a signal does, and waits for it.
+    pub(crate) fn close(mut self) -> tempfile::TempDir {
+        drop(self.end.take());
+        self.served.take().unwrap().join().unwrap();
+        std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
+    }
+
+    /// Ends it without waiting.
+    pub(crate) fn ask_to_close(&mut self) {
+        drop(self.end.take());
+    }
+
+    /// Returns the key of a name, as a header has it.
+    pub(crate) fn key(&self, name: &str) -> String {
+        format!("Bearer {}", std::fs::read_to_string(self.folder.path().join(name)).unwrap())
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Got {
+        self.ask("POST", path, &[], body.to_string().as_bytes())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Got {
+        self.ask("GET", path, &[], b"")
+    }
+
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Got {
+        read(self.send(method, path, headers, body))
+    }
+
+    /// Sends a request, and leaves the answer to be read.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        write!(stream, "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address)
+            .unwrap();
+        write!(stream, "content-type: application/json\r\ncontent-length: {}\r\n", body.len()).unwrap();
+        for (name, value) in headers {
+            write!(stream, "{name}: {value}\r\n").unwrap();
+        }
+        stream.write_all(b"\r\n").unwrap();
+        stream.write_all(body).unwrap();
+        stream
+    }
+
+    /// Returns the one request that the provider got.
+    #[track_caller]
+    pub(crate) fn request(&self) -> Received {
+        let mut requests = self.provider.take_requests();
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        requests.remove(0)
+    }
+}
+
+pub(crate) fn options(folder: &Path, dialect: Dialect, provider: &Server) -> Options {
+    Options {
+        folder: folder.to_owned(),
+        store: Some(folder.join("conversations.db")),
+        endpoint: EndpointOptions {
+            base_url: Some(provider.base_url()),
+            dialect: Some(dialect),
+            key_file: Some(folder.join("key")),
+            ..EndpointOptions::default()
+        },
+        model: Some("some-model".to_owned()),
+        at: Some(AT.to_owned()),
+        config: ConfigOptions { is_ignored: true, ask: None },
+        time: Patience { drain: Duration::from_millis(100), ..Patience::default() },
+        ..Options::default()
+    }
+}
+
+/// Reads an answer to its end.
+pub(crate) fn read(mut stream: TcpStream) -> Got {
+    let mut bytes = Vec::new();
+    // Who breaks off in the middle of an answer has answered so far.
+    drop(stream.read_to_end(&mut bytes));
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len());
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let body = bytes.get(end + 4..).unwrap_or_default();
+    let body = match head.to_lowercase().contains("transfer-encoding: chunked") {
+        true => unchunked(body),
+        false => body.to_vec(),
+    };
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    Got { status, head, body: String::from_utf8(body).unwrap() }
+}
+
+fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Some(end) = bytes.windows(2).position(|two| two == b"\r\n") {
+        let size = std::str::from_utf8(&bytes[..end]).unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 || bytes.len() < end + 2 + size {
+            break;
+        }
+        body.extend_from_slice(&bytes[end + 2..end + 2 + size]);
+        bytes = &bytes[end + 4 + size..];
+    }
+    body
+}

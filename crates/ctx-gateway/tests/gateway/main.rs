@@ -1,0 +1,15 @@
+//! The gateway as clients see it: requests in, a scripted provider behind it, answers out.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not as expected")]
+
+mod attacks;
+mod bytes;
+mod conversations;
+mod dialects;
+mod house;
+#[cfg(feature = "postgres")]
+mod processes;
+mod running;
+#[path = "../../../ctx-chat/tests/server/mod.rs"]
+mod server;
+mod streams;

@@ -1,0 +1,126 @@
+//! Two gateways on the database that `CTX_TEST_POSTGRES` names, each as a process of its own would be.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+
+use ctx_wire::Dialect;
+use serde_json::{Value, json};
+
+use crate::house::House;
+use crate::server::{Answer, Server, Step, end, sse, word};
+
+/// The database of the tests; without one, says so.
+#[expect(clippy::print_stderr, reason = "who reads the tests' output has to know what was not tested")]
+fn database() -> Option<String> {
+    let named = std::env::var("CTX_TEST_POSTGRES").ok().filter(|named| named.starts_with("postgres"));
+    if named.is_none() {
+        eprintln!("NOT TESTED on PostgreSQL: `CTX_TEST_POSTGRES` names no database by an address");
+    }
+    named
+}
+
+/// A gateway on the database, whose provider answers with these.
+fn house(database: &str, answers: Vec<Answer>) -> House {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    House::open_with(folder, Dialect::OpenaiChat, Server::script(answers), |options| {
+        options.store = Some(database.into());
+    })
+}
+
+fn says(text: &str) -> Answer {
+    let message = json!({ "role": "assistant", "content": text });
+    Answer::json(200, &json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }))
+}
+
+fn say(conversation: &str, text: &str, streams: bool) -> Vec<u8> {
+    let user = json!([{ "role": "user", "content": text }]);
+    let metadata = json!({ "conversation": conversation });
+    json!({ "model": "ada", "messages": user, "stream": streams, "metadata": metadata })
+        .to_string()
+        .into_bytes()
+}
+
+fn texts(house: &House, conversation: &str) -> Vec<String> {
+    let stored = house.get(&format!("/conversations/{conversation}")).json();
+    let messages = stored["messages"].as_array().cloned().unwrap_or_default();
+    messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+}
+
+fn name(test: &str) -> String {
+    format!("{test}-{}", std::process::id())
+}
+
+#[test]
+fn any_process_takes_the_next_turn() {
+    let Some(database) = database() else { return };
+    let (one, two) =
+        (house(&database, vec![says("Hi."), says("Noon.")]), house(&database, vec![says("Fine.")]));
+    let name = name("next");
+    for (house, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
+        let got = house.ask("POST", "/v1/chat/completions", &[], &say(&name, text, false));
+        assert_eq!(got.status, 200, "{got:?}");
+    }
+    let all = ["Hello", "Hi.", "How are you?", "Fine.", "What time is it?", "Noon."];
+    assert_eq!(texts(&one, &name), all);
+    assert_eq!(texts(&two, &name), all);
+}
+
+#[test]
+fn a_turn_waits_for_that_of_another_process() {
+    let Some(database) = database() else { return };
+    let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
+    let (one, two) = (house(&database, vec![stalled]), house(&database, vec![says("Two.")]));
+    let name = name("waits");
+    let mut lines = BufReader::new(one.send("POST", "/v1/chat/completions", &[], &say(&name, "First", true)));
+    let mut line = String::new();
+    while !line.contains("One ") {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0);
+    }
+    let waiting = two.send("POST", "/v1/chat/completions", &[], &say(&name, "Second", false));
+    // The first turn ends when its client leaves; only then the second begins.
+    drop(lines);
+    assert_eq!(crate::house::read(waiting).status, 200);
+    assert_eq!(texts(&two, &name), ["First", "One ", "Second", "Two."]);
+}
+
+#[test]
+fn turns_of_two_processes_at_once_are_each_there_once() {
+    let Some(database) = database() else { return };
+    let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
+    let houses = [house(&database, answers("a")), house(&database, answers("b"))];
+    let name = &name("once");
+    std::thread::scope(|scope| {
+        for (house, mark) in houses.iter().zip(["x", "y"]) {
+            for number in 0..8 {
+                scope.spawn(move || {
+                    let got = house.ask(
+                        "POST",
+                        "/v1/chat/completions",
+                        &[],
+                        &say(name, &format!("{mark}{number}"), false),
+                    );
+                    assert_eq!(got.status, 200, "{got:?}");
+                });
+            }
+        }
+    });
+    let said = texts(&houses[0], name);
+    assert_eq!(said.len(), 32, "{said:?}");
+    assert_eq!(said.iter().collect::<BTreeSet<_>>().len(), 32, "{said:?}");
+    let is_turn = |turn: &[String]| turn[0].starts_with(['x', 'y']) && turn[1].starts_with(['a', 'b']);
+    assert!(said.chunks(2).all(is_turn), "{said:?}");
+}
+
+#[test]
+fn a_streamed_answer_is_stored_before_its_end_is_told() {
+    let Some(database) = database() else { return };
+    let streamed = Answer::events(&[word("Hi."), end("stop")]);
+    let (one, two) = (house(&database, vec![streamed]), house(&database, vec![]));
+    let name = name("stored");
+    let got = one.ask("POST", "/v1/chat/completions", &[], &say(&name, "Hello", true));
+    assert!(got.body.ends_with("data: [DONE]\n\n"), "{got:?}");
+    assert_eq!(texts(&two, &name), ["Hello", "Hi."]);
+    let last: Vec<Value> = got.events();
+    assert_eq!(last.last().unwrap()["choices"][0]["finish_reason"], "stop");
+}

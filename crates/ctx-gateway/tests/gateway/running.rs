@@ -1,0 +1,121 @@
+//! Keys, limits, figures, models, health.
+
+use ctx_gateway::{KeyFile, KeyLimits};
+use ctx_wire::Dialect;
+use serde_json::{Value, json};
+
+use crate::bytes::whole;
+use crate::house::{AGENT, House, PROVIDER_KEY};
+use crate::server::Server;
+
+fn hello() -> Vec<u8> {
+    json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string().into_bytes()
+}
+
+/// Serves a folder with two agents and one key of these limits; returns the key as a header has it.
+fn limited(agents: Option<Vec<String>>, limits: KeyLimits) -> (House, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("more")).unwrap();
+    for file in ["ada.yaml", "more/bob.yaml"] {
+        std::fs::write(folder.path().join(file), AGENT).unwrap();
+    }
+    std::fs::write(folder.path().join("key"), PROVIDER_KEY).unwrap();
+    let mut keys = KeyFile::default();
+    let key = keys.add("phone", agents, limits).unwrap();
+    keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
+    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
+    (House::open(folder, Dialect::OpenaiChat, provider), format!("Bearer {}", key.reveal()))
+}
+
+#[test]
+fn health_needs_no_key_and_says_nothing() {
+    let (house, _) = limited(None, KeyLimits::default());
+    let got = house.get("/healthz");
+    assert_eq!((got.status, got.body.as_str()), (200, "ok\n"));
+}
+
+#[test]
+fn every_agent_that_a_key_may_use_is_a_model() {
+    let ids = |list: &Value, key: &str, name: &str| -> Vec<String> {
+        let list = list[key].as_array().unwrap().iter();
+        list.map(|model| model[name].as_str().unwrap().to_owned()).collect()
+    };
+    let (house, key) = limited(None, KeyLimits::default());
+    let headers = [("authorization", key.as_str())];
+    let got = house.ask("GET", "/v1/models", &headers, b"").json();
+    assert_eq!(ids(&got, "data", "id"), ["ada", "bob"]);
+    let got = house.ask("GET", "/v1beta/models", &headers, b"").json();
+    assert_eq!(ids(&got, "models", "name"), ["models/ada", "models/bob"]);
+    assert_eq!(house.ask("GET", "/v1/models/bob", &headers, b"").json()["id"], "bob");
+
+    let (house, key) = limited(Some(vec!["bob".to_owned()]), KeyLimits::default());
+    let headers = [("authorization", key.as_str())];
+    let got = house.ask("GET", "/v1/models", &headers, b"").json();
+    assert_eq!(ids(&got, "data", "id"), ["bob"]);
+    assert_eq!(house.ask("GET", "/v1/models/ada", &headers, b"").status, 404);
+    let refused = house.ask("POST", "/v1/chat/completions", &headers, &hello());
+    assert_eq!(refused.status, 403, "{refused:?}");
+    assert_eq!(house.provider.requests().len(), 0);
+}
+
+#[test]
+fn a_key_is_taken_from_wherever_clients_put_it() {
+    let (house, key) = limited(None, KeyLimits::default());
+    let plain = key.strip_prefix("Bearer ").unwrap();
+    for (name, value) in [("authorization", key.as_str()), ("x-api-key", plain), ("x-goog-api-key", plain)] {
+        assert_eq!(house.ask("GET", "/v1/models", &[(name, value)], b"").status, 200, "{name}");
+    }
+    assert_eq!(house.get(&format!("/v1beta/models?key={plain}")).status, 200);
+    assert_eq!(house.get("/v1/models").status, 401);
+}
+
+#[test]
+fn the_file_of_keys_holds_no_key() {
+    let (house, key) = limited(None, KeyLimits::default());
+    let file = std::fs::read_to_string(house.folder.path().join(KeyFile::NAME)).unwrap();
+    assert!(!file.contains(key.strip_prefix("Bearer ").unwrap()), "{file}");
+    let mut keys = KeyFile::read(&house.folder.path().join(KeyFile::NAME)).unwrap();
+    assert!(keys.add("phone", None, KeyLimits::default()).is_err());
+    for name in ["a/b", "local", ""] {
+        assert!(keys.add(name, None, KeyLimits::default()).is_err(), "{name}");
+    }
+    keys.revoke("phone").unwrap();
+    assert!(keys.keys.is_empty() && keys.revoke("phone").is_err());
+}
+
+#[test]
+fn a_limit_that_is_used_up_is_told_with_the_time_to_wait() {
+    for limits in [
+        KeyLimits { requests: Some(1), ..KeyLimits::default() },
+        KeyLimits { tokens: Some(8), ..KeyLimits::default() },
+    ] {
+        let (house, key) = limited(None, limits);
+        let headers = [("authorization", key.as_str())];
+        assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
+        let refused = house.ask("POST", "/v1/chat/completions", &headers, &hello());
+        assert_eq!(refused.status, 429, "{refused:?}");
+        let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+        assert_eq!(refused.json()["error"]["type"], "rate_limit_error");
+    }
+}
+
+#[test]
+fn figures_count_requests_and_tokens() {
+    let (house, key) = limited(None, KeyLimits::default());
+    let headers = [("authorization", key.as_str())];
+    house.ask("POST", "/v1/chat/completions", &headers, &hello());
+    house.ask("POST", "/v1/messages", &headers, b"{}");
+    assert_eq!(house.get("/metrics").status, 401);
+    let figures = house.ask("GET", "/metrics", &headers, b"").body;
+    for line in [
+        "ctx_requests_total{dialect=\"openai\",status=\"2xx\"} 1",
+        "ctx_requests_total{dialect=\"anthropic\",status=\"4xx\"} 1",
+        "ctx_input_tokens_total 5",
+        "ctx_output_tokens_total 3",
+        "ctx_turns_open 0",
+        "ctx_ready_seconds_count 1",
+    ] {
+        assert!(figures.lines().any(|known| known == line), "{line} is not in\n{figures}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Answers in pieces: as they come, no faster than they are taken, broken off by either side.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use ctx_wire::Dialect;
+use serde_json::{Value, json};
+
+use crate::house::{House, read};
+use crate::server::{Answer, Server, Step, sse, word};
+
+const PATHS: [(&str, Dialect); 4] = [
+    ("/v1/chat/completions", Dialect::OpenaiChat),
+    ("/v1/responses", Dialect::OpenaiResponses),
+    ("/v1/messages", Dialect::Anthropic),
+    ("/v1beta/models/ada:streamGenerateContent?alt=sse", Dialect::Gemini),
+];
+
+/// A request for a stream in a dialect.
+pub(crate) fn asks(dialect: Dialect, conversation: &str) -> Value {
+    let user = json!([{ "role": "user", "content": "Hello" }]);
+    let metadata = json!({ "conversation": conversation });
+    match dialect {
+        Dialect::Gemini => {
+            json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hello" }] }], "metadata": metadata })
+        }
+        Dialect::OpenaiResponses => {
+            json!({ "model": "ada", "stream": true, "input": "Hello", "metadata": metadata })
+        }
+        _ => {
+            json!({ "model": "ada", "stream": true, "max_tokens": 9, "messages": user, "metadata": metadata })
+        }
+    }
+}
+
+/// The message of an error, wherever a dialect has it.
+pub(crate) fn error_of(value: &Value) -> Option<&str> {
+    let error = value.get("error").or_else(|| value.pointer("/response/error"))?;
+    error.get("message")?.as_str()
+}
+
+#[test]
+fn what_fails_before_the_first_piece_is_an_error_of_the_dialect() {
+    for (path, dialect) in PATHS {
+        let house = House::new(Dialect::OpenaiChat, vec![Answer::error(400, "odd", "not like this")]);
+        let got = house.post(path, &asks(dialect, "c"));
+        assert_eq!(got.status, 400, "{got:?}");
+        let value = got.json();
+        assert!(error_of(&value).unwrap().contains("not like this"), "{got:?}");
+        match dialect {
+            Dialect::Anthropic => assert_eq!(value["type"], "error"),
+            Dialect::Gemini => assert_eq!(value["error"]["status"], "INVALID_ARGUMENT"),
+            _ => assert_eq!(value["error"]["type"], "invalid_request_error"),
+        }
+    }
+}
+
+#[test]
+fn what_breaks_off_ends_in_an_error_of_the_dialect_and_what_came_is_stored() {
+    for (path, dialect) in PATHS {
+        let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Close];
+        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let got = house.post(path, &asks(dialect, "c"));
+        assert_eq!(got.status, 200, "{got:?}");
+        let events = got.events();
+        assert!(got.body.contains("One ") && events.last().and_then(error_of).is_some(), "{got:?}");
+        let stored = house.get("/conversations/c").json();
+        assert!(stored["messages"][1]["content"].as_str().unwrap().starts_with("One two"), "{stored}");
+    }
+}
+
+#[test]
+fn a_client_that_leaves_stops_the_turn_and_what_came_is_stored() {
+    let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Stall];
+    let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+    let body = asks(Dialect::OpenaiChat, "c").to_string();
+    let mut lines = BufReader::new(house.send("POST", "/v1/chat/completions", &[], body.as_bytes()));
+    let mut line = String::new();
+    while !line.contains("two") {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0);
+    }
+    drop(lines);
+    // The turn has ended when the conversation can be entered again: another request waits for it.
+    let undone = house.ask("POST", "/conversations/c/undo", &[], b"");
+    assert_eq!(undone.status, 200, "{undone:?}");
+    house.ask("POST", "/conversations/c/redo", &[], b"");
+    let stored = house.get("/conversations/c").json();
+    assert_eq!(stored["messages"][1]["content"], "One two", "{stored}");
+}
+
+/// A provider that says words for ever, and tells how many bytes it could send before nobody took more.
+fn talker() -> (String, mpsc::Receiver<Option<usize>>) {
+    const TOO_MUCH: usize = 64 << 20;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
+        let mut head = [0; 4096];
+        assert!(stream.read(&mut head).unwrap() > 0);
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+            .unwrap();
+        let (piece, mut sent) = (sse(&[word("a")], false), 0);
+        while sent < TOO_MUCH && stream.write_all(&piece).is_ok() {
+            sent += piece.len();
+        }
+        tell.send(Some(sent).filter(|sent| *sent < TOO_MUCH)).unwrap();
+    });
+    (format!("http://{address}/v1"), told)
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_the_provider_back() {
+    let (address, told) = talker();
+    let house = House::behind(&address);
+    let body = asks(Dialect::OpenaiChat, "c").to_string();
+    let stream = house.send("POST", "/v1/chat/completions", &[], body.as_bytes());
+    let sent = told.recv().unwrap();
+    assert!(sent.is_some(), "64 MiB were taken from the provider while nobody read");
+    drop(stream);
+}
+
+#[test]
+fn the_end_drains_what_is_under_way_and_stops_what_does_not_end() {
+    let steps = vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall];
+    let mut house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+    let body = asks(Dialect::OpenaiChat, "c").to_string();
+    let stream = house.send("POST", "/v1/chat/completions", &[], body.as_bytes());
+    let mut lines = BufReader::new(stream.try_clone().unwrap());
+    let mut line = String::new();
+    while !line.contains("One ") {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0);
+    }
+    house.ask_to_close();
+    let rest = read(stream);
+    assert!(rest.head.contains("stopped") || rest.body.contains("stopped"), "{rest:?}");
+    let folder = house.close();
+    let again = House::open(folder, Dialect::OpenaiChat, Server::script([]));
+    let stored = again.get("/conversations/c").json();
+    assert_eq!(stored["messages"][1]["content"], "One ", "{stored}");
+}

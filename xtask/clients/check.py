@@ -1,0 +1,75 @@
+"""The providers' own Python clients against `ctx serve`, unchanged but for the base URL.
+
+python check.py ADDRESS: the gateway, whose provider is the one of `check.mjs`. Ends with 1 at the first difference.
+"""
+
+import json
+import sys
+
+import anthropic
+import openai
+
+ADDRESS = sys.argv[1]
+WORDS = ["Grass ", "is ", "green."]
+SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
+
+
+def expect(found, expected):
+    if found != expected:
+        raise SystemExit(f"{found!r} is not {expected!r}")
+
+
+def refused(kind, ask):
+    try:
+        ask()
+    except kind as error:
+        return str(error)
+    raise SystemExit(f"{kind} was expected")
+
+
+def with_openai():
+    client = openai.OpenAI(base_url=f"{ADDRESS}/v1", api_key="any", max_retries=0)
+    user = [{"role": "user", "content": "Which colour?"}]
+    expect([model.id for model in client.models.list()], ["ada"])
+    reply = client.chat.completions.create(model="ada", messages=user)
+    expect(reply.choices[0].message.content, "".join(WORDS))
+    stream = client.chat.completions.create(model="ada", messages=user, stream=True)
+    pieces = [chunk.choices[0].delta.content for chunk in stream if chunk.choices]
+    expect([piece for piece in pieces if piece], WORDS)
+    tools = [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]
+    messages = [{"role": "user", "content": "Look."}]
+    first = client.chat.completions.create(model="ada", messages=messages, tools=tools).choices[0].message
+    expect(json.loads(first.tool_calls[0].function.arguments), {"at": "here"})
+    messages += [first, {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": "grass"}]
+    second = client.chat.completions.create(model="ada", messages=messages, tools=tools)
+    expect(second.choices[0].message.content, "".join(WORDS))
+    response = client.responses.create(model="ada", input="Which colour?")
+    expect(response.output_text, "".join(WORDS))
+    with client.responses.stream(model="ada", input="Which colour?") as events:
+        expect([event.delta for event in events if event.type == "response.output_text.delta"], WORDS)
+    odd = [{"role": "user", "content": "refuse"}]
+    words = refused(openai.BadRequestError, lambda: client.chat.completions.create(model="ada", messages=odd))
+    expect("not like this" in words, True)
+
+
+def with_anthropic():
+    client = anthropic.Anthropic(base_url=ADDRESS, api_key="any", max_retries=0)
+    body = {"model": "ada", "max_tokens": 50, "messages": [{"role": "user", "content": "Which colour?"}]}
+    expect(client.messages.create(**body).content[0].text, "".join(WORDS))
+    with client.messages.stream(**body) as stream:
+        expect(list(stream.text_stream), WORDS)
+    tools = [{"name": "look", "input_schema": SCHEMA}]
+    messages = [{"role": "user", "content": "Look."}]
+    asks = {"model": "ada", "max_tokens": 50, "tools": tools}
+    first = client.messages.create(messages=messages, **asks)
+    call = next(block for block in first.content if block.type == "tool_use")
+    expect(call.input, {"at": "here"})
+    result = {"type": "tool_result", "tool_use_id": call.id, "content": "grass"}
+    messages += [{"role": "assistant", "content": first.content}, {"role": "user", "content": [result]}]
+    expect(client.messages.create(messages=messages, **asks).content[0].text, "".join(WORDS))
+    odd = {**body, "messages": [{"role": "user", "content": "refuse"}]}
+    refused(anthropic.BadRequestError, lambda: client.messages.create(**odd))
+
+
+with_openai()
+with_anthropic()
