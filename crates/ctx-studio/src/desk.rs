@@ -185,6 +185,14 @@ impl Desk {
         Ok(known.open.as_mut().map_or_else(|| Arc::from([]), OpenFile::bytes))
     }
 
+    /// Returns the value of a file as it is edited; none where it cannot be read.
+    pub(crate) fn value(&self, id: &str) -> Option<serde_json::Value> {
+        let mut state = lock(&self.state);
+        let known = state.files.get_mut(id)?;
+        known.opened(&self.folder).ok()?;
+        known.open.as_ref()?.value()
+    }
+
     /// Returns what is under edit and not saved.
     pub(crate) fn overlays(&self) -> Vec<Overlay> {
         let mut state = lock(&self.state);

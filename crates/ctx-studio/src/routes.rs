@@ -5,10 +5,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use crate::api::{LoggedIn, Login};
 use crate::api_files::{Edited, Edits, FileFindings, FileView, Fix, Project, Save, Step};
 use crate::api_imports::{ImportDiscard, ImportView, ImportWrite, ImportWritten, Nothing, Start};
+use crate::api_pipeline::PipelineView;
 use crate::api_preview::{
     BodyView, CompareRequest, Compared, ExpandRequest, Expanded, LifeView, Preview, PreviewRequest, RowTexts,
 };
 use crate::api_registry::{CodeView, Registry};
+use crate::api_scan::ScanView;
 use crate::call::{Call, Refusal, Reply};
 use crate::handlers::{about, context, edit, imports};
 use crate::page;
@@ -99,6 +101,8 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/files/{f}/fix", edit::fix).takes::<Fix>().answers::<FileView>(),
     post("/api/files/{f}/save", edit::save).takes::<Save>().answers::<FileView>(),
     post("/api/preview", context::preview).takes::<PreviewRequest>().answers::<Preview>(),
+    post("/api/pipeline", context::pipeline).takes::<PreviewRequest>().answers::<PipelineView>(),
+    post("/api/worldbooks/scan", context::scan).takes::<PreviewRequest>().answers::<ScanView>(),
     get("/api/previews/{p}/rows", context::rows).answers::<RowTexts>(),
     get("/api/previews/{p}/life", context::life).answers::<LifeView>(),
     get("/api/previews/{p}/body", context::body).answers::<BodyView>(),

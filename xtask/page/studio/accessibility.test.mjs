@@ -43,6 +43,29 @@ const VIEWS = {
     await page.getByRole("menuitem").nth(5).click();
     await page.locator("[data-test=move-to]").waitFor();
   },
+  pipeline: async (page, path) => {
+    writeFileSync(join(path, "model.json"), '{ "processors": [{ "id": "token-limiter", "priority": 405 }] }');
+    await go(page, "#/pipeline");
+    await page.locator('[data-entry="merge-system-to-head"] [data-part=main]').click();
+    await page.locator("[data-field=separator]").waitFor();
+    await page.locator("[data-test=model-settings]").waitFor({ state: "attached" });
+  },
+  books: async (page, path) => {
+    writeFileSync(join(path, "book.json"), JSON.stringify({ entries: { 0: { uid: 0, key: ["basil"], content: "Green." } } }));
+    await page.locator("[data-test=file] option", { hasText: "book.json" }).waitFor({ state: "attached" });
+    await go(page, "#/books");
+    await page.locator(".book-entries th button").first().click();
+    await page.locator(".opened .cm-content").waitFor();
+    await page.locator("[data-test=choose-all]").check();
+  },
+  "test of a book": async (page) => {
+    await go(page, "#/books");
+    await page.locator("[data-test=books-test]").click();
+    await page.locator("[data-test=own-text]").check();
+    await page.locator("[data-test=searched-text]").fill("basil");
+    await page.locator("[data-test=scan] tr.active td button").first().click();
+    await page.locator("[data-test=marked] mark").waitFor();
+  },
   row: async (page) => {
     await go(page, "#/preview");
     await page.locator(".row > .line").first().click();

@@ -70,6 +70,9 @@ export interface ComparedRow {
   words?: WordChange[];
 }
 
+/** The settings of one processor: each field's value, then keys that it has no field for. */
+export type Config = ConfigValue[];
+
 /** One setting of a processor or a feature, with all that a settings page needs to show it. */
 export interface ConfigField {
   /** The key under which it is stored. */
@@ -94,6 +97,16 @@ export interface ConfigField {
   isWhole?: boolean;
   /** Whether a text must have more than white space. */
   isRequired: boolean;
+}
+
+/** One setting of a processor. */
+export interface ConfigValue {
+  /** Its key. */
+  key: string;
+  /** The value. */
+  value: unknown;
+  /** Who set it. */
+  origin: Origin;
 }
 
 /** Why something is sent, elsewhere, or not. */
@@ -140,6 +153,22 @@ export interface Edits {
   text?: string;
   /** Writes the part of the file anew that a refusal of these edits has named. */
   rewrite?: boolean;
+}
+
+/** What holds for one processor after all layers. */
+export interface EffectiveSetting {
+  /** The processor. */
+  id: string;
+  /** Whose entry counts, as a whole; absent if nobody has one. */
+  decidedBy?: Origin;
+  /** Who else has an entry, the highest layer first: nothing in it counts. */
+  overrules?: Origin[];
+  /** Whether it runs. */
+  enabled: Sourced;
+  /** When it runs. */
+  priority: Sourced2;
+  /** Its settings, in the order of its fields, then keys that it has no field for. */
+  config: Config;
 }
 
 /** POST `expand`. */
@@ -383,12 +412,24 @@ export interface Notice {
 /** What has changed. */
 export type NoticeKind = "draft" | "file" | "project" | "resync";
 
+/** Who set a value; later ones win, each entry whole. */
+export type Origin = "built-in" | "user" | "model" | "agent" | "command-line";
+
 /** A part of a text that one source wrote. */
 export interface PieceView {
   text: string;
   source: string;
   name: string;
   pointer?: string;
+}
+
+/** The answer to POST `pipeline`. */
+export interface PipelineView {
+  /** What holds for each processor, as they run. */
+  settings: EffectiveSetting[];
+  /** The files that may set processors, the highest first; those that are not there are left out. */
+  layers: SettingsLayerView[];
+  findings: Finding[];
 }
 
 /** The answer to POST `preview`. */
@@ -421,6 +462,8 @@ export interface PreviewRequest {
   conversation?: string;
   profile?: string;
   worldbooks?: string[];
+  /** The model's own settings of processors: the id of a file. */
+  modelSettings?: string;
   /** Takes files as they are on disk, and not their drafts. */
   saved?: boolean;
   /** Keeps it beside the last 8 previews of the window; of pinned ones the last 4. */
@@ -534,8 +577,101 @@ export interface Save {
   overwrite?: boolean;
 }
 
+/** The answer to POST `worldbooks/scan`. */
+export interface ScanView {
+  books: ScannedBook[];
+  /** Active entries as they became active, then the others. */
+  entries: ScannedEntry[];
+  /** The texts in which keys were found. */
+  texts: ScannedText[];
+  /** Why entries were considered, for each pass: `initial`, `recursion`, `min_activations`. */
+  passes: string[];
+  /** How many tokens entries may have; absent where that is not limited. */
+  budget?: number;
+  /** How many the active ones have. */
+  tokens: number;
+  isExact: boolean;
+  /** The timed effects that hold from then on. Nothing keeps them. */
+  timed: string[];
+  findings: Finding[];
+}
+
+/** A book that was searched. */
+export interface ScannedBook {
+  name: string;
+  /** The id of its file; absent where that is not in the folder. */
+  file?: string;
+  entries: number;
+}
+
+/** An entry as the scan left it. */
+export interface ScannedEntry {
+  /** The id by which reports name it. */
+  id: string;
+  book: string;
+  file?: string;
+  /** In its file. */
+  pointer?: string;
+  title?: string;
+  /** `active`, or a word for what kept it out, as `ctx worldbook scan --json` has it. */
+  state: string;
+  why?: string;
+  /** Where its text goes. */
+  place: string;
+  /** In which pass it became active, from 1. */
+  pass?: number;
+  tokens?: number;
+  /** The keys that were found: the first, and a secondary one that decided. */
+  hits: ScannedKey[];
+}
+
+/** A key that was found. */
+export interface ScannedKey {
+  key: string;
+  /** Which of the texts; absent where that is neither a message nor an entry. */
+  text?: number;
+  /** Where in it. */
+  spans: TextSpan[];
+}
+
+/** A text in which a key was found. */
+export interface ScannedText {
+  /** The message or the entry. */
+  name: string;
+  text: string;
+  /** Whether it is longer than that. */
+  isCut?: boolean;
+}
+
+/** A file that may set processors. */
+export interface SettingsLayerView {
+  origin: Origin;
+  /** The id of the file. */
+  file: string;
+  /** The pointer of the object whose `processors` are the layer's settings. */
+  base: string;
+  /** The pointers of its entries, by the ids of processors. */
+  entries: Record<string, string>;
+}
+
 /** How much a finding matters; the order is ascending. */
 export type Severity = "info" | "warning" | "error";
+
+/** A value and who set it. */
+export interface Sourced {
+  /** The value. */
+  value: boolean;
+  /** Who set it. */
+  origin: Origin;
+}
+
+/** A value and who set it. */
+export interface Sourced2 {
+  /** The value. */
+  value: number;
+  /** Who set it. */
+  origin: Origin;
+}
 
 /** What the next turn sends again as it is. */
 export interface StableView {

@@ -13,6 +13,8 @@ import { TurnBar } from "./turn-bar";
 import { Closed } from "./closed";
 import { ConflictBar } from "./conflict";
 import { Shortcuts } from "./shortcuts";
+import { BooksPage } from "../books/books-page";
+import { PipelinePage } from "../pipeline/pipeline-page";
 import { PresetPage } from "../preset/preset-page";
 import { Inspector } from "../inspector/inspector";
 import { ComparePage } from "../compare/compare-page";
@@ -44,6 +46,8 @@ export function Frame() {
         <main id="page" tabIndex={-1} class={page === "preview" ? "beside" : ""}>
           {page === "preview" && <Inspector isAlone />}
           {page === "preset" && <PresetPage />}
+          {page === "pipeline" && <PipelinePage />}
+          {page === "books" && <BooksPage />}
           {page === "compare" && <ComparePage />}
           {page === "import" && <ImportPage />}
           {isStart && <StartPage />}

@@ -1,0 +1,7 @@
+// Which layer of settings this window edits; a module of its own, since the file on the page depends on it.
+import { signal } from "@preact/signals";
+import type { Origin } from "../api";
+
+export const layer = signal<Origin>("agent");
+/** The id of the file of that layer, where it is not the agent. */
+export const layerFile = signal<string | undefined>(undefined);
