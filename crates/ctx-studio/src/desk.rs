@@ -170,6 +170,11 @@ impl Desk {
             .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))
     }
 
+    /// Returns what a file is.
+    pub(crate) fn kind(&self, id: &str) -> Option<FileKind> {
+        lock(&self.state).files.get(id).map(|file| file.kind)
+    }
+
     /// Returns the id of a file that is listed, by its path below the folder.
     pub(crate) fn id(&self, path: &str) -> Option<String> {
         let id = id_of(path);

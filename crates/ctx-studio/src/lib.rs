@@ -26,6 +26,7 @@ mod api_preview;
 mod api_registry;
 mod api_scan;
 mod api_schema;
+mod api_talk;
 mod call;
 pub mod codes;
 mod desk;
@@ -42,6 +43,7 @@ mod serve;
 mod server;
 mod socket;
 mod studio;
+mod talk;
 
 pub use api_schema::api_schema;
 pub use routes::{RouteInfo, routes};

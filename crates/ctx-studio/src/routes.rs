@@ -11,8 +11,12 @@ use crate::api_preview::{
 };
 use crate::api_registry::{CodeView, Registry};
 use crate::api_scan::ScanView;
+use crate::api_talk::{
+    CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView, MadeSession,
+    MakeSession, StepTaken, SummaryView, TakeStep, TreeView,
+};
 use crate::call::{Call, Refusal, Reply};
-use crate::handlers::{about, context, edit, imports};
+use crate::handlers::{about, context, edit, imports, talk};
 use crate::page;
 use crate::server::Server;
 
@@ -108,6 +112,16 @@ pub(crate) const ROUTES: &[Route] = &[
     get("/api/previews/{p}/body", context::body).answers::<BodyView>(),
     post("/api/compare", context::compare).takes::<CompareRequest>().answers::<Compared>(),
     post("/api/expand", context::expand).takes::<ExpandRequest>().answers::<Expanded>(),
+    post("/api/compression", talk::settings).takes::<CompressionRequest>().answers::<CompressionSettings>(),
+    get("/api/conversations/{f}", talk::view).answers::<ConversationView>(),
+    get("/api/conversations/{f}/tree", talk::tree).answers::<TreeView>(),
+    get("/api/conversations/{f}/summaries/{n}", talk::summary).answers::<SummaryView>(),
+    post("/api/conversations/{f}/steps", talk::step).takes::<TakeStep>().answers::<StepTaken>(),
+    post("/api/conversations/{f}/plan", talk::plan).takes::<CompressRequest>().answers::<CompressionPlan>(),
+    post("/api/conversations/{f}/compress", talk::compress).takes::<CompressRequest>().answers::<StepTaken>(),
+    post("/api/conversations/{f}/session", talk::make_session)
+        .takes::<MakeSession>()
+        .answers::<MadeSession>(),
     Route { body: BodyKind::Bytes, ..post("/api/import", imports::take).answers::<ImportView>() },
     post("/api/import/write", imports::write).takes::<ImportWrite>().answers::<ImportWritten>(),
     post("/api/import/discard", imports::discard).takes::<ImportDiscard>().answers::<Nothing>(),

@@ -140,3 +140,42 @@ test("job 6: where no number is free, those behind move too", async (t) => {
   assert.ok((await order(page)).length > 10);
   assert.deepEqual(problems, []);
 });
+
+test("job 7: compression is set key by key, inherited or not, and it is seen what would be compressed next", async (t) => {
+  const said = Array.from({ length: 30 }, (_, n) => ({
+    role: n % 2 ? "assistant" : "user",
+    content: `Message ${n} speaks of the garden, of its beds and of the weather today.`,
+  }));
+  const { page, path, problems } = await studio(t, {
+    change: (path) => writeFileSync(join(path, "chat.json"), JSON.stringify(said)),
+  });
+  await page.locator("[data-test=conversation]").selectOption({ label: "chat.json" });
+  await page.locator("[data-test=pipeline-compression]").click();
+  await page.locator('[data-test=next-compression][data-needed="false"]', { hasText: "chat.json" }).waitFor();
+  const field = (key) => page.locator(`[data-field="${key}"]`);
+  const set = async (key, text) => {
+    await field(key).locator("input").fill(text);
+    await page.keyboard.press("Enter");
+  };
+  // For all agents: the trigger counts messages, and few are protected.
+  await page.locator("[data-test=layer-user]").check();
+  await field("triggerMode").locator("select").selectOption({ index: 1 });
+  await set("countThreshold", "10");
+  await field("countThreshold").locator("button", { hasText: "Inherit" }).waitFor();
+  await page.locator('[data-test=next-compression][data-needed="true"]').waitFor();
+  await save(page);
+  assert.match(files(path)["ctx.toml"], /countThreshold = 10/);
+  // For this agent: another threshold, and the rest inherited.
+  await page.locator("[data-test=layer-agent]").check();
+  await field("triggerMode").locator(".of-user").waitFor();
+  await set("countThreshold", "1000");
+  await page.locator('[data-test=next-compression][data-needed="false"]').waitFor();
+  await save(page);
+  assert.match(files(path)["agent.yaml"], /contextCompression:\s+countThreshold: 1000/);
+  await field("countThreshold").locator("button", { hasText: "Inherit" }).click();
+  await page.locator('[data-test=next-compression][data-needed="true"]').waitFor();
+  assert.equal(await field("countThreshold").locator("input").inputValue(), "10");
+  await save(page);
+  assert.doesNotMatch(files(path)["agent.yaml"], /countThreshold/);
+  assert.deepEqual(problems, []);
+});

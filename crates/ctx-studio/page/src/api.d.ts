@@ -27,6 +27,15 @@ export interface BodyView {
   findings: Finding[];
 }
 
+/** The place of a message among its siblings. */
+export interface BranchView {
+  /** From 1. */
+  at: number;
+  of: number;
+  before?: string;
+  after?: string;
+}
+
 /** How a row of one context stands to one of the other. */
 export type ChangeKind = "same" | "changed" | "added" | "removed";
 
@@ -70,6 +79,58 @@ export interface ComparedRow {
   words?: WordChange[];
 }
 
+/** Which messages a summary is to stand for. */
+export type CompressRange = { kind: "all"; } | { kind: "auto"; } | { kind: "rollUp"; } | { kind: "between"; from: string; to: string; };
+
+/** POST `conversations/{f}/plan` and `conversations/{f}/compress`. */
+export interface CompressRequest {
+  /** The hash that the page saw; a plan of another text would be another one. */
+  base: string;
+  /** The id of the agent whose settings count over those of `ctx.toml`. */
+  agent?: string;
+  range?: CompressRange;
+}
+
+/** A file that may set compression. */
+export interface CompressionLayer {
+  origin: Origin;
+  file: string;
+  /** The pointer of the object that holds them. */
+  base: string;
+}
+
+/** What would be compressed. */
+export interface CompressionPlan {
+  /** The plan, or why there is nothing to do. */
+  told: string;
+  /** Whether there is something to do. */
+  isNeeded: boolean;
+  /** The messages that would be hidden. */
+  ids: string[];
+  /** The summaries that would be joined with them. */
+  summaries: string[];
+  /** The tokens that would be hidden. */
+  tokens: number;
+  /** Whether the settings would compress by themselves now, in words. */
+  trigger: string;
+  fires: boolean;
+}
+
+/** POST `compression`. */
+export interface CompressionRequest {
+  /** The id of the agent. */
+  agent?: string;
+}
+
+/** The settings of compression: each key by itself takes the value of the highest layer that has it. */
+export interface CompressionSettings {
+  fields: ConfigField[];
+  values: ConfigValue[];
+  /** The files that may set them, the highest first. */
+  layers: CompressionLayer[];
+  findings: Finding[];
+}
+
 /** The settings of one processor: each field's value, then keys that it has no field for. */
 export type Config = ConfigValue[];
 
@@ -107,6 +168,29 @@ export interface ConfigValue {
   value: unknown;
   /** Who set it. */
   origin: Origin;
+}
+
+/** A step of a conversation. Each is noted in its log, and can be taken back. */
+export type ConversationStep = { kind: "edit"; id: string; text: string; } | { kind: "branch"; id: string; text: string; } | { kind: "append"; role: string; text: string; } | { kind: "activate"; id: string; } | { kind: "toggle"; id: string; enabled: boolean; } | { kind: "remove"; id: string; } | { kind: "regenerate"; id: string; } | { kind: "undo"; } | { kind: "redo"; };
+
+/** GET `conversations/{f}?from=&to=&open=&at=`: messages of the active path, without those behind summaries that are
+ * not open. */
+export interface ConversationView {
+  /** The hash of the file, which steps name as their `base`. */
+  hash: string;
+  /** How many messages there are to be shown. */
+  total: number;
+  /** The place of the first of `rows` among them. */
+  from: number;
+  rows: MessageView[];
+  /** The names of steps that can be taken back, the latest first. */
+  undo: string[];
+  /** The names of steps that can be done again. */
+  redo: string[];
+  /** Why it cannot be changed. */
+  fixed?: string;
+  /** Whether it is a list of messages, of which a session can be made. */
+  isList: boolean;
 }
 
 /** Why something is sent, elsewhere, or not. */
@@ -185,6 +269,26 @@ export interface Expanded {
   text: string;
   pieces: PieceView[];
   findings: Finding[];
+}
+
+/** How many facts of a kind there are. */
+export interface FactCounts {
+  /** A word for programs, such as `date`. */
+  kind: string;
+  kept: number;
+  lost: number;
+  invented: number;
+}
+
+/** A fact, and where it stands. */
+export interface FactView {
+  /** A word for programs, such as `date`. */
+  kind: string;
+  text: string;
+  /** The message. */
+  id?: string;
+  /** Where in its text. */
+  span?: TextSpan;
 }
 
 /** Every failure. */
@@ -394,6 +498,42 @@ export interface MacroInfo {
   aliases: string[];
 }
 
+/** The answer to POST `conversations/{f}/session`. */
+export interface MadeSession {
+  /** The id of the new file. */
+  id: string;
+}
+
+/** POST `conversations/{f}/session`. */
+export type MakeSession = Record<string, never>;
+
+/** Whether a message is sent. */
+export type MessageState = "sent" | "hidden" | "off";
+
+/** A message of the active path. */
+export interface MessageView {
+  id: string;
+  /** Its place on the path, from 1. */
+  place: number;
+  role: string;
+  name?: string;
+  text: string;
+  isCut?: boolean;
+  tokens: number;
+  state: MessageState;
+  /** The summary that hides it. */
+  hiddenBy?: string;
+  branch?: BranchView;
+  /** Of a summary: what it stands for. */
+  summary?: SummaryFigures;
+}
+
+/** Something that was noted about a summary. */
+export interface NotedValue {
+  key: string;
+  value: string;
+}
+
 /** The answer to POST `import/discard`. */
 export type Nothing = Record<string, never>;
 
@@ -571,6 +711,21 @@ export interface RowTexts {
   rows: RowText[];
 }
 
+/** Messages one behind the other, up to a branching or an end. */
+export interface RunView {
+  /** The place of the run above in the list. */
+  above?: number;
+  first: string;
+  last: string;
+  messages: number;
+  summaries: number;
+  role: string;
+  /** The beginning of its first message. */
+  head: string;
+  /** Whether it is on the active path. */
+  isActive: boolean;
+}
+
 /** POST `files/{f}/save`. */
 export interface Save {
   /** Writes over what another program wrote, after a 409 has told it. */
@@ -700,6 +855,47 @@ export interface Step {
   base?: number;
 }
 
+/** The answer to it, and to POST `conversations/{f}/compress`. */
+export interface StepTaken {
+  hash: string;
+  /** What happened, for people. */
+  told: string;
+  /** The message that it is about. */
+  id?: string;
+}
+
+/** What a summary stands for. */
+export interface SummaryFigures {
+  messages: number;
+  originalTokens: number;
+  tokens: number;
+  /** In milliseconds since 1970. */
+  atMillis?: number;
+}
+
+/** GET `conversations/{f}/summaries/{n}`. */
+export interface SummaryView {
+  /** Its figures in a sentence. */
+  told: string;
+  text: string;
+  figures: SummaryFigures;
+  /** How it was made, as it was noted. */
+  made: NotedValue[];
+  /** How many facts of each kind it kept, lost and made up. */
+  kinds: FactCounts[];
+  /** What it lost, at most 500. */
+  lost: FactView[];
+  /** What it says and the messages do not, at most 500. */
+  invented: FactView[];
+}
+
+/** POST `conversations/{f}/steps`. */
+export interface TakeStep {
+  /** The hash that the page saw. */
+  base: string;
+  step: ConversationStep;
+}
+
 /** A range of a text: in bytes of UTF-8, and in units of UTF-16. */
 export interface TextSpan {
   /** The first byte. */
@@ -719,6 +915,13 @@ export interface TextSplice {
   /** The unit behind the last. */
   to: number;
   text: string;
+}
+
+/** GET `conversations/{f}/tree`: runs of messages without branches, parents before children. */
+export interface TreeView {
+  runs: RunView[];
+  /** Whether there are more runs than are told. */
+  isCut: boolean;
 }
 
 /** What the moment of a turn gives. */

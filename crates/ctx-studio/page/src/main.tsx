@@ -7,6 +7,7 @@ import { followRegistry, loadProject } from "./project";
 import { followPreview } from "./preview";
 import { listen, outside } from "./notices";
 import { followPipeline } from "./pipeline/state";
+import { followTalk } from "./talk/state";
 import { followScan } from "./books/state";
 import { followTitle } from "./title";
 import { Frame } from "./frame/frame";
@@ -34,6 +35,7 @@ async function start(): Promise<void> {
   followPreview();
   followScan();
   followPipeline();
+  followTalk();
   listen();
 }
 

@@ -21,6 +21,9 @@ export const agents = computed<ProjectFile[]>(() =>
 const TEXTS: ProjectFile["kind"][] = ["profile", "worldbook", "settings", "config", "other"];
 export const texts = computed<ProjectFile[]>(() => filesOf(...TEXTS));
 
+/** The agent that was shown last. */
+let lastAgent: string | undefined;
+
 /** The worldbook in the address, or the first. */
 export const bookId = computed<string | undefined>(() => {
   const books = filesOf("worldbook");
@@ -30,6 +33,7 @@ export const bookId = computed<string | undefined>(() => {
 /** The file in the address, or the first agent; of the page Books the first worldbook. */
 export const currentId = computed<string | undefined>(() => {
   if (route.value.page === "books") return bookId.value;
+  if (route.value.page === "talk") return lastAgent ?? defaults().agent ?? agents.value[0]?.id;
   if (route.value.page === "pipeline" && layerFile.value) return layerFile.value;
   const files = projectInfo.value?.files ?? [];
   return files.find((one) => one.id === route.value.file)?.id ?? defaults().agent ?? agents.value[0]?.id;
@@ -45,7 +49,6 @@ export const agentId = computed<string | undefined>((): string | undefined => {
   const isThere = agents.value.some((one) => one.id === lastAgent);
   return isThere || kind === "other" ? lastAgent : (defaults().agent ?? agents.value[0]?.id);
 });
-let lastAgent: string | undefined;
 
 /** Opens another file; on the page Pipeline an agent is one whose settings are shown. */
 export function openFile(page: PageName, id: string): void {

@@ -58,7 +58,8 @@ pub(crate) fn expand(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         profile: asked.profile.as_deref(),
         is_saved: false,
     };
-    let turn = open_turn((server, server.engine.clone()), options(&asked.turn)?, named, &mut Sources::default())?;
+    let turn =
+        open_turn((server, server.engine.clone()), options(&asked.turn)?, named, &mut Sources::default())?;
     let expansion = turn.expand(&asked.text)?;
     let findings = expansion.found.iter().enumerate().map(|(index, found)| {
         let span = found.location.span.map(|span| TextSpan::of(&asked.text, span.start, span.end));

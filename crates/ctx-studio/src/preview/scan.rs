@@ -24,11 +24,7 @@ const MAX_TEXT: usize = 256 << 10;
 const MAX_TEXTS: usize = 2 << 20;
 
 /// Scans the books of a turn.
-pub(crate) fn scan(
-    server: &Server,
-    asked: &PreviewRequest,
-    language: Language,
-) -> Result<ScanView, Refusal> {
+pub(crate) fn scan(server: &Server, asked: &PreviewRequest, language: Language) -> Result<ScanView, Refusal> {
     let (probe, mut sources) = (Probe::default(), Sources::default());
     let turn = opened((server, probe.on(server.engine.clone())), asked, &mut sources)?;
     let (seen, found) = scan::look(&turn, &probe);
@@ -55,7 +51,8 @@ struct Scanned<'a> {
 
 impl Scanned<'_> {
     fn view(&self, view: ScanView) -> ScanView {
-        let mut texts = FoundTexts { seen: self, numbers: BTreeMap::new(), shown: Vec::new(), room: MAX_TEXTS };
+        let mut texts =
+            FoundTexts { seen: self, numbers: BTreeMap::new(), shown: Vec::new(), room: MAX_TEXTS };
         let entries = self.seen.entries().map(|entry| self.entry(&entry, &mut texts)).collect();
         let scan = &self.seen.scan.scan;
         ScanView {
@@ -65,7 +62,12 @@ impl Scanned<'_> {
             budget: scan.budget,
             tokens: self.seen.active_tokens(),
             is_exact: self.seen.is_exact,
-            timed: self.seen.timed(|id| excerpt(id).into_owned()).iter().map(|line| self.language.say(line)).collect(),
+            timed: self
+                .seen
+                .timed(|id| excerpt(id).into_owned())
+                .iter()
+                .map(|line| self.language.say(line))
+                .collect(),
             ..view
         }
     }
@@ -95,7 +97,9 @@ impl Scanned<'_> {
 fn hits<'a>(entry: &SeenEntry<'a>) -> Vec<&'a KeyHit> {
     match (entry.active.map(|(activation, _)| &activation.cause), entry.reason) {
         (Some(Cause::Keys { primary, secondary }), _) => std::iter::once(primary).chain(secondary).collect(),
-        (_, Some(Reason::Secondary { primary, found, .. })) => std::iter::once(primary).chain(found).collect(),
+        (_, Some(Reason::Secondary { primary, found, .. })) => {
+            std::iter::once(primary).chain(found).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -12,3 +12,4 @@ mod security;
 mod settings;
 mod sockets;
 mod survival;
+mod talk;

@@ -23,7 +23,14 @@ fn a_scan_tells_of_each_entry_what_the_engine_made_of_it() {
     let entries = told["entries"].as_array().unwrap();
     let shown: Vec<Value> = entries
         .iter()
-        .map(|entry| json!([entry["pointer"], entry["state"], entry["pass"], entry["file"] == json!(server.id("sky.json"))]))
+        .map(|entry| {
+            json!([
+                entry["pointer"],
+                entry["state"],
+                entry["pass"],
+                entry["file"] == json!(server.id("sky.json"))
+            ])
+        })
         .collect();
     let expected = json!([
         ["/entries/7", "active", 1, true],

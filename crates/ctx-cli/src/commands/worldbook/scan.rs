@@ -139,7 +139,12 @@ impl Scanned<'_> {
                 rows: self.lines().map(row).collect(),
                 others: others.collect(),
                 lists_others: self.all,
-                timed: self.seen.timed(show::clean_line).iter().map(|line| lang::say(language, line)).collect(),
+                timed: self
+                    .seen
+                    .timed(show::clean_line)
+                    .iter()
+                    .map(|line| lang::say(language, line))
+                    .collect(),
                 kept,
             },
         )

@@ -15,6 +15,7 @@ import { ConflictBar } from "./conflict";
 import { Shortcuts } from "./shortcuts";
 import { BooksPage } from "../books/books-page";
 import { PipelinePage } from "../pipeline/pipeline-page";
+import { TalkPage } from "../talk/talk-page";
 import { PresetPage } from "../preset/preset-page";
 import { Inspector } from "../inspector/inspector";
 import { ComparePage } from "../compare/compare-page";
@@ -47,6 +48,7 @@ export function Frame() {
           {page === "preview" && <Inspector isAlone />}
           {page === "preset" && <PresetPage />}
           {page === "pipeline" && <PipelinePage />}
+          {page === "talk" && <TalkPage />}
           {page === "books" && <BooksPage />}
           {page === "compare" && <ComparePage />}
           {page === "import" && <ImportPage />}
@@ -113,6 +115,16 @@ function Toasts() {
             {toast.text}
             {toast.help && <small>{toast.help}</small>}
           </span>
+          {toast.action && (
+            <Button
+              onClick={() => {
+                closeToast(toast.id);
+                toast.action?.run();
+              }}
+            >
+              {toast.action.label}
+            </Button>
+          )}
           <IconButton label={t().close} icon="x" onClick={() => closeToast(toast.id)} />
         </div>
       ))}

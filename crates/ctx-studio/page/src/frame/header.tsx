@@ -14,7 +14,7 @@ import { Select } from "../ui/field";
 export async function saveCurrent(): Promise<void> {
   const file = current.value;
   if (!file || file.isReadOnly.value) return;
-  if (!file.isDirty.value) return toast(t().nothingToSave);
+  if (!file.isDirty.value) return void toast(t().nothingToSave);
   if (await file.save()) toast(t().saved(file.server.value?.path ?? ""));
 }
 
@@ -60,7 +60,7 @@ export function Header() {
           />
         </span>
       )}
-      {file && (
+      {file && route.value.page !== "talk" && (
         <span class="steps-of-file">
           <Button
             icon="save"

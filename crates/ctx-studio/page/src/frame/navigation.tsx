@@ -1,5 +1,6 @@
 // The pages.
 import { agentId, bookId, currentKind } from "../project";
+import { inputs } from "../turn";
 import { address, route, type PageName } from "../route";
 import { t } from "../language";
 import { Icon } from "../ui/icon";
@@ -7,6 +8,7 @@ import { Icon } from "../ui/icon";
 const ITEMS: { page: PageName; icon: string }[] = [
   { page: "preset", icon: "list-ordered" },
   { page: "pipeline", icon: "layers" },
+  { page: "talk", icon: "message-square" },
   { page: "books", icon: "book-open" },
   { page: "preview", icon: "eye" },
   { page: "compare", icon: "columns-2" },
@@ -16,7 +18,9 @@ const ITEMS: { page: PageName; icon: string }[] = [
 /** The file of the address goes along, if the page can show it. */
 function fileFor(page: PageName): string | undefined {
   if (page === "books") return bookId.value;
-  return (page === "preset" || page === "pipeline") && currentKind.value === "worldbook" ? agentId.value : route.value.file;
+  if (page === "talk") return inputs.value.conversation || undefined;
+  const isOther = currentKind.value === "worldbook" || route.value.page === "talk";
+  return isOther && page !== "preview" ? agentId.value : route.value.file;
 }
 
 export function Navigation() {

@@ -12,9 +12,12 @@ import { Select } from "../ui/field";
 import { Icon } from "../ui/icon";
 import { place, priorities, reset } from "./commands";
 import { ORIGINS } from "./edits";
-import { layer } from "./layer";
+import { Compression } from "./compression";
+import { layer, pipelineView } from "./layer";
 import { ProcessorRow } from "./processor-row";
 import { layerDraft, layerView, pipeline, pipelineFailure, processors } from "./state";
+
+const VIEWS = ["processors", "compression"] as const;
 
 export function PipelinePage() {
   const list = useRef<HTMLOListElement>(null);
@@ -37,13 +40,27 @@ export function PipelinePage() {
     move(at, by < 0 ? at - 1 : at + 2);
     focus(id);
   };
+  const isOfProcessors = pipelineView.value === "processors";
   const { title, crowdedHelp, moveToo } = t().pipeline;
   return (
     <section class="pipeline-page" aria-labelledby="pipeline-title">
       <h1 id="pipeline-title" class="hidden">
         {title}
       </h1>
-      <Layers />
+      <span class="choice" role="group" aria-label={t().viewAs}>
+        {VIEWS.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={pipelineView.value === name}
+            onClick={() => (pipelineView.value = name)}
+            data-test={`pipeline-${name}`}
+          >
+            {t().pipeline.views[name]}
+          </button>
+        ))}
+      </span>
+      <Layers isOfProcessors={isOfProcessors} />
       {failure && (
         <p class="bar-note error" role="alert">
           <Icon name="circle-alert" />
@@ -51,11 +68,14 @@ export function PipelinePage() {
         </p>
       )}
       {!pipeline.value && !failure && <p class="empty soft">{t().loading}</p>}
-      <ol ref={list} class="entries processors" aria-label={title}>
-        {processors.value.map((one, at) => (
-          <ProcessorRow key={one.about.id} of={one} at={at} isFixed={isFixed} grab={grab} step={step} />
-        ))}
-      </ol>
+      {!isOfProcessors && <Compression />}
+      {isOfProcessors && (
+        <ol ref={list} class="entries processors" aria-label={title}>
+          {processors.value.map((one, at) => (
+            <ProcessorRow key={one.about.id} of={one} at={at} isFixed={isFixed} grab={grab} step={step} />
+          ))}
+        </ol>
+      )}
       {crowded && (
         <Dialog
           title={t().pipeline.crowded}
@@ -94,7 +114,7 @@ function focus(id: string): void {
 }
 
 /** Where changes are written. */
-function Layers() {
+function Layers({ isOfProcessors }: { isOfProcessors: boolean }) {
   const { layerLabel, layers, noFile, resetAll, modelFile } = t().pipeline;
   const path = (origin: Origin) => {
     const id = pipeline.value?.layers.find((one) => one.origin === origin)?.file;
@@ -106,7 +126,7 @@ function Layers() {
     <div class="layers">
       <fieldset class="choice-of-layer">
         <legend>{layerLabel}</legend>
-        {ORIGINS.map((origin) => (
+        {ORIGINS.filter((origin) => isOfProcessors || origin !== "model").map((origin) => (
           <label key={origin} class="check">
             <input
               type="radio"
@@ -122,7 +142,7 @@ function Layers() {
           </label>
         ))}
       </fieldset>
-      {settings.length > 0 && (
+      {isOfProcessors && settings.length > 0 && (
         <Select
           label={modelFile}
           value={inputs.value.modelSettings ?? ""}
@@ -134,14 +154,14 @@ function Layers() {
           testId="model-settings"
         />
       )}
-      <Button
+      {isOfProcessors && <Button
         icon="undo-2"
         isDisabled={own.length === 0 || layerDraft.value?.isReadOnly.value !== false}
         onClick={() => reset(own)}
         testId="reset-all"
       >
         {resetAll(own.length)}
-      </Button>
+      </Button>}
     </div>
   );
 }

@@ -2,6 +2,12 @@
 import type { Origin } from "../api";
 
 export const pipeline = {
+  views: { processors: "Processors", compression: "Compression" },
+  keyByKey:
+    "These settings are for summaries that are kept with a conversation. Each counts by itself: what the agent does not set is taken from all agents, else it is built in.",
+  inherit: "Inherit",
+  inherited: (from: string) => `inherited: ${from}`,
+  next: (path: string) => `By itself, in ${path}:`,
   title: "Processors, in the order in which they run",
   layerLabel: "Changes are for",
   layers: { agent: "this agent", model: "the model", user: "all agents" } as Record<Origin, string>,

@@ -1,6 +1,7 @@
 // All texts of the page in English. The other catalogues have the same keys, or do not compile.
 import { books, form } from "./en-books";
 import { pipeline } from "./en-pipeline";
+import { talk } from "./en-talk";
 
 const s = (count: number) => (count === 1 ? "" : "s");
 const lost = (comments: number) => (comments === 0 ? "" : `: ${comments} comment${s(comments)} would go`);
@@ -9,6 +10,7 @@ export const en = {
   books,
   form,
   pipeline,
+  talk,
 
   // The frame
   skip: "Skip to the page",
@@ -36,6 +38,7 @@ export const en = {
   pageNames: {
     preset: "Preset",
     pipeline: "Pipeline",
+    talk: "Talk",
     books: "Books",
     preview: "Preview",
     compare: "Compare",

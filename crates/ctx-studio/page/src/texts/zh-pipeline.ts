@@ -2,6 +2,11 @@
 import type { Texts } from "../language";
 
 export const pipeline: Texts["pipeline"] = {
+  views: { processors: "处理器", compression: "压缩" },
+  keyByKey: "这些设置用于随对话保存的摘要。每一项单独生效：智能体未设置的取自“所有智能体”，否则为内置值。",
+  inherit: "继承",
+  inherited: (from) => `继承：${from}`,
+  next: (path) => `在 ${path} 中自动压缩时：`,
   title: "处理器，按运行顺序",
   layerLabel: "修改作用于",
   layers: { agent: "此智能体", model: "模型", user: "所有智能体" } as Texts["pipeline"]["layers"],
