@@ -106,6 +106,16 @@ pub struct ChatNotes {
 impl ChatSetup {
     /// Reads the files and settings of a chat.
     pub fn read(options: ChatOptions, config: Config, sources: &mut Sources) -> Result<(Self, ChatNotes)> {
+        Self::read_on(Engine::new(), options, config, sources)
+    }
+
+    /// As [`read`](Self::read), on an engine with parts of one's own.
+    pub fn read_on(
+        engine: Engine,
+        options: ChatOptions,
+        config: Config,
+        sources: &mut Sources,
+    ) -> Result<(Self, ChatNotes)> {
         let given = &options.endpoint;
         let mut endpoint = config.endpoint(given)?.endpoint(given, options.sends)?;
         let tools = open_tools(&options.tools, &config)?;
@@ -114,7 +124,7 @@ impl ChatSetup {
         let transcriber = config.transcription().transcriber(options.sends)?;
         let of_config = config.compression.clone();
         let further = options.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
-        let (mut turn, at, beside) = read_turn(options.turn, config, sources)?;
+        let (mut turn, at, beside) = read_turn((engine, options.turn), config, sources)?;
         let found = turn.settings().1;
         let assets = turn.take_assets();
         let (file, engine, with, input, books) = turn.into_parts();
@@ -257,7 +267,7 @@ fn open_tools(options: &ToolOptions, config: &Config) -> Result<Option<FolderToo
 
 /// Reads the files of a chat's turns, with compression of requests on unless somebody's settings say otherwise.
 fn read_turn(
-    mut given: TurnOptions,
+    (engine, mut given): (Engine, TurnOptions),
     config: Config,
     sources: &mut Sources,
 ) -> Result<(Turn, Option<i64>, Option<Beside>)> {
@@ -270,7 +280,7 @@ fn read_turn(
     let at = given.at.as_ref().and(input.at_millis);
     let with = Compile::default().with(|compile| compile.switches = given.switches);
     config.user_parameters = Some(ctx_chat::with_compression(config.user_parameters.take()));
-    Ok((Turn::read_with((Engine::new(), with), config, &files, input, sources)?, at, beside))
+    Ok((Turn::read_with((engine, with), config, &files, input, sources)?, at, beside))
 }
 
 /// Compiles the agent; where a mode was chosen, or the agent has a persona, it is told of both.

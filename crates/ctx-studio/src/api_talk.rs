@@ -44,6 +44,9 @@ pub(crate) struct MessageView {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
     pub(crate) tokens: u64,
+    /// The calls that it makes, each as the name of the tool and its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) calls: Vec<String>,
     pub(crate) state: MessageState,
     /// The summary that hides it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,6 +27,7 @@ mod api_registry;
 mod api_scan;
 mod api_schema;
 mod api_talk;
+mod api_turn;
 mod call;
 pub mod codes;
 mod desk;

@@ -1,5 +1,7 @@
 //! All routes, in one table: the router is made of it, and so are the tests that every route must pass.
 
+use std::sync::Arc;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::{LoggedIn, Login};
@@ -15,6 +17,7 @@ use crate::api_talk::{
     CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView, MadeSession,
     MakeSession, StepTaken, SummaryView, TakeStep, TreeView,
 };
+use crate::api_turn::{BeginTurn, CallVerdict, StopTurn, TurnBegun, TurnView};
 use crate::call::{Call, Refusal, Reply};
 use crate::handlers::{about, context, edit, imports, talk};
 use crate::page;
@@ -77,7 +80,9 @@ pub(crate) enum BodyKind {
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
     /// On a thread that may wait for files.
-    Call(fn(&Server, &Call) -> Result<Reply, Refusal>),
+    Call(Handler),
+    /// As that, and goes on behind the answer.
+    Begin(fn(&Arc<Server>, &Call) -> Result<Reply, Refusal>),
     /// With bytes that are always the same, and their content type.
     File(&'static [u8], &'static str),
     /// By a socket that stays.
@@ -119,6 +124,13 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/conversations/{f}/steps", talk::step).takes::<TakeStep>().answers::<StepTaken>(),
     post("/api/conversations/{f}/plan", talk::plan).takes::<CompressRequest>().answers::<CompressionPlan>(),
     post("/api/conversations/{f}/compress", talk::compress).takes::<CompressRequest>().answers::<StepTaken>(),
+    Route {
+        answer: Answer::Begin(talk::begin_turn),
+        ..post("/api/conversations/{f}/turns", talk::view).takes::<BeginTurn>().answers::<TurnBegun>()
+    },
+    get("/api/conversations/{f}/turn", talk::turn).answers::<TurnView>(),
+    post("/api/conversations/{f}/turn/stop", talk::stop_turn).takes::<StopTurn>().answers::<TurnView>(),
+    post("/api/conversations/{f}/turn/call", talk::answer_call).takes::<CallVerdict>().answers::<TurnView>(),
     post("/api/conversations/{f}/session", talk::make_session)
         .takes::<MakeSession>()
         .answers::<MadeSession>(),
@@ -137,7 +149,7 @@ pub(crate) const ROUTES: &[Route] = &[
     },
 ];
 
-type Handler = fn(&Server, &Call) -> Result<Reply, Refusal>;
+pub(crate) type Handler = fn(&Server, &Call) -> Result<Reply, Refusal>;
 
 const fn file(path: &'static str, bytes: &'static [u8], content_type: &'static str) -> Route {
     let answer = Answer::File(bytes, content_type);

@@ -24,7 +24,7 @@ use crate::notices::Notices;
 use crate::page;
 use crate::preview::{Conversations, Previews};
 use crate::studio::{Studio, StudioError};
-use crate::talk::Talks;
+use crate::talk::{Talks, Turns};
 
 /// How many requests are answered at once; others wait.
 const MAX_REQUESTS: usize = 16;
@@ -46,6 +46,7 @@ pub(crate) struct Server {
     pub(crate) previews: Previews,
     pub(crate) conversations: Conversations,
     pub(crate) talks: Talks,
+    pub(crate) turns: Turns,
     /// The texts of earlier previews, whose tokens are known.
     pub(crate) texts: Arc<TextMemory>,
     pub(crate) imports: Imports,
@@ -96,6 +97,7 @@ impl Server {
             previews: Previews::default(),
             conversations: Conversations::default(),
             talks: Talks::default(),
+            turns: Turns::default(),
             texts: Arc::default(),
             imports: Imports::default(),
             journal,

@@ -5,6 +5,7 @@ mod path;
 mod steps;
 mod summary;
 mod tree;
+mod turns;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(crate) use path::{Asked, view};
 pub(crate) use steps::{make_session, take};
 pub(crate) use summary::summary;
 pub(crate) use tree::tree;
+pub(crate) use turns::{Turns, begin, verdict};
 
 use crate::access::lock;
 use crate::api_files::FileKind;
@@ -84,6 +86,7 @@ fn path(server: &Server, id: &str) -> Result<PathBuf, Refusal> {
 /// Opens a conversation to be changed, if it is still as the page saw it.
 fn open(server: &Server, id: &str, base: &str) -> Result<SessionFile, Refusal> {
     server.refuse_read_only()?;
+    server.turns.refuse_running(id)?;
     let path = path(server, id)?;
     server.desk.folder.refuse_elsewhere(&server.desk.path(id)?)?;
     let file = SessionFile::open(&path, &Target::InPlace, &mut Sources::default())?;

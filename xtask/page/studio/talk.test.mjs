@@ -184,3 +184,44 @@ test("job 8: a second window and a terminal see each step, and nothing is overwr
   await message(page, all[4]).and(page.locator(":not(.is-off)")).waitFor();
   assert.deepEqual(problems, []);
 });
+
+test("job 8: six windows on 10,000 messages, two of which write, show the same at the end", async (t) => {
+  const { page, path, server, problems } = await studio(t, { messages: 10_000 });
+  await makeSession(page);
+  const pages = [page];
+  while (pages.length < 6) {
+    const next = await page.context().newPage();
+    await next.goto(`${new URL(server.link).origin}/#/talk`);
+    await talkOf(next, "chat.session.json");
+    pages.push(next);
+  }
+  // A step for a conversation that has changed meanwhile is refused, and taken again.
+  const write = async (one, name) => {
+    for (let at = 0; at < 3; at++) {
+      const text = `${name} ${at}`;
+      await one.locator("[data-test=composer]").fill(text);
+      for (;;) {
+        await one.locator("[data-test=add-message]:enabled").click();
+        const isTaken = one.waitForFunction(() => document.querySelector("[data-test=composer]").value === "").then(() => true);
+        const isRefused = one.locator(".toast.error").first().waitFor().then(() => false);
+        if (await Promise.race([isTaken, isRefused])) break;
+        await one.locator(".toast.error button").last().click();
+      }
+    }
+  };
+  await Promise.all([write(pages[1], "left"), write(pages[4], "right")]);
+  const expected = told(path).map(({ id }) => id).slice(-200);
+  for (const one of pages) {
+    await one.waitForFunction(
+      (expected) => [...document.querySelectorAll(".message")].map((row) => row.dataset.id).join() === expected.join(),
+      expected,
+    );
+  }
+  const added = show(path).slice(10_000);
+  assert.deepEqual([...added].sort(), ["left 0", "left 1", "left 2", "right 0", "right 1", "right 2"], "none lost, none twice");
+  assert.ok((await page.locator(".message").count()) <= 200, "few rows stand in the page");
+  assert.deepEqual(
+    problems.filter((line) => !/Failed to load resource: .* status of 409/.test(line)),
+    [],
+  );
+});

@@ -19,6 +19,19 @@ export interface AnchorInfo {
 /** Whether a place has a text. */
 export type AnchorKind = "template" | "placeholder";
 
+/** POST `conversations/{f}/turns`. */
+export interface BeginTurn {
+  /** The hash that the page saw. */
+  base: string;
+  agent?: string;
+  profile?: string;
+  worldbooks?: string[];
+  /** What the user says is its `input`; without it what is pending is answered. */
+  turn?: TurnSettings;
+  /** Sends nothing, and tells what would be sent. */
+  dryRun?: boolean;
+}
+
 /** GET `previews/{p}/body`. */
 export interface BodyView {
   dialect: string;
@@ -34,6 +47,15 @@ export interface BranchView {
   of: number;
   before?: string;
   after?: string;
+}
+
+/** POST `conversations/{f}/turn/call`. */
+export interface CallVerdict {
+  /** The id of the call. */
+  id: string;
+  allow: boolean;
+  /** What the model is told of a refusal. */
+  reason?: string;
 }
 
 /** How a row of one context stands to one of the other. */
@@ -520,6 +542,8 @@ export interface MessageView {
   text: string;
   isCut?: boolean;
   tokens: number;
+  /** The calls that it makes, each as the name of the tool and its arguments. */
+  calls?: string[];
   state: MessageState;
   /** The summary that hides it. */
   hiddenBy?: string;
@@ -542,7 +566,7 @@ export interface Notice {
   run: string;
   seq: number;
   type: NoticeKind;
-  /** The id of the file. */
+  /** The id of the file, or of the conversation. */
   id?: string;
   revision?: number;
   /** The window that did it, by its header `x-ctx-window`. */
@@ -550,10 +574,18 @@ export interface Notice {
 }
 
 /** What has changed. */
-export type NoticeKind = "draft" | "file" | "project" | "resync";
+export type NoticeKind = "draft" | "file" | "turn" | "project" | "resync";
 
 /** Who set a value; later ones win, each entry whole. */
 export type Origin = "built-in" | "user" | "model" | "agent" | "command-line";
+
+/** A call that waits. */
+export interface PendingCall {
+  id: string;
+  name: string;
+  /** As the model wrote them. */
+  arguments: string;
+}
 
 /** A part of a text that one source wrote. */
 export interface PieceView {
@@ -864,6 +896,9 @@ export interface StepTaken {
   id?: string;
 }
 
+/** POST `conversations/{f}/turn/stop`. */
+export type StopTurn = Record<string, never>;
+
 /** What a summary stands for. */
 export interface SummaryFigures {
   messages: number;
@@ -924,6 +959,14 @@ export interface TreeView {
   isCut: boolean;
 }
 
+/** The answer to it. */
+export interface TurnBegun {
+  /** The number of the turn. */
+  turn?: number;
+  /** The request that would be sent, byte for byte. */
+  body?: string;
+}
+
 /** What the moment of a turn gives. */
 export interface TurnSettings {
   input?: string;
@@ -935,6 +978,24 @@ export interface TurnSettings {
   contextTokens?: number;
   reserve?: number;
   kind?: string;
+}
+
+/** GET `conversations/{f}/turn?turn=&from=`: the latest turn, and of its words those that the page does not have. */
+export interface TurnView {
+  /** The number of the turn; 0 if there was none. */
+  turn: number;
+  isRunning: boolean;
+  /** How many bytes of the answer the page must have before `text`. */
+  from: number;
+  text: string;
+  /** How many bytes it has then. */
+  length: number;
+  /** What happened on the way. */
+  notes: string[];
+  /** A call that waits until somebody agrees. */
+  call?: PendingCall;
+  /** Why it went no further. */
+  failure?: string;
 }
 
 /** Tokens of one kind. */

@@ -7,6 +7,7 @@ import { followRegistry, loadProject } from "./project";
 import { followPreview } from "./preview";
 import { listen, outside } from "./notices";
 import { followPipeline } from "./pipeline/state";
+import { followAnswer } from "./talk/answer";
 import { followTalk } from "./talk/state";
 import { followScan } from "./books/state";
 import { followTitle } from "./title";
@@ -36,6 +37,7 @@ async function start(): Promise<void> {
   followScan();
   followPipeline();
   followTalk();
+  followAnswer();
   listen();
 }
 

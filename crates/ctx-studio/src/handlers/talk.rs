@@ -1,6 +1,9 @@
 //! Conversations: shown, changed, compressed.
 
+use std::sync::Arc;
+
 use crate::api_talk::MadeSession;
+use crate::api_turn::StopTurn;
 use crate::call::{Call, Refusal, Reply};
 use crate::server::Server;
 use crate::talk::{self, Asked};
@@ -39,6 +42,27 @@ pub(crate) fn compress(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 pub(crate) fn summary(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let known = server.talks.read(server, call.part("f"))?;
     Reply::json(&talk::summary(&known.file.session, call.part("n"), call.language)?)
+}
+
+/// Begins a turn, or tells what it would send.
+pub(crate) fn begin_turn(server: &Arc<Server>, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::begin(server, call)?)
+}
+
+pub(crate) fn turn(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&server.turns.view(call.part("f"), call.number("turn")?, call.number("from")?))
+}
+
+/// Stops a turn; what came of the answer is kept.
+pub(crate) fn stop_turn(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let StopTurn {} = call.json()?;
+    server.turns.stop(call.part("f"));
+    turn(server, call)
+}
+
+pub(crate) fn answer_call(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    talk::verdict(server, call)?;
+    turn(server, call)
 }
 
 pub(crate) fn make_session(server: &Server, call: &Call) -> Result<Reply, Refusal> {

@@ -76,6 +76,7 @@ fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView 
         is_cut: cut.len() < text.len(),
         tokens: ctx_types::TokenCounter::count_text(&counter, &ctx_types::Text::from(&*text)).into(),
         text: cut.to_owned(),
+        calls: message.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect(),
         state: match &shown.state {
             DisplayState::Visible => MessageState::Sent,
             DisplayState::Hidden { .. } => MessageState::Hidden,

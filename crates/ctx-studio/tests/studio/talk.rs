@@ -159,3 +159,15 @@ fn messages_are_compressed_and_the_summary_says_what_it_kept() {
     step(&server, &id, &json!({ "kind": "remove", "id": summary }));
     assert_eq!(view(&server, &id, "")["undo"].as_array().unwrap().len(), 5);
 }
+
+#[test]
+fn a_turn_is_asked_about_stopped_and_begun_only_where_it_may_be() {
+    let (_place, server, id) = session(2);
+    let none = server.get(&format!("/api/conversations/{id}/turn")).good();
+    assert_eq!((&none["turn"], &none["isRunning"]), (&json!(0), &json!(false)));
+    server.ask("POST", &format!("/api/conversations/{id}/turn/stop"), &json!({})).good();
+    let verdict = json!({ "id": "c1", "allow": true });
+    server.ask("POST", &format!("/api/conversations/{id}/turn/call"), &verdict).refused(404);
+    let late = json!({ "base": "other", "turn": { "input": "Hello" } });
+    assert_eq!(server.ask("POST", &format!("/api/conversations/{id}/turns"), &late).refused(409), "CTX1009");
+}

@@ -36,6 +36,15 @@ export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boole
         <Commands row={row} label={label} isFixed={isFixed} edit={() => edit(true)} detail={() => detail(!isDetailed)} />
       </div>
       {isEditing ? <TextForm row={row} close={() => edit(false)} /> : <Text row={row} />}
+      {row.calls && (
+        <ul class="calls">
+          {row.calls.map((call, at) => (
+            <li key={at}>
+              <Icon name="wand-sparkles" /> <code>{call}</code>
+            </li>
+          ))}
+        </ul>
+      )}
       {isDetailed && row.summary && <SummaryDetails id={row.id} />}
     </li>
   );

@@ -9,8 +9,10 @@ import { Button, IconButton } from "../ui/button";
 import { Select } from "../ui/field";
 import { Icon } from "../ui/icon";
 import { Pager } from "../ui/paged";
+import { isAnswering } from "./answer";
 import { CompressDialog } from "./compress-dialog";
 import { Composer } from "./composer";
+import { LiveAnswer } from "./live-answer";
 import { MessageItem } from "./message-item";
 import { Tree } from "./tree";
 import { isBusy, jump, load, take, talk, talkFailure, talkId, talkPath } from "./state";
@@ -19,7 +21,8 @@ export function TalkPage() {
   const [isCompressing, compress] = useState(false);
   const view = talk.value;
   const failure = talkFailure.value;
-  const isFixed = view?.fixed !== undefined || projectInfo.value?.isReadOnly === true;
+  const isWritable = view?.fixed === undefined && projectInfo.value?.isReadOnly === false;
+  const isFixed = !isWritable || isAnswering.value;
   const texts = t().talk;
   if (!talkId.value) return <p class="empty">{texts.none}</p>;
   return (
@@ -54,7 +57,7 @@ export function TalkPage() {
         <p class="bar-note">
           <Icon name="info" />
           <span>{view.fixed}</span>
-          {view.isList && !projectInfo.value?.isReadOnly && (
+          {view.isList && projectInfo.value?.isReadOnly === false && (
             <Button onClick={() => void makeSession()} testId="make-session">
               {texts.makeSession}
             </Button>
@@ -63,7 +66,8 @@ export function TalkPage() {
       )}
       <Tree isFixed={isFixed} />
       {view && <Path isFixed={isFixed} />}
-      {view && !isFixed && <Composer />}
+      <LiveAnswer />
+      {view && isWritable && <Composer />}
       {isCompressing && view && <CompressDialog close={() => compress(false)} />}
     </section>
   );
