@@ -35,7 +35,7 @@ pub(crate) fn view(known: &Known, asked: &Asked, language: Language) -> Conversa
     let total = shown.len();
     let wanted = asked.at.as_deref().and_then(|at| shown.iter().position(|(_, node)| **node.id == *at));
     let from = match (wanted, asked.from) {
-        (Some(at), _) => at.saturating_sub(MAX_ROWS / 2),
+        (Some(at), _) => at.saturating_sub(MAX_ROWS / 2).min(total.saturating_sub(MAX_ROWS)),
         (None, Some(from)) => from.min(total),
         (None, None) => total.saturating_sub(MAX_ROWS),
     };

@@ -79,6 +79,9 @@ export function take(step: ConversationStep): Promise<boolean> {
   const log = step.kind === "redo" ? talk.peek()?.redo : talk.peek()?.undo;
   if (isOfLog && log?.length === 0) return Promise.resolve(false);
   return send("/steps", { step }, (taken) => {
+    // What is added stands at the end, which is shown from now on.
+    if (step.kind === "append") first.value = wanted.value = undefined;
+    else if (taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
     if (!isOfLog) return notify(taken);
     closeToast(notice);
     announce(`${step.kind === "redo" ? t().redone : t().undone}: ${taken.told}`);
@@ -93,7 +96,6 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
   try {
     const taken = await call<StepTaken>("POST", path(verb), { body: { base, ...body } });
     done(taken);
-    if (taken.id !== undefined && verb !== "/compress" && !isThere(taken.id)) wanted.value = { id: taken.id };
     return true;
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
