@@ -1,5 +1,6 @@
 // A conversation: its branches, the active path with summaries as stacks, and what can be done with it.
-import { useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, CallError } from "../transport";
 import { filesOf, projectInfo } from "../project";
 import { go } from "../route";
@@ -9,13 +10,16 @@ import { Button, IconButton } from "../ui/button";
 import { Select } from "../ui/field";
 import { Icon } from "../ui/icon";
 import { Pager } from "../ui/paged";
-import { isAnswering } from "./answer";
+import { answer, isAnswering } from "./answer";
 import { CompressDialog } from "./compress-dialog";
 import { Composer } from "./composer";
 import { LiveAnswer } from "./live-answer";
 import { MessageItem } from "./message-item";
 import { Tree } from "./tree";
-import { isBusy, jump, load, take, talk, talkFailure, talkId, talkPath } from "./state";
+import { first, isBusy, jump, load, take, talk, talkFailure, talkId, talkPath, wanted } from "./state";
+
+/** So near to the end, in pixels, somebody sees it. */
+const NEAR = 240;
 
 export function TalkPage() {
   const [isCompressing, compress] = useState(false);
@@ -89,7 +93,9 @@ function StepButton({ kind, isFixed }: { kind: "undo" | "redo"; isFixed: boolean
 }
 
 function Path({ isFixed }: { isFixed: boolean }) {
+  const list = useRef<HTMLOListElement>(null);
   const view = talk.value;
+  useEnd(list, `${talkId.value} ${view?.total} ${answer.value?.length}`);
   if (!view) return null;
   const to = view.from + view.rows.length;
   return (
@@ -98,13 +104,26 @@ function Path({ isFixed }: { isFixed: boolean }) {
         <Pager from={view.from} to={to} count={view.total} label={t().talk.path} jump={jump} />
       )}
       {view.total === 0 && <p class="empty soft">{t().talk.empty}</p>}
-      <ol class="path" aria-label={t().talk.path} data-test="path">
+      <ol ref={list} class="path" aria-label={t().talk.path} data-test="path">
         {view.rows.map((row) => (
           <MessageItem key={row.id} row={row} isFixed={isFixed} />
         ))}
       </ol>
     </>
   );
+}
+
+/** Who sees the end goes on seeing it when more comes; who opens a conversation begins there. */
+function useEnd(list: RefObject<HTMLOListElement | null>, stamp: string): void {
+  const before = useRef("");
+  useLayoutEffect(() => {
+    const scroller = document.getElementById("page");
+    if (!scroller || !list.current || first.peek() !== undefined || wanted.peek() !== undefined) return;
+    const isNew = before.current !== talkId.peek();
+    before.current = talkId.peek() ?? "";
+    const left = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    if (isNew || left < NEAR) scroller.scrollTop = scroller.scrollHeight;
+  }, [stamp]);
 }
 
 async function makeSession(): Promise<void> {
