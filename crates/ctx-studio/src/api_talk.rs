@@ -126,6 +126,9 @@ pub(crate) struct TakeStep {
     /// The hash that the page saw.
     pub(crate) base: String,
     pub(crate) step: ConversationStep,
+    /// The id of the agent whose settings of summaries count.
+    #[serde(default)]
+    pub(crate) agent: Option<String>,
 }
 
 /// A step of a conversation. Each is noted in its log, and can be taken back.

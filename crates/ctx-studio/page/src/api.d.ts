@@ -929,6 +929,8 @@ export interface TakeStep {
   /** The hash that the page saw. */
   base: string;
   step: ConversationStep;
+  /** The id of the agent whose settings of summaries count. */
+  agent?: string;
 }
 
 /** A range of a text: in bytes of UTF-8, and in units of UTF-16. */

@@ -1,6 +1,6 @@
 //! Compression of conversations: what would be hidden, and hiding it behind a summary.
 
-use ctx_compress::mask::{MaskConfig, MaskLevel, MaskTotals, MaskTrigger};
+use ctx_compress::mask::{MaskConfig, MaskLevel, MaskSettings, MaskTotals, MaskTrigger};
 use ctx_pipeline::{ConfigValue, Origin, Sourced};
 use ctx_project::chat::now;
 use ctx_project::compress::{MaskChoice, MaskOutcome, MaskPlanned, Masking, SummaryWriter, settings_of};
@@ -80,8 +80,7 @@ pub(crate) fn compress(server: &Server, call: &Call) -> Result<StepTaken, Refusa
 fn masking(server: &Server, asked: &CompressRequest) -> Result<Masking, Refusal> {
     let mut sources = server.sources();
     let config = server.config(&mut sources)?;
-    let agent = agent(server, asked.agent.as_deref())?.map(|file| file.agent).unwrap_or_default();
-    let settings = settings_of(config.compression.as_ref(), &agent);
+    let settings = settings_for(server, &config, asked.agent.as_deref())?;
     let counting = TokenCounting::of(&CountingOptions::default(), &config, &mut sources, &mut Vec::new())?;
     let choice = match &asked.range {
         CompressRange::All => MaskChoice::All,
@@ -92,6 +91,16 @@ fn masking(server: &Server, asked: &CompressRequest) -> Result<Masking, Refusal>
         }
     };
     Ok(Masking { choice, settings, counting, target: Target::InPlace, at_millis: now() })
+}
+
+/// Merges the settings that hold for an agent as it is edited.
+pub(super) fn settings_for(
+    server: &Server,
+    config: &Config,
+    id: Option<&str>,
+) -> Result<MaskSettings, Refusal> {
+    let agent = agent(server, id)?.map(|file| file.agent).unwrap_or_default();
+    Ok(settings_of(config.compression.as_ref(), &agent))
 }
 
 /// Tells the settings that hold, and in which files they can be set.

@@ -1,6 +1,5 @@
 //! Steps: each is one entry in the log of the conversation, written before the page hears of it.
 
-use ctx_compress::mask::MaskConfig;
 use ctx_project::Sources;
 use ctx_project::chat::now;
 use ctx_project::compress::{SummaryFile, SummaryPart, SummaryStep, SummaryWriter};
@@ -10,6 +9,7 @@ use ctx_project::session_file::{SessionFile, Target};
 use ctx_tokens::Counter;
 use ctx_types::{Content, Node, NodeEdit, NodeId, Role, SessionOp, phrase};
 
+use super::compressing::settings_for;
 use super::open;
 use crate::access::random;
 use crate::api_talk::{ConversationStep, StepTaken, TakeStep};
@@ -20,14 +20,16 @@ use crate::server::Server;
 /// Takes a step, if the conversation is as the page saw it.
 pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
     let id = call.part("f");
-    let TakeStep { base, step } = call.json()?;
+    let TakeStep { base, step, agent } = call.json()?;
     let _writing = server.talks.begin();
     let mut file = open(server, id, &base)?;
     let is_summary = |node: &str| file.session.node(node).is_some_and(Node::is_summary);
     let (label, about) = match step {
         ConversationStep::Undo => (file.undo().map_err(ctx_project::ProjectError::from)?, None),
         ConversationStep::Redo => (file.redo().map_err(ctx_project::ProjectError::from)?, None),
-        ConversationStep::Regenerate { id } => return regenerate(server, call, file, &id),
+        ConversationStep::Regenerate { id } => {
+            return regenerate(server, call, file, (&id, agent.as_deref()));
+        }
         ConversationStep::Toggle { id, .. }
         | ConversationStep::Remove { id }
         | ConversationStep::Edit { id, .. }
@@ -113,9 +115,15 @@ fn of_summary(server: &Server, call: &Call, file: SessionFile, id: &str) -> Resu
 }
 
 /// Writes a summary again from the sentences of its messages.
-fn regenerate(server: &Server, call: &Call, file: SessionFile, id: &str) -> Result<StepTaken, Refusal> {
+fn regenerate(
+    server: &Server,
+    call: &Call,
+    file: SessionFile,
+    (id, agent): (&str, Option<&str>),
+) -> Result<StepTaken, Refusal> {
     let mut summary = SummaryFile::find(file, id, Counter::estimate(), now())?;
-    let config = MaskConfig::default();
+    let config = server.config(&mut server.sources())?;
+    let config = settings_for(server, &config, agent)?.config;
     let plan = summary.plan(&config)?;
     let by = SummarizerOptions::new(SummarizerChoice::Extractive);
     let writer = SummaryWriter::of(&by, &config, &ctx_project::Config::default())?;

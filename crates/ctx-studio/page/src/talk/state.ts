@@ -2,7 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { ConversationStep, ConversationView, StepTaken, TreeView } from "../api";
 import { call, CallError } from "../transport";
-import { filesOf } from "../project";
+import { agentId, filesOf } from "../project";
 import { outside } from "../notices";
 import { announce, closeToast, toast } from "../announce";
 import { inputs } from "../turn";
@@ -78,7 +78,7 @@ export function take(step: ConversationStep): Promise<boolean> {
   const isOfLog = step.kind === "undo" || step.kind === "redo";
   const log = step.kind === "redo" ? talk.peek()?.redo : talk.peek()?.undo;
   if (isOfLog && log?.length === 0) return Promise.resolve(false);
-  return send("/steps", { step }, (taken) => {
+  return send("/steps", { step, agent: agentId.peek() }, (taken) => {
     // What is added stands at the end, which is shown from now on.
     if (step.kind === "append") first.value = wanted.value = undefined;
     else if (taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
