@@ -174,7 +174,7 @@ test("job 7: compression is set key by key, inherited or not, and it is seen wha
   assert.match(files(path)["agent.yaml"], /contextCompression:\s+countThreshold: 1000/);
   await field("countThreshold").locator("button", { hasText: "Inherit" }).click();
   await page.locator('[data-test=next-compression][data-needed="true"]').waitFor();
-  assert.equal(await field("countThreshold").locator("input").inputValue(), "10");
+  await page.waitForFunction(() => document.querySelector('[data-field="countThreshold"] input').value === "10");
   await save(page);
   assert.doesNotMatch(files(path)["agent.yaml"], /countThreshold/);
   assert.deepEqual(problems, []);
