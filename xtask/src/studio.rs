@@ -1,5 +1,5 @@
-//! `cargo xtask studio`: the page of `ctx studio`, opened in a browser; with `--check` its bundle, built anew, and with
-//! `--types` the types of its API.
+//! `cargo xtask studio`: the page of `ctx studio`, opened in a browser; with `--check` its bundle, built anew, with
+//! `--types` the types of its API, and with `--monkey` clicked at random.
 //!
 //! The tests start `ctx studio` on folders of their own and do its jobs by mouse and by keyboard. The committed bundle
 //! has to be what its sources give, byte for byte, and small.
@@ -26,6 +26,9 @@ const TESTS: &str = "xtask/page/studio";
 /// The one of them that kills the server.
 const KILLS: &str = "kills.test.mjs";
 
+/// The example with a processor of its own, whose form the tests fill in.
+const OWN_PARTS: &str = "own_parts";
+
 /// The files of the bundle, and how many bytes each may have when it is compressed.
 const BUNDLE: [(&str, usize); 6] = [
     ("index.html", 4 * 1024),
@@ -42,7 +45,8 @@ const SINKS: [&str; 5] = [".innerHTML", ".outerHTML", "insertAdjacentHTML", "doc
 /// What the style sheet needs so that long lists stay fast.
 const NEEDED_STYLE: &str = "content-visibility:auto";
 
-const USAGE: &str = "usage: cargo xtask studio [--check | --types | --kills N] [--if-possible]";
+const USAGE: &str =
+    "usage: cargo xtask studio [--check | --types | --kills N | --monkey MINUTES] [--if-possible]";
 
 /// What is to be done.
 enum Work {
@@ -52,6 +56,8 @@ enum Work {
     Types,
     /// Opens the page; with a number, only to kill the server so many times.
     Open(Option<u32>),
+    /// Clicks at random for so many minutes.
+    Monkey(u32),
 }
 
 /// Opens the page in a browser, or checks its bundle; with `--if-possible` it is said loudly, and is no failure, that
@@ -65,6 +71,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--check"] => Work::Check,
         ["--types"] => Work::Types,
         ["--kills", count] => Work::Open(Some(count.parse().context(USAGE)?)),
+        ["--monkey", minutes] => Work::Monkey(minutes.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
     let told = |what: &str, error: anyhow::Error| match is_optional {
@@ -84,7 +91,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             Ok((folder, browser)) => open(&folder, &browser, kills),
             Err(error) => told("the page was NOT OPENED", error),
         },
+        Work::Monkey(minutes) => match tests() {
+            Ok((folder, browser)) => monkey(&folder, &browser, minutes),
+            Err(error) => told("the page was NOT OPENED", error),
+        },
     }
+}
+
+/// Clicks at random.
+fn monkey(folder: &Path, browser: &Path, minutes: u32) -> Result<()> {
+    let mut command = Command::new("node");
+    command.arg(folder.join("studio/monkey.mjs")).current_dir(folder).stdin(Stdio::null());
+    command.env("CTX", workspace::ctx()?).env("CHROMIUM", browser).env("MINUTES", minutes.to_string());
+    workspace::run(&mut command)
 }
 
 /// Copies the tests to where their packages are installed.
@@ -98,6 +117,8 @@ fn tests() -> Result<(PathBuf, PathBuf)> {
 /// Runs the tests, or those of kills alone.
 fn open(folder: &Path, browser: &Path, kills: Option<u32>) -> Result<()> {
     let program = workspace::ctx()?;
+    workspace::run(&mut workspace::cargo(&["build", "--quiet", "-p", "ctx-studio", "--example", OWN_PARTS]))?;
+    let own_parts = workspace::target()?.join("debug/examples").join(OWN_PARTS);
     let names = fs::read_dir(folder.join("studio"))?;
     let names = names.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
     let is_asked = |path: &PathBuf| is_test(path) && (kills.is_none() || path.ends_with(KILLS));
@@ -106,6 +127,7 @@ fn open(folder: &Path, browser: &Path, kills: Option<u32>) -> Result<()> {
     let mut command = Command::new("node");
     command.args(["--test", "--test-concurrency=2", "--test-reporter=spec"]).args(&files);
     command.env("CTX", program).env("CHROMIUM", browser);
+    command.env("OWN_PARTS", own_parts.with_extension(std::env::consts::EXE_EXTENSION));
     command.envs(kills.map(|count| ("KILLS", count.to_string())));
     let output = command.current_dir(folder).stdin(Stdio::null()).output().context("cannot start Node.js")?;
     let text = String::from_utf8_lossy(&output.stdout);

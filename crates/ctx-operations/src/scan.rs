@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ctx_engine::prelude::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_engine::{Compile, Engine, ImportError};
 use ctx_processors::WorldbookScan;
-use ctx_types::{Agent, Diagnostic, Session, TurnInput};
-use ctx_worldbook::CheckOptions;
+use ctx_types::{Agent, Diagnostic, Phrase, Session, TurnInput, phrase};
+use ctx_worldbook::{Activation, CheckOptions, Member, Reason, Status};
 
 use crate::book_file::BookFile;
 
@@ -23,6 +23,59 @@ pub struct ObservedScan {
     pub checked: Vec<Diagnostic>,
 }
 
+/// An entry as a scan left it.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenEntry<'a> {
+    /// The entry.
+    pub member: &'a Member,
+    /// `active`, or in a word why it is not.
+    pub state: &'static str,
+    /// If it is active: as what, and how many tokens it has.
+    pub active: Option<(&'a Activation, Option<u32>)>,
+    /// If it is not: why.
+    pub reason: Option<&'a Reason>,
+}
+
+impl ObservedScan {
+    /// Returns all entries: active ones as they became active, then the others as they were considered.
+    pub fn entries(&self) -> impl Iterator<Item = SeenEntry<'_>> {
+        let (members, scan) = (self.scan.set.members(), &self.scan.scan);
+        let active = scan.activations.iter().enumerate().filter_map(move |(at, activation)| {
+            let active = Some((activation, self.tokens.get(at).copied()));
+            Some(SeenEntry { member: members.get(activation.member)?, state: "active", active, reason: None })
+        });
+        let others = members.iter().zip(&scan.statuses).filter_map(move |(member, status)| match status {
+            Status::NotActivated(reason) => {
+                Some(SeenEntry { member, state: reason.as_str(), active: None, reason: Some(reason) })
+            }
+            Status::Activated(_) => None,
+        });
+        active.chain(others)
+    }
+
+    /// Explains why an entry is active, or is not.
+    pub fn why(&self, entry: &SeenEntry<'_>) -> Option<Phrase> {
+        let (set, message) = (&self.scan.set, |newest| self.scan.message(newest));
+        let active = entry.active.map(|(activation, _)| set.describe_with(activation, &message));
+        active.or_else(|| entry.reason.map(|reason| set.describe_reason(reason, &message)))
+    }
+
+    /// Returns the tokens of all active entries.
+    pub fn active_tokens(&self) -> u64 {
+        self.tokens.iter().map(|tokens| u64::from(*tokens)).sum()
+    }
+
+    /// Tells each timed effect that holds from now on; `shown` makes the id of an entry fit to be shown.
+    pub fn timed(&self, shown: impl Fn(&str) -> String) -> Vec<Phrase> {
+        let state = &self.scan.scan.state;
+        let sticky = state.sticky.iter().map(|(id, effect)| (shown(id), effect.until()));
+        let sticky = sticky.map(|(id, until)| phrase!("`{id}` is sticky {until}", id, until));
+        let resting = state.cooldown.iter().map(|(id, effect)| (shown(id), effect.until()));
+        let resting = resting.map(|(id, until)| phrase!("`{id}` is on cooldown {until}", id, until));
+        sticky.chain(resting).collect()
+    }
+}
+
 /// A processor that changes nothing and keeps what it sees.
 #[derive(Clone, Debug, Default)]
 pub struct Probe(Arc<Mutex<Option<ObservedScan>>>);
@@ -30,7 +83,11 @@ pub struct Probe(Arc<Mutex<Option<ObservedScan>>>);
 impl Probe {
     /// Returns an engine on which it looks.
     pub fn engine(&self) -> Engine {
-        let mut engine = Engine::new();
+        self.on(Engine::new())
+    }
+
+    /// Looks on an engine with parts of one's own.
+    pub fn on(&self, mut engine: Engine) -> Engine {
         let registered = engine.register(Arc::new(self.clone()));
         debug_assert!(registered.is_ok(), "no other processor has its id");
         engine

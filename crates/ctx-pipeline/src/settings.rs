@@ -18,6 +18,7 @@ pub use read::MAX_PRIORITY;
 
 /// Who set a value; later ones win, each entry whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The processor itself.
@@ -112,6 +113,7 @@ pub struct SettingsLayer {
 
 /// A value and who set it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sourced<T> {
     /// The value.
     pub value: T,
@@ -127,6 +129,7 @@ impl<T> Sourced<T> {
 
 /// What holds for one processor after all layers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EffectiveSetting {
     /// The processor.

@@ -45,6 +45,8 @@ pub struct WorldbookScan {
     pub scan: Arc<Scan>,
     /// Where the messages came from that were searched, the oldest first.
     pub messages: Arc<[Source]>,
+    /// Their texts, in the same order.
+    pub texts: Arc<[Text]>,
 }
 
 impl WorldbookScan {
@@ -147,6 +149,7 @@ impl ContextProcessor for WorldbookProcessor {
             set: shelf.set.clone(),
             scan: Arc::new(scan),
             messages: transcript.sources.into(),
+            texts: transcript.messages.into_iter().map(|message| message.text).collect(),
         });
         Ok(())
     }

@@ -9,7 +9,7 @@ use ctx_chat::{
     MessageTags, Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, Tool, ToolAccess,
     ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
-use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
+use ctx_compress::mask::MaskConfig;
 use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
 use ctx_types::{
     Agent, AttachmentPorts, Diagnostic, Location, Message, Session, Transcriber, TurnInput, phrase,
@@ -17,6 +17,7 @@ use ctx_types::{
 use serde_json::Value;
 
 use crate::books::Books;
+use crate::compress;
 use crate::config::{Beside, Config};
 use crate::error::{Result, unusable};
 use crate::files;
@@ -105,20 +106,30 @@ pub struct ChatNotes {
 impl ChatSetup {
     /// Reads the files and settings of a chat.
     pub fn read(options: ChatOptions, config: Config, sources: &mut Sources) -> Result<(Self, ChatNotes)> {
+        Self::read_on(Engine::new(), options, config, sources)
+    }
+
+    /// As [`read`](Self::read), on an engine with parts of one's own.
+    pub fn read_on(
+        engine: Engine,
+        options: ChatOptions,
+        config: Config,
+        sources: &mut Sources,
+    ) -> Result<(Self, ChatNotes)> {
         let given = &options.endpoint;
         let mut endpoint = config.endpoint(given)?.endpoint(given, options.sends)?;
         let tools = open_tools(&options.tools, &config)?;
         let rules = config.tools(options.tools.folder.is_some())?.0;
         let policy = rules.map_or_else(ToolPolicy::default, ToolPolicy::read);
         let transcriber = config.transcription().transcriber(options.sends)?;
-        let settings = mask_settings(&config);
+        let of_config = config.compression.clone();
         let further = options.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
-        let (mut turn, at, beside) = read_turn(options.turn, config, sources)?;
+        let (mut turn, at, beside) = read_turn((engine, options.turn), config, sources)?;
         let found = turn.settings().1;
         let assets = turn.take_assets();
         let (file, engine, with, input, books) = turn.into_parts();
         let policy = policy.and(file.kept.get("tools").map(ToolPolicy::read).unwrap_or_default());
-        let masks = masks(&file, settings);
+        let masks = compress::settings_of(of_config.as_ref(), &file);
         let mode = options.mode.or_else(|| Persona::of(&file).map(|_| Mode::Chat));
         let agent = compile(&file, &engine, &with, mode, &policy);
         let streams = options.streams;
@@ -261,7 +272,7 @@ fn open_tools(options: &ToolOptions, config: &Config) -> Result<Option<FolderToo
 
 /// Reads the files of a chat's turns, with compression of requests on unless somebody's settings say otherwise.
 fn read_turn(
-    mut given: TurnOptions,
+    (engine, mut given): (Engine, TurnOptions),
     config: Config,
     sources: &mut Sources,
 ) -> Result<(Turn, Option<i64>, Option<Beside>)> {
@@ -274,7 +285,7 @@ fn read_turn(
     let at = given.at.as_ref().and(input.at_millis);
     let with = Compile::default().with(|compile| compile.switches = given.switches);
     config.user_parameters = Some(ctx_chat::with_compression(config.user_parameters.take()));
-    Ok((Turn::read_with((Engine::new(), with), config, &files, input, sources)?, at, beside))
+    Ok((Turn::read_with((engine, with), config, &files, input, sources)?, at, beside))
 }
 
 /// Compiles the agent; where a mode was chosen, or the agent has a persona, it is told of both.
@@ -319,17 +330,6 @@ fn data(path: &Path, sources: &mut Sources) -> Result<Message> {
     let rest = if end < text.len() { "\n[the rest is left out]" } else { "" };
     let label = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(data_context(&label, &name, &format!("{}{rest}", &text[..end])))
-}
-
-fn masks(file: &Agent, global: Option<MaskLayer>) -> MaskSettings {
-    let of_agent = file.parameters.as_ref().and_then(|value| value.get("contextCompression")).cloned();
-    let of_agent = of_agent.map(|value| MaskLayer::new(MaskLevel::Agent, value));
-    MaskConfig::resolve(&global.into_iter().chain(of_agent).collect::<Vec<_>>())
-}
-
-fn mask_settings(config: &Config) -> Option<MaskLayer> {
-    let value = config.compression.clone()?;
-    Some(MaskLayer { level: MaskLevel::Global, value, pointer: "/compression".to_owned() })
 }
 
 /// The present moment, in milliseconds since 1970.

@@ -46,6 +46,6 @@ pub use ctx_operations::{message_to_json, sent_messages as messages};
 pub use fit::{protection, strategy};
 pub use masking::{MaskChoice, MaskOutcome, MaskPlanned, Masked, Masking, NewSummary, NothingToMask};
 pub use program::SummaryProgram;
-pub use settings::settings;
+pub use settings::{settings, settings_of};
 pub use summaries::{SummaryFile, SummaryPart, SummaryStep, find as find_summary};
 pub use writer::SummaryWriter;

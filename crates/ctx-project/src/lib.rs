@@ -53,6 +53,7 @@ pub mod scan;
 pub mod schemas;
 mod secrets;
 pub mod session_file;
+pub mod session_store;
 pub mod sources;
 pub mod store;
 pub mod switches;

@@ -69,6 +69,21 @@ impl SessionFile {
         Self::parse(path, bytes, sources)
     }
 
+    /// Returns what the file held when it was read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns why the file cannot be changed in place, if it cannot.
+    pub fn refusal(&self) -> Option<Phrase> {
+        self.check(&Target::InPlace).err().map(|error| error.phrase())
+    }
+
+    /// Returns whether it has another form than a session, such as a list of messages.
+    pub fn is_list(&self) -> bool {
+        self.format != Format::Session
+    }
+
     /// Reads the file again, as it is now.
     pub fn read_again(&self, sources: &mut Sources) -> Result<Self> {
         let bytes = if files::is_stdin(&self.path) { self.bytes.clone() } else { files::read(&self.path)? };

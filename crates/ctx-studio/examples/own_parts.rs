@@ -14,25 +14,39 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Ends each message of the user with a mark.
+/// Puts a mark at messages. Its settings have all kinds of fields, of which the page makes a form.
 #[derive(Debug)]
 struct Signed;
 
 #[async_trait]
 impl ContextProcessor for Signed {
     fn descriptor(&self) -> Descriptor {
-        let mark = ConfigField::text("mark", "Mark", "~");
-        Descriptor::new("signed", "Sign messages", "Ends each message of the user with a mark.")
-            .with(|own| own.config_fields = vec![mark])
+        let fields = vec![
+            ConfigField::text("mark", "Mark", "~"),
+            ConfigField::whole("times", "How often", 1).between(1.0, 5.0),
+            ConfigField::boolean("loud", "In capitals", false),
+            ConfigField::select("side", "Side", &[("end", "at the end"), ("front", "in front")]),
+            ConfigField::list("roles", "Roles, where not the user's"),
+        ];
+        Descriptor::new("signed", "Sign messages", "Puts a mark at messages, those of the user by default.")
+            .with(|own| own.config_fields = fields)
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let mark = cx.config.text("mark").to_owned();
+        let mark = cx.config.text("mark").repeat(cx.config.count("times"));
+        let (is_loud, is_in_front) = (cx.config.is_on("loud"), cx.config.text("side") == "front");
+        let roles = cx.config.get("roles").and_then(Value::as_array).cloned().unwrap_or_default();
+        let is_meant = |role: Role| match roles.is_empty() {
+            true => role == Role::User,
+            false => roles.iter().any(|wanted| *wanted == role.as_str()),
+        };
         for message in cx.draft.messages_mut() {
-            if message.role == Role::User {
-                let text = format!("{}{mark}", message.text());
-                message.content = Content::Text(text.into());
+            if !is_meant(message.role) {
+                continue;
             }
+            let text = if is_loud { message.text().to_uppercase() } else { message.text().into_owned() };
+            let text = if is_in_front { format!("{mark}{text}") } else { format!("{text}{mark}") };
+            message.content = Content::Text(text.into());
         }
         Ok(())
     }

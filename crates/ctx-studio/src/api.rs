@@ -140,7 +140,7 @@ pub(crate) struct Notice {
     pub(crate) seq: u64,
     #[serde(rename = "type")]
     pub(crate) kind: NoticeKind,
-    /// The id of the file.
+    /// The id of the file, or of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,6 +158,8 @@ pub(crate) enum NoticeKind {
     Draft,
     /// A file, by another program or by a save.
     File,
+    /// An answer that is being written; there may be gaps in what is told of it.
+    Turn,
     /// Which files there are.
     Project,
     /// More than can be told: all is to be read again.

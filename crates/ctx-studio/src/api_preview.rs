@@ -48,6 +48,9 @@ pub(crate) struct PreviewRequest {
     pub(crate) profile: Option<String>,
     #[serde(default)]
     pub(crate) worldbooks: Vec<String>,
+    /// The model's own settings of processors: the id of a file.
+    #[serde(default)]
+    pub(crate) model_settings: Option<String>,
     /// Takes files as they are on disk, and not their drafts.
     #[serde(default)]
     pub(crate) saved: bool,

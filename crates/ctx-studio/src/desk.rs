@@ -170,6 +170,11 @@ impl Desk {
             .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))
     }
 
+    /// Returns what a file is.
+    pub(crate) fn kind(&self, id: &str) -> Option<FileKind> {
+        lock(&self.state).files.get(id).map(|file| file.kind)
+    }
+
     /// Returns the id of a file that is listed, by its path below the folder.
     pub(crate) fn id(&self, path: &str) -> Option<String> {
         let id = id_of(path);
@@ -183,6 +188,14 @@ impl Desk {
             state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
         known.opened(&self.folder)?;
         Ok(known.open.as_mut().map_or_else(|| Arc::from([]), OpenFile::bytes))
+    }
+
+    /// Returns the value of a file as it is edited; none where it cannot be read.
+    pub(crate) fn value(&self, id: &str) -> Option<serde_json::Value> {
+        let mut state = lock(&self.state);
+        let known = state.files.get_mut(id)?;
+        known.opened(&self.folder).ok()?;
+        known.open.as_ref()?.value()
     }
 
     /// Returns what is under edit and not saved.

@@ -130,7 +130,6 @@ impl Folder {
 
     /// Writes a file of the listing, which must still be a file of this folder.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Refusal> {
-        let is_link = self.dir.symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let parent = Path::new(path).parent().unwrap_or(Path::new(""));
         // Whoever writes a file that was deleted means its folder too.
         if !parent.as_os_str().is_empty() {
@@ -139,14 +138,24 @@ impl Folder {
                 Refusal::unusable(phrase!("cannot write `{path}`: {reason}", path, reason))
             })?;
         }
-        let is_moved = !parent.as_os_str().is_empty()
-            && !self.dir.canonicalize(parent).is_ok_and(|canonical| canonical == parent);
-        if is_link || is_moved {
-            let message = phrase!("`{path}` is a link or leads out of the folder", path);
-            return Err(Refusal::new(403, codes::READ_ONLY, message));
-        }
+        self.refuse_elsewhere(path)?;
         files::write(&[(self.full(path), bytes)], Existing::Replace, &FilesRead::default())?;
         Ok(())
+    }
+
+    /// Refuses to write where a path leads out of the folder, through a link or otherwise.
+    pub(crate) fn refuse_elsewhere(&self, path: &str) -> Result<(), Refusal> {
+        let is_link = self.dir.symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        let parent = Path::new(path).parent().unwrap_or(Path::new(""));
+        let is_moved = !parent.as_os_str().is_empty()
+            && !self.dir.canonicalize(parent).is_ok_and(|canonical| canonical == parent);
+        match is_link || is_moved {
+            true => {
+                let message = phrase!("`{path}` is a link or leads out of the folder", path);
+                Err(Refusal::new(403, codes::READ_ONLY, message))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Returns what tells that a file may have changed.

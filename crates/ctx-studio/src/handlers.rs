@@ -4,3 +4,4 @@ pub(crate) mod about;
 pub(crate) mod context;
 pub(crate) mod edit;
 pub(crate) mod imports;
+pub(crate) mod talk;

@@ -34,6 +34,14 @@ impl Notices {
         &self.run
     }
 
+    /// Tells all windows of something that soon is over; who is away then asks anew.
+    pub(crate) fn tell_passing(&self, kind: NoticeKind, id: &str) {
+        let told = lock(&self.told);
+        let (run, id) = (self.run.clone(), Some(id.to_owned()));
+        // Nobody needs to listen.
+        drop(self.sender.send(Notice { run, seq: told.seq, kind, id, revision: None, by: None }));
+    }
+
     /// Tells all windows.
     pub(crate) fn tell(&self, kind: NoticeKind, id: Option<&str>, revision: Option<u64>, by: Option<&str>) {
         let mut told = lock(&self.told);

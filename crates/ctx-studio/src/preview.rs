@@ -5,7 +5,9 @@ mod conversations;
 pub(crate) mod difference;
 mod figures;
 mod lists;
+mod pipeline;
 mod rows;
+mod scan;
 mod texts;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use ctx_engine::{AssembleError, Context, Switches};
+use ctx_engine::{AssembleError, Context, Engine, Switches};
 use ctx_language::Language;
 use ctx_project::inputs::InputFile;
 use ctx_project::turn::TurnFiles;
@@ -24,6 +26,8 @@ use ctx_types::phrase;
 pub(crate) use compare::compared;
 pub(crate) use conversations::Conversations;
 use lists::Lists;
+pub(crate) use pipeline::pipeline;
+pub(crate) use scan::scan;
 pub(crate) use texts::{body, life, pieces, rows};
 
 use crate::access::{lock, random};
@@ -153,7 +157,7 @@ pub(crate) fn preview(
     let _running = lock(&window.running);
     refuse_older()?;
     let mut sources = Sources::default();
-    let turn = turn(server, asked, &mut sources)?;
+    let turn = opened((server, server.engine.clone()), asked, &mut sources)?;
     let assembled = turn.assemble(false);
     refuse_older()?;
     let id = random::<9>()
@@ -201,9 +205,15 @@ pub(crate) fn preview(
 }
 
 /// Reads the files of a turn as they are edited, and compiles its agent.
-fn turn(server: &Server, asked: &PreviewRequest, sources: &mut Sources) -> Result<Turn, Refusal> {
+fn opened(
+    (server, engine): (&Server, Engine),
+    asked: &PreviewRequest,
+    sources: &mut Sources,
+) -> Result<Turn, Refusal> {
     let mut options = options(&asked.turn)?;
     options.worldbooks = asked.worldbooks.iter().map(|id| full(server, id)).collect::<Result<_, _>>()?;
+    let settings = asked.model_settings.as_deref().filter(|id| !id.is_empty());
+    options.model_settings = settings.map(|id| full(server, id)).transpose()?;
     options.switches = Switches { enable: asked.enable.clone(), disable: asked.disable.clone() };
     let named = Named {
         agent: asked.agent.as_deref(),
@@ -211,7 +221,7 @@ fn turn(server: &Server, asked: &PreviewRequest, sources: &mut Sources) -> Resul
         profile: asked.profile.as_deref(),
         is_saved: asked.saved,
     };
-    open_turn(server, options, named, sources)
+    open_turn((server, engine), options, named, sources)
 }
 
 /// The files of a turn by their ids: an empty id means none, and without an id that of `ctx.toml` is meant.
@@ -226,7 +236,7 @@ pub(crate) struct Named<'a> {
 
 /// Opens a turn of files of the folder.
 pub(crate) fn open_turn(
-    server: &Server,
+    (server, engine): (&Server, Engine),
     mut options: TurnOptions,
     named: Named<'_>,
     sources: &mut Sources,
@@ -258,13 +268,14 @@ pub(crate) fn open_turn(
         files.read_session = read;
         files.texts = Some(server.texts.clone());
         let named = [&mut files.agent, &mut files.session, &mut files.profile, &mut files.models];
-        for file in named.into_iter().flatten().chain(&mut files.worldbooks) {
+        let named = named.into_iter().chain([&mut files.model_settings]);
+        for file in named.flatten().chain(&mut files.worldbooks) {
             *file = named_below(server, file.clone());
         }
         let agent = files.agent.as_ref().filter(|file| drafts.contains(&file.path));
-        files.read_agent = agent.and_then(|file| server.desk.agent(file, &server.engine));
+        files.read_agent = agent.and_then(|file| server.desk.agent(file, &engine));
     };
-    Ok(Turn::open_on(server.engine.clone(), &options, config, name, sources)?.0)
+    Ok(Turn::open_on(engine.clone(), &options, config, name, sources)?.0)
 }
 
 /// Names a file as it is seen from the folder.

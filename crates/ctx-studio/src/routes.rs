@@ -1,16 +1,25 @@
 //! All routes, in one table: the router is made of it, and so are the tests that every route must pass.
 
+use std::sync::Arc;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::{LoggedIn, Login};
 use crate::api_files::{Edited, Edits, FileFindings, FileView, Fix, Project, Save, Step};
 use crate::api_imports::{ImportDiscard, ImportView, ImportWrite, ImportWritten, Nothing, Start};
+use crate::api_pipeline::PipelineView;
 use crate::api_preview::{
     BodyView, CompareRequest, Compared, ExpandRequest, Expanded, LifeView, Preview, PreviewRequest, RowTexts,
 };
 use crate::api_registry::{CodeView, Registry};
+use crate::api_scan::ScanView;
+use crate::api_talk::{
+    CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView, MadeSession,
+    MakeSession, StepTaken, SummaryView, TakeStep, TreeView,
+};
+use crate::api_turn::{BeginTurn, CallVerdict, StopTurn, TurnBegun, TurnView};
 use crate::call::{Call, Refusal, Reply};
-use crate::handlers::{about, context, edit, imports};
+use crate::handlers::{about, context, edit, imports, talk};
 use crate::page;
 use crate::server::Server;
 
@@ -71,7 +80,9 @@ pub(crate) enum BodyKind {
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
     /// On a thread that may wait for files.
-    Call(fn(&Server, &Call) -> Result<Reply, Refusal>),
+    Call(Handler),
+    /// As that, and goes on behind the answer.
+    Begin(fn(&Arc<Server>, &Call) -> Result<Reply, Refusal>),
     /// With bytes that are always the same, and their content type.
     File(&'static [u8], &'static str),
     /// By a socket that stays.
@@ -99,11 +110,30 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/files/{f}/fix", edit::fix).takes::<Fix>().answers::<FileView>(),
     post("/api/files/{f}/save", edit::save).takes::<Save>().answers::<FileView>(),
     post("/api/preview", context::preview).takes::<PreviewRequest>().answers::<Preview>(),
+    post("/api/pipeline", context::pipeline).takes::<PreviewRequest>().answers::<PipelineView>(),
+    post("/api/worldbooks/scan", context::scan).takes::<PreviewRequest>().answers::<ScanView>(),
     get("/api/previews/{p}/rows", context::rows).answers::<RowTexts>(),
     get("/api/previews/{p}/life", context::life).answers::<LifeView>(),
     get("/api/previews/{p}/body", context::body).answers::<BodyView>(),
     post("/api/compare", context::compare).takes::<CompareRequest>().answers::<Compared>(),
     post("/api/expand", context::expand).takes::<ExpandRequest>().answers::<Expanded>(),
+    post("/api/compression", talk::settings).takes::<CompressionRequest>().answers::<CompressionSettings>(),
+    get("/api/conversations/{f}", talk::view).answers::<ConversationView>(),
+    get("/api/conversations/{f}/tree", talk::tree).answers::<TreeView>(),
+    get("/api/conversations/{f}/summaries/{n}", talk::summary).answers::<SummaryView>(),
+    post("/api/conversations/{f}/steps", talk::step).takes::<TakeStep>().answers::<StepTaken>(),
+    post("/api/conversations/{f}/plan", talk::plan).takes::<CompressRequest>().answers::<CompressionPlan>(),
+    post("/api/conversations/{f}/compress", talk::compress).takes::<CompressRequest>().answers::<StepTaken>(),
+    Route {
+        answer: Answer::Begin(talk::begin_turn),
+        ..post("/api/conversations/{f}/turns", talk::view).takes::<BeginTurn>().answers::<TurnBegun>()
+    },
+    get("/api/conversations/{f}/turn", talk::turn).answers::<TurnView>(),
+    post("/api/conversations/{f}/turn/stop", talk::stop_turn).takes::<StopTurn>().answers::<TurnView>(),
+    post("/api/conversations/{f}/turn/call", talk::answer_call).takes::<CallVerdict>().answers::<TurnView>(),
+    post("/api/conversations/{f}/session", talk::make_session)
+        .takes::<MakeSession>()
+        .answers::<MadeSession>(),
     Route { body: BodyKind::Bytes, ..post("/api/import", imports::take).answers::<ImportView>() },
     post("/api/import/write", imports::write).takes::<ImportWrite>().answers::<ImportWritten>(),
     post("/api/import/discard", imports::discard).takes::<ImportDiscard>().answers::<Nothing>(),
@@ -119,7 +149,7 @@ pub(crate) const ROUTES: &[Route] = &[
     },
 ];
 
-type Handler = fn(&Server, &Call) -> Result<Reply, Refusal>;
+pub(crate) type Handler = fn(&Server, &Call) -> Result<Reply, Refusal>;
 
 const fn file(path: &'static str, bytes: &'static [u8], content_type: &'static str) -> Route {
     let answer = Answer::File(bytes, content_type);

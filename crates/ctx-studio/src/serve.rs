@@ -89,6 +89,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     }
     keeping.abort();
     looking.abort();
+    server.turns.stop_all();
     drop(tokio::task::spawn_blocking(move || server.keep()).await);
 }
 
@@ -195,9 +196,9 @@ async fn answered(
         Answer::File(body, content_type) => {
             Ok(Reply { body: body.to_vec(), content_type, headers: Vec::new() }.into_response())
         }
-        Answer::Call(answer) => {
+        Answer::Call(_) | Answer::Begin(_) => {
             let limit = if route.area == Area::Login { LOGIN_TIME } else { TIME };
-            match timeout(limit, called(server, route, answer, request)).await {
+            match timeout(limit, called(server, route, request)).await {
                 Ok(reply) => reply.map(Reply::into_response),
                 Err(_) => Err(Refusal::new(
                     503,
@@ -210,12 +211,7 @@ async fn answered(
     Ok(answered.unwrap_or_else(|refusal| refusal.into_response(language)))
 }
 
-async fn called(
-    server: Arc<Server>,
-    route: &'static Route,
-    answer: fn(&Server, &Call) -> Result<Reply, Refusal>,
-    request: Request,
-) -> Result<Reply, Refusal> {
+async fn called(server: Arc<Server>, route: &'static Route, request: Request) -> Result<Reply, Refusal> {
     let (mut parts, body) = request.into_parts();
     if route.area == Area::Api {
         admit(&server, &parts.headers)?;
@@ -236,7 +232,11 @@ async fn called(
         Refusal::new(503, codes::BUSY, message)
     })?;
     let done = tokio::task::spawn_blocking(move || {
-        let reply = answer(&server, &call);
+        let reply = match route.answer {
+            Answer::Call(answer) => answer(&server, &call),
+            Answer::Begin(answer) => answer(&server, &call),
+            Answer::File(..) | Answer::Socket => Err(Refusal::not_found(phrase!("there is no such page"))),
+        };
         drop(permit);
         reply
     });

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::access::{Access, lock, random};
 use crate::api::{Finding, NoticeKind};
+use crate::call::Refusal;
 use crate::codes;
 use crate::desk::Desk;
 use crate::folder::Folder;
@@ -23,6 +24,7 @@ use crate::notices::Notices;
 use crate::page;
 use crate::preview::{Conversations, Previews};
 use crate::studio::{Studio, StudioError};
+use crate::talk::{Talks, Turns};
 
 /// How many requests are answered at once; others wait.
 const MAX_REQUESTS: usize = 16;
@@ -43,6 +45,8 @@ pub(crate) struct Server {
     pub(crate) desk: Desk,
     pub(crate) previews: Previews,
     pub(crate) conversations: Conversations,
+    pub(crate) talks: Talks,
+    pub(crate) turns: Turns,
     /// The texts of earlier previews, whose tokens are known.
     pub(crate) texts: Arc<TextMemory>,
     pub(crate) imports: Imports,
@@ -92,6 +96,8 @@ impl Server {
             desk,
             previews: Previews::default(),
             conversations: Conversations::default(),
+            talks: Talks::default(),
+            turns: Turns::default(),
             texts: Arc::default(),
             imports: Imports::default(),
             journal,
@@ -109,6 +115,26 @@ impl Server {
     /// Reads the defaults that hold in the folder.
     pub(crate) fn config(&self, sources: &mut Sources) -> ctx_project::error::Result<Config> {
         Config::read_for(&self.desk.folder.path, &ConfigOptions::default(), sources)
+    }
+
+    /// Returns what reads files as they are edited.
+    pub(crate) fn sources(&self) -> Sources {
+        let mut sources = Sources::default();
+        for overlay in self.desk.overlays() {
+            sources.put_draft(overlay.path, overlay.bytes);
+        }
+        sources
+    }
+
+    /// Refuses to write where nothing may be written.
+    pub(crate) fn refuse_read_only(&self) -> Result<(), Refusal> {
+        match self.is_read_only {
+            true => {
+                let message = phrase!("this run is read-only (`--read-only`)");
+                Err(Refusal::new(403, codes::READ_ONLY, message))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Returns the id of a file of the folder, whatever names it.

@@ -3,6 +3,7 @@
 mod expression;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ctx_regex::Regex;
@@ -214,15 +215,24 @@ impl KeyTable {
 
 /// Finds a plain key in a text, which is in lower case unless the case counts; returns where it begins.
 pub(crate) fn find(text: &str, key: &PlainKey) -> Option<usize> {
+    find_all(text, key).next().map(|range| range.start)
+}
+
+/// Finds each place of a plain key in a text, which is in lower case unless the case counts.
+pub(crate) fn find_all<'t>(text: &'t str, key: &'t PlainKey) -> impl Iterator<Item = Range<usize>> + 't {
     let mut from = 0;
-    loop {
-        let start = from + text.get(from..)?.find(&*key.text)?;
-        if !key.matching.whole_words || is_whole(text.as_bytes(), start, start + key.text.len()) {
-            return Some(start);
+    std::iter::from_fn(move || {
+        loop {
+            let start = from + text.get(from..)?.find(&*key.text)?;
+            let end = start + key.text.len();
+            let is_found = !key.matching.whole_words || is_whole(text.as_bytes(), start, end);
+            // One that is no whole word may overlap one that is.
+            from = if is_found { end } else { start + key.text.chars().next().map_or(1, char::len_utf8) };
+            if is_found {
+                return Some(start..end);
+            }
         }
-        // One that is no whole word may overlap one that is.
-        from = start + key.text.chars().next().map_or(1, char::len_utf8);
-    }
+    })
 }
 
 /// Returns whether nothing that belongs to a word stands beside a range of a text.

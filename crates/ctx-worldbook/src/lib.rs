@@ -42,6 +42,7 @@ mod input;
 mod keys;
 mod letters;
 mod limits;
+mod locate;
 mod meaningless;
 mod output;
 mod run;

@@ -1,7 +1,7 @@
 // Everybody can read and use every page: axe on each page and dialog, in both themes, languages and widths.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { axe, close, entry, focused, folder, open, openEntry, serve, settled } from "./harness.mjs";
 
@@ -42,6 +42,71 @@ const VIEWS = {
     await entry(page, "identity").locator("[data-test=entry-menu]").click();
     await page.getByRole("menuitem").nth(5).click();
     await page.locator("[data-test=move-to]").waitFor();
+  },
+  pipeline: async (page, path) => {
+    writeFileSync(join(path, "model.json"), '{ "processors": [{ "id": "token-limiter", "priority": 405 }] }');
+    await go(page, "#/pipeline");
+    await page.locator('[data-entry="merge-system-to-head"] [data-part=main]').click();
+    await page.locator("[data-field=separator]").waitFor();
+    await page.locator("[data-test=model-settings]").waitFor({ state: "attached" });
+  },
+  compression: async (page) => {
+    await go(page, "#/pipeline");
+    await page.locator("[data-test=pipeline-compression]").click();
+    await page.locator("[data-field=summaryPrompt]").waitFor();
+    await page.locator("[data-test=next-compression]").waitFor();
+  },
+  "a list in talk": async (page) => {
+    await go(page, "#/talk");
+    await page.locator("[data-test=make-session]").waitFor();
+  },
+  talk: async (page, path) => {
+    const said = Array.from({ length: 30 }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: `Room ${n} is Ada's.` }));
+    if (!existsSync(join(path, "long.session.json"))) {
+      writeFileSync(join(path, "long.json"), JSON.stringify(said));
+      await page.locator("[data-test=conversation] option", { hasText: "long.json" }).waitFor({ state: "attached" });
+      await go(page, "#/talk");
+      await page.locator("[data-test=talk-file]").selectOption({ label: "long.json" });
+      await page.locator("[data-test=make-session]").click();
+      await page.locator("[data-test=composer]").waitFor();
+      await page.locator("[data-test=compress]").click();
+      await page.locator("[data-test=compress-range]").selectOption("between");
+      await page.locator("[data-test=compress-to]").fill("12");
+      await page.keyboard.press("Enter");
+      await page.locator("[data-test=compress-now]:enabled").click();
+      await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
+      await page.locator("[data-test=message-text]").fill("Another.");
+      await page.locator("[data-test=save-branch]").click();
+      await page.locator("[data-test=tree]").waitFor();
+    }
+    await go(page, "#/talk");
+    await page.locator("[data-test=talk-file]").selectOption({ label: "long.session.json" });
+    await page.locator(".stack [data-test=unfold]").click();
+    await page.locator(".stack [data-test=details]").click();
+    await page.locator("[data-test=facts]").waitFor();
+    await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
+  },
+  compress: async (page) => {
+    await go(page, "#/talk");
+    await page.locator("[data-test=talk-file]").selectOption({ label: "long.session.json" });
+    await page.locator("[data-test=compress]:enabled").click();
+    await page.locator("[data-test=plan] b").waitFor();
+  },
+  books: async (page, path) => {
+    writeFileSync(join(path, "book.json"), JSON.stringify({ entries: { 0: { uid: 0, key: ["basil"], content: "Green." } } }));
+    await page.locator("[data-test=file] option", { hasText: "book.json" }).waitFor({ state: "attached" });
+    await go(page, "#/books");
+    await page.locator(".book-entries th button").first().click();
+    await page.locator(".opened .cm-content").waitFor();
+    await page.locator("[data-test=choose-all]").check();
+  },
+  "test of a book": async (page) => {
+    await go(page, "#/books");
+    await page.locator("[data-test=books-test]").click();
+    await page.locator("[data-test=own-text]").check();
+    await page.locator("[data-test=searched-text]").fill("basil");
+    await page.locator("[data-test=scan] tr.active td button").first().click();
+    await page.locator("[data-test=marked] mark").waitFor();
   },
   row: async (page) => {
     await go(page, "#/preview");

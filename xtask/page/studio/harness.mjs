@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 export const CTX = process.env.CTX ?? join(import.meta.dirname, "../../../target/debug/ctx");
+/** A program with a processor of its own, from the examples. */
+export const OWN_PARTS = process.env.OWN_PARTS ?? join(import.meta.dirname, "../../../target/debug/examples/own_parts");
 // A bundle that is newer than the one in the program, while the page is made.
 const DIST = process.env.STUDIO_DIST;
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -69,10 +71,13 @@ async function freePort() {
   });
 }
 
-/** A running server: `link` opens it once. */
-export async function serve(path, port = undefined) {
+/** A running server: `link` opens it once. `program` is another one that takes a folder and a port. */
+export async function serve(path, port = undefined, program = undefined) {
   port ??= await freePort();
-  const child = spawn(CTX, ["studio", path, "--no-open", "--port", String(port)], {
+  const [name, ...args] = program
+    ? [...program, path, String(port)]
+    : [CTX, "studio", path, "--no-open", "--port", String(port)];
+  const child = spawn(name, args, {
     stdio: ["pipe", "pipe", "pipe"],
   });
   let said = "";

@@ -2,10 +2,10 @@
 // KILLS says how often; the moments are drawn from SEED.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { close, folder, open, openEntry, serve } from "./harness.mjs";
+import { close, ctx, folder, open, openEntry, serve } from "./harness.mjs";
 
 after(close);
 
@@ -64,4 +64,61 @@ test(`killed ${KILLS} times while typing and saving`, async (t) => {
   await page.locator("[data-test=dirty]:not(.on)").waitFor();
   const saved = readFileSync(place, "utf8");
   assert.ok(saved.startsWith(before) && saved.endsWith(after) && saved.includes(`${KILLS - 1} ${WORDS}`), saved);
+});
+
+/** Asks the server as the page does. */
+async function session(server) {
+  const origin = new URL(server.link).origin;
+  const headers = { "content-type": "application/json", origin };
+  const code = /#code=(.+)$/.exec(server.link)[1];
+  const login = await fetch(`${origin}/api/login`, { method: "POST", headers, body: JSON.stringify({ code }) });
+  headers.authorization = `Bearer ${(await login.json()).token}`;
+  return async (method, path, body) => {
+    const answer = await fetch(`${origin}/api/${path}`, { method, headers, body: body && JSON.stringify(body) });
+    return { ok: answer.ok, value: await answer.json() };
+  };
+}
+
+test(`killed ${KILLS} times while a conversation is changed and compressed`, async (t) => {
+  const path = folder();
+  const said = Array.from({ length: 40 }, (_, at) => ({ role: at % 2 ? "assistant" : "user", content: `${at} ${WORDS}` }));
+  writeFileSync(join(path, "chat.json"), JSON.stringify(said));
+  let server = await serve(path);
+  t.after(() => server.stop());
+  const port = new URL(server.link).port;
+  let ask = await session(server);
+  const idOf = async (name) => (await ask("GET", "project")).value.files.find((one) => one.path === name).id;
+  const made = await ask("POST", `conversations/${await idOf("chat.json")}/session`, {});
+  const id = made.value.id;
+  const file = join(path, "chat.session.json");
+  // What the server has said is done; a step whose answer did not come may be done or not.
+  const done = [];
+  let number = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const killed = pause(draw() * 700).then(() => server.kill());
+    let isThere = true;
+    void killed.then(() => (isThere = false));
+    while (isThere) {
+      try {
+        const base = (await ask("GET", `conversations/${id}`)).value.hash;
+        const text = `step ${++number}`;
+        const isCompressing = draw() < 0.15;
+        const [verb, body] = isCompressing
+          ? ["compress", { base, range: { kind: "all" } }]
+          : ["steps", { base, step: { kind: "append", role: "user", text } }];
+        const { ok } = await ask("POST", `conversations/${id}/${verb}`, body);
+        if (ok && !isCompressing) done.push(text);
+      } catch {
+        // The server is gone.
+      }
+    }
+    await killed;
+    const kept = Object.values(JSON.parse(readFileSync(file, "utf8")).nodes).map(({ content }) => content);
+    for (const text of done) assert.ok(kept.includes(text), `${text} is lost after ${kill + 1} kills`);
+    server = await serve(path, port);
+    ask = await session(server);
+  }
+  assert.ok(done.length >= KILLS, `${done.length} steps`);
+  const texts = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path.map(({ text }) => text);
+  for (const text of done) assert.equal(texts.filter((one) => one === text).length, 1, `${text} is there once`);
 });

@@ -71,6 +71,11 @@ function write(path) {
     join(path, "conversation.json"),
     JSON.stringify(PAYLOADS.map((content, index) => ({ role: index % 2 ? "assistant" : "user", content }))),
   );
+  const lore = PAYLOADS.map((payload, uid) => [
+    uid,
+    { uid, key: [payload], keysecondary: [payload], comment: payload, content: payload, outletName: payload, position: 7, group: payload },
+  ]);
+  writeFileSync(join(path, "book.json"), JSON.stringify({ name: all, entries: Object.fromEntries(lore) }));
   mkdirSync(join(path, "<img src=x onerror=alert(40)>"));
   writeFileSync(join(path, "<img src=x onerror=alert(40)>", "agent&quot;.yaml"), "presetMessages: []\n");
 }
@@ -129,6 +134,7 @@ async function walk(page) {
   });
   await page.locator("[data-test=input]").fill(PAYLOADS[1]);
   await page.locator("[data-test=difference], [data-test=equal]").first().waitFor();
+  await walkNewer(page);
   await page.evaluate(() => {
     location.hash = "#/import";
   });
@@ -143,6 +149,37 @@ async function walk(page) {
   await page.locator(".import-page .findings, .import-page .by-field").first().waitFor();
   // What a payload would ask for comes after it is drawn.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 300))));
+}
+
+/** The pages of settings, conversations and worldbooks. */
+async function walkNewer(page) {
+  const go = (hash) => page.evaluate((hash) => (location.hash = hash), hash);
+  await go("#/pipeline");
+  await page.locator(".processor [data-part=main]").nth(10).click();
+  await page.locator("[data-test=pipeline-compression]").click();
+  await page.locator("[data-field=summaryPrompt]").waitFor();
+  await go("#/talk");
+  await page.locator("[data-test=make-session]").click();
+  await page.locator("[data-test=composer]").waitFor();
+  await page.locator("[data-test=composer]").fill(PAYLOADS[0]);
+  await page.locator("[data-test=add-message]:enabled").click();
+  await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, PAYLOADS.length + 1);
+  await page.locator("[data-test=compress]:enabled").click();
+  await page.locator("[data-test=compress-range]").selectOption("between");
+  await page.locator("[data-test=plan] b").waitFor();
+  await page.locator("[data-test=compress-now]:enabled").click();
+  await page.locator(".stack [data-test=details]").click();
+  await page.locator("[data-test=summary-details]").waitFor();
+  await page.locator(".stack [data-test=unfold]").click();
+  await page.locator(".message.behind").first().waitFor();
+  await go("#/books");
+  await page.locator(".book-entries th button").first().click();
+  await page.locator(".opened .cm-content").waitFor();
+  await page.locator("[data-test=books-test]").click();
+  await page.locator("[data-test=own-text]").check();
+  await page.locator("[data-test=searched-text]").fill(PAYLOADS.join("\n"));
+  await page.locator("[data-test=scan] tr.active td button").first().click();
+  await page.locator("[data-test=marked] mark").first().waitFor();
 }
 
 test("no payload becomes markup on any page", async (t) => {

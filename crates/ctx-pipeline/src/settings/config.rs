@@ -7,11 +7,13 @@ use super::Sourced;
 
 /// The settings of one processor: each field's value, then keys that it has no field for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Config(Vec<ConfigValue>);
 
 /// One setting of a processor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigValue {
     /// Its key.
     pub key: String,

@@ -3,7 +3,7 @@
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel, MaskSettings};
 use ctx_engine::Engine;
 use ctx_types::Persist as _;
-use ctx_types::{Phrase, phrase};
+use ctx_types::{Agent, Phrase, phrase};
 use serde_json::{Map, Value};
 
 use crate::config::Config;
@@ -63,6 +63,15 @@ pub fn settings(
         }
     }
     Ok(MaskSettings { diagnostics: found, ..MaskConfig::resolve(&layers) })
+}
+
+/// Merges what holds for a chat: `compression` of `ctx.toml`, and over it the agent's own `contextCompression`.
+pub fn settings_of(of_config: Option<&Value>, agent: &Agent) -> MaskSettings {
+    let layer = |level, value, pointer: &str| MaskLayer { level, value, pointer: pointer.to_owned() };
+    let global = of_config.cloned().map(|value| layer(MaskLevel::Global, value, "/compression"));
+    let of_agent = agent.parameters.as_ref().and_then(|value| value.get(KEY)).cloned();
+    let of_agent = of_agent.map(|value| MaskLayer::new(MaskLevel::Agent, value));
+    MaskConfig::resolve(&global.into_iter().chain(of_agent).collect::<Vec<_>>())
 }
 
 fn with_help(found: &ctx_types::Diagnostic) -> Phrase {

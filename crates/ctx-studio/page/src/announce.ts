@@ -16,15 +16,18 @@ export interface Toast {
   kind: "info" | "error";
   text: string;
   help?: string;
+  /** What can be done about it; with that, a notice stays until it is closed. */
+  action?: { label: string; run: () => void };
 }
 export const toasts = signal<Toast[]>([]);
 let lastToast = 0;
 
 /** A short notice at the lower edge. Errors stay until they are closed. */
-export function toast(text: string, kind: Toast["kind"] = "info", help?: string): void {
+export function toast(text: string, kind: Toast["kind"] = "info", help?: string, action?: Toast["action"]): number {
   const id = ++lastToast;
-  toasts.value = [...toasts.value.slice(-3), { id, kind, text, help }];
-  if (kind === "info") setTimeout(() => closeToast(id), 5000);
+  toasts.value = [...toasts.value.slice(-3), { id, kind, text, help, action }];
+  if (kind === "info" && !action) setTimeout(() => closeToast(id), 5000);
+  return id;
 }
 
 export function closeToast(id: number): void {

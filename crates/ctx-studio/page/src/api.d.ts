@@ -19,12 +19,43 @@ export interface AnchorInfo {
 /** Whether a place has a text. */
 export type AnchorKind = "template" | "placeholder";
 
+/** POST `conversations/{f}/turns`. */
+export interface BeginTurn {
+  /** The hash that the page saw. */
+  base: string;
+  agent?: string;
+  profile?: string;
+  worldbooks?: string[];
+  /** What the user says is its `input`; without it what is pending is answered. */
+  turn?: TurnSettings;
+  /** Sends nothing, and tells what would be sent. */
+  dryRun?: boolean;
+}
+
 /** GET `previews/{p}/body`. */
 export interface BodyView {
   dialect: string;
   /** The request body, byte for byte what would be sent. */
   text: string;
   findings: Finding[];
+}
+
+/** The place of a message among its siblings. */
+export interface BranchView {
+  /** From 1. */
+  at: number;
+  of: number;
+  before?: string;
+  after?: string;
+}
+
+/** POST `conversations/{f}/turn/call`. */
+export interface CallVerdict {
+  /** The id of the call. */
+  id: string;
+  allow: boolean;
+  /** What the model is told of a refusal. */
+  reason?: string;
 }
 
 /** How a row of one context stands to one of the other. */
@@ -70,6 +101,61 @@ export interface ComparedRow {
   words?: WordChange[];
 }
 
+/** Which messages a summary is to stand for. */
+export type CompressRange = { kind: "all"; } | { kind: "auto"; } | { kind: "rollUp"; } | { kind: "between"; from: string; to: string; };
+
+/** POST `conversations/{f}/plan` and `conversations/{f}/compress`. */
+export interface CompressRequest {
+  /** The hash that the page saw; a plan of another text would be another one. */
+  base: string;
+  /** The id of the agent whose settings count over those of `ctx.toml`. */
+  agent?: string;
+  range?: CompressRange;
+}
+
+/** A file that may set compression. */
+export interface CompressionLayer {
+  origin: Origin;
+  file: string;
+  /** The pointer of the object that holds them. */
+  base: string;
+}
+
+/** What would be compressed. */
+export interface CompressionPlan {
+  /** The plan, or why there is nothing to do. */
+  told: string;
+  /** Whether there is something to do. */
+  isNeeded: boolean;
+  /** The messages that would be hidden. */
+  ids: string[];
+  /** The summaries that would be joined with them. */
+  summaries: string[];
+  /** The tokens that would be hidden. */
+  tokens: number;
+  /** Whether the settings would compress by themselves now, in words. */
+  trigger: string;
+  fires: boolean;
+}
+
+/** POST `compression`. */
+export interface CompressionRequest {
+  /** The id of the agent. */
+  agent?: string;
+}
+
+/** The settings of compression: each key by itself takes the value of the highest layer that has it. */
+export interface CompressionSettings {
+  fields: ConfigField[];
+  values: ConfigValue[];
+  /** The files that may set them, the highest first. */
+  layers: CompressionLayer[];
+  findings: Finding[];
+}
+
+/** The settings of one processor: each field's value, then keys that it has no field for. */
+export type Config = ConfigValue[];
+
 /** One setting of a processor or a feature, with all that a settings page needs to show it. */
 export interface ConfigField {
   /** The key under which it is stored. */
@@ -94,6 +180,39 @@ export interface ConfigField {
   isWhole?: boolean;
   /** Whether a text must have more than white space. */
   isRequired: boolean;
+}
+
+/** One setting of a processor. */
+export interface ConfigValue {
+  /** Its key. */
+  key: string;
+  /** The value. */
+  value: unknown;
+  /** Who set it. */
+  origin: Origin;
+}
+
+/** A step of a conversation. Each is noted in its log, and can be taken back. */
+export type ConversationStep = { kind: "edit"; id: string; text: string; } | { kind: "branch"; id: string; text: string; } | { kind: "append"; role: string; text: string; } | { kind: "activate"; id: string; } | { kind: "toggle"; id: string; enabled: boolean; } | { kind: "remove"; id: string; } | { kind: "regenerate"; id: string; } | { kind: "undo"; } | { kind: "redo"; };
+
+/** GET `conversations/{f}?from=&to=&open=&at=`: messages of the active path, without those behind summaries that are
+ * not open. */
+export interface ConversationView {
+  /** The hash of the file, which steps name as their `base`. */
+  hash: string;
+  /** How many messages there are to be shown. */
+  total: number;
+  /** The place of the first of `rows` among them. */
+  from: number;
+  rows: MessageView[];
+  /** The names of steps that can be taken back, the latest first. */
+  undo: string[];
+  /** The names of steps that can be done again. */
+  redo: string[];
+  /** Why it cannot be changed. */
+  fixed?: string;
+  /** Whether it is a list of messages, of which a session can be made. */
+  isList: boolean;
 }
 
 /** Why something is sent, elsewhere, or not. */
@@ -142,6 +261,22 @@ export interface Edits {
   rewrite?: boolean;
 }
 
+/** What holds for one processor after all layers. */
+export interface EffectiveSetting {
+  /** The processor. */
+  id: string;
+  /** Whose entry counts, as a whole; absent if nobody has one. */
+  decidedBy?: Origin;
+  /** Who else has an entry, the highest layer first: nothing in it counts. */
+  overrules?: Origin[];
+  /** Whether it runs. */
+  enabled: Sourced;
+  /** When it runs. */
+  priority: Sourced2;
+  /** Its settings, in the order of its fields, then keys that it has no field for. */
+  config: Config;
+}
+
 /** POST `expand`. */
 export interface ExpandRequest {
   text: string;
@@ -156,6 +291,26 @@ export interface Expanded {
   text: string;
   pieces: PieceView[];
   findings: Finding[];
+}
+
+/** How many facts of a kind there are. */
+export interface FactCounts {
+  /** A word for programs, such as `date`. */
+  kind: string;
+  kept: number;
+  lost: number;
+  invented: number;
+}
+
+/** A fact, and where it stands. */
+export interface FactView {
+  /** A word for programs, such as `date`. */
+  kind: string;
+  text: string;
+  /** The message. */
+  id?: string;
+  /** Where in its text. */
+  span?: TextSpan;
 }
 
 /** Every failure. */
@@ -365,6 +520,44 @@ export interface MacroInfo {
   aliases: string[];
 }
 
+/** The answer to POST `conversations/{f}/session`. */
+export interface MadeSession {
+  /** The id of the new file. */
+  id: string;
+}
+
+/** POST `conversations/{f}/session`. */
+export type MakeSession = Record<string, never>;
+
+/** Whether a message is sent. */
+export type MessageState = "sent" | "hidden" | "off";
+
+/** A message of the active path. */
+export interface MessageView {
+  id: string;
+  /** Its place on the path, from 1. */
+  place: number;
+  role: string;
+  name?: string;
+  text: string;
+  isCut?: boolean;
+  tokens: number;
+  /** The calls that it makes, each as the name of the tool and its arguments. */
+  calls?: string[];
+  state: MessageState;
+  /** The summary that hides it. */
+  hiddenBy?: string;
+  branch?: BranchView;
+  /** Of a summary: what it stands for. */
+  summary?: SummaryFigures;
+}
+
+/** Something that was noted about a summary. */
+export interface NotedValue {
+  key: string;
+  value: string;
+}
+
 /** The answer to POST `import/discard`. */
 export type Nothing = Record<string, never>;
 
@@ -373,7 +566,7 @@ export interface Notice {
   run: string;
   seq: number;
   type: NoticeKind;
-  /** The id of the file. */
+  /** The id of the file, or of the conversation. */
   id?: string;
   revision?: number;
   /** The window that did it, by its header `x-ctx-window`. */
@@ -381,7 +574,18 @@ export interface Notice {
 }
 
 /** What has changed. */
-export type NoticeKind = "draft" | "file" | "project" | "resync";
+export type NoticeKind = "draft" | "file" | "turn" | "project" | "resync";
+
+/** Who set a value; later ones win, each entry whole. */
+export type Origin = "built-in" | "user" | "model" | "agent" | "command-line";
+
+/** A call that waits. */
+export interface PendingCall {
+  id: string;
+  name: string;
+  /** As the model wrote them. */
+  arguments: string;
+}
 
 /** A part of a text that one source wrote. */
 export interface PieceView {
@@ -389,6 +593,15 @@ export interface PieceView {
   source: string;
   name: string;
   pointer?: string;
+}
+
+/** The answer to POST `pipeline`. */
+export interface PipelineView {
+  /** What holds for each processor, as they run. */
+  settings: EffectiveSetting[];
+  /** The files that may set processors, the highest first; those that are not there are left out. */
+  layers: SettingsLayerView[];
+  findings: Finding[];
 }
 
 /** The answer to POST `preview`. */
@@ -421,6 +634,8 @@ export interface PreviewRequest {
   conversation?: string;
   profile?: string;
   worldbooks?: string[];
+  /** The model's own settings of processors: the id of a file. */
+  modelSettings?: string;
   /** Takes files as they are on disk, and not their drafts. */
   saved?: boolean;
   /** Keeps it beside the last 8 previews of the window; of pinned ones the last 4. */
@@ -528,14 +743,122 @@ export interface RowTexts {
   rows: RowText[];
 }
 
+/** Messages one behind the other, up to a branching or an end. */
+export interface RunView {
+  /** The place of the run above in the list. */
+  above?: number;
+  first: string;
+  last: string;
+  messages: number;
+  summaries: number;
+  role: string;
+  /** The beginning of its first message. */
+  head: string;
+  /** Whether it is on the active path. */
+  isActive: boolean;
+}
+
 /** POST `files/{f}/save`. */
 export interface Save {
   /** Writes over what another program wrote, after a 409 has told it. */
   overwrite?: boolean;
 }
 
+/** The answer to POST `worldbooks/scan`. */
+export interface ScanView {
+  books: ScannedBook[];
+  /** Active entries as they became active, then the others. */
+  entries: ScannedEntry[];
+  /** The texts in which keys were found. */
+  texts: ScannedText[];
+  /** Why entries were considered, for each pass: `initial`, `recursion`, `min_activations`. */
+  passes: string[];
+  /** How many tokens entries may have; absent where that is not limited. */
+  budget?: number;
+  /** How many the active ones have. */
+  tokens: number;
+  isExact: boolean;
+  /** The timed effects that hold from then on. Nothing keeps them. */
+  timed: string[];
+  findings: Finding[];
+}
+
+/** A book that was searched. */
+export interface ScannedBook {
+  name: string;
+  /** The id of its file; absent where that is not in the folder. */
+  file?: string;
+  entries: number;
+}
+
+/** An entry as the scan left it. */
+export interface ScannedEntry {
+  /** The id by which reports name it. */
+  id: string;
+  book: string;
+  file?: string;
+  /** In its file. */
+  pointer?: string;
+  title?: string;
+  /** `active`, or a word for what kept it out, as `ctx worldbook scan --json` has it. */
+  state: string;
+  why?: string;
+  /** Where its text goes. */
+  place: string;
+  /** In which pass it became active, from 1. */
+  pass?: number;
+  tokens?: number;
+  /** The keys that were found: the first, and a secondary one that decided. */
+  hits: ScannedKey[];
+}
+
+/** A key that was found. */
+export interface ScannedKey {
+  key: string;
+  /** Which of the texts; absent where that is neither a message nor an entry. */
+  text?: number;
+  /** Where in it. */
+  spans: TextSpan[];
+}
+
+/** A text in which a key was found. */
+export interface ScannedText {
+  /** The message or the entry. */
+  name: string;
+  text: string;
+  /** Whether it is longer than that. */
+  isCut?: boolean;
+}
+
+/** A file that may set processors. */
+export interface SettingsLayerView {
+  origin: Origin;
+  /** The id of the file. */
+  file: string;
+  /** The pointer of the object whose `processors` are the layer's settings. */
+  base: string;
+  /** The pointers of its entries, by the ids of processors. */
+  entries: Record<string, string>;
+}
+
 /** How much a finding matters; the order is ascending. */
 export type Severity = "info" | "warning" | "error";
+
+/** A value and who set it. */
+export interface Sourced {
+  /** The value. */
+  value: boolean;
+  /** Who set it. */
+  origin: Origin;
+}
+
+/** A value and who set it. */
+export interface Sourced2 {
+  /** The value. */
+  value: number;
+  /** Who set it. */
+  origin: Origin;
+}
 
 /** What the next turn sends again as it is. */
 export interface StableView {
@@ -564,6 +887,52 @@ export interface Step {
   base?: number;
 }
 
+/** The answer to it, and to POST `conversations/{f}/compress`. */
+export interface StepTaken {
+  hash: string;
+  /** What happened, for people. */
+  told: string;
+  /** The message that it is about. */
+  id?: string;
+}
+
+/** POST `conversations/{f}/turn/stop`. */
+export type StopTurn = Record<string, never>;
+
+/** What a summary stands for. */
+export interface SummaryFigures {
+  messages: number;
+  originalTokens: number;
+  tokens: number;
+  /** In milliseconds since 1970. */
+  atMillis?: number;
+}
+
+/** GET `conversations/{f}/summaries/{n}`. */
+export interface SummaryView {
+  /** Its figures in a sentence. */
+  told: string;
+  text: string;
+  figures: SummaryFigures;
+  /** How it was made, as it was noted. */
+  made: NotedValue[];
+  /** How many facts of each kind it kept, lost and made up. */
+  kinds: FactCounts[];
+  /** What it lost, at most 500. */
+  lost: FactView[];
+  /** What it says and the messages do not, at most 500. */
+  invented: FactView[];
+}
+
+/** POST `conversations/{f}/steps`. */
+export interface TakeStep {
+  /** The hash that the page saw. */
+  base: string;
+  step: ConversationStep;
+  /** The id of the agent whose settings of summaries count. */
+  agent?: string;
+}
+
 /** A range of a text: in bytes of UTF-8, and in units of UTF-16. */
 export interface TextSpan {
   /** The first byte. */
@@ -585,6 +954,21 @@ export interface TextSplice {
   text: string;
 }
 
+/** GET `conversations/{f}/tree`: runs of messages without branches, parents before children. */
+export interface TreeView {
+  runs: RunView[];
+  /** Whether there are more runs than are told. */
+  isCut: boolean;
+}
+
+/** The answer to it. */
+export interface TurnBegun {
+  /** The number of the turn. */
+  turn?: number;
+  /** The request that would be sent, byte for byte. */
+  body?: string;
+}
+
 /** What the moment of a turn gives. */
 export interface TurnSettings {
   input?: string;
@@ -596,6 +980,24 @@ export interface TurnSettings {
   contextTokens?: number;
   reserve?: number;
   kind?: string;
+}
+
+/** GET `conversations/{f}/turn?turn=&from=`: the latest turn, and of its words those that the page does not have. */
+export interface TurnView {
+  /** The number of the turn; 0 if there was none. */
+  turn: number;
+  isRunning: boolean;
+  /** How many bytes of the answer the page must have before `text`. */
+  from: number;
+  text: string;
+  /** How many bytes it has then. */
+  length: number;
+  /** What happened on the way. */
+  notes: string[];
+  /** A call that waits until somebody agrees. */
+  call?: PendingCall;
+  /** Why it went no further. */
+  failure?: string;
 }
 
 /** Tokens of one kind. */

@@ -6,6 +6,10 @@ import { followLanguage, openFiles, resume } from "./files";
 import { followRegistry, loadProject } from "./project";
 import { followPreview } from "./preview";
 import { listen, outside } from "./notices";
+import { followPipeline } from "./pipeline/state";
+import { followAnswer } from "./talk/answer";
+import { followTalk } from "./talk/state";
+import { followScan } from "./books/state";
 import { followTitle } from "./title";
 import { Frame } from "./frame/frame";
 
@@ -30,6 +34,10 @@ async function start(): Promise<void> {
   followAccess();
   followRegistry();
   followPreview();
+  followScan();
+  followPipeline();
+  followTalk();
+  followAnswer();
   listen();
 }
 

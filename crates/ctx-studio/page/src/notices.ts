@@ -8,6 +8,9 @@ import { loadProject } from "./project";
 /** Counts up when a file changed that this window did not change: what is computed from it is stale. */
 export const outside = signal(0);
 
+/** Counts up when the server tells of an answer that is being written. */
+export const turnTold = signal(0);
+
 let socket: WebSocket | undefined;
 let last: { run: string; seq: number } | undefined;
 let wait = 500;
@@ -52,6 +55,7 @@ function connect(): void {
 function hear(notice: Notice): void {
   last = { run: notice.run, seq: notice.seq };
   if (notice.by && notice.by === thisWindow()) return;
+  if (notice.type === "turn") return void turnTold.value++;
   if (notice.type === "resync") {
     void loadProject();
     for (const file of openFiles()) void file.load();

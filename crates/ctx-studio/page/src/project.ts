@@ -3,9 +3,10 @@ import { computed, effect, signal } from "@preact/signals";
 import type { Project, ProjectFile, Registry } from "./api";
 import { call, CallError } from "./transport";
 import { file, type OpenFile } from "./files";
-import { go, route } from "./route";
+import { go, route, type PageName } from "./route";
 import { suggestLang, lang } from "./language";
 import { chooseInputs } from "./turn";
+import { layer, layerFile } from "./pipeline/layer";
 
 export const projectInfo = signal<Project | undefined>(undefined);
 export const projectFailure = signal<CallError | undefined>(undefined);
@@ -20,22 +21,41 @@ export const agents = computed<ProjectFile[]>(() =>
 const TEXTS: ProjectFile["kind"][] = ["profile", "worldbook", "settings", "config", "other"];
 export const texts = computed<ProjectFile[]>(() => filesOf(...TEXTS));
 
-/** The file in the address, or the first agent. */
+/** The agent that was shown last. */
+let lastAgent: string | undefined;
+
+/** The worldbook in the address, or the first. */
+export const bookId = computed<string | undefined>(() => {
+  const books = filesOf("worldbook");
+  return (books.find(({ id }) => id === route.value.file) ?? books[0])?.id;
+});
+
+/** The file in the address, or the first agent; of the page Books the first worldbook. */
 export const currentId = computed<string | undefined>(() => {
+  if (route.value.page === "books") return bookId.value;
+  if (route.value.page === "talk") return lastAgent ?? defaults().agent ?? agents.value[0]?.id;
+  if (route.value.page === "pipeline" && layerFile.value) return layerFile.value;
   const files = projectInfo.value?.files ?? [];
   return files.find((one) => one.id === route.value.file)?.id ?? defaults().agent ?? agents.value[0]?.id;
 });
+export const currentKind = computed(() => projectInfo.value?.files.find((one) => one.id === currentId.value)?.kind);
 export const current = computed<OpenFile | undefined>(() => (currentId.value ? file(currentId.value) : undefined));
 
 /** The agent that is previewed: that of the address, or the last one where a profile or a book is open. */
 export const agentId = computed<string | undefined>((): string | undefined => {
-  const kind = projectInfo.value?.files.find((one) => one.id === currentId.value)?.kind;
+  const kind = currentKind.value;
   // A file that cannot be read may be an agent once it is mended.
   if (kind === undefined || kind === "agent" || kind === "preset" || kind === "other") lastAgent = currentId.value;
   const isThere = agents.value.some((one) => one.id === lastAgent);
   return isThere || kind === "other" ? lastAgent : (defaults().agent ?? agents.value[0]?.id);
 });
-let lastAgent: string | undefined;
+
+/** Opens another file; on the page Pipeline an agent is one whose settings are shown. */
+export function openFile(page: PageName, id: string): void {
+  layer.value = "agent";
+  layerFile.value = undefined;
+  go(page, id);
+}
 
 export function filesOf(...kinds: ProjectFile["kind"][]): ProjectFile[] {
   return (projectInfo.value?.files ?? []).filter((one) => kinds.includes(one.kind));

@@ -8,6 +8,8 @@ export interface Inputs {
   conversation?: string;
   profile?: string;
   worldbooks: string[];
+  /** A file with the model's own settings of processors. */
+  modelSettings?: string;
 }
 export interface Turn extends TurnSettings {
   at: string;
@@ -51,11 +53,12 @@ export function chooseInputs(loaded: Project, named: Inputs): void {
     if (kept) turn.value = { ...kept.turn, at: turn.value.at };
     effect(write);
   }
-  const { conversation, profile, worldbooks } = inputs.peek();
+  const { conversation, profile, worldbooks, modelSettings } = inputs.peek();
   const next: Inputs = {
     conversation: conversation === "" || isThere(conversation) ? conversation : undefined,
     profile: profile === "" || isThere(profile) ? profile : undefined,
     worldbooks: worldbooks.filter(isThere),
+    modelSettings: isThere(modelSettings) ? modelSettings : undefined,
   };
   if (JSON.stringify(next) !== JSON.stringify(inputs.peek())) inputs.value = next;
 }

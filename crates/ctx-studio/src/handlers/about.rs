@@ -135,7 +135,7 @@ pub(crate) fn code(_server: &Server, call: &Call) -> Result<Reply, Refusal> {
 }
 
 /// A setting with its texts in a language.
-fn said(language: Language, field: &ConfigField) -> ConfigField {
+pub(crate) fn said(language: Language, field: &ConfigField) -> ConfigField {
     let word = |text: &Arc<str>| Arc::from(&*language.word(text));
     ConfigField {
         label: word(&field.label),

@@ -16,6 +16,14 @@ pub(crate) fn preview(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     Reply::json(&preview::preview(server, &asked, call.language)?)
 }
 
+pub(crate) fn scan(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&preview::scan(server, &call.json()?, call.language)?)
+}
+
+pub(crate) fn pipeline(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&preview::pipeline(server, &call.json()?, call.language)?)
+}
+
 pub(crate) fn rows(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let kept = server.previews.get(call.part("p"))?;
     let from = call.number("from")?.unwrap_or_default();
@@ -50,7 +58,8 @@ pub(crate) fn expand(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         profile: asked.profile.as_deref(),
         is_saved: false,
     };
-    let turn = open_turn(server, options(&asked.turn)?, named, &mut Sources::default())?;
+    let turn =
+        open_turn((server, server.engine.clone()), options(&asked.turn)?, named, &mut Sources::default())?;
     let expansion = turn.expand(&asked.text)?;
     let findings = expansion.found.iter().enumerate().map(|(index, found)| {
         let span = found.location.span.map(|span| TextSpan::of(&asked.text, span.start, span.end));

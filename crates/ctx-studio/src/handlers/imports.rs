@@ -22,7 +22,7 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 
 /// Writes what a batch became.
 pub(crate) fn write(server: &Server, call: &Call) -> Result<Reply, Refusal> {
-    refuse_read_only(server)?;
+    server.refuse_read_only()?;
     let ImportWrite { batch: id, folder, overwrite } = call.json()?;
     let batch = server.imports.get(&id)?;
     let written = batch.write(&server.engine, &server.desk.folder, (&folder, overwrite))?;
@@ -38,7 +38,7 @@ pub(crate) fn discard(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 
 /// Writes the sample, as `ctx init` does; where one of its files exists, nothing is written.
 pub(crate) fn start(server: &Server, call: &Call) -> Result<Reply, Refusal> {
-    refuse_read_only(server)?;
+    server.refuse_read_only()?;
     let Start {} = call.json()?;
     let folder = &server.desk.folder.path;
     let paths = sample::paths(folder);
@@ -59,14 +59,4 @@ fn told(server: &Server, call: &Call, written: Vec<String>) -> Result<Reply, Ref
     let agent = written.iter().find(|path| path.ends_with(ctx_project::imported::AGENT));
     let agent = agent.and_then(|path| server.desk.id(path));
     Reply::json(&ImportWritten { written, agent })
-}
-
-fn refuse_read_only(server: &Server) -> Result<(), Refusal> {
-    match server.is_read_only {
-        true => {
-            let message = phrase!("this run is read-only (`--read-only`)");
-            Err(Refusal::new(403, codes::READ_ONLY, message))
-        }
-        false => Ok(()),
-    }
 }

@@ -9,5 +9,7 @@ mod files;
 mod imports;
 mod previews;
 mod security;
+mod settings;
 mod sockets;
 mod survival;
+mod talk;

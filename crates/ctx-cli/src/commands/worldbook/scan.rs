@@ -1,11 +1,10 @@
 //! `ctx worldbook scan`: which entries a conversation activates, and why.
 
 use ctx_language::Language;
-use std::sync::Arc;
 
 use anyhow::Result;
-use ctx_types::{Diagnostic, Phrase, SessionOp, phrase};
-use ctx_worldbook::{Activation, Cause, Effect, KeyHit, KeyPlace, Member, Reason, Status, TimedState};
+use ctx_types::{Diagnostic, SessionOp, phrase};
+use ctx_worldbook::{Cause, KeyHit, KeyPlace, Status, TimedState};
 use serde_json::{Value, json};
 
 use crate::args::WorldbookScanArguments;
@@ -18,7 +17,7 @@ use ctx_project::Sources;
 use ctx_project::check::{finding_json, placed};
 use ctx_project::codes;
 use ctx_project::inputs::InputFile;
-use ctx_project::scan::{self, ObservedScan, Probe};
+use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::sources::Position;
 use ctx_project::turn::{self, Turn};
 use ctx_project::worldbook_state::{self, StateFile};
@@ -100,55 +99,21 @@ struct Scanned<'a> {
     all: bool,
 }
 
-/// An entry that is listed.
-#[derive(Clone, Copy)]
-struct Line<'a> {
-    member: &'a Member,
-    state: &'static str,
-    /// If it is active: as what, and how many tokens it has.
-    active: Option<(&'a Activation, Option<u32>)>,
-    /// If it is not: why.
-    reason: Option<&'a Reason>,
-}
-
-impl<'a> Scanned<'a> {
-    /// The entries that are listed: active ones as they became active, then, if wanted, the others as considered.
-    fn lines(&self) -> impl Iterator<Item = Line<'a>> {
-        let (seen, all) = (self.seen, self.all);
-        let (members, scan) = (seen.scan.set.members(), &seen.scan.scan);
-        let active = scan.activations.iter().enumerate().filter_map(move |(at, activation)| {
-            let active = Some((activation, seen.tokens.get(at).copied()));
-            Some(Line { member: members.get(activation.member)?, state: "active", active, reason: None })
-        });
-        let others = members.iter().zip(&scan.statuses).filter_map(move |(member, status)| match status {
-            Status::NotActivated(reason) if all => {
-                Some(Line { member, state: reason.as_str(), active: None, reason: Some(reason) })
-            }
-            _ => None,
-        });
-        active.chain(others)
-    }
-
-    fn why(&self, line: Line<'_>) -> Option<Phrase> {
-        let (set, message) = (&self.seen.scan.set, |newest| self.seen.scan.message(newest));
-        let active = line.active.map(|(activation, _)| set.describe_with(activation, &message));
-        let reason = || line.reason.map(|reason| set.describe_reason(reason, &message));
-        active.or_else(reason)
-    }
-
-    fn tokens(&self) -> u64 {
-        self.seen.tokens.iter().map(|tokens| u64::from(*tokens)).sum()
+impl Scanned<'_> {
+    /// The entries that are listed: active ones, then, if wanted, the others.
+    fn lines(&self) -> impl Iterator<Item = SeenEntry<'_>> {
+        self.seen.entries().filter(|line| self.all || line.active.is_some())
     }
 
     fn to_text(&self, language: Language, is_written: bool) -> String {
-        let row = |line: Line<'_>| EntryRow {
+        let row = |line: SeenEntry<'_>| EntryRow {
             id: line.member.id.to_string(),
             title: line.member.entry.title.as_deref().map(str::to_owned),
             state: line.state,
             pass: line.active.map(|(activation, _)| activation.pass),
             tokens: line.active.and_then(|(_, tokens)| tokens),
             place: line.member.entry.destination.phrase(),
-            why: self.why(line),
+            why: self.seen.why(&line),
         };
         let scan = &self.seen.scan.scan;
         let others = scan.statuses.iter().filter_map(|status| match status {
@@ -167,14 +132,19 @@ impl<'a> Scanned<'a> {
             &ScanFigures {
                 books: self.turn.books().list().count(),
                 entries: scan.statuses.len(),
-                tokens: self.tokens(),
+                tokens: self.seen.active_tokens(),
                 is_exact: self.seen.is_exact,
                 budget: scan.budget,
                 passes: scan.passes.len(),
                 rows: self.lines().map(row).collect(),
                 others: others.collect(),
                 lists_others: self.all,
-                timed: timed(language, self.seen),
+                timed: self
+                    .seen
+                    .timed(show::clean_line)
+                    .iter()
+                    .map(|line| lang::say(language, line))
+                    .collect(),
                 kept,
             },
         )
@@ -182,8 +152,8 @@ impl<'a> Scanned<'a> {
 
     fn to_json(&self, sources: &Sources) -> Value {
         let scan = &self.seen.scan.scan;
-        let lines: Vec<Line<'_>> = self.lines().collect();
-        let place = |line: &Line<'_>| {
+        let lines: Vec<SeenEntry<'_>> = self.lines().collect();
+        let place = |line: &SeenEntry<'_>| {
             let finding = Diagnostic::info(codes::UNREADABLE_FILE, phrase!(""));
             self.turn.books().place(&line.member.book, &line.member.entry.pointer(), finding)
         };
@@ -196,14 +166,14 @@ impl<'a> Scanned<'a> {
             "active": scan.activations.len(),
             "passes": scan.passes.iter().map(|pass| pass.as_str()).collect::<Vec<_>>(),
             "budget": scan.budget,
-            "tokens": self.tokens(),
+            "tokens": self.seen.active_tokens(),
             "state": scan.state.write(),
             "effects": self.effects.iter().collect::<Vec<_>>(),
             "findings": findings_json(&self.found, sources),
         })
     }
 
-    fn entry_json(&self, line: Line<'_>, position: Option<&Position>) -> Value {
+    fn entry_json(&self, line: SeenEntry<'_>, position: Option<&Position>) -> Value {
         let member = line.member;
         let mut value = json!({
             "id": member.id,
@@ -211,7 +181,7 @@ impl<'a> Scanned<'a> {
             "uid": member.entry.uid,
             "title": member.entry.title,
             "state": line.state,
-            "why": self.why(line),
+            "why": self.seen.why(&line),
             "place": member.entry.destination.to_string(),
             "position": position,
         });
@@ -227,20 +197,6 @@ impl<'a> Scanned<'a> {
         }
         value
     }
-}
-
-/// One line for each timed effect that holds from now on.
-fn timed(language: Language, seen: &ObservedScan) -> Vec<String> {
-    let state = &seen.scan.scan.state;
-    let told = |(id, effect): (&Arc<str>, &Effect)| (show::clean_line(id), effect.until());
-    let sticky =
-        state.sticky.iter().map(told).map(|(id, until)| phrase!("`{id}` is sticky {until}", id, until));
-    let resting = state
-        .cooldown
-        .iter()
-        .map(told)
-        .map(|(id, until)| phrase!("`{id}` is on cooldown {until}", id, until));
-    sticky.chain(resting).map(|line| lang::say(language, &line)).collect()
 }
 
 fn findings_json(found: &[Diagnostic], sources: &Sources) -> Vec<Value> {

@@ -13,6 +13,9 @@ import { TurnBar } from "./turn-bar";
 import { Closed } from "./closed";
 import { ConflictBar } from "./conflict";
 import { Shortcuts } from "./shortcuts";
+import { BooksPage } from "../books/books-page";
+import { PipelinePage } from "../pipeline/pipeline-page";
+import { TalkPage } from "../talk/talk-page";
 import { PresetPage } from "../preset/preset-page";
 import { Inspector } from "../inspector/inspector";
 import { ComparePage } from "../compare/compare-page";
@@ -44,6 +47,9 @@ export function Frame() {
         <main id="page" tabIndex={-1} class={page === "preview" ? "beside" : ""}>
           {page === "preview" && <Inspector isAlone />}
           {page === "preset" && <PresetPage />}
+          {page === "pipeline" && <PipelinePage />}
+          {page === "talk" && <TalkPage />}
+          {page === "books" && <BooksPage />}
           {page === "compare" && <ComparePage />}
           {page === "import" && <ImportPage />}
           {isStart && <StartPage />}
@@ -109,6 +115,16 @@ function Toasts() {
             {toast.text}
             {toast.help && <small>{toast.help}</small>}
           </span>
+          {toast.action && (
+            <Button
+              onClick={() => {
+                closeToast(toast.id);
+                toast.action?.run();
+              }}
+            >
+              {toast.action.label}
+            </Button>
+          )}
           <IconButton label={t().close} icon="x" onClick={() => closeToast(toast.id)} />
         </div>
       ))}

@@ -1,8 +1,8 @@
 // The file that is edited, its steps, and what concerns the whole page.
 import type { ProjectFile } from "../api";
-import { agents, current, currentId, projectInfo, texts } from "../project";
+import { agents, current, currentId, filesOf, openFile, projectInfo, texts } from "../project";
 import { allFindings } from "../preview";
-import { address, go, route } from "../route";
+import { address, go, route, type PageName } from "../route";
 import { chooseLang, lang, t } from "../language";
 import { nextTheme, theme } from "../theme";
 import { toast } from "../announce";
@@ -14,7 +14,7 @@ import { Select } from "../ui/field";
 export async function saveCurrent(): Promise<void> {
   const file = current.value;
   if (!file || file.isReadOnly.value) return;
-  if (!file.isDirty.value) return toast(t().nothingToSave);
+  if (!file.isDirty.value) return void toast(t().nothingToSave);
   if (await file.save()) toast(t().saved(file.server.value?.path ?? ""));
 }
 
@@ -49,7 +49,7 @@ export function Header() {
             testId="file"
             options={agents.value.map(option)}
             more={{ label: t().asText, options: texts.value.map(option) }}
-            onChange={(id) => go(route.value.page === "start" ? "preset" : route.value.page, id)}
+            onChange={(id) => openFile(pageOf(id), id)}
           />
           <span
             class={`dot ${isDirty ? "on" : ""}`}
@@ -60,7 +60,7 @@ export function Header() {
           />
         </span>
       )}
-      {file && (
+      {file && route.value.page !== "talk" && (
         <span class="steps-of-file">
           <Button
             icon="save"
@@ -106,6 +106,15 @@ export function Header() {
       <IconButton icon={themeIcon} label={t().theme(t().themes[theme.value])} onClick={nextTheme} testId="theme" />
     </header>
   );
+}
+
+/** The page that shows a file: the one that is open, if it can. */
+function pageOf(id: string): PageName {
+  const { page } = route.value;
+  const isBook = filesOf("worldbook").some((one) => one.id === id);
+  if (isBook && (page === "preset" || page === "start")) return "books";
+  const isElsewhere = (page === "books" && !isBook) || (page === "pipeline" && !agents.value.some((one) => one.id === id));
+  return page === "start" || isElsewhere ? "preset" : page;
 }
 
 /** How many findings there are; it opens their list. */

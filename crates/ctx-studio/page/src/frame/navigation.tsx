@@ -1,14 +1,27 @@
 // The pages.
+import { agentId, bookId, currentKind } from "../project";
+import { inputs } from "../turn";
 import { address, route, type PageName } from "../route";
 import { t } from "../language";
 import { Icon } from "../ui/icon";
 
 const ITEMS: { page: PageName; icon: string }[] = [
   { page: "preset", icon: "list-ordered" },
+  { page: "pipeline", icon: "layers" },
+  { page: "talk", icon: "message-square" },
+  { page: "books", icon: "book-open" },
   { page: "preview", icon: "eye" },
   { page: "compare", icon: "columns-2" },
   { page: "import", icon: "file-input" },
 ];
+
+/** The file of the address goes along, if the page can show it. */
+function fileFor(page: PageName): string | undefined {
+  if (page === "books") return bookId.value;
+  if (page === "talk") return inputs.value.conversation || undefined;
+  const isOther = currentKind.value === "worldbook" || route.value.page === "talk";
+  return isOther && page !== "preview" ? agentId.value : route.value.file;
+}
 
 export function Navigation() {
   return (
@@ -16,7 +29,7 @@ export function Navigation() {
       <ul>
         {ITEMS.map(({ page, icon }) => (
           <li key={page} class={`to-${page}`}>
-            <a href={address(page)} aria-current={route.value.page === page ? "page" : undefined}>
+            <a href={address(page, fileFor(page))} aria-current={route.value.page === page ? "page" : undefined}>
               <Icon name={icon} />
               <span>{t().pageNames[page]}</span>
             </a>

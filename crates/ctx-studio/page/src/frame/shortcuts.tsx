@@ -3,6 +3,8 @@ import { useEffect } from "preact/hooks";
 import { current } from "../project";
 import { announce } from "../announce";
 import { t } from "../language";
+import { route } from "../route";
+import { take } from "../talk/state";
 import { saveCurrent } from "./header";
 
 export function Shortcuts() {
@@ -20,6 +22,7 @@ export function Shortcuts() {
       const isRedo = key === "y" || (key === "z" && event.shiftKey);
       if (!isRedo && key !== "z") return;
       event.preventDefault();
+      if (route.value.page === "talk") return void take({ kind: isRedo ? "redo" : "undo" });
       const file = current.value;
       void (isRedo ? file?.redo() : file?.undo())?.then(() => announce(isRedo ? t().redone : t().undone));
     };

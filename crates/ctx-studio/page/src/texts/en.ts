@@ -1,8 +1,17 @@
 // All texts of the page in English. The other catalogues have the same keys, or do not compile.
+import { books, form } from "./en-books";
+import { pipeline } from "./en-pipeline";
+import { talk } from "./en-talk";
+
 const s = (count: number) => (count === 1 ? "" : "s");
 const lost = (comments: number) => (comments === 0 ? "" : `: ${comments} comment${s(comments)} would go`);
 
 export const en = {
+  books,
+  form,
+  pipeline,
+  talk,
+
   // The frame
   skip: "Skip to the page",
   home: "To the preset",
@@ -26,7 +35,16 @@ export const en = {
   noFindings: "No findings",
   findings: "Findings",
   pages: "Pages",
-  pageNames: { preset: "Preset", preview: "Preview", compare: "Compare", import: "Import", start: "Start" },
+  pageNames: {
+    preset: "Preset",
+    pipeline: "Pipeline",
+    talk: "Talk",
+    books: "Books",
+    preview: "Preview",
+    compare: "Compare",
+    import: "Import",
+    start: "Start",
+  },
   preview: "Preview",
   notices: "Notices",
   close: "Close",

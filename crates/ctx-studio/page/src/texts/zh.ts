@@ -1,9 +1,17 @@
 // 页面的全部中文文本。
 import type { Texts } from "../language";
+import { books, form } from "./zh-books";
+import { pipeline } from "./zh-pipeline";
+import { talk } from "./zh-talk";
 
 const lost = (comments: number) => (comments === 0 ? "" : `：将丢失 ${comments} 条注释`);
 
 export const zh: Texts = {
+  books,
+  form,
+  pipeline,
+  talk,
+
   // 框架
   skip: "跳到页面内容",
   home: "回到预设",
@@ -27,7 +35,7 @@ export const zh: Texts = {
   noFindings: "没有问题",
   findings: "问题",
   pages: "页面",
-  pageNames: { preset: "预设", preview: "预览", compare: "对比", import: "导入", start: "开始" },
+  pageNames: { preset: "预设", pipeline: "管道", talk: "对话", books: "世界书", preview: "预览", compare: "对比", import: "导入", start: "开始" },
   preview: "预览",
   notices: "通知",
   close: "关闭",

@@ -6,7 +6,7 @@ import { Button } from "./button";
 import { Field } from "./field";
 
 const MOST = 900;
-const PAGE = 200;
+export const PAGE = 200;
 
 export function Paged({
   count,
@@ -31,40 +31,59 @@ export function Paged({
   const jump = (next: number) => setStart(Math.max(0, Math.min(next, count - PAGE)));
   return (
     <>
-      <nav class="pager" aria-label={label}>
-        <Button isDisabled={from === 0} onClick={() => jump(0)}>
-          {t().first}
-        </Button>
-        <Button isDisabled={from === 0} onClick={() => jump(from - PAGE)}>
-          {t().earlier}
-        </Button>
-        <span role="status">{t().rowsOf(figure(from + 1), figure(to), figure(count))}</span>
-        <Button isDisabled={to === count} onClick={() => jump(from + PAGE)}>
-          {t().later}
-        </Button>
-        <Button isDisabled={to === count} onClick={() => jump(count)}>
-          {t().last}
-        </Button>
-        <Field
-          label={t().goToRow}
-          size="short"
-          isLazy
-          value=""
-          inputMode="numeric"
-          onInput={(text) => /^\d+$/.test(text) && jump(Number(text) - 1)}
-        />
-        <input
-          class="strip"
-          type="range"
-          min={0}
-          max={count - PAGE}
-          step={1}
-          value={from}
-          aria-label={t().wholeLength}
-          onInput={(event) => jump(Number(event.currentTarget.value))}
-        />
-      </nav>
+      <Pager from={from} to={to} count={count} label={label} jump={jump} />
       {children(from, to)}
     </>
+  );
+}
+
+/** Moves through a list of which a page shows a part. */
+export function Pager({
+  from,
+  to,
+  count,
+  label,
+  jump,
+}: {
+  from: number;
+  to: number;
+  count: number;
+  label: string;
+  jump: (next: number) => void;
+}) {
+  return (
+    <nav class="pager" aria-label={label}>
+      <Button isDisabled={from === 0} onClick={() => jump(0)}>
+        {t().first}
+      </Button>
+      <Button isDisabled={from === 0} onClick={() => jump(from - PAGE)}>
+        {t().earlier}
+      </Button>
+      <span role="status">{t().rowsOf(figure(from + 1), figure(to), figure(count))}</span>
+      <Button isDisabled={to === count} onClick={() => jump(from + PAGE)}>
+        {t().later}
+      </Button>
+      <Button isDisabled={to === count} onClick={() => jump(count)}>
+        {t().last}
+      </Button>
+      <Field
+        label={t().goToRow}
+        size="short"
+        isLazy
+        value=""
+        inputMode="numeric"
+        onInput={(text) => /^\d+$/.test(text) && jump(Number(text) - 1)}
+      />
+      <input
+        class="strip"
+        type="range"
+        min={0}
+        max={count - PAGE}
+        step={1}
+        value={from}
+        aria-label={t().wholeLength}
+        onInput={(event) => jump(Number(event.currentTarget.value))}
+      />
+    </nav>
   );
 }

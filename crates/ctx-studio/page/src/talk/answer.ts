@@ -1,0 +1,106 @@
+// The answer that a model is writing in the conversation on the page, in whichever window it was asked for.
+import { computed, effect, signal } from "@preact/signals";
+import type { BeginTurn, TurnBegun, TurnView } from "../api";
+import { call, CallError } from "../transport";
+import { agentId } from "../project";
+import { outside, turnTold } from "../notices";
+import { toast } from "../announce";
+import { inputs, turn } from "../turn";
+import { route } from "../route";
+import { t } from "../language";
+import { talk, talkId, talkPath } from "./state";
+
+export const answer = signal<TurnView | undefined>(undefined);
+export const isAnswering = computed(() => answer.value?.isRunning === true);
+
+let isRunning = false;
+let isStale = false;
+let asked = "";
+
+/** Asks for more words whenever the server tells of some. */
+export function followAnswer(): void {
+  effect(() => {
+    const id = talkId.value;
+    if (route.value.page !== "talk" || !id) return;
+    if (id !== asked) {
+      asked = id;
+      answer.value = undefined;
+    }
+    void [turnTold.value, outside.value];
+    void poll();
+  });
+}
+
+/** One at a time, so that pieces come in their order. */
+async function poll(): Promise<void> {
+  isStale = isRunning;
+  if (isRunning) return;
+  isRunning = true;
+  const id = talkId.peek();
+  try {
+    const known = answer.peek();
+    const since = known ? `?turn=${known.turn}&from=${known.length}` : "";
+    const told = await call<TurnView>("GET", talkPath(`/turn${since}`));
+    if (id === talkId.peek()) take(told);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+  } finally {
+    isRunning = false;
+    if (isStale) void poll();
+  }
+}
+
+/** Joins what is new to what is there; a turn of before is not shown when the page opens. */
+function take(told: TurnView): void {
+  const known = answer.peek();
+  if (!known && !told.isRunning) return;
+  const isNext = known?.turn === told.turn && told.from === known.length;
+  answer.value = isNext ? { ...told, text: known.text + told.text } : told;
+}
+
+function body(text: string, dryRun: boolean): BeginTurn {
+  const { conversation: _, modelSettings: __, ...files } = inputs.peek();
+  return {
+    base: talk.peek()?.hash ?? "",
+    agent: agentId.peek(),
+    ...files,
+    turn: { ...turn.peek(), input: text },
+    dryRun,
+  };
+}
+
+/** Sends a message; without a text what is pending is answered. */
+export async function send(text: string): Promise<boolean> {
+  try {
+    await call<TurnBegun>("POST", talkPath("/turns"), { body: body(text, false) });
+    await poll();
+    return true;
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    toast(error.message || t().offline, "error", error.failure.help);
+    return false;
+  }
+}
+
+/** The request that would be sent, byte for byte. */
+export async function wouldSend(text: string): Promise<string> {
+  return (await call<TurnBegun>("POST", talkPath("/turns"), { body: body(text, true) })).body ?? "";
+}
+
+export async function stop(): Promise<void> {
+  await tell("/turn/stop", {});
+}
+
+export async function verdict(id: string, allow: boolean): Promise<void> {
+  await tell("/turn/call", { id, allow });
+}
+
+async function tell(verb: string, body: object): Promise<void> {
+  try {
+    await call<TurnView>("POST", talkPath(verb), { body });
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    toast(error.message || t().offline, "error", error.failure.help);
+  }
+  await poll();
+}

@@ -1,0 +1,83 @@
+// A message that is sent to the model, or only added; and what would be sent, before it is.
+import { useState } from "preact/hooks";
+import { CallError } from "../transport";
+import { t } from "../language";
+import { Button } from "../ui/button";
+import { Dialog } from "../ui/dialog";
+import { Select } from "../ui/field";
+import { isAnswering, send, wouldSend } from "./answer";
+import { isBusy, take } from "./state";
+
+const ROLES = ["user", "assistant", "system"];
+
+export function Composer() {
+  const [text, setText] = useState("");
+  const [role, setRole] = useState("user");
+  const [request, show] = useState<string | undefined>(undefined);
+  const { addMessage, messageHint, sendIt, showRequest, requestTitle, onlyAdd } = t().talk;
+  const isBlank = text.trim() === "";
+  const isNow = isBusy.value || isAnswering.value;
+  const add = async () => {
+    if (!isBlank && (await take({ kind: "append", role, text }))) setText("");
+  };
+  const say = async () => {
+    if (role !== "user") return add();
+    if (!isBlank && !isNow && (await send(text))) setText("");
+  };
+  const look = () =>
+    wouldSend(text).then(show, (error) => show(error instanceof CallError ? error.message || t().offline : String(error)));
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void say();
+      }}
+    >
+      <Select
+        label={t().role}
+        isLabelHidden
+        value={role}
+        size="short"
+        options={ROLES.map((value) => ({ value, label: value }))}
+        onChange={setRole}
+      />
+      <textarea
+        rows={2}
+        value={text}
+        aria-label={addMessage}
+        placeholder={messageHint}
+        data-test="composer"
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          // Enter that confirms a candidate of an input method does not send.
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) void say();
+        }}
+      />
+      <span class="actions">
+        <Button icon="eye" isDisabled={isNow || role !== "user"} onClick={() => void look()} testId="show-request">
+          {showRequest}
+        </Button>
+        <Button icon="plus" isDisabled={isBlank || isNow} onClick={() => void add()} testId="add-message" title={onlyAdd}>
+          {t().add}
+        </Button>
+        <Button
+          icon="arrow-right"
+          kind="main"
+          isDisabled={isBlank || isNow || role !== "user"}
+          onClick={() => void say()}
+          testId="send"
+        >
+          {sendIt}
+        </Button>
+      </span>
+      {request !== undefined && (
+        <Dialog title={requestTitle} onClose={() => show(undefined)} isWide>
+          <pre class="request" tabIndex={0} data-test="request">
+            {request}
+          </pre>
+        </Dialog>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,134 @@
+// The conversation on the page: what the file holds, and what this window shows of it.
+import { computed, effect, signal } from "@preact/signals";
+import type { ConversationStep, ConversationView, StepTaken, TreeView } from "../api";
+import { call, CallError } from "../transport";
+import { agentId, filesOf } from "../project";
+import { outside } from "../notices";
+import { announce, closeToast, toast } from "../announce";
+import { inputs } from "../turn";
+import { route } from "../route";
+import { lang, t } from "../language";
+
+/** The conversation in the address, else that of the turn, else the first. */
+export const talkId = computed<string | undefined>(() => {
+  const all = filesOf("conversation");
+  const wanted = [route.value.file, inputs.value.conversation];
+  return wanted.find((id) => id !== undefined && all.some((one) => one.id === id)) ?? all[0]?.id;
+});
+export const talk = signal<ConversationView | undefined>(undefined);
+export const tree = signal<TreeView | undefined>(undefined);
+export const talkFailure = signal<CallError | undefined>(undefined);
+/** Summaries whose messages are shown. */
+export const unfolded = signal<ReadonlySet<string>>(new Set());
+/** The first message that is shown; none means the last ones. */
+export const first = signal<number | undefined>(undefined);
+/** A message that must be seen, and a part of its text. */
+export const wanted = signal<{ id: string; from?: number; to?: number } | undefined>(undefined);
+export const isBusy = signal(false);
+
+let shown: string | undefined;
+let isRunning = false;
+let isStale = false;
+
+/** Reads the conversation again whenever it, or what is shown of it, changes. */
+export function followTalk(): void {
+  effect(() => {
+    const id = talkId.value;
+    if (route.value.page !== "talk" || !id) return;
+    if (id !== shown) {
+      shown = id;
+      talk.value = tree.value = first.value = wanted.value = undefined;
+      unfolded.value = new Set();
+    }
+    if (inputs.peek().conversation !== id) inputs.value = { ...inputs.peek(), conversation: id };
+    void [unfolded.value, first.value, wanted.value, outside.value, lang.value];
+    void load();
+  });
+}
+
+const path = (verb = "") => `conversations/${encodeURIComponent(talkId.peek() ?? "")}${verb}`;
+
+/** One at a time: an answer that comes late would show what was before. */
+export async function load(): Promise<void> {
+  isStale = isRunning;
+  if (isRunning) return;
+  isRunning = true;
+  try {
+    const asked = new URLSearchParams({ open: [...unfolded.peek()].join(",") });
+    const at = wanted.peek()?.id;
+    if (at !== undefined) asked.set("at", at);
+    if (first.peek() !== undefined) asked.set("from", String(first.peek()));
+    const before = talk.peek()?.hash;
+    const view = await call<ConversationView>("GET", `${path()}?${asked}`);
+    // The tree is that of the whole file.
+    if (view.hash !== before || !tree.peek()) tree.value = await call<TreeView>("GET", path("/tree"));
+    talk.value = view;
+    talkFailure.value = undefined;
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    talkFailure.value = error;
+  } finally {
+    isRunning = false;
+    if (isStale) void load();
+  }
+}
+
+/** Takes a step; returns whether it was taken. */
+export function take(step: ConversationStep): Promise<boolean> {
+  const isOfLog = step.kind === "undo" || step.kind === "redo";
+  const log = step.kind === "redo" ? talk.peek()?.redo : talk.peek()?.undo;
+  if (isOfLog && log?.length === 0) return Promise.resolve(false);
+  return send("/steps", { step, agent: agentId.peek() }, (taken) => {
+    // What is added stands at the end, which is shown from now on.
+    if (step.kind === "append") first.value = wanted.value = undefined;
+    else if (taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
+    if (!isOfLog) return notify(taken);
+    closeToast(notice);
+    announce(`${step.kind === "redo" ? t().redone : t().undone}: ${taken.told}`);
+  });
+}
+
+/** Sends what changes the conversation, for the text that is shown. */
+export async function send(verb: string, body: object, done: (taken: StepTaken) => void): Promise<boolean> {
+  const base = talk.peek()?.hash;
+  if (base === undefined || isBusy.peek()) return false;
+  isBusy.value = true;
+  try {
+    const taken = await call<StepTaken>("POST", path(verb), { body: { base, ...body } });
+    done(taken);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    toast(error.message || t().offline, "error", error.failure.help);
+    return false;
+  } finally {
+    isBusy.value = false;
+    await load();
+  }
+}
+
+function isThere(id: string): boolean {
+  return talk.peek()?.rows.some((row) => row.id === id) === true;
+}
+
+let notice = 0;
+
+/** A notice that stays, from which the latest step can be taken back. */
+export function notify({ told, hash }: StepTaken): void {
+  closeToast(notice);
+  const undo = () => (talk.peek()?.hash === hash ? void take({ kind: "undo" }) : void toast(t().talk.noLonger, "error"));
+  notice = toast(told, "info", undefined, { label: t().undo, run: undo });
+}
+
+/** Shows a place in a message, also one behind a summary. */
+export function showPlace(id: string, span?: { from: number; to: number }, summary?: string): void {
+  if (summary !== undefined) unfolded.value = new Set([...unfolded.peek(), summary]);
+  wanted.value = { id, ...span };
+}
+
+export function jump(to: number): void {
+  wanted.value = undefined;
+  first.value = to;
+}
+
+export const talkPath = path;

@@ -1,0 +1,137 @@
+// A conversation: its branches, the active path with summaries as stacks, and what can be done with it.
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { call, CallError } from "../transport";
+import { filesOf, projectInfo } from "../project";
+import { go } from "../route";
+import { t } from "../language";
+import { toast } from "../announce";
+import { Button, IconButton } from "../ui/button";
+import { Select } from "../ui/field";
+import { Icon } from "../ui/icon";
+import { Pager } from "../ui/paged";
+import { answer, isAnswering } from "./answer";
+import { CompressDialog } from "./compress-dialog";
+import { Composer } from "./composer";
+import { LiveAnswer } from "./live-answer";
+import { MessageItem } from "./message-item";
+import { Tree } from "./tree";
+import { first, isBusy, jump, load, take, talk, talkFailure, talkId, talkPath, wanted } from "./state";
+
+/** So near to the end, in pixels, somebody sees it. */
+const NEAR = 240;
+
+export function TalkPage() {
+  const [isCompressing, compress] = useState(false);
+  const view = talk.value;
+  const failure = talkFailure.value;
+  const isWritable = view?.fixed === undefined && projectInfo.value?.isReadOnly === false;
+  const isFixed = !isWritable || isAnswering.value;
+  const texts = t().talk;
+  if (!talkId.value) return <p class="empty">{texts.none}</p>;
+  return (
+    <section class="talk-page" aria-labelledby="talk-title" aria-busy={isBusy.value}>
+      <h1 id="talk-title" class="hidden">
+        {t().pageNames.talk}
+      </h1>
+      <div class="toolbar" role="toolbar" aria-label={t().pageNames.talk}>
+        <Select
+          label={t().conversation}
+          isLabelHidden
+          value={talkId.value}
+          options={filesOf("conversation").map(({ id, path }) => ({ value: id, label: path }))}
+          onChange={(id) => go("talk", id)}
+          testId="talk-file"
+        />
+        <StepButton kind="undo" isFixed={isFixed} />
+        <StepButton kind="redo" isFixed={isFixed} />
+        <span class="gap" />
+        <Button icon="layers" isDisabled={isFixed || !view} onClick={() => compress(true)} testId="compress">
+          {texts.compress}
+        </Button>
+      </div>
+      {failure && (
+        <p class="bar-note error" role="alert">
+          <Icon name="circle-alert" />
+          {failure.message || t().offline}
+          <Button onClick={() => void load()}>{t().tryAgain}</Button>
+        </p>
+      )}
+      {view?.fixed !== undefined && (
+        <p class="bar-note">
+          <Icon name="info" />
+          <span>{view.fixed}</span>
+          {view.isList && projectInfo.value?.isReadOnly === false && (
+            <Button onClick={() => void makeSession()} testId="make-session">
+              {texts.makeSession}
+            </Button>
+          )}
+        </p>
+      )}
+      <Tree isFixed={isFixed} />
+      {view && <Path isFixed={isFixed} />}
+      <LiveAnswer />
+      {view && isWritable && <Composer />}
+      {isCompressing && view && <CompressDialog close={() => compress(false)} />}
+    </section>
+  );
+}
+
+/** Takes the latest step back, or does it again; its name is that of the step. */
+function StepButton({ kind, isFixed }: { kind: "undo" | "redo"; isFixed: boolean }) {
+  const [next] = talk.value?.[kind] ?? [];
+  const label = next === undefined ? t()[kind] : `${t()[kind]}: ${next}`;
+  return (
+    <IconButton
+      icon={kind === "undo" ? "undo-2" : "redo-2"}
+      label={label}
+      isDisabled={isFixed || next === undefined || isBusy.value}
+      onClick={() => void take({ kind })}
+      testId={`talk-${kind}`}
+    />
+  );
+}
+
+function Path({ isFixed }: { isFixed: boolean }) {
+  const list = useRef<HTMLOListElement>(null);
+  const view = talk.value;
+  useEnd(list, `${talkId.value} ${view?.total} ${answer.value?.length}`);
+  if (!view) return null;
+  const to = view.from + view.rows.length;
+  return (
+    <>
+      {view.total > view.rows.length && (
+        <Pager from={view.from} to={to} count={view.total} label={t().talk.path} jump={jump} />
+      )}
+      {view.total === 0 && <p class="empty soft">{t().talk.empty}</p>}
+      <ol ref={list} class="path" aria-label={t().talk.path} data-test="path">
+        {view.rows.map((row) => (
+          <MessageItem key={row.id} row={row} isFixed={isFixed} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** Who sees the end goes on seeing it when more comes; who opens a conversation begins there. */
+function useEnd(list: RefObject<HTMLOListElement | null>, stamp: string): void {
+  const before = useRef("");
+  useLayoutEffect(() => {
+    const scroller = document.getElementById("page");
+    if (!scroller || !list.current || first.peek() !== undefined || wanted.peek() !== undefined) return;
+    const isNew = before.current !== talkId.peek();
+    before.current = talkId.peek() ?? "";
+    const left = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    if (isNew || left < NEAR) scroller.scrollTop = scroller.scrollHeight;
+  }, [stamp]);
+}
+
+async function makeSession(): Promise<void> {
+  try {
+    const { id } = await call<{ id: string }>("POST", talkPath("/session"));
+    go("talk", id);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    toast(error.message || t().offline, "error", error.failure.help);
+  }
+}

@@ -1,0 +1,84 @@
+//! The JSON of turns: what a model answers in a conversation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api_preview::TurnSettings;
+
+/// POST `conversations/{f}/turns`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BeginTurn {
+    /// The hash that the page saw.
+    pub(crate) base: String,
+    #[serde(default)]
+    pub(crate) agent: Option<String>,
+    #[serde(default)]
+    pub(crate) profile: Option<String>,
+    #[serde(default)]
+    pub(crate) worldbooks: Vec<String>,
+    /// What the user says is its `input`; without it what is pending is answered.
+    #[serde(default)]
+    pub(crate) turn: TurnSettings,
+    /// Sends nothing, and tells what would be sent.
+    #[serde(default)]
+    pub(crate) dry_run: bool,
+}
+
+/// The answer to it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct TurnBegun {
+    /// The number of the turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) turn: Option<usize>,
+    /// The request that would be sent, byte for byte.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) body: Option<String>,
+}
+
+/// GET `conversations/{f}/turn?turn=&from=`: the latest turn, and of its words those that the page does not have.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TurnView {
+    /// The number of the turn; 0 if there was none.
+    pub(crate) turn: usize,
+    pub(crate) is_running: bool,
+    /// How many bytes of the answer the page must have before `text`.
+    pub(crate) from: usize,
+    pub(crate) text: String,
+    /// How many bytes it has then.
+    pub(crate) length: usize,
+    /// What happened on the way.
+    pub(crate) notes: Vec<String>,
+    /// A call that waits until somebody agrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<PendingCall>,
+    /// Why it went no further.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure: Option<String>,
+}
+
+/// A call that waits.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct PendingCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// As the model wrote them.
+    pub(crate) arguments: String,
+}
+
+/// POST `conversations/{f}/turn/stop`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StopTurn {}
+
+/// POST `conversations/{f}/turn/call`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct CallVerdict {
+    /// The id of the call.
+    pub(crate) id: String,
+    pub(crate) allow: bool,
+    /// What the model is told of a refusal.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+}

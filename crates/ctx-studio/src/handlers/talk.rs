@@ -1,0 +1,71 @@
+//! Conversations: shown, changed, compressed.
+
+use std::sync::Arc;
+
+use crate::api_talk::MadeSession;
+use crate::api_turn::StopTurn;
+use crate::call::{Call, Refusal, Reply};
+use crate::server::Server;
+use crate::talk::{self, Asked};
+
+pub(crate) fn view(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let known = server.talks.read(server, call.part("f"))?;
+    let open = call.query.get("open").map(String::as_str).unwrap_or_default();
+    let asked = Asked {
+        from: call.number("from")?,
+        at: call.query.get("at").cloned(),
+        open: open.split(',').filter(|id| !id.is_empty()).map(Into::into).collect(),
+    };
+    Reply::json(&talk::view(&known, &asked, call.language))
+}
+
+pub(crate) fn tree(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::tree(&server.talks.read(server, call.part("f"))?.file.session))
+}
+
+pub(crate) fn step(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::take(server, call)?)
+}
+
+pub(crate) fn plan(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::plan(server, call)?)
+}
+
+pub(crate) fn settings(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::settings(server, call)?)
+}
+
+pub(crate) fn compress(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::compress(server, call)?)
+}
+
+pub(crate) fn summary(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let known = server.talks.read(server, call.part("f"))?;
+    Reply::json(&talk::summary(&known.file.session, call.part("n"), call.language)?)
+}
+
+/// Begins a turn, or tells what it would send.
+pub(crate) fn begin_turn(server: &Arc<Server>, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::begin(server, call)?)
+}
+
+pub(crate) fn turn(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&server.turns.view(call.part("f"), call.number("turn")?, call.number("from")?))
+}
+
+/// Stops a turn; what came of the answer is kept.
+pub(crate) fn stop_turn(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let StopTurn {} = call.json()?;
+    server.turns.stop(call.part("f"));
+    turn(server, call)
+}
+
+pub(crate) fn answer_call(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    talk::verdict(server, call)?;
+    turn(server, call)
+}
+
+pub(crate) fn make_session(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let id = talk::make_session(server, call)?;
+    Reply::json(&MadeSession { id })
+}

@@ -1,0 +1,119 @@
+//! The active path as a page shows it: by parts, with summaries as stacks.
+
+use ctx_compress::mask::MaskDetails;
+use ctx_language::Language;
+use ctx_tokens::Counter;
+use ctx_types::{DisplayNode, DisplayState, HistoryEntry, NodeId, Session, display_path};
+
+use super::Known;
+use crate::api_talk::{BranchView, ConversationView, MessageState, MessageView, SummaryFigures};
+
+/// How many messages are told at once, and how much of each.
+const MAX_ROWS: usize = 200;
+const MAX_TEXT: usize = 32 << 10;
+
+/// How many steps are named.
+const MAX_STEPS: usize = 20;
+
+/// What of a path is asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    /// The first message; absent means the last ones.
+    pub(crate) from: Option<usize>,
+    /// A message that must be among them.
+    pub(crate) at: Option<String>,
+    /// The summaries whose messages are shown.
+    pub(crate) open: Vec<NodeId>,
+}
+
+/// Shows a part of the active path.
+pub(crate) fn view(known: &Known, asked: &Asked, language: Language) -> ConversationView {
+    let session = &known.file.session;
+    let all = display_path(session, &asked.open);
+    let shown: Vec<(usize, &DisplayNode<'_>)> =
+        all.iter().enumerate().filter(|(_, node)| node.is_shown && is_said(node)).collect();
+    let total = shown.len();
+    let wanted = asked.at.as_deref().and_then(|at| shown.iter().position(|(_, node)| **node.id == *at));
+    let from = match (wanted, asked.from) {
+        (Some(at), _) => at.saturating_sub(MAX_ROWS / 2).min(total.saturating_sub(MAX_ROWS)),
+        (None, Some(from)) => from.min(total),
+        (None, None) => total.saturating_sub(MAX_ROWS),
+    };
+    let rows = shown.iter().skip(from).take(MAX_ROWS);
+    let rows = rows.map(|(place, node)| row(session, place + 1, node)).collect();
+    let fixed = known.file.refusal().map(|reason| language.say(&reason));
+    let steps = |all: &[std::sync::Arc<HistoryEntry>]| {
+        all.iter().rev().take(MAX_STEPS).map(|entry| entry.label.to_string()).collect()
+    };
+    ConversationView {
+        hash: known.hash.clone(),
+        total,
+        from,
+        rows,
+        undo: steps(known.file.history.undoable()),
+        redo: steps(known.file.history.redoable()),
+        is_list: known.file.is_list(),
+        fixed,
+    }
+}
+
+/// The root of a tree is often no message.
+fn is_said(shown: &DisplayNode<'_>) -> bool {
+    shown.node.parent_id.is_some() || shown.node.content.as_ref().is_some_and(|content| !content.is_blank())
+}
+
+fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView {
+    let (id, node) = (shown.id, shown.node);
+    let message = node.to_message(id);
+    let text = message.text();
+    let cut = start(&text, MAX_TEXT);
+    let counter = Counter::estimate();
+    MessageView {
+        id: id.to_string(),
+        place,
+        role: node.role.unwrap_or_default().to_string(),
+        name: node.name.as_deref().map(str::to_owned),
+        is_cut: cut.len() < text.len(),
+        tokens: ctx_types::TokenCounter::count_text(&counter, &ctx_types::Text::from(&*text)).into(),
+        text: cut.to_owned(),
+        calls: message.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect(),
+        state: match &shown.state {
+            DisplayState::Visible => MessageState::Sent,
+            DisplayState::Hidden { .. } => MessageState::Hidden,
+            DisplayState::Disabled => MessageState::Off,
+        },
+        hidden_by: match &shown.state {
+            DisplayState::Hidden { by } => Some(by.to_string()),
+            DisplayState::Visible | DisplayState::Disabled => None,
+        },
+        branch: branch(session, id),
+        summary: figures(session, id, counter),
+    }
+}
+
+fn branch(session: &Session, id: &NodeId) -> Option<BranchView> {
+    let parent = session.node(id)?.parent_id.as_ref()?;
+    let siblings = &session.node(parent)?.children_ids;
+    let at = siblings.iter().position(|sibling| sibling == id).filter(|_| siblings.len() > 1)?;
+    let name = |at: Option<usize>| at.and_then(|at| siblings.get(at)).map(ToString::to_string);
+    let (before, after) = (name(at.checked_sub(1)), name(Some(at + 1)));
+    Some(BranchView { at: at + 1, of: siblings.len(), before, after })
+}
+
+pub(super) fn figures(session: &Session, id: &str, counter: Counter) -> Option<SummaryFigures> {
+    let details = MaskDetails::of(session, id, &counter)?;
+    Some(SummaryFigures {
+        messages: details.messages,
+        original_tokens: details.original_tokens,
+        tokens: details.summary_tokens,
+        at_millis: details.at_millis,
+    })
+}
+
+pub(super) fn start(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}

@@ -1,0 +1,319 @@
+//! Turns: a model answers in a conversation, on a thread of its own, by the code of `ctx chat`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use ctx_chat::{
+    Approval, ChatLog, Conversation, Delta, TurnEvent, TurnOutcome, Verdict, preview_turn, run_turn,
+};
+use ctx_language::Language;
+use ctx_pipeline::Cancel;
+use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, now};
+use ctx_project::session_file::SessionFile;
+use ctx_project::session_store::SessionStore;
+use ctx_project::{EndpointOptions, store};
+use ctx_types::{Phrase, ToolCall, phrase};
+use tokio::sync::oneshot;
+
+use super::{open, path};
+use crate::access::lock;
+use crate::api::NoticeKind;
+use crate::api_turn::{BeginTurn, CallVerdict, PendingCall, TurnBegun, TurnView};
+use crate::call::{Call, Refusal};
+use crate::codes;
+use crate::preview::{full, options};
+use crate::server::Server;
+
+/// How many turns run at once.
+const MAX_RUNNING: usize = 8;
+
+/// How often windows are told of a stream: some twenty times a second.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a call waits until somebody agrees.
+const ASK_TIME: Duration = Duration::from_secs(600);
+
+/// How often a model may be asked in one turn.
+const MAX_ROUNDS: usize = 20;
+
+/// The latest turn of each conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Mutex<BTreeMap<String, Arc<Running>>>);
+
+/// A turn that runs, or the last one.
+#[derive(Debug)]
+struct Running {
+    id: String,
+    number: usize,
+    language: Language,
+    cancel: Cancel,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    is_running: bool,
+    text: String,
+    notes: Vec<String>,
+    call: Option<(PendingCall, oneshot::Sender<Verdict>)>,
+    failure: Option<String>,
+    told: Instant,
+}
+
+impl Turns {
+    /// Refuses a step while a model answers.
+    pub(crate) fn refuse_running(&self, id: &str) -> Result<(), Refusal> {
+        match lock(&self.0).get(id).is_some_and(|turn| turn.is_running()) {
+            true => {
+                let message = phrase!("an answer is being written in this conversation; stop it first");
+                Err(Refusal::new(409, codes::BUSY, message))
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn begin(&self, id: &str, language: Language) -> Result<Arc<Running>, Refusal> {
+        let mut turns = lock(&self.0);
+        if turns.values().filter(|turn| turn.is_running()).count() >= MAX_RUNNING {
+            let message = phrase!("too many answers are being written; wait for one, or stop it");
+            return Err(Refusal::new(503, codes::BUSY, message));
+        }
+        let number = turns.get(id).map_or(1, |turn| turn.number + 1);
+        let state = State {
+            is_running: true,
+            text: String::new(),
+            notes: Vec::new(),
+            call: None,
+            failure: None,
+            told: Instant::now(),
+        };
+        let (id, cancel, state) = (id.to_owned(), Cancel::default(), Mutex::new(state));
+        let turn = Arc::new(Running { id: id.clone(), number, language, cancel, state });
+        turns.insert(id, turn.clone());
+        Ok(turn)
+    }
+
+    /// Shows the latest turn of a conversation, to a window that has the words of a turn up to a byte.
+    pub(crate) fn view(&self, id: &str, turn: Option<usize>, from: Option<usize>) -> TurnView {
+        let Some(running) = lock(&self.0).get(id).cloned() else { return TurnView::default() };
+        let state = lock(&running.state);
+        let from = from.filter(|from| turn == Some(running.number) && state.text.is_char_boundary(*from));
+        let from = from.unwrap_or_default();
+        TurnView {
+            turn: running.number,
+            is_running: state.is_running,
+            from,
+            text: state.text.get(from..).unwrap_or_default().to_owned(),
+            length: state.text.len(),
+            notes: state.notes.clone(),
+            call: state.call.as_ref().map(|(call, _)| call.clone()),
+            failure: state.failure.clone(),
+        }
+    }
+
+    /// Stops a turn; what came of the answer is kept.
+    pub(crate) fn stop(&self, id: &str) {
+        if let Some(turn) = lock(&self.0).get(id) {
+            turn.cancel.cancel();
+        }
+    }
+
+    pub(crate) fn stop_all(&self) {
+        lock(&self.0).values().for_each(|turn| turn.cancel.cancel());
+    }
+}
+
+/// Begins a turn, or tells what it would send.
+pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refusal> {
+    let asked: BeginTurn = call.json()?;
+    let id = call.part("f");
+    let writing = server.talks.begin();
+    let file = open(server, id, &asked.base)?;
+    let setup = setup(server, &asked)?;
+    let text = asked.turn.input.unwrap_or_default();
+    if asked.dry_run {
+        return would_send(&setup, &file, &text);
+    }
+    let turn = server.turns.begin(id, call.language)?;
+    drop(writing);
+    let (server, running, path) = (server.clone(), turn.clone(), path(server, id)?);
+    let run = move || {
+        let failed = store::wait(run(&server, &running, &setup, (&path, &text)));
+        let failed = failed.unwrap_or_else(|error| Err(error.phrase())).err();
+        running.end(&server, failed);
+    };
+    std::thread::Builder::new().name("turn".to_owned()).spawn(run).map_err(|error| {
+        let error = error.to_string();
+        Refusal::unusable(phrase!("the turn cannot begin: {error}", error))
+    })?;
+    Ok(TurnBegun { turn: Some(turn.number), body: None })
+}
+
+/// Reads what the turn is carried out with: the files as they are edited, as a preview does.
+fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Refusal> {
+    let mut sources = server.sources();
+    let mut config = server.config(&mut sources)?;
+    let mut turn = options(&asked.turn)?;
+    turn.input = None;
+    // The moment of the preview stands still; an answer is given now.
+    turn.at = None;
+    let mut file = |key: &str, id: &Option<String>| match id.as_deref() {
+        None => Ok(None),
+        Some("") => {
+            config = std::mem::take(&mut config).without(key);
+            Ok(None)
+        }
+        Some(id) => full(server, id).map(Some),
+    };
+    turn.agent = file("agent", &asked.agent)?;
+    turn.profile = file("profile", &asked.profile)?;
+    turn.worldbooks = asked.worldbooks.iter().map(|id| full(server, id)).collect::<Result<_, _>>()?;
+    let options = ChatOptions {
+        turn,
+        endpoint: EndpointOptions::default(),
+        sends: !asked.dry_run,
+        store: None,
+        tools: ToolOptions::default(),
+        mode: None,
+        data: Vec::new(),
+        expands_input: false,
+        max_rounds: MAX_ROUNDS,
+        streams: true,
+    };
+    Ok(ChatSetup::read_on(server.engine.clone(), options, config, &mut sources)?.0)
+}
+
+fn would_send(setup: &ChatSetup, file: &SessionFile, text: &str) -> Result<TurnBegun, Refusal> {
+    let work = async {
+        let request = setup.typed(text, None).0;
+        preview_turn(&setup.for_turns(None), Some(&file.session), None, request).await
+    };
+    let preview = store::wait(work)?.map_err(|failure| Refusal::unusable(failure.phrase()))?;
+    Ok(TurnBegun { turn: None, body: Some(String::from_utf8_lossy(&preview.body).into_owned()) })
+}
+
+/// Carries out a turn.
+async fn run(
+    server: &Server,
+    turn: &Arc<Running>,
+    setup: &ChatSetup,
+    (path, text): (&std::path::Path, &str),
+) -> Result<(), Phrase> {
+    let store = SessionStore::open(path, &turn.id).map_err(|error| error.phrase())?;
+    let opened = Conversation::open(&store, &turn.id, Some(now())).await;
+    let (mut conversation, _) = opened.map_err(|error| error.phrase())?;
+    let (request, found) = setup.typed(text, Some(&conversation));
+    for found in found {
+        turn.note(server, TurnEvent::Found(found));
+    }
+    let asking = Asking { server, turn };
+    let chat = setup.for_turns(Some(&asking));
+    let log = ChatLog { store: &store, conversation: &mut conversation, memory: Some(&setup.memory) };
+    let mut watch = |event| turn.note(server, event);
+    let end = run_turn(&chat, Some(log), request, &mut watch, &turn.cancel).await;
+    match end.map_err(|error| error.source.phrase())?.outcome {
+        TurnOutcome::Failed(failure) => Err(failure.phrase()),
+        _ => Ok(()),
+    }
+}
+
+impl Running {
+    fn is_running(&self) -> bool {
+        lock(&self.state).is_running
+    }
+
+    /// Notes what happened, and tells windows; of a stream only now and then.
+    fn note(&self, server: &Server, event: TurnEvent) {
+        let say = |phrase: &Phrase| Some(self.language.say(phrase));
+        let (is_stored, is_piece) =
+            (matches!(event, TurnEvent::Stored { .. }), matches!(event, TurnEvent::Delta(_)));
+        let mut piece = None;
+        let note = match event {
+            TurnEvent::Delta(Delta::Text(text)) => {
+                piece = Some(text);
+                None
+            }
+            TurnEvent::Summarized(notice) => say(&notice.phrase()),
+            TurnEvent::NotSummarized(why) | TurnEvent::NotCompressed(why) => say(&why),
+            TurnEvent::Retry { reason, .. } => say(&reason),
+            TurnEvent::Found(found) => say(&found.message),
+            TurnEvent::ToolStarted { name, arguments, .. } => Some(format!("{name} {arguments}")),
+            _ => None,
+        };
+        {
+            let mut state = lock(&self.state);
+            state.text.extend(piece);
+            state.notes.extend(note);
+            if is_stored {
+                // It stands in the conversation now.
+                state.text.clear();
+            }
+            if is_piece && state.told.elapsed() < PAUSE {
+                return;
+            }
+            state.told = Instant::now();
+        }
+        if is_stored {
+            server.desk.look();
+        }
+        server.notices.tell_passing(NoticeKind::Turn, &self.id);
+    }
+
+    fn end(&self, server: &Server, failed: Option<Phrase>) {
+        {
+            let mut state = lock(&self.state);
+            state.is_running = false;
+            state.call = None;
+            state.failure = failed.map(|phrase| self.language.say(&phrase));
+        }
+        server.desk.look();
+        server.notices.tell_passing(NoticeKind::Turn, &self.id);
+    }
+}
+
+/// Asks whoever looks at the page.
+struct Asking<'a> {
+    server: &'a Server,
+    turn: &'a Running,
+}
+
+#[async_trait]
+impl Approval for Asking<'_> {
+    async fn approve(&self, call: &ToolCall) -> Verdict {
+        let (sender, answer) = oneshot::channel();
+        let pending = PendingCall {
+            id: call.id.to_string(),
+            name: call.name.to_string(),
+            arguments: call.arguments.to_string(),
+        };
+        lock(&self.turn.state).call = Some((pending, sender));
+        self.server.notices.tell_passing(NoticeKind::Turn, &self.turn.id);
+        let verdict = tokio::time::timeout(ASK_TIME, answer).await;
+        lock(&self.turn.state).call = None;
+        match verdict {
+            Ok(Ok(verdict)) => verdict,
+            _ => Verdict::Refused("nobody agreed in time".to_owned()),
+        }
+    }
+}
+
+/// Agrees to a call that waits, or refuses it.
+pub(crate) fn verdict(server: &Server, call: &Call) -> Result<(), Refusal> {
+    let CallVerdict { id, allow, reason } = call.json()?;
+    server.refuse_read_only()?;
+    let gone = || Refusal::not_found(phrase!("this call does not wait any more"));
+    let running = lock(&server.turns.0).get(call.part("f")).cloned().ok_or_else(gone)?;
+    let waiting = {
+        let mut state = lock(&running.state);
+        let is_asked = state.call.as_ref().is_some_and(|(call, _)| call.id == id);
+        state.call.take_if(|_| is_asked)
+    };
+    let (_, sender) = waiting.ok_or_else(gone)?;
+    let verdict = match allow {
+        true => Verdict::Allowed,
+        false => Verdict::Refused(reason.unwrap_or_else(|| "the user refused it".to_owned())),
+    };
+    sender.send(verdict).map_err(|_| gone())
+}

@@ -1,0 +1,173 @@
+//! Conversations: the path, the tree, steps, summaries.
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::client::{Running, folder, project, start, start_with};
+
+/// Serves a folder with a session of so many messages, and returns its id.
+fn session(count: usize) -> (TempDir, Running, String) {
+    let place = folder();
+    let list: Vec<Value> = (1..=count)
+        .map(|n| {
+            let role = if n % 2 == 0 { "assistant" } else { "user" };
+            json!({ "role": role, "content": format!("Ada Bell arrives in room {n} on 3 May, as é{n} says, for a day in the garden.") })
+        })
+        .collect();
+    std::fs::write(project(&place).join("long.json"), json!(list).to_string()).unwrap();
+    let server = start(&place);
+    let list = server.id("long.json");
+    let made = server.ask("POST", &format!("/api/conversations/{list}/session"), &json!({})).good();
+    let id = made["id"].as_str().unwrap().to_owned();
+    assert_eq!(id, server.id("long.session.json"));
+    (place, server, id)
+}
+
+fn view(server: &Running, id: &str, query: &str) -> Value {
+    server.get(&format!("/api/conversations/{id}?{query}")).good()
+}
+
+/// Takes a step from what the file is now.
+fn step(server: &Running, id: &str, step: &Value) -> Value {
+    let base = view(server, id, "")["hash"].clone();
+    let asked = json!({ "base": base, "step": step });
+    server.ask("POST", &format!("/api/conversations/{id}/steps"), &asked).good()
+}
+
+fn ids(view: &Value) -> Vec<&str> {
+    view["rows"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_long_path_is_told_by_parts() {
+    let (_place, server, id) = session(450);
+    let last = view(&server, &id, "");
+    assert_eq!((&last["total"], &last["from"], ids(&last).len()), (&json!(450), &json!(250), 200));
+    let first = view(&server, &id, "from=0");
+    assert_eq!((&first["rows"][0]["place"], &first["rows"][0]["state"]), (&json!(1), &json!("sent")));
+    let wanted = ids(&first)[180].to_owned();
+    let around = view(&server, &id, &format!("from=300&at={wanted}"));
+    assert!(ids(&around).contains(&wanted.as_str()), "a message that is asked for is among them");
+    assert!(around.get("fixed").is_none(), "{around}");
+    let list = view(&server, &server.id("long.json"), "");
+    assert!(list["fixed"].is_string() && list["isList"] == true, "a list is read-only");
+}
+
+#[test]
+fn each_step_is_noted_and_taken_back() {
+    let (place, server, id) = session(4);
+    let before = std::fs::read(project(&place).join("long.session.json")).unwrap();
+    let all = view(&server, &id, "");
+    let [first, second, ..] = ids(&all)[..] else { panic!("{all}") };
+    step(&server, &id, &json!({ "kind": "toggle", "id": first, "enabled": false }));
+    step(&server, &id, &json!({ "kind": "edit", "id": second, "text": "Other words." }));
+    let made = step(&server, &id, &json!({ "kind": "branch", "id": second, "text": "A branch." }));
+    step(&server, &id, &json!({ "kind": "append", "role": "user", "text": "And then?" }));
+    let now = view(&server, &id, "");
+    let texts: Vec<&str> =
+        now["rows"].as_array().unwrap().iter().map(|row| row["text"].as_str().unwrap()).collect();
+    assert_eq!(texts[1..], ["A branch.", "And then?"]);
+    assert_eq!(now["rows"][0]["state"], "off");
+    assert_eq!(now["rows"][1]["branch"], json!({ "at": 2, "of": 2, "before": second }));
+    let expected = json!([
+        "add a message",
+        format!("branch beside {second}"),
+        format!("edit {second}"),
+        format!("switch off {first}")
+    ]);
+    assert_eq!(now["undo"], expected);
+    let tree = server.get(&format!("/api/conversations/{id}/tree")).good();
+    let runs: Vec<Value> = tree["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| json!([run["above"], run["messages"], run["isActive"]]))
+        .collect();
+    assert_eq!(json!(runs), json!([[null, 1, true], [0, 3, false], [0, 2, true]]));
+    step(&server, &id, &json!({ "kind": "activate", "id": second }));
+    assert_eq!(view(&server, &id, "")["total"], 4);
+    step(&server, &id, &json!({ "kind": "remove", "id": made["id"] }));
+    for _ in 0..6 {
+        step(&server, &id, &json!({ "kind": "undo" }));
+    }
+    let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap()["nodes"].clone();
+    let after = std::fs::read(project(&place).join("long.session.json")).unwrap();
+    assert_eq!(value(&after), value(&before));
+}
+
+#[test]
+fn what_was_seen_before_another_step_is_refused_and_changes_nothing() {
+    let (place, server, id) = session(3);
+    let base = view(&server, &id, "")["hash"].clone();
+    step(&server, &id, &json!({ "kind": "append", "role": "user", "text": "x" }));
+    let file = project(&place).join("long.session.json");
+    let before = std::fs::read(&file).unwrap();
+    let late = json!({ "base": base, "step": { "kind": "undo" } });
+    let path = format!("/api/conversations/{id}/steps");
+    assert_eq!(server.ask("POST", &path, &late).refused(409), "CTX1009");
+    let now = view(&server, &id, "")["hash"].clone();
+    for (step, status) in [
+        (json!({ "kind": "edit", "id": "nobody", "text": "x" }), 404),
+        (json!({ "kind": "append", "role": "nobody", "text": "x" }), 400),
+        (json!({ "kind": "redo" }), 422),
+        (json!({ "kind": "regenerate", "id": "nobody" }), 422),
+    ] {
+        server.ask("POST", &path, &json!({ "base": now, "step": step })).refused(status);
+    }
+    server.ask("POST", &format!("/api/conversations/{}/steps", server.id("agent.yaml")), &late).refused(404);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_read_only_run_takes_no_step() {
+    let place = folder();
+    let list = r#"[{"role": "user", "content": "Hello"}]"#;
+    std::fs::write(project(&place).join("long.json"), list).unwrap();
+    let server = start_with(&project(&place), &place.path().join("s.db"), ctx_studio::Studio::read_only);
+    let id = server.id("long.json");
+    server.ask("POST", &format!("/api/conversations/{id}/session"), &json!({})).refused(403);
+    let asked = json!({ "base": "", "step": { "kind": "undo" } });
+    server.ask("POST", &format!("/api/conversations/{id}/steps"), &asked).refused(403);
+}
+
+#[test]
+fn messages_are_compressed_and_the_summary_says_what_it_kept() {
+    let (_place, server, id) = session(30);
+    let all = view(&server, &id, "");
+    let (base, ids) = (all["hash"].clone(), ids(&all));
+    let range = json!({ "kind": "between", "from": ids[0], "to": ids[9] });
+    let asked = json!({ "base": base, "range": range });
+    let plan = server.ask("POST", &format!("/api/conversations/{id}/plan"), &asked).good();
+    assert_eq!((plan["isNeeded"] == true, plan["ids"].as_array().unwrap().len()), (true, 10));
+    let done = server.ask("POST", &format!("/api/conversations/{id}/compress"), &asked).good();
+    let summary = done["id"].as_str().unwrap();
+    let folded = view(&server, &id, "");
+    assert_eq!((&folded["total"], &folded["rows"][0]["summary"]["messages"]), (&json!(21), &json!(10)));
+    let open = view(&server, &id, &format!("open={summary}"));
+    assert_eq!((&open["total"], &open["rows"][0]["hiddenBy"]), (&json!(31), &json!(summary)));
+    let told = server.get(&format!("/api/conversations/{id}/summaries/{summary}")).good();
+    assert!(!told["kinds"].as_array().unwrap().is_empty(), "{told}");
+    for fact in told["lost"].as_array().unwrap().iter().filter(|fact| fact["span"].is_object()) {
+        let row = open["rows"].as_array().unwrap().iter().find(|row| row["id"] == fact["id"]).unwrap();
+        let at = |key: &str| usize::try_from(fact["span"][key].as_u64().unwrap()).unwrap();
+        assert_eq!(row["text"].as_str().unwrap()[at("start")..at("end")], *fact["text"].as_str().unwrap());
+    }
+    step(&server, &id, &json!({ "kind": "toggle", "id": summary, "enabled": false }));
+    assert_eq!(view(&server, &id, "")["total"], 31);
+    step(&server, &id, &json!({ "kind": "regenerate", "id": summary }));
+    step(&server, &id, &json!({ "kind": "edit", "id": summary, "text": "Short." }));
+    step(&server, &id, &json!({ "kind": "remove", "id": summary }));
+    assert_eq!(view(&server, &id, "")["undo"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn a_turn_is_asked_about_stopped_and_begun_only_where_it_may_be() {
+    let (_place, server, id) = session(2);
+    let none = server.get(&format!("/api/conversations/{id}/turn")).good();
+    assert_eq!((&none["turn"], &none["isRunning"]), (&json!(0), &json!(false)));
+    server.ask("POST", &format!("/api/conversations/{id}/turn/stop"), &json!({})).good();
+    let verdict = json!({ "id": "c1", "allow": true });
+    server.ask("POST", &format!("/api/conversations/{id}/turn/call"), &verdict).refused(404);
+    let late = json!({ "base": "other", "turn": { "input": "Hello" } });
+    assert_eq!(server.ask("POST", &format!("/api/conversations/{id}/turns"), &late).refused(409), "CTX1009");
+}

@@ -1,0 +1,163 @@
+// Job 10: a model answers in a conversation: all windows see it, it can be stopped, errors go on, calls are asked about.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { close, ctx, folder, open, serve, settled } from "./harness.mjs";
+
+after(close);
+
+const chunk = (delta, end = null) =>
+  `data: ${JSON.stringify({ id: "a", object: "chat.completion.chunk", model: "gpt-4o", choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
+const DONE = "data: [DONE]\n\n";
+const words = (text) => [...text.split(/(?<= )/).map((content) => chunk({ content })), chunk({}, "stop"), DONE];
+
+/** A provider that plays a list of answers: pieces to stream, a status, or a function that writes. */
+async function provider(t, answers) {
+  const bodies = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (piece) => (body += piece));
+    request.on("end", () => {
+      bodies.push(body);
+      const next = answers[bodies.length - 1] ?? words("Nothing more.");
+      if (typeof next === "number") {
+        response.writeHead(next, { "content-type": "application/json" });
+        return response.end('{"error":{"message":"out of order","type":"invalid_request_error"}}');
+      }
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      if (typeof next === "function") return next(response);
+      for (const piece of next) response.write(piece);
+      response.end();
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { bodies, address: `http://127.0.0.1:${server.address().port}/v1` };
+}
+
+async function studio(t, answers, more = () => "") {
+  const { bodies, address } = await provider(t, answers);
+  const path = folder();
+  // Of one's own file everything holds; the page can set nothing of it.
+  const home = mkdtempSync(join(tmpdir(), "home-"));
+  writeFileSync(join(home, "ctx.toml"), `model = "gpt-4o"\n[endpoint]\nbase-url = "${address}"\n${more(path)}`);
+  process.env.CTX_HOME = home;
+  const server = await serve(path);
+  t.after(() => server.stop());
+  const opened = await open(server);
+  t.after(() => opened.context.close());
+  const { page } = opened;
+  await page.locator(".to-talk a").click();
+  await page.locator("[data-test=make-session]").click();
+  await page.locator("[data-test=composer]").waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 3);
+  return { path, server, bodies, ...opened };
+}
+
+const said = (path) =>
+  JSON.parse(ctx(path, "session", "show", "conversation.session.json", "--json")).path.map(({ role, text }) => [role, text]);
+const last = (page) => page.locator(".message").last();
+
+test("job 10: what is shown is sent, and the answer streams into all windows and the file", async (t) => {
+  let go = () => {};
+  const { page, path, bodies, server, problems } = await studio(t, [
+    (response) => {
+      response.write(chunk({ content: "Every " }));
+      go = () => {
+        for (const piece of words("second day.")) response.write(piece);
+        response.end();
+      };
+    },
+  ]);
+  const other = await page.context().newPage();
+  await other.goto(`${new URL(server.link).origin}/`);
+  await other.locator(".to-talk a").click();
+  await other.locator("[data-test=talk-file]").selectOption({ label: "conversation.session.json" });
+  await other.locator(".message").nth(2).waitFor();
+  await page.locator("[data-test=composer]").fill("And in May?");
+  await page.locator("[data-test=show-request]").click();
+  const shown = await page.locator("[data-test=request]").textContent();
+  assert.deepEqual(bodies, [], "looking sends nothing");
+  await page.keyboard.press("Escape");
+  await page.locator("[data-test=composer]").focus();
+  await page.keyboard.press("Control+Enter");
+  for (const one of [page, other]) await one.locator("[data-test=live-text]", { hasText: "Every" }).waitFor();
+  assert.deepEqual(said(path).at(-1), ["user", "And in May?"], "what was said is stored before it is sent");
+  assert.equal(bodies[0], shown, "byte for byte");
+  // Steps wait for the answer.
+  await last(page).locator("[data-test=toggle]:disabled").waitFor();
+  go();
+  for (const one of [page, other]) await last(one).locator(".text", { hasText: "Every second day." }).waitFor();
+  await page.locator("[data-test=live]").waitFor({ state: "detached" });
+  assert.deepEqual(said(path).slice(-2), [
+    ["user", "And in May?"],
+    ["assistant", "Every second day."],
+  ]);
+  await settled(page);
+  // Both messages are steps that can be taken back.
+  await page.locator("[data-test=talk-undo]:enabled").click();
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 4);
+  assert.deepEqual(problems, []);
+});
+
+test("job 10: stopping keeps what came, and an error goes on with Continue", async (t) => {
+  const { page, path, bodies, problems } = await studio(t, [
+    (response) => void response.write(chunk({ content: "Half an answer" })),
+    400,
+    words("Whole again."),
+  ]);
+  await page.locator("[data-test=composer]").fill("Go on.");
+  await page.locator("[data-test=send]").click();
+  await page.locator("[data-test=live-text]", { hasText: "Half an answer" }).waitFor();
+  await page.locator("[data-test=stop]").click();
+  await page.locator(".message .text", { hasText: "Half an answer" }).waitFor();
+  assert.ok(said(path).some(([role, text]) => role === "assistant" && text.startsWith("Half an answer")));
+  await page.locator("[data-test=composer]").fill("Once more.");
+  await page.locator("[data-test=send]:enabled").click();
+  await page.locator("[data-test=turn-failure]", { hasText: "out of order" }).waitFor();
+  await page.locator("[data-test=continue]").click();
+  await page.locator(".message .text", { hasText: "Whole again." }).waitFor();
+  await page.locator("[data-test=live]").waitFor({ state: "detached" });
+  assert.equal(bodies.length, 3);
+  assert.deepEqual(problems, []);
+});
+
+test("job 10: calls of tools are shown, refused and agreed to", async (t) => {
+  const asks = (id) => [
+    chunk({ tool_calls: [{ index: 0, id, type: "function", function: { name: "read_file", arguments: '{"path":"bed.txt"}' } }] }),
+    chunk({}, "tool_calls"),
+    DONE,
+  ];
+  const { page, path, bodies, problems } = await studio(
+    t,
+    [asks("c1"), asks("c2"), words("The bed is wet.")],
+    (path) => {
+      mkdirSync(join(path, "notes"));
+      writeFileSync(join(path, "notes", "bed.txt"), "Wet since Monday.");
+      return `[tools]\nfolder = ${JSON.stringify(join(path, "notes"))}\nask = true\n`;
+    },
+  );
+  await page.locator("[data-test=composer]").fill("Look at the bed.");
+  await page.locator("[data-test=send]").click();
+  const pending = page.locator("[data-test=pending-call]", { hasText: "bed.txt" });
+  await pending.waitFor();
+  assert.equal(bodies.length, 1, "nothing is done before somebody agrees");
+  await page.locator("[data-test=refuse]").click();
+  await page.locator(".message .text", { hasText: "refused" }).waitFor();
+  await pending.waitFor();
+  await page.locator("[data-test=allow]").focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".message .text", { hasText: "The bed is wet." }).waitFor();
+  assert.equal(await page.locator(".message .calls", { hasText: "read_file" }).count(), 2);
+  const [refused, allowed] = [1, 2].map((at) => JSON.parse(bodies[at]).messages.at(-1));
+  assert.match(refused.content, /refused/);
+  assert.match(allowed.content, /Wet since Monday/);
+  assert.equal(said(path).filter(([role]) => role === "tool").length, 2);
+  assert.deepEqual(problems, []);
+});
