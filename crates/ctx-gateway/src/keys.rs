@@ -104,7 +104,7 @@ impl KeyFile {
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
             keys: keys.ok_or_else(|| {
-                odd(phrase!("a key lacks `name` or `hash`, or has a limit that is no number"))
+                odd(phrase!("a key lacks `name` or `hash`, has `agents` that is no list of names, or a limit that is no number"))
             })?,
         })
     }
@@ -178,8 +178,14 @@ impl KeyEntry {
                 .transpose()
                 .ok()?;
         }
-        let agents = value.get("agents").and_then(Value::as_array);
-        let agents = agents.map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        // What is no list of names must not pass for no limit.
+        let agents = match value.get("agents") {
+            None | Some(Value::Null) => None,
+            Some(Value::Array(list)) => {
+                Some(list.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?)
+            }
+            Some(_) => return None,
+        };
         Some(Self { name: text("name")?, hash: text("hash")?, agents, limits })
     }
 
@@ -305,4 +311,31 @@ pub(crate) fn random_name() -> Result<String, Refusal> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| Refusal::internal())?;
     Ok(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks whether a file with one key is read, which has this beside its name and hash.
+    #[track_caller]
+    fn check(more: Value, is_read: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(KeyFile::NAME);
+        let mut key = json!({ "name": "alice", "hash": hash("ctx-1") });
+        key.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        std::fs::write(&path, json!({ "keys": [key] }).to_string()).unwrap();
+        assert_eq!(KeyFile::read(&path).is_ok(), is_read, "{more}");
+    }
+
+    #[test]
+    fn what_would_limit_a_key_never_passes_for_no_limit() {
+        check(json!({}), true);
+        check(json!({ "agents": null, "turns": null }), true);
+        check(json!({ "agents": ["ada"], "turns": 2 }), true);
+        check(json!({ "agents": "ada" }), false);
+        check(json!({ "agents": ["ada", 5] }), false);
+        check(json!({ "turns": "2" }), false);
+        check(json!({ "bytes": -1 }), false);
+    }
 }
