@@ -319,7 +319,7 @@ mod tests {
 
     /// Checks whether a file with one key is read, which has this beside its name and hash.
     #[track_caller]
-    fn check(more: Value, is_read: bool) {
+    fn check(more: &Value, is_read: bool) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(KeyFile::NAME);
         let mut key = json!({ "name": "alice", "hash": hash("ctx-1") });
@@ -330,12 +330,12 @@ mod tests {
 
     #[test]
     fn what_would_limit_a_key_never_passes_for_no_limit() {
-        check(json!({}), true);
-        check(json!({ "agents": null, "turns": null }), true);
-        check(json!({ "agents": ["ada"], "turns": 2 }), true);
-        check(json!({ "agents": "ada" }), false);
-        check(json!({ "agents": ["ada", 5] }), false);
-        check(json!({ "turns": "2" }), false);
-        check(json!({ "bytes": -1 }), false);
+        check(&json!({}), true);
+        check(&json!({ "agents": null, "turns": null }), true);
+        check(&json!({ "agents": ["ada"], "turns": 2 }), true);
+        check(&json!({ "agents": "ada" }), false);
+        check(&json!({ "agents": ["ada", 5] }), false);
+        check(&json!({ "turns": "2" }), false);
+        check(&json!({ "bytes": -1 }), false);
     }
 }
