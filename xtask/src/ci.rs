@@ -3,7 +3,6 @@
 mod beside;
 mod totals;
 
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -19,13 +18,6 @@ pub(crate) const TEST: &[&str] = &["test", "--workspace"];
 /// Snapshots are compared and never written, and tests know that nobody is watching.
 pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[("INSTA_UPDATE", "no"), ("CI", "true")];
 
-/// Lets clippy compile the crates of the workspace, with its warnings as errors: to check them apart from that, it
-/// would have to read all dependencies a second time.
-const LINTED: &[(&str, &str)] = &[
-    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
-    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
-];
-
 /// One check with what its heading says.
 struct Step {
     title: &'static str,
@@ -36,8 +28,7 @@ struct Step {
 
 enum Work {
     Cargo(&'static [&'static str]),
-    /// Builds what [`TEST`] runs, with the benchmarks, and begins the steps that run beside others: they need the
-    /// command alone.
+    /// Builds what [`TEST`] runs, and begins the steps that run beside others: they need the command alone.
     Build,
     Verb {
         run: fn(&[String]) -> Result<()>,
@@ -65,10 +56,12 @@ const STEPS: &[Step] = &[
         work: Work::Verb { run: texts::run, arguments: &["--check"] },
         is_slow: false,
     },
+    Step { title: "cargo test --workspace --no-run", work: Work::Build, is_slow: true },
+    // What it reads of the dependencies, the documentation needs too: to let clippy compile the tests is slower.
     Step {
-        title: "cargo test --workspace --all-targets --no-run, compiled by clippy with warnings denied",
-        work: Work::Build,
-        is_slow: true,
+        title: "cargo clippy --workspace --all-targets -- -D warnings",
+        work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        is_slow: false,
     },
     // What it installs, the tests talk with.
     Step {
@@ -125,10 +118,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         [flag] if flag == "--fast" => true,
         _ => bail!("usage: cargo xtask ci [--fast]"),
     };
-    if std::env::var_os(LINTED[0].0).is_none() {
-        let own = std::env::current_exe().context("this program does not know where it is")?;
-        return workspace::run(Command::new(own).arg("ci").args(arguments).envs(LINTED.iter().copied()));
-    }
     let steps: Vec<&Step> = STEPS.iter().filter(|step| !(is_fast && step.is_slow)).collect();
     let start = Instant::now();
     let mut beside = None;
@@ -155,7 +144,7 @@ fn perform(work: &Work, beside: &mut Option<Beside>) -> Result<()> {
             workspace::run(workspace::cargo(arguments).envs(ENVIRONMENT.iter().copied()))
         }
         Work::Build => {
-            workspace::run(tests().args(["--all-targets", "--no-run"]))?;
+            workspace::run(tests().arg("--no-run"))?;
             *beside = Some(Beside::begin(BESIDE, workspace::ctx()?));
             Ok(())
         }
