@@ -149,7 +149,11 @@ test("job 8: branches by keyboard alone, and the way back to the other one", asy
   await page.locator("[data-test=tree] button", { hasText: "Another answer." }).click();
   await page.locator(".message", { hasText: "Another answer." }).waitFor();
   await page.locator("[data-test=composer]").fill("And then?");
-  await page.keyboard.press("Control+Enter");
+  await page.locator("[data-test=add-message]:enabled").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await focused(page, "[data-test=add-message]");
+  await page.keyboard.press("Enter");
   await page.locator(".message", { hasText: "And then?" }).waitFor();
   assert.deepEqual(show(path).slice(-2), ["Another answer.", "And then?"]);
   await settled(page);

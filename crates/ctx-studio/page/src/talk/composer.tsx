@@ -6,7 +6,7 @@ import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { Select } from "../ui/field";
 import { isAnswering, send, wouldSend } from "./answer";
-import { isBusy, take } from "./state";
+import { isBusy, take, talk } from "./state";
 
 const ROLES = ["user", "assistant", "system"];
 
@@ -16,7 +16,8 @@ export function Composer() {
   const [request, show] = useState<string | undefined>(undefined);
   const { addMessage, messageHint, sendIt, showRequest, requestTitle, onlyAdd } = t().talk;
   const isBlank = text.trim() === "";
-  const isNow = isBusy.value || isAnswering.value;
+  // What is sent names the state of the file that it goes on with.
+  const isNow = isBusy.value || isAnswering.value || talk.value === undefined;
   const add = async () => {
     if (!isBlank && (await take({ kind: "append", role, text }))) setText("");
   };
