@@ -1,14 +1,13 @@
 //! Which stored conversation a request continues that sends all of it: found by running hashes of its messages.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use ctx_types::{Content, ContentPart, Node, NodeId, Role};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// How many beginnings are remembered; the oldest are forgotten.
-const MAX_ENTRIES: usize = 200_000;
+use crate::latest::Latest;
+
+/// How many beginnings are remembered.
+pub(crate) const MAX_ENTRIES: usize = 200_000;
 
 /// How many messages behind the end a conversation is recognised.
 pub(crate) const REACH: usize = 64;
@@ -23,42 +22,13 @@ pub(crate) struct Place {
     pub(crate) node: NodeId,
 }
 
-/// What is remembered.
-#[derive(Debug, Default)]
-pub(crate) struct Beginnings(Mutex<Remembered>);
-
-#[derive(Debug, Default)]
-struct Remembered {
-    places: BTreeMap<Beginning, (u64, Place)>,
-    by_age: BTreeMap<u64, Beginning>,
-    next: u64,
-}
-
-impl Beginnings {
-    /// Finds the longest beginning that is stored: how many messages it has, and where it ends.
-    pub(crate) fn find(&self, hashes: &[Option<Beginning>]) -> Option<(usize, Place)> {
-        let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let newest = hashes.iter().enumerate().rev().take(REACH);
-        newest.into_iter().find_map(|(index, hash)| {
-            remembered.places.get(hash.as_ref()?).map(|(_, place)| (index + 1, place.clone()))
-        })
-    }
-
-    /// Remembers where a beginning ends.
-    pub(crate) fn keep(&self, hash: Beginning, place: Place) {
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let age = remembered.next;
-        remembered.next += 1;
-        if let Some((before, _)) = remembered.places.insert(hash, (age, place)) {
-            remembered.by_age.remove(&before);
-        }
-        remembered.by_age.insert(age, hash);
-        if remembered.by_age.len() > MAX_ENTRIES
-            && let Some((_, oldest)) = remembered.by_age.pop_first()
-        {
-            remembered.places.remove(&oldest);
-        }
-    }
+/// Finds the longest beginning that is stored: how many messages it has, and where it ends.
+pub(crate) fn find(
+    stored: &Latest<Beginning, Place>,
+    hashes: &[Option<Beginning>],
+) -> Option<(usize, Place)> {
+    let newest = hashes.iter().enumerate().rev().take(REACH);
+    newest.into_iter().find_map(|(index, hash)| Some((index + 1, stored.get(hash.as_ref()?)?)))
 }
 
 /// A hash that grows with each message.

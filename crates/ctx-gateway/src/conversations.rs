@@ -56,7 +56,7 @@ pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<
 /// Returns why a turn sent what it sent.
 pub(crate) fn report(server: &Server, key: &KeyEntry, name: &str, turn: &str) -> Result<Value, Refusal> {
     let id = stored_id(&key.name, &conversation(name)?);
-    let report = server.reports.get(&id, turn).ok_or_else(|| {
+    let report = server.reports.get(&(id, turn.into())).ok_or_else(|| {
         Refusal::not_found(phrase!(
             "there is no report of this turn; only those of the latest turns of this process are kept"
         ))

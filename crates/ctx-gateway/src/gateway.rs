@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use ctx_chat::ConversationStore;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
-use ctx_types::{Phrase, phrase};
+use ctx_types::{NodeId, Phrase, Report, phrase};
 use tokio::net::TcpListener;
 
 use crate::agents::Agents;
-use crate::beginnings::Beginnings;
+use crate::beginnings::{Beginning, MAX_ENTRIES, Place};
 use crate::figures::Figures;
 use crate::keys::{KeyFile, Keys};
+use crate::latest::Latest;
 use crate::limits::Meters;
-use crate::reports::Reports;
 use crate::rooms::Rooms;
 use crate::serve;
+
+/// How many reports of turns are kept.
+const MAX_REPORTS: usize = 512;
 
 /// What is served, and how. What is absent is taken from the folder's `ctx.toml`.
 #[derive(Clone, Debug, Default)]
@@ -104,8 +107,10 @@ pub(crate) struct Server {
     pub(crate) meters: Meters,
     pub(crate) store: Box<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
-    pub(crate) beginnings: Beginnings,
-    pub(crate) reports: Reports,
+    /// Where conversations were begun as requests begin.
+    pub(crate) beginnings: Latest<Beginning, Place>,
+    /// Why the latest turns sent what they sent, by conversation and by the message that was answered.
+    pub(crate) reports: Latest<(String, NodeId), Arc<Report>>,
     pub(crate) figures: Figures,
     /// Called when the turns that are under way must end.
     pub(crate) end: ctx_pipeline::Cancel,
@@ -151,8 +156,8 @@ impl Gateway {
             meters: Meters::default(),
             store,
             rooms: Rooms::default(),
-            beginnings: Beginnings::default(),
-            reports: Reports::default(),
+            beginnings: Latest::new(MAX_ENTRIES),
+            reports: Latest::new(MAX_REPORTS),
             figures: Figures::default(),
             end: ctx_pipeline::Cancel::default(),
         })))

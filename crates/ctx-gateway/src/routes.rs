@@ -182,7 +182,7 @@ async fn in_one(
     let told = lock(&going.told).clone();
     let mut body = dialect::write(dialect, &label, &answer);
     if let (true, Some(turn)) = (explains, &told.turn) {
-        let report = server.reports.get(&told.stored, turn);
+        let report = server.reports.get(&(told.stored.clone(), turn.clone()));
         body["ctx"] = json!({ "conversation": told.conversation, "turn": turn, "report": report.as_deref() });
     }
     let mut response = json_bytes(body.to_string().into_bytes());

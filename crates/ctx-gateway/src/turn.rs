@@ -13,7 +13,7 @@ use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::agents::Compiled;
-use crate::beginnings::{Beginning, Place, REACH, Running};
+use crate::beginnings::{self, Beginning, Place, REACH, Running};
 use crate::call::{Wishes, conversation, stored_id};
 use crate::dialect::{Answer, Asked};
 use crate::figures::Lasting;
@@ -187,7 +187,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
     }
     let messages = &request.asked.messages;
     let hashes: Vec<Option<Beginning>> = messages.iter().map(|message| running.push(message)).collect();
-    if let Some((known, place)) = server.beginnings.find(&hashes)
+    if let Some((known, place)) = beginnings::find(&server.beginnings, &hashes)
         && let Some(visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
     {
         let kept = visit.load(&*server.store).await?;
@@ -368,7 +368,7 @@ impl Turn {
             told.clone()
         };
         if let (Some(report), Some(turn)) = (end.report.take(), &snapshot.turn) {
-            server.reports.keep(&snapshot.stored, turn.clone(), *report);
+            server.reports.keep((snapshot.stored.clone(), turn.clone()), report.into());
         }
         let node = end.answer.as_deref().and_then(|id| kept.conversation.session().node(id));
         let answer = answer_of(&end, node, reply);

@@ -19,7 +19,7 @@ use crate::inputs::{self, InputFile};
 use crate::sources::Sources;
 
 /// A conversation, the log of its steps, and the way back into its file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionFile {
     /// How results and findings speak of it.
     pub name: String,

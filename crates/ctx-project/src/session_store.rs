@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::error::{ProjectError, Result};
-use crate::files::FilesRead;
+use crate::files::{self, FilesRead};
 use crate::session_file::{SessionFile, Target};
 use crate::sources::Sources;
 
@@ -59,12 +59,11 @@ impl SessionStore {
         if found != expected {
             return Err(stale());
         }
-        let read =
-            || SessionFile::open(&self.path, &Target::InPlace, &mut Sources::default()).map_err(unwritable);
-        let mut file = read()?;
-        if file.bytes() != state.file.bytes() {
+        if files::read(&self.path).map_err(unwritable)? != state.file.bytes() {
             return Err(stale());
         }
+        // What is in memory stays as the file is, should a step not be taken.
+        let mut file = state.file.clone();
         for LogEntry { at_millis, step } in steps {
             match step {
                 Step::Do { label, op } => file.apply(label, at_millis.unwrap_or_default(), op)?,
@@ -73,7 +72,7 @@ impl SessionStore {
             }
         }
         file.save(&Target::InPlace, &FilesRead::default()).map_err(unwritable)?;
-        state.file = read()?;
+        state.file = file.read_again(&mut Sources::default()).map_err(unwritable)?;
         state.revision += steps.len() as u64;
         Ok(state.revision)
     }

@@ -42,8 +42,9 @@ impl Running<'_, '_> {
     pub(super) fn encode(&mut self) -> Vec<u8> {
         let model = self.chat.agent.model_name(&self.request.turn).unwrap_or_default();
         let target = Target { dialect: self.chat.model.dialect(), model, options: self.options };
-        let own: Vec<_> = self.tools.iter().map(|tool| tool.definition.clone()).collect();
-        let body = self.chat.shape.encode(&target, &self.messages, &own);
+        // Ours come first; those of the shape are in its own hands.
+        let own = self.request.turn.tools.get(..self.tools.len()).unwrap_or_default();
+        let body = self.chat.shape.encode(&target, &self.messages, own);
         self.found(body.diagnostics);
         body.bytes
     }

@@ -24,20 +24,20 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
     let _writing = server.talks.begin();
     let mut file = open(server, id, &base)?;
     let is_summary = |node: &str| file.session.node(node).is_some_and(Node::is_summary);
-    let (label, about) = match step {
+    let (label, about) = match &step {
         ConversationStep::Undo => (file.undo().map_err(ctx_project::ProjectError::from)?, None),
         ConversationStep::Redo => (file.redo().map_err(ctx_project::ProjectError::from)?, None),
         ConversationStep::Regenerate { id } => {
-            return regenerate(server, call, file, (&id, agent.as_deref()));
+            return regenerate(server, call, file, (id, agent.as_deref()));
         }
         ConversationStep::Toggle { id, .. }
         | ConversationStep::Remove { id }
         | ConversationStep::Edit { id, .. }
-            if is_summary(&id) =>
+            if is_summary(id) =>
         {
-            return of_summary(server, call, file, &id);
+            return of_summary(server, call, file, (id, &step));
         }
-        step => {
+        _ => {
             let (label, op, about) = operation(&file, step)?;
             file.apply(&label, now(), &op).map_err(ctx_project::ProjectError::from)?;
             (label, Some(about))
@@ -99,11 +99,16 @@ fn appended(parent: NodeId, role: Role, text: String) -> Result<(String, Session
 }
 
 /// Takes a step on a summary, as `ctx compress` does.
-fn of_summary(server: &Server, call: &Call, file: SessionFile, id: &str) -> Result<StepTaken, Refusal> {
+fn of_summary(
+    server: &Server,
+    call: &Call,
+    file: SessionFile,
+    (id, step): (&str, &ConversationStep),
+) -> Result<StepTaken, Refusal> {
     let mut summary = SummaryFile::find(file, id, Counter::estimate(), now())?;
-    let step: Option<SummaryStep> = match call.json::<TakeStep>()?.step {
-        ConversationStep::Toggle { enabled, .. } => summary.switch(SummaryPart::All, enabled)?,
-        ConversationStep::Edit { text, .. } => Some(summary.edit(&text)?),
+    let step: Option<SummaryStep> = match step {
+        ConversationStep::Toggle { enabled, .. } => summary.switch(SummaryPart::All, *enabled)?,
+        ConversationStep::Edit { text, .. } => Some(summary.edit(text)?),
         _ => Some(summary.delete()?),
     };
     let Some(step) = step else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
@@ -16,6 +16,7 @@ use ctx_project::session_store::SessionStore;
 use ctx_project::{EndpointOptions, store};
 use ctx_types::{Phrase, ToolCall, phrase};
 use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
 use super::{open, path};
 use crate::access::lock;
@@ -59,7 +60,8 @@ struct State {
     notes: Vec<String>,
     call: Option<(PendingCall, oneshot::Sender<Verdict>)>,
     failure: Option<String>,
-    told: Instant,
+    /// Whether windows were not told of the newest words yet.
+    is_untold: bool,
 }
 
 impl Turns {
@@ -87,7 +89,7 @@ impl Turns {
             notes: Vec::new(),
             call: None,
             failure: None,
-            told: Instant::now(),
+            is_untold: false,
         };
         let (id, cancel, state) = (id.to_owned(), Cancel::default(), Mutex::new(state));
         let turn = Arc::new(Running { id: id.clone(), number, language, cancel, state });
@@ -136,17 +138,20 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
     if asked.dry_run {
         return would_send(&setup, &file, &text);
     }
+    let path = path(server, id)?;
     let turn = server.turns.begin(id, call.language)?;
     drop(writing);
-    let (server, running, path) = (server.clone(), turn.clone(), path(server, id)?);
+    let (served, running) = (server.clone(), turn.clone());
     let run = move || {
-        let failed = store::wait(run(&server, &running, &setup, (&path, &text)));
+        let failed = store::wait(run(&served, &running, &setup, (&path, &text)));
         let failed = failed.unwrap_or_else(|error| Err(error.phrase())).err();
-        running.end(&server, failed);
+        running.end(&served, failed);
     };
     std::thread::Builder::new().name("turn".to_owned()).spawn(run).map_err(|error| {
         let error = error.to_string();
-        Refusal::unusable(phrase!("the turn cannot begin: {error}", error))
+        let why = phrase!("the turn cannot begin: {error}", error);
+        turn.end(server, Some(why.clone()));
+        Refusal::unusable(why)
     })?;
     Ok(TurnBegun { turn: Some(turn.number), body: None })
 }
@@ -212,7 +217,13 @@ async fn run(
     let chat = setup.for_turns(Some(&asking));
     let log = ChatLog { store: &store, conversation: &mut conversation, memory: Some(&setup.memory) };
     let mut watch = |event| turn.note(server, event);
-    let end = run_turn(&chat, Some(log), request, &mut watch, &turn.cancel).await;
+    let mut going = std::pin::pin!(run_turn(&chat, Some(log), request, &mut watch, &turn.cancel));
+    let end = loop {
+        tokio::select! {
+            end = &mut going => break end,
+            () = sleep(PAUSE) => turn.tell_words(server),
+        }
+    };
     match end.map_err(|error| error.source.phrase())?.outcome {
         TurnOutcome::Failed(failure) => Err(failure.phrase()),
         _ => Ok(()),
@@ -224,17 +235,25 @@ impl Running {
         lock(&self.state).is_running
     }
 
-    /// Notes what happened, and tells windows; of a stream only now and then.
+    /// Tells windows of words that they were not told of yet.
+    fn tell_words(&self, server: &Server) {
+        if std::mem::take(&mut lock(&self.state).is_untold) {
+            server.notices.tell_passing(NoticeKind::Turn, &self.id);
+        }
+    }
+
+    /// Notes what happened, and tells windows; of words only now and then.
     fn note(&self, server: &Server, event: TurnEvent) {
         let say = |phrase: &Phrase| Some(self.language.say(phrase));
-        let (is_stored, is_piece) =
-            (matches!(event, TurnEvent::Stored { .. }), matches!(event, TurnEvent::Delta(_)));
-        let mut piece = None;
+        let is_stored = matches!(event, TurnEvent::Stored { .. });
         let note = match event {
             TurnEvent::Delta(Delta::Text(text)) => {
-                piece = Some(text);
-                None
+                let mut state = lock(&self.state);
+                state.text.push_str(&text);
+                state.is_untold = true;
+                return;
             }
+            TurnEvent::Delta(_) => return,
             TurnEvent::Summarized(notice) => say(&notice.phrase()),
             TurnEvent::NotSummarized(why) | TurnEvent::NotCompressed(why) => say(&why),
             TurnEvent::Retry { reason, .. } => say(&reason),
@@ -244,16 +263,12 @@ impl Running {
         };
         {
             let mut state = lock(&self.state);
-            state.text.extend(piece);
             state.notes.extend(note);
+            state.is_untold = false;
             if is_stored {
                 // It stands in the conversation now.
                 state.text.clear();
             }
-            if is_piece && state.told.elapsed() < PAUSE {
-                return;
-            }
-            state.told = Instant::now();
         }
         if is_stored {
             server.desk.look();
@@ -290,7 +305,7 @@ impl Approval for Asking<'_> {
         };
         lock(&self.turn.state).call = Some((pending, sender));
         self.server.notices.tell_passing(NoticeKind::Turn, &self.turn.id);
-        let verdict = tokio::time::timeout(ASK_TIME, answer).await;
+        let verdict = timeout(ASK_TIME, answer).await;
         lock(&self.turn.state).call = None;
         match verdict {
             Ok(Ok(verdict)) => verdict,

@@ -8,7 +8,7 @@ import { toast } from "../announce";
 import { inputs, turn } from "../turn";
 import { route } from "../route";
 import { t } from "../language";
-import { talk, talkId, talkPath } from "./state";
+import { load, talk, talkId, talkPath } from "./state";
 
 export const answer = signal<TurnView | undefined>(undefined);
 export const isAnswering = computed(() => answer.value?.isRunning === true);
@@ -41,6 +41,8 @@ async function poll(): Promise<void> {
     const known = answer.peek();
     const since = known ? `?turn=${known.turn}&from=${known.length}` : "";
     const told = await call<TurnView>("GET", talkPath(`/turn${since}`));
+    // Whoever goes on behind the answer names the file as it is then.
+    if (!told.isRunning && (known?.isRunning || known?.turn !== told.turn)) await load();
     if (id === talkId.peek()) take(told);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;

@@ -27,7 +27,7 @@ export const wanted = signal<{ id: string; from?: number; to?: number } | undefi
 export const isBusy = signal(false);
 
 let shown: string | undefined;
-let isRunning = false;
+let loading: Promise<void> | undefined;
 let isStale = false;
 
 /** Reads the conversation again whenever it, or what is shown of it, changes. */
@@ -48,11 +48,25 @@ export function followTalk(): void {
 
 const path = (verb = "") => `conversations/${encodeURIComponent(talkId.peek() ?? "")}${verb}`;
 
-/** One at a time: an answer that comes late would show what was before. */
-export async function load(): Promise<void> {
-  isStale = isRunning;
-  if (isRunning) return;
-  isRunning = true;
+/** Ends when what is shown is no older than the call. One at a time: an answer that comes late would show what was before. */
+export function load(): Promise<void> {
+  isStale = true;
+  loading ??= loadAll();
+  return loading;
+}
+
+async function loadAll(): Promise<void> {
+  try {
+    while (isStale) {
+      isStale = false;
+      await read();
+    }
+  } finally {
+    loading = undefined;
+  }
+}
+
+async function read(): Promise<void> {
   try {
     const asked = new URLSearchParams({ open: [...unfolded.peek()].join(",") });
     const at = wanted.peek()?.id;
@@ -67,9 +81,6 @@ export async function load(): Promise<void> {
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     talkFailure.value = error;
-  } finally {
-    isRunning = false;
-    if (isStale) void load();
   }
 }
 
