@@ -22,16 +22,22 @@ pub struct Conversation {
     id: Arc<str>,
     session: Session,
     history: History,
+    position: LogPosition,
+    /// The number in the newest id that was made here or is of that form.
+    newest_name: u64,
+    /// Whether a change is under way, or was given up midway.
+    is_unsettled: bool,
+}
+
+/// Where a conversation in memory stands in the log that the store has of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogPosition {
     /// How many steps the store has of it.
     revision: u64,
     /// How many steps follow the checkpoint.
     uncovered: u64,
     /// After how many of them the next checkpoint is made.
     patience: u64,
-    /// The number in the newest id that was made here or is of that form.
-    newest_name: u64,
-    /// Whether a change is under way, or was given up midway.
-    is_unsettled: bool,
 }
 
 impl Conversation {
@@ -53,13 +59,25 @@ impl Conversation {
     ) -> Result<Self, StoreError> {
         store.create(id, serde_json::json!(session), at_millis).await?;
         let (history, _) = History::take(&mut session.header);
-        Ok(Self::new(id, session, history, 0, 0))
+        let position = LogPosition::new(&session, 0, 0);
+        Ok(Self::of_parts(id, session, history, position))
     }
 
     /// Loads a conversation: its latest checkpoint, and the steps since.
     pub async fn load(store: &dyn ConversationStore, id: &str) -> Result<Self, StoreError> {
         let stored = store.load(id).await?;
         Self::fold(id, stored)
+    }
+
+    /// Takes up a conversation that was taken apart by [`Conversation::into_parts`]. O(nodes).
+    pub fn of_parts(id: &str, session: Session, history: History, position: LogPosition) -> Self {
+        let newest_name = newest_name(&session);
+        Self { id: id.into(), session, history, position, newest_name, is_unsettled: false }
+    }
+
+    /// Returns what was said, what can be undone and redone, and the place in the log.
+    pub fn into_parts(self) -> (Session, History, LogPosition) {
+        (self.session, self.history, self.position)
     }
 
     /// Returns the id.
@@ -79,7 +97,7 @@ impl Conversation {
 
     /// Returns the number of steps that the store has of it.
     pub fn revision(&self) -> u64 {
-        self.revision
+        self.position.revision
     }
 
     /// Adds a message below the active leaf and returns its id, which is made if it has none.
@@ -142,9 +160,7 @@ impl Conversation {
 
     /// Returns the conversation as a file has it, with the log of what can be undone.
     pub fn to_file(&self) -> Session {
-        let mut session = self.session.clone();
-        self.history.write(&mut session.header);
-        session
+        to_file(&self.session, &self.history)
     }
 
     /// Tries the step on a copy, stores it, and only then takes the copy over.
@@ -160,33 +176,17 @@ impl Conversation {
         let before = self.history.clone();
         let way_back = take(&mut self.session, &mut self.history, &step, at_millis)?;
         self.is_unsettled = true;
-        let appended = store.append(&self.id, self.revision, vec![LogEntry { at_millis, step }]).await;
+        let taken = LogEntry { at_millis, step };
+        let log = (&self.session, &self.history);
+        let appended = self.position.append(store, &self.id, vec![taken], log).await;
         self.is_unsettled = false;
-        match appended {
-            Ok(revision) => self.revision = revision,
-            Err(error) => {
-                // What cannot be taken back in memory is right in the store alone.
-                self.is_unsettled = way_back.is_none_or(|way_back| self.session.apply(&way_back).is_err());
-                self.history = before;
-                return Err(error);
-            }
+        if let Err(error) = appended {
+            // What cannot be taken back in memory is right in the store alone.
+            self.is_unsettled = way_back.is_none_or(|way_back| self.session.apply(&way_back).is_err());
+            self.history = before;
+            return Err(error);
         }
-        self.uncovered += 1;
-        self.cover(store).await;
         Ok(())
-    }
-
-    /// Makes a checkpoint when enough steps follow the last; one that fails is made another time.
-    async fn cover(&mut self, store: &dyn ConversationStore) {
-        if self.uncovered < self.patience {
-            return;
-        }
-        let session = serde_json::json!(self.to_file());
-        let checkpoint = Checkpoint { revision: self.revision, session };
-        match store.checkpoint(&self.id, checkpoint).await {
-            Ok(()) => (self.uncovered, self.patience) = (0, patience(&self.session)),
-            Err(error) => tracing::warn!(%error, "no checkpoint was made; loading takes longer"),
-        }
     }
 
     fn fold(id: &str, stored: Stored) -> Result<Self, StoreError> {
@@ -210,31 +210,83 @@ impl Conversation {
             };
             taken.map_err(|error| damaged(number, error.to_string()))?;
         }
-        Ok(Self::new(id, session, history, stored.revision, uncovered))
-    }
-
-    fn new(id: &str, session: Session, history: History, revision: u64, uncovered: u64) -> Self {
-        let patience = patience(&session);
-        let newest_name = newest_name(&session);
-        Self {
-            id: id.into(),
-            session,
-            history,
-            revision,
-            uncovered,
-            patience,
-            newest_name,
-            is_unsettled: false,
-        }
+        let position = LogPosition::new(&session, stored.revision, uncovered);
+        Ok(Self::of_parts(id, session, history, position))
     }
 
     /// An id that no node has: `n` and the number of the next step, or a larger one. O(1).
     pub(crate) fn free_id(&mut self) -> NodeId {
-        self.newest_name = self.newest_name.max(self.revision).saturating_add(1);
+        self.newest_name = self.newest_name.max(self.position.revision).saturating_add(1);
         let names = (self.newest_name..).map(|number| format!("n{number}"));
         let mut free = names.skip_while(|name| self.session.node(name).is_some());
         free.next().unwrap_or_default().into()
     }
+}
+
+impl LogPosition {
+    fn new(session: &Session, revision: u64, uncovered: u64) -> Self {
+        Self { revision, uncovered, patience: patience(session) }
+    }
+
+    /// Returns the number of steps that the store has of the conversation.
+    pub const fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Stores steps that were taken in memory, and where one is due a checkpoint of what they came to.
+    ///
+    /// Errors: [`StoreError::Stale`] if another process changed the conversation, and whatever the store reports; the
+    /// store is then as it was. A checkpoint that fails is made another time.
+    pub async fn append(
+        &mut self,
+        store: &dyn ConversationStore,
+        id: &str,
+        steps: Vec<LogEntry>,
+        (session, history): (&Session, &History),
+    ) -> Result<(), StoreError> {
+        let count = steps.len() as u64;
+        self.revision = store.append(id, self.revision, steps).await?;
+        self.uncovered += count;
+        if self.uncovered < self.patience {
+            return Ok(());
+        }
+        let file = serde_json::json!(to_file(session, history));
+        let checkpoint = Checkpoint { revision: self.revision, session: file };
+        match store.checkpoint(id, checkpoint).await {
+            Ok(()) => (self.uncovered, self.patience) = (0, patience(session)),
+            Err(error) => tracing::warn!(%error, "no checkpoint was made; loading takes longer"),
+        }
+        Ok(())
+    }
+
+    /// Takes the steps that the store has beyond this place; tells whether it still has them.
+    ///
+    /// Errors: those of the store, and [`StoreError::Damaged`] where a step does not fit: the conversation has to be
+    /// loaded again then, as where the store no longer has the steps.
+    pub async fn catch_up(
+        &mut self,
+        store: &dyn ConversationStore,
+        id: &str,
+        (session, history): (&mut Session, &mut History),
+    ) -> Result<bool, StoreError> {
+        let Some(steps) = store.steps(id, self.revision).await? else { return Ok(false) };
+        for LogEntry { at_millis, step } in steps {
+            let number = self.revision + 1;
+            take(session, history, &step, at_millis).map_err(|error| StoreError::Damaged {
+                id: id.to_owned(),
+                step: number,
+                fault: error.to_string(),
+            })?;
+            (self.revision, self.uncovered) = (number, self.uncovered + 1);
+        }
+        Ok(true)
+    }
+}
+
+fn to_file(session: &Session, history: &History) -> Session {
+    let mut session = session.clone();
+    history.write(&mut session.header);
+    session
 }
 
 /// The largest number of an id that is `n` and a number; 0 if there is none. O(nodes), so it is asked for once.

@@ -43,7 +43,7 @@ mod turn;
 
 pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
 pub use client::{ApiKey, AudioTranscriber, Client, Endpoint, RetryPolicy, TimeLimits};
-pub use conversation::Conversation;
+pub use conversation::{Conversation, LogPosition};
 pub use ctx_engine as engine;
 pub use ctx_wire::{Delta, Reply, ReplyUsage};
 pub use deadline::TokioDeadline;

@@ -43,6 +43,15 @@ pub trait ConversationStore: Send + Sync {
         Ok(self.load(id).await?.revision)
     }
 
+    /// Returns the steps after a revision, in order; none where the store does not have all of them. By default by
+    /// loading all of the conversation.
+    async fn steps(&self, id: &str, since: u64) -> Result<Option<Vec<LogEntry>>, StoreError> {
+        let Stored { checkpoint, mut steps, revision } = self.load(id).await?;
+        let is_there = (checkpoint.revision..=revision).contains(&since);
+        let known = usize::try_from(since.saturating_sub(checkpoint.revision)).unwrap_or(usize::MAX);
+        Ok(is_there.then(|| steps.split_off(known.min(steps.len()))))
+    }
+
     /// Adds steps as one unit, which are durable when this returns, and returns the new revision.
     ///
     /// Errors: [`StoreError::Stale`] if the conversation has another revision than `expected`; then nothing

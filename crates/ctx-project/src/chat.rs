@@ -332,6 +332,11 @@ fn data(path: &Path, sources: &mut Sources) -> Result<Message> {
     Ok(data_context(&label, &name, &format!("{}{rest}", &text[..end])))
 }
 
+/// A name for a new conversation: the moment at which it begins.
+pub fn new_id() -> String {
+    jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S-%3f").to_string()
+}
+
 /// The present moment, in milliseconds since 1970.
 pub fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()

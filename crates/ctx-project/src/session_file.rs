@@ -1,9 +1,10 @@
-//! A conversation's file that is written again as it was, but for what was changed.
+//! A conversation in a file, which is written again as it was but for what was changed, or in the store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{ProjectError, Result, unusable};
+use ctx_chat::{Conversation, LogEntry, LogPosition, SqliteStore, Step};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
 use ctx_operations::check::pointer_in;
@@ -23,16 +24,36 @@ use crate::sources::Sources;
 pub struct SessionFile {
     /// How results and findings speak of it.
     pub name: String,
-    path: PathBuf,
-    /// What the file holds.
-    bytes: Vec<u8>,
-    format: Format,
+    origin: Origin,
     /// The conversation.
-    pub session: Session,
+    pub session: Arc<Session>,
     /// The steps that can be taken back.
     pub history: History,
     /// What is odd about the file, its log and its summaries.
     pub found: Vec<Diagnostic>,
+}
+
+/// Where a conversation comes from, and how it is written there.
+#[derive(Clone, Debug)]
+enum Origin {
+    File(FileOrigin),
+    Store(StoreOrigin),
+}
+
+#[derive(Clone, Debug)]
+struct FileOrigin {
+    path: PathBuf,
+    /// What the file holds.
+    bytes: Vec<u8>,
+    format: Format,
+}
+
+#[derive(Clone, Debug)]
+struct StoreOrigin {
+    store: SqliteStore,
+    position: LogPosition,
+    /// The steps that were taken here and are not stored.
+    steps: Vec<LogEntry>,
 }
 
 /// Where a changed conversation goes.
@@ -40,7 +61,7 @@ pub struct SessionFile {
 pub enum Target {
     /// Nowhere: what would be written is only told.
     Nowhere,
-    /// Over its own file.
+    /// Over its own file, or into its store.
     InPlace,
     /// To another file.
     Other(PathBuf),
@@ -53,25 +74,46 @@ impl SessionFile {
             let message = phrase!("standard input cannot be written; `--out FILE` writes another file");
             return Err(ProjectError::Usage(message));
         }
-        let mut file = Self::read(path, sources)?;
+        let mut file = Self::parse(path, sources.read(path, &files::name(path))?, sources)?;
         file.check(target)?;
-        if matches!(target, Target::Other(_)) && !file.is_editable() {
-            let lost = digits::lost(&file.bytes, [&file.to_json()]);
+        if let (Target::Other(_), Origin::File(origin)) = (target, &file.origin)
+            && !origin.is_editable()
+        {
+            let lost = digits::lost(&origin.bytes, [&file.to_json()]);
             file.found.extend(lost.map(|lost| lost.in_document(&*file.name)));
         }
         Ok(file)
     }
 
-    /// Reads a conversation in any form.
-    fn read(path: &Path, sources: &mut Sources) -> Result<Self> {
-        let name = files::name(path);
-        let bytes = sources.read(path, &name)?;
-        Self::parse(path, bytes, sources)
+    /// Loads a conversation of a store.
+    pub fn stored(store: &SqliteStore, id: &str) -> Result<Self> {
+        let (session, history, position) = pollster::block_on(Conversation::load(store, id))?.into_parts();
+        let found = check_summaries(&session).into_iter().map(|found| found.in_document(id)).collect();
+        let origin = Origin::Store(StoreOrigin { store: store.clone(), position, steps: Vec::new() });
+        Ok(Self { name: id.to_owned(), origin, session: Arc::new(session), history, found })
     }
 
-    /// Returns what the file held when it was read.
+    /// Returns what the file held when it was read; nothing of one in a store.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        match &self.origin {
+            Origin::File(origin) => &origin.bytes,
+            Origin::Store(_) => &[],
+        }
+    }
+
+    /// Returns how many steps a store has of it; none of one in a file.
+    pub fn revision(&self) -> Option<u64> {
+        match &self.origin {
+            Origin::File(_) => None,
+            Origin::Store(origin) => Some(origin.position.revision()),
+        }
+    }
+
+    /// Returns the conversation of a store, for the turns of a chat; none of one in a file. O(messages).
+    pub fn to_conversation(&self) -> Option<Conversation> {
+        let Origin::Store(origin) = &self.origin else { return None };
+        let (session, history) = (Session::clone(&self.session), self.history.clone());
+        Some(Conversation::of_parts(&self.name, session, history, origin.position))
     }
 
     /// Returns why the file cannot be changed in place, if it cannot.
@@ -81,13 +123,28 @@ impl SessionFile {
 
     /// Returns whether it has another form than a session, such as a list of messages.
     pub fn is_list(&self) -> bool {
-        self.format != Format::Session
+        matches!(&self.origin, Origin::File(origin) if origin.format != Format::Session)
     }
 
-    /// Reads the file again, as it is now.
+    /// Reads the conversation again, as it is now.
     pub fn read_again(&self, sources: &mut Sources) -> Result<Self> {
-        let bytes = if files::is_stdin(&self.path) { self.bytes.clone() } else { files::read(&self.path)? };
-        Self::parse(&self.path, bytes, sources)
+        match &self.origin {
+            Origin::File(FileOrigin { path, bytes, .. }) if files::is_stdin(path) => {
+                Self::parse(path, bytes.clone(), sources)
+            }
+            Origin::File(FileOrigin { path, .. }) => Self::parse(path, files::read(path)?, sources),
+            Origin::Store(origin) => Self::stored(&origin.store, &self.name),
+        }
+    }
+
+    /// Takes the steps that others have stored since; one in a file stays as it is. O(those steps).
+    pub fn catch_up(&mut self) -> Result<()> {
+        let Origin::Store(StoreOrigin { store, position, .. }) = &mut self.origin else { return Ok(()) };
+        let log = (Arc::make_mut(&mut self.session), &mut self.history);
+        if !matches!(pollster::block_on(position.catch_up(store, &self.name, log)), Ok(true)) {
+            *self = self.read_again(&mut Sources::default())?;
+        }
+        Ok(())
     }
 
     fn parse(path: &Path, bytes: Vec<u8>, sources: &mut Sources) -> Result<Self> {
@@ -99,8 +156,8 @@ impl SessionFile {
             found.in_document(&*file.name)
         });
         let found = imported.diagnostics.into_iter().chain(of_tree).collect();
-        let (session, format) = (imported.value, imported.format);
-        Ok(Self { name: file.name, path: path.to_owned(), bytes, format, session, history, found })
+        let origin = Origin::File(FileOrigin { path: path.to_owned(), bytes, format: imported.format });
+        Ok(Self { name: file.name, origin, session: Arc::new(imported.value), history, found })
     }
 
     /// Carries out a step and notes it in the log under a name for people.
@@ -108,11 +165,17 @@ impl SessionFile {
     /// A first step makes all nodes name the way to the active leaf, so that its way back holds all of them. Where
     /// that is too much for the log, they are made to name it before, which changes nothing that anybody sees.
     pub fn apply(&mut self, label: &str, at_millis: i64, op: &SessionOp) -> Result<(), HistoryError> {
+        if let Origin::Store(origin) = &mut self.origin {
+            self.history.apply(Arc::make_mut(&mut self.session), label, Some(at_millis), op.clone())?;
+            let step = Step::Do { label: label.to_owned(), op: Box::new(op.clone()) };
+            origin.steps.push(LogEntry { at_millis: Some(at_millis), step });
+            return Ok(());
+        }
         let before = (self.session.clone(), self.history.clone());
         if !self.note(label, at_millis, op)? {
             (self.session, self.history) = before;
             let id = self.session.active_leaf_id().clone();
-            self.session.apply(&SessionOp::ActivateLeaf { id })?;
+            Arc::make_mut(&mut self.session).apply(&SessionOp::ActivateLeaf { id })?;
             if !self.note(label, at_millis, op)? {
                 let message = phrase!(
                     "the step `{label}` is too large for the log and cannot be taken back by `undo`",
@@ -121,37 +184,93 @@ impl SessionFile {
                 self.found.push(Diagnostic::warning(codes::UNLOGGED_STEP, message).in_document(&*self.name));
             }
         }
-        self.history.write(&mut self.session.header);
+        self.history.write(&mut Arc::make_mut(&mut self.session).header);
         Ok(())
     }
 
     /// Carries out a step; tells whether the log has room for it.
     fn note(&mut self, label: &str, at_millis: i64, op: &SessionOp) -> Result<bool, HistoryError> {
-        self.history.apply(&mut self.session, label, Some(at_millis), op.clone())?;
+        self.history.apply(Arc::make_mut(&mut self.session), label, Some(at_millis), op.clone())?;
         Ok(self.history.undoable().last().is_some_and(|entry| entry.op == *op))
     }
 
     /// Takes the latest step back and returns its name.
     pub fn undo(&mut self) -> Result<String, HistoryError> {
-        let label = self.history.undo(&mut self.session)?;
-        self.history.write(&mut self.session.header);
+        let label = self.history.undo(Arc::make_mut(&mut self.session))?;
+        self.went(Step::Undo);
         Ok(label.to_string())
     }
 
     /// Does again what was taken back last and returns its name.
     pub fn redo(&mut self) -> Result<String, HistoryError> {
-        let label = self.history.redo(&mut self.session)?;
-        self.history.write(&mut self.session.header);
+        let label = self.history.redo(Arc::make_mut(&mut self.session))?;
+        self.went(Step::Redo);
         Ok(label.to_string())
+    }
+
+    /// Notes a step along the log.
+    fn went(&mut self, step: Step) {
+        match &mut self.origin {
+            Origin::File(_) => self.history.write(&mut Arc::make_mut(&mut self.session).header),
+            Origin::Store(origin) => origin.steps.push(LogEntry { at_millis: None, step }),
+        }
     }
 
     /// Refuses a target that would not come back as it was.
     fn check(&self, target: &Target) -> Result<(), ProjectError> {
-        if *target != Target::InPlace {
-            return Ok(());
+        match (target, &self.origin) {
+            (Target::InPlace, Origin::File(origin)) => origin.check(&self.name),
+            (Target::InPlace | Target::Nowhere | Target::Other(_), _) => Ok(()),
         }
+    }
+
+    /// Writes the conversation; tells whether that was wanted.
+    ///
+    /// A file that somebody else has changed since it was read is not written over; that nobody does so between the
+    /// look and the writing is what a lock is for, which other runs of the command take too.
+    pub fn save(&mut self, target: &Target, read: &FilesRead) -> Result<bool> {
+        self.check(target)?;
+        let session = &*self.session;
+        match (target, &mut self.origin) {
+            (Target::Nowhere, _) => return Ok(false),
+            (Target::Other(path), origin) => {
+                let json = serde_json::json!(session);
+                let bytes = match origin {
+                    Origin::File(origin) if origin.is_editable() => origin.edited(&self.name, &json)?,
+                    Origin::File(_) | Origin::Store(_) => files::pretty_json(&json),
+                };
+                files::write(&[(path.clone(), &bytes)], Existing::Named, read)?;
+            }
+            (Target::InPlace, Origin::File(origin)) => {
+                origin.save(&self.name, &serde_json::json!(session))?;
+            }
+            (Target::InPlace, Origin::Store(StoreOrigin { store, position, steps })) => {
+                let (steps, file) = (std::mem::take(steps), (session, &self.history));
+                pollster::block_on(position.append(store, &self.name, steps, file))?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns what would be written.
+    pub fn to_json(&self) -> Value {
+        serde_json::json!(*self.session)
+    }
+
+    /// Returns what the log holds, for programs: the steps that can be taken back and done again, the latest first.
+    pub fn steps_json(&self) -> Value {
+        let steps = |entries: &[Arc<HistoryEntry>]| {
+            let step = |entry: &Arc<HistoryEntry>| serde_json::json!({ "label": entry.label, "atMillis": entry.at_millis });
+            entries.iter().rev().map(step).collect::<Value>()
+        };
+        serde_json::json!({ "undo": steps(self.history.undoable()), "redo": steps(self.history.redoable()) })
+    }
+}
+
+impl FileOrigin {
+    /// Refuses a file that would not come back as it was.
+    fn check(&self, name: &str) -> Result<(), ProjectError> {
         let refused = |reason: Phrase| Err(ProjectError::Usage(reason));
-        let name = &self.name;
         let long = std::str::from_utf8(&self.bytes).ok().and_then(digits::first);
         let help = if let Some((number, _)) = long {
             phrase!(
@@ -179,59 +298,30 @@ impl SessionFile {
         }
     }
 
-    /// Writes the conversation; tells whether that was wanted.
-    ///
-    /// A file that somebody else has changed since it was read is not written over; that nobody does so between the
-    /// look and the writing is what a lock is for, which other runs of the command take too.
-    pub fn save(&self, target: &Target, read: &FilesRead) -> Result<bool> {
-        self.check(target)?;
-        match target {
-            Target::Nowhere => return Ok(false),
-            Target::Other(path) => {
-                let bytes = match self.is_editable() {
-                    true => self.edited()?,
-                    false => files::pretty_json(&self.to_json()),
-                };
-                files::write(&[(path.clone(), &bytes)], Existing::Named, read)?;
-            }
-            Target::InPlace => {
-                let bytes = self.edited()?;
-                let _lock = files::lock(&self.path)?;
-                files::refuse_changed(&self.path, &self.bytes)?;
-                // That this run has read it does not matter: this is what the user asked for.
-                files::write(&[(self.path.clone(), &bytes)], Existing::Named, &FilesRead::default())?;
-            }
-        }
-        Ok(true)
-    }
-
     /// Returns whether the file can be written again as it is, but for what was changed.
     fn is_editable(&self) -> bool {
         self.format == Format::Session && files::is_editable(&self.bytes)
     }
 
     /// Returns the file with what was changed.
-    fn edited(&self) -> Result<Vec<u8>> {
-        files::edited(&self.bytes, &self.to_json()).map_err(|reason| {
+    fn edited(&self, name: &str, json: &Value) -> Result<Vec<u8>> {
+        files::edited(&self.bytes, json).map_err(|reason| {
             unusable!(
                 "`{name}` would not be restored exactly: {reason}; nothing is written; write long numbers in it as strings",
-                name = self.name,
+                name,
                 reason
             )
         })
     }
 
-    /// Returns what would be written.
-    pub fn to_json(&self) -> Value {
-        serde_json::json!(self.session)
-    }
-
-    /// Returns what the log holds, for programs: the steps that can be taken back and done again, the latest first.
-    pub fn steps_json(&self) -> Value {
-        let steps = |entries: &[Arc<HistoryEntry>]| {
-            let step = |entry: &Arc<HistoryEntry>| serde_json::json!({ "label": entry.label, "atMillis": entry.at_millis });
-            entries.iter().rev().map(step).collect::<Value>()
-        };
-        serde_json::json!({ "undo": steps(self.history.undoable()), "redo": steps(self.history.redoable()) })
+    /// Writes the file, if it still holds what was read.
+    fn save(&mut self, name: &str, json: &Value) -> Result<()> {
+        let bytes = self.edited(name, json)?;
+        let _lock = files::lock(&self.path)?;
+        files::refuse_changed(&self.path, &self.bytes)?;
+        // That this run has read it does not matter: this is what the user asked for.
+        files::write(&[(self.path.clone(), &bytes)], Existing::Named, &FilesRead::default())?;
+        self.bytes = bytes;
+        Ok(())
     }
 }

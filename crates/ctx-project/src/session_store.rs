@@ -72,7 +72,7 @@ impl SessionStore {
             }
         }
         file.save(&Target::InPlace, &FilesRead::default()).map_err(unwritable)?;
-        state.file = file.read_again(&mut Sources::default()).map_err(unwritable)?;
+        state.file = file;
         state.revision += steps.len() as u64;
         Ok(state.revision)
     }

@@ -30,6 +30,9 @@ pub(crate) struct ProjectFile {
     /// The path below the folder, with `/`.
     pub(crate) path: String,
     pub(crate) kind: FileKind,
+    /// Whether it is a conversation of the store: its path is its name then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_stored: bool,
     pub(crate) bytes: u64,
     /// Whether the draft differs from the file.
     pub(crate) is_dirty: bool,

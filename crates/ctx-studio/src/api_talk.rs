@@ -267,6 +267,18 @@ pub(crate) struct CompressionPlan {
     pub(crate) fires: bool,
 }
 
+/// POST `conversations`: begins a conversation in the store.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewConversation {
+    /// Its title, at most 200 characters; absent means none.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// The conversation that it begins with; absent means an empty one.
+    #[serde(default)]
+    pub(crate) from: Option<String>,
+}
+
 /// GET `conversations/{f}/summaries/{n}`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -151,6 +151,7 @@ impl Desk {
             id: id.clone(),
             path: file.path.clone(),
             kind: file.kind,
+            is_stored: false,
             bytes: file.stamp.bytes,
             is_dirty: file.open.as_ref().is_some_and(OpenFile::is_dirty),
             is_read_only: self.is_read_only || file.is_read_only || is_too_large(file.stamp.bytes),

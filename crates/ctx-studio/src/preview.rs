@@ -19,7 +19,7 @@ use std::time::Instant;
 use ctx_engine::{AssembleError, Context, Engine, Switches};
 use ctx_language::Language;
 use ctx_project::inputs::InputFile;
-use ctx_project::turn::TurnFiles;
+use ctx_project::turn::{ReadSession, TurnFiles};
 use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
 use ctx_types::phrase;
 
@@ -258,12 +258,26 @@ pub(crate) fn open_turn(
         Some(id) => full(server, id).map(Some),
     };
     options.agent = file("agent", named.agent)?;
-    options.session = file("session", named.conversation)?;
+    let stored = named.conversation.and_then(|id| Some((id, server.stored.name(id)?)));
+    options.session = match &stored {
+        // Its files are those of the folder.
+        Some((_, name)) => {
+            Some(server.desk.folder.full(name.split(['/', '\\']).next_back().unwrap_or_default()))
+        }
+        None => file("session", named.conversation)?,
+    };
     options.profile = file("profile", named.profile)?;
     // Read before the turn is, which takes what was read.
     let session = options.session.as_ref().map(InputFile::from).map(|file| named_below(server, file));
-    let read =
-        session.and_then(|file| server.conversations.read(&file, drafts.contains(&file.path), sources));
+    let read = match &stored {
+        Some((id, _)) => {
+            let known = server.talks.read(server, id)?.file;
+            Some(ReadSession { session: known.session.clone(), found: known.found.clone() })
+        }
+        None => {
+            session.and_then(|file| server.conversations.read(&file, drafts.contains(&file.path), sources))
+        }
+    };
     let name = |files: &mut TurnFiles| {
         files.read_session = read;
         files.texts = Some(server.texts.clone());

@@ -15,7 +15,7 @@ use crate::api_registry::{CodeView, Registry};
 use crate::api_scan::ScanView;
 use crate::api_talk::{
     CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView, MadeSession,
-    MakeSession, StepTaken, SummaryView, TakeStep, TreeView,
+    MakeSession, NewConversation, StepTaken, SummaryView, TakeStep, TreeView,
 };
 use crate::api_turn::{BeginTurn, CallVerdict, StopTurn, TurnBegun, TurnView};
 use crate::call::{Call, Refusal, Reply};
@@ -117,6 +117,7 @@ pub(crate) const ROUTES: &[Route] = &[
     get("/api/previews/{p}/body", context::body).answers::<BodyView>(),
     post("/api/compare", context::compare).takes::<CompareRequest>().answers::<Compared>(),
     post("/api/expand", context::expand).takes::<ExpandRequest>().answers::<Expanded>(),
+    post("/api/conversations", talk::create).takes::<NewConversation>().answers::<MadeSession>(),
     post("/api/compression", talk::settings).takes::<CompressionRequest>().answers::<CompressionSettings>(),
     get("/api/conversations/{f}", talk::view).answers::<ConversationView>(),
     get("/api/conversations/{f}/tree", talk::tree).answers::<TreeView>(),

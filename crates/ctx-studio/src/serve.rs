@@ -121,7 +121,7 @@ async fn look(server: Arc<Server>) {
     loop {
         sleep(pause).await;
         let (server, start) = (server.clone(), Instant::now());
-        drop(tokio::task::spawn_blocking(move || server.desk.look()).await);
+        drop(tokio::task::spawn_blocking(move || server.look()).await);
         pause = start.elapsed().saturating_mul(LOOK_SHARE).clamp(LOOK.0, LOOK.1);
     }
 }

@@ -1,6 +1,6 @@
 //! What all requests of one run share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ctx_engine::Engine;
@@ -24,7 +24,7 @@ use crate::notices::Notices;
 use crate::page;
 use crate::preview::{Conversations, Previews};
 use crate::studio::{Studio, StudioError};
-use crate::talk::{Talks, Turns};
+use crate::talk::{StoredTalks, Talks, Turns};
 
 /// How many requests are answered at once; others wait.
 const MAX_REQUESTS: usize = 16;
@@ -46,6 +46,7 @@ pub(crate) struct Server {
     pub(crate) previews: Previews,
     pub(crate) conversations: Conversations,
     pub(crate) talks: Talks,
+    pub(crate) stored: StoredTalks,
     pub(crate) turns: Turns,
     /// The texts of earlier previews, whose tokens are known.
     pub(crate) texts: Arc<TextMemory>,
@@ -76,9 +77,10 @@ impl Server {
         let checker =
             Checker::on(studio.engine.clone(), &[]).map_err(|error| StudioError::Folder(error.phrase()))?;
         let mut found = Vec::new();
+        let store = store_path(&studio, &folder);
         let (journal, kept) = match studio.is_read_only {
             true => (None, Vec::new()),
-            false => match open_journal(&studio, &folder) {
+            false => match open_journal(&store, &folder) {
                 Ok((journal, kept)) => (Some(journal), kept),
                 Err(why) => {
                     found.push(Diagnostic::warning(codes::NO_JOURNAL, why));
@@ -88,6 +90,8 @@ impl Server {
         };
         let desk = Desk::new(folder, studio.is_read_only, checker, notices.clone());
         desk.restore(kept);
+        let stored = StoredTalks::new(store.ok());
+        stored.look(&notices);
         Ok(Self {
             engine: studio.engine,
             names: Names::of_port(port),
@@ -97,6 +101,7 @@ impl Server {
             previews: Previews::default(),
             conversations: Conversations::default(),
             talks: Talks::default(),
+            stored,
             turns: Turns::default(),
             texts: Arc::default(),
             imports: Imports::default(),
@@ -110,6 +115,12 @@ impl Server {
             logins: Arc::new(Semaphore::new(MAX_LOGINS)),
             windows: Arc::new(Semaphore::new(MAX_WINDOWS)),
         })
+    }
+
+    /// Looks for what other programs have changed.
+    pub(crate) fn look(&self) {
+        self.desk.look();
+        self.stored.look(&self.notices);
     }
 
     /// Reads the defaults that hold in the folder.
@@ -184,21 +195,30 @@ impl Server {
             );
             Diagnostic::warning(codes::OTHER_SERVER, text)
         });
-        self.found.iter().cloned().chain(unkept).chain(shared).collect()
+        let unread = self.stored.failure().map(|reason| {
+            let text = phrase!("the conversations of the store cannot be shown: {reason}", reason);
+            Diagnostic::warning(codes::UNUSABLE, text)
+        });
+        self.found.iter().cloned().chain(unkept).chain(shared).chain(unread).collect()
     }
+}
+
+/// Returns the file of the store; none where there is no place for one.
+fn store_path(studio: &Studio, folder: &Folder) -> Result<PathBuf, Phrase> {
+    let config = Config::read_for(&folder.path, &ConfigOptions::default(), &mut Sources::default());
+    let config = config.unwrap_or_default();
+    let path =
+        store::path(studio.store.as_deref(), &config).or_else(|_| store::path(None, &Config::default()));
+    path.map_err(|error| error.phrase())
 }
 
 /// Opens the journal beside the store.
 fn open_journal(
-    studio: &Studio,
+    store: &Result<PathBuf, Phrase>,
     folder: &Folder,
-) -> Result<(Journal, Vec<crate::journal::KeptDraft>), ctx_types::Phrase> {
-    let config = Config::read_for(&folder.path, &ConfigOptions::default(), &mut Sources::default());
-    let config = config.unwrap_or_default();
-    let store =
-        store::path(studio.store.as_deref(), &config).or_else(|_| store::path(None, &Config::default()));
-    let store = store.map_err(|error| error.phrase())?;
+) -> Result<(Journal, Vec<crate::journal::KeptDraft>), Phrase> {
+    let store = store.as_ref().map_err(Phrase::clone)?;
     // Hidden: where the store is in the folder that is served, what is kept is none of its files.
-    let place = store.parent().unwrap_or(std::path::Path::new("")).join(".studio");
+    let place = store.parent().unwrap_or(Path::new("")).join(".studio");
     Journal::open(&place, &folder.path)
 }

@@ -1,8 +1,10 @@
-//! Conversations in files: read once while they stay the same, changed step by step, each written at once.
+//! Conversations of the folder and of the store: read once while they stay the same, changed step by step, each written
+//! at once.
 
 mod compressing;
 mod path;
 mod steps;
+mod stored;
 mod summary;
 mod tree;
 mod turns;
@@ -11,13 +13,15 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use ctx_project::Sources;
+use ctx_project::files;
 use ctx_project::session_file::{SessionFile, Target};
+use ctx_project::{ProjectError, Sources};
 use ctx_types::phrase;
 
 pub(crate) use compressing::{compress, plan, settings};
 pub(crate) use path::{Asked, view};
 pub(crate) use steps::{make_session, take};
+pub(crate) use stored::{StoredTalks, create};
 pub(crate) use summary::summary;
 pub(crate) use tree::tree;
 pub(crate) use turns::{Turns, begin, verdict};
@@ -45,28 +49,59 @@ pub(crate) struct Talks {
 pub(crate) struct Known {
     id: String,
     stamp: Option<Stamp>,
+    /// What a step names, to say what it goes on from.
     pub(crate) hash: String,
     pub(crate) file: Arc<SessionFile>,
+}
+
+impl Known {
+    fn of(id: &str, stamp: Option<Stamp>, file: SessionFile) -> Self {
+        let hash = file.revision().map_or_else(|| hash(file.bytes()), |revision| revision.to_string());
+        Self { id: id.to_owned(), stamp, hash, file: Arc::new(file) }
+    }
 }
 
 impl Talks {
     /// Reads a conversation, unless it was read as it is now.
     pub(crate) fn read(&self, server: &Server, id: &str) -> Result<Known, Refusal> {
+        let known = lock(&self.known).iter().find(|known| known.id == id).cloned();
+        if let Some(name) = server.stored.name(id) {
+            return match known {
+                Some(known) if known.file.revision() == server.stored.revision(&name)? => Ok(known),
+                Some(known) => {
+                    let mut file = SessionFile::clone(&known.file);
+                    file.catch_up()?;
+                    Ok(self.keep(id, None, file))
+                }
+                None => Ok(self.keep(id, None, server.stored.open(&name)?)),
+            };
+        }
         let path = path(server, id)?;
         let stamp = Stamp::certain(&path);
-        let is_same = |known: &&Known| known.id == id && known.stamp.is_some() && known.stamp == stamp;
-        if let Some(known) = lock(&self.known).iter().find(is_same) {
-            return Ok(known.clone());
+        if let Some(known) = known {
+            if known.stamp.is_some() && known.stamp == stamp {
+                return Ok(known);
+            }
+            if files::read(&path)? == known.file.bytes() {
+                return Ok(self.put(Known { stamp, ..known }));
+            }
         }
         let file = SessionFile::open(&path, &Target::Nowhere, &mut Sources::default())?;
-        let known = Known { id: id.to_owned(), stamp, hash: hash(file.bytes()), file: Arc::new(file) };
+        Ok(self.keep(id, stamp, file))
+    }
+
+    fn keep(&self, id: &str, stamp: Option<Stamp>, file: SessionFile) -> Known {
+        self.put(Known::of(id, stamp, file))
+    }
+
+    fn put(&self, known: Known) -> Known {
         let mut kept = lock(&self.known);
-        kept.retain(|other| other.id != id);
+        kept.retain(|other| other.id != known.id);
         kept.push_back(known.clone());
         if kept.len() > MAX_KEPT {
             kept.pop_front();
         }
-        Ok(known)
+        known
     }
 
     fn begin(&self) -> MutexGuard<'_, ()> {
@@ -87,18 +122,23 @@ fn path(server: &Server, id: &str) -> Result<PathBuf, Refusal> {
 fn open(server: &Server, id: &str, base: &str) -> Result<SessionFile, Refusal> {
     server.refuse_read_only()?;
     server.turns.refuse_running(id)?;
-    let path = path(server, id)?;
-    server.desk.folder.refuse_elsewhere(&server.desk.path(id)?)?;
-    let file = SessionFile::open(&path, &Target::InPlace, &mut Sources::default())?;
-    if hash(file.bytes()) == base {
-        return Ok(file);
+    let known = server.talks.read(server, id)?;
+    if known.file.revision().is_none() {
+        server.desk.folder.refuse_elsewhere(&server.desk.path(id)?)?;
+    }
+    if let Some(why) = known.file.refusal() {
+        return Err(ProjectError::Usage(why).into());
+    }
+    if known.hash == base {
+        return Ok(SessionFile::clone(&known.file));
     }
     let message = phrase!("the conversation was changed meanwhile; look at it and try again");
     Err(Refusal::new(409, codes::STALE_FILE, message))
 }
 
-/// Tells all windows that the file has changed, and returns the hash of what it holds now.
-fn told(server: &Server, id: &str) -> Result<String, Refusal> {
-    server.desk.look();
-    Ok(server.talks.read(server, id)?.hash)
+/// Tells all windows that a conversation has changed, and returns the hash of what it holds now.
+fn told(server: &Server, id: &str, file: SessionFile) -> String {
+    let hash = server.talks.keep(id, None, file).hash;
+    server.look();
+    hash
 }

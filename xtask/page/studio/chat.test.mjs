@@ -1,11 +1,13 @@
 // Job 10: a model answers in a conversation: all windows see it, it can be stopped, errors go on, calls are asked about.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { close, ctx, folder, open, serve, settled } from "./harness.mjs";
+import { promisify } from "node:util";
+import { CTX, close, ctx, folder, open, serve, settled } from "./harness.mjs";
 
 after(close);
 
@@ -159,5 +161,27 @@ test("job 10: calls of tools are shown, refused and agreed to", async (t) => {
   assert.match(refused.content, /refused/);
   assert.match(allowed.content, /Wet since Monday/);
   assert.equal(said(path).filter(([role]) => role === "tool").length, 2);
+  assert.deepEqual(problems, []);
+});
+
+test("job 10: a conversation is begun in the store, and another program's step arrives", async (t) => {
+  const { page, path, bodies, problems } = await studio(t, [words("By the fig.")]);
+  await page.locator("[data-test=begin-talk]").focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 0);
+  await page.locator("[data-test=composer]").fill("Where shall I sit?");
+  await page.keyboard.press("Control+Enter");
+  await last(page).locator(".text", { hasText: "By the fig." }).waitFor();
+  assert.match(bodies[0], /Where shall I sit\?/);
+  const [kept] = JSON.parse(ctx(path, "session", "list", "--json"));
+  assert.equal(kept.steps, 2);
+  // `ctx chat` goes on with it.
+  await promisify(execFile)(CTX, ["chat", "--conversation", kept.id, "--once", "And then?"], { cwd: path });
+  await last(page).locator(".text", { hasText: "Nothing more." }).waitFor();
+  await page.locator("[data-test=talk-undo]:enabled").click();
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 3);
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 3);
   assert.deepEqual(problems, []);
 });

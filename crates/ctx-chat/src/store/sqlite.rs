@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::store::notices::Notices;
-use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
+use crate::store::record::{Rows, StepRow, columns, count, into_steps, name_of, number};
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
@@ -110,6 +110,19 @@ impl ConversationStore for SqliteStore {
                 found.map(count).ok_or(StoreError::NotFound { id: key })
             })
             .await
+    }
+
+    async fn steps(&self, id: &str, since: u64) -> Result<Option<Vec<LogEntry>>, StoreError> {
+        let key = id.to_owned();
+        let rows = self.worker.alone(move |connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let sql = "SELECT revision FROM conversations WHERE id = ?1";
+            let found = transaction.prepare_cached(sql)?.query_row([&key], |row| row.get(0)).optional()?;
+            let revision = found.map(count).ok_or_else(|| StoreError::NotFound { id: key.clone() })?;
+            Ok((revision, steps(&transaction, &key, since)?))
+        });
+        let (revision, rows) = rows.await?;
+        into_steps(id, (since, revision), rows)
     }
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
@@ -233,10 +246,15 @@ fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
         .optional()?;
     let (checkpoint_revision, checkpoint, revision) =
         found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
+    let steps = steps(&transaction, id, checkpoint_revision)?;
+    Ok(Rows { checkpoint_revision, checkpoint, revision, steps })
+}
+
+fn steps(transaction: &Transaction<'_>, id: &str, since: u64) -> Result<Vec<StepRow>, StoreError> {
     let sql = "SELECT revision, at, kind, label, op FROM steps
                WHERE conversation = ?1 AND revision > ?2 ORDER BY revision";
     let mut statement = transaction.prepare_cached(sql)?;
-    let steps = statement.query_map(params![id, number(checkpoint_revision)], |row| {
+    let steps = statement.query_map(params![id, number(since)], |row| {
         Ok(StepRow {
             revision: count(row.get(0)?),
             at_millis: row.get(1)?,
@@ -245,7 +263,7 @@ fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
             op: row.get(4)?,
         })
     })?;
-    Ok(Rows { checkpoint_revision, checkpoint, revision, steps: steps.collect::<Result<_, _>>()? })
+    Ok(steps.collect::<Result<_, _>>()?)
 }
 
 fn append(transaction: &Connection, id: &str, expected: u64, steps: &[LogEntry]) -> Result<u64, StoreError> {

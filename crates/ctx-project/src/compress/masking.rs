@@ -135,9 +135,18 @@ impl Masking {
         }
     }
 
-    /// Puts a summary into a conversation and writes it to the target.
+    /// Puts a summary into a conversation in a file and writes it to the target.
     pub async fn mask(&self, path: &Path, writer: &SummaryWriter, sources: &mut Sources) -> Result<Masked> {
-        let mut file = SessionFile::open(path, &self.target, sources)?;
+        self.mask_open(SessionFile::open(path, &self.target, sources)?, writer, sources).await
+    }
+
+    /// Puts a summary into a conversation that was read, and writes it to the target.
+    pub async fn mask_open(
+        &self,
+        mut file: SessionFile,
+        writer: &SummaryWriter,
+        sources: &mut Sources,
+    ) -> Result<Masked> {
         let plan = match self.plan(&file.session)? {
             MaskPlanned::Nothing(nothing) => {
                 return Ok(Masked { file, outcome: MaskOutcome::Nothing(nothing) });

@@ -552,6 +552,14 @@ export interface MessageView {
   summary?: SummaryFigures;
 }
 
+/** POST `conversations`: begins a conversation in the store. */
+export interface NewConversation {
+  /** Its title, at most 200 characters; absent means none. */
+  name?: string;
+  /** The conversation that it begins with; absent means an empty one. */
+  from?: string;
+}
+
 /** Something that was noted about a summary. */
 export interface NotedValue {
   key: string;
@@ -682,6 +690,8 @@ export interface ProjectFile {
   /** The path below the folder, with `/`. */
   path: string;
   kind: FileKind;
+  /** Whether it is a conversation of the store: its path is its name then. */
+  isStored?: boolean;
   bytes: number;
   /** Whether the draft differs from the file. */
   isDirty: boolean;

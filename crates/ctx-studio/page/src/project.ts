@@ -4,7 +4,7 @@ import type { Project, ProjectFile, Registry } from "./api";
 import { call, CallError } from "./transport";
 import { file, type OpenFile } from "./files";
 import { go, route, type PageName } from "./route";
-import { suggestLang, lang } from "./language";
+import { suggestLang, lang, t } from "./language";
 import { chooseInputs } from "./turn";
 import { layer, layerFile } from "./pipeline/layer";
 
@@ -59,6 +59,11 @@ export function openFile(page: PageName, id: string): void {
 
 export function filesOf(...kinds: ProjectFile["kind"][]): ProjectFile[] {
   return (projectInfo.value?.files ?? []).filter((one) => kinds.includes(one.kind));
+}
+
+/** What a choice of files calls one. */
+export function labelOf({ path, isStored }: ProjectFile): string {
+  return isStored ? t().talk.stored(path) : path;
 }
 
 /** What `ctx.toml` names. */

@@ -42,7 +42,7 @@ export function chooseInputs(loaded: Project, named: Inputs): void {
   const isThere = (id: string | undefined) => loaded.files.some((one) => one.id === id);
   if (!isChosen) {
     isChosen = true;
-    const first = (kind: string) => loaded.files.find((one) => one.kind === kind)?.id;
+    const first = (kind: string) => loaded.files.find((one) => one.kind === kind && !one.isStored)?.id;
     const kept = read();
     inputs.value = kept?.inputs ?? {
       conversation: named.conversation ?? first("conversation"),

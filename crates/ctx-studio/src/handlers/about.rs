@@ -37,19 +37,21 @@ pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 
 /// Lists the folder.
 pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
-    server.desk.look();
+    server.look();
     let mut found = server.findings();
     let config = server.config(&mut Sources::default()).unwrap_or_else(|error| {
         found.push(Diagnostic::warning(codes::UNUSABLE, error.phrase()));
         Config::default()
     });
     found.extend(config.found.iter().cloned());
-    let (listed, is_cut) = server.desk.list();
+    let (mut listed, is_cut) = server.desk.list();
+    let (stored, is_more) = server.stored.list(server.is_read_only);
+    listed.extend(stored);
     let endpoint = config.endpoint(&ctx_project::EndpointOptions::default()).ok();
     Reply::json(&Project {
         name: server.desk.folder.name(),
         files: listed,
-        is_cut,
+        is_cut: is_cut || is_more,
         is_read_only: server.is_read_only,
         model: config.model.clone().or_else(|| config.endpoint_model().cloned()),
         endpoint: endpoint.and_then(EndpointConfig::name),

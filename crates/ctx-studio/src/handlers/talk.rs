@@ -69,3 +69,8 @@ pub(crate) fn make_session(server: &Server, call: &Call) -> Result<Reply, Refusa
     let id = talk::make_session(server, call)?;
     Reply::json(&MadeSession { id })
 }
+
+/// Begins a conversation in the store.
+pub(crate) fn create(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::create(server, call)?)
+}

@@ -11,7 +11,7 @@ use ctx_project::session_file::Target;
 use ctx_project::{Config, CountingOptions, Sources};
 use ctx_types::{Diagnostic, phrase};
 
-use super::{open, path};
+use super::open;
 use crate::api::Finding;
 use crate::api_talk::{
     CompressRange, CompressRequest, CompressionLayer, CompressionPlan, CompressionRequest,
@@ -59,15 +59,14 @@ pub(crate) fn compress(server: &Server, call: &Call) -> Result<StepTaken, Refusa
     let asked: CompressRequest = call.json()?;
     let id = call.part("f");
     let _writing = server.talks.begin();
-    open(server, id, &asked.base)?;
+    let file = open(server, id, &asked.base)?;
     let masking = masking(server, &asked)?;
     let by = SummarizerOptions::new(SummarizerChoice::Extractive);
     let writer = SummaryWriter::of(&by, &masking.settings.config, &Config::default())?;
-    let path = path(server, id)?;
-    let masked = pollster::block_on(masking.mask(&path, &writer, &mut Sources::default()))?;
+    let masked = pollster::block_on(masking.mask_open(file, &writer, &mut Sources::default()))?;
     match masked.outcome {
         MaskOutcome::Summarized(new) => {
-            let hash = super::told(server, id)?;
+            let hash = super::told(server, id, masked.file);
             let told = call.language.say(&new.notice.phrase());
             Ok(StepTaken { hash, told, id: Some(new.id.to_string()) })
         }

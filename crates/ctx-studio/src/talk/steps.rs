@@ -43,7 +43,7 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
             (label, Some(about))
         }
     };
-    written(server, call, &file, label, about)
+    written(server, call, file, (label, about))
 }
 
 /// Makes the operation of a step on messages, and its name in the log.
@@ -94,6 +94,8 @@ fn operation(file: &SessionFile, step: ConversationStep) -> Result<(String, Sess
 fn appended(parent: NodeId, role: Role, text: String) -> Result<(String, SessionOp), Refusal> {
     let id = random::<9>()
         .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("the system provides no random bytes")))?;
+    // Never one that a command line would take for an option.
+    let id = format!("m{id}");
     let node = Box::new(Node::new(role, text).with_id(id.as_str()));
     Ok((id, SessionOp::Append { parent, node }))
 }
@@ -116,7 +118,7 @@ fn of_summary(
     };
     summary.take(&step)?;
     let (label, id) = (step.label, id.to_owned());
-    written(server, call, &summary.file, label, Some(id))
+    written(server, call, summary.file, (label, Some(id)))
 }
 
 /// Writes a summary again from the sentences of its messages.
@@ -137,18 +139,17 @@ fn regenerate(
     let (step, notice) = summary.rewrite(&draft).map_err(|stale| Refusal::unusable(stale.phrase()))?;
     summary.take(&step)?;
     let told = call.language.say(&notice.phrase());
-    written(server, call, &summary.file, told, Some(id.to_owned()))
+    written(server, call, summary.file, (told, Some(id.to_owned())))
 }
 
 fn written(
     server: &Server,
     call: &Call,
-    file: &SessionFile,
-    label: String,
-    about: Option<String>,
+    mut file: SessionFile,
+    (label, about): (String, Option<String>),
 ) -> Result<StepTaken, Refusal> {
     file.save(&Target::InPlace, &FilesRead::default())?;
-    let hash = super::told(server, call.part("f"))?;
+    let hash = super::told(server, call.part("f"), file);
     Ok(StepTaken { hash, told: label, id: about })
 }
 
@@ -164,6 +165,6 @@ pub(crate) fn make_session(server: &Server, call: &Call) -> Result<String, Refus
     server.desk.folder.refuse_elsewhere(&to)?;
     let bytes = files::pretty_json(&file.to_json());
     files::write(&[(server.desk.folder.full(&to), &bytes)], Existing::Keep, &FilesRead::default())?;
-    server.desk.look();
+    server.look();
     server.desk.id(&to).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))
 }

@@ -1,16 +1,20 @@
 //! Turns: a model answers in a conversation, on a thread of its own, by the code of `ctx chat`.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
-    Approval, ChatLog, Conversation, Delta, TurnEvent, TurnOutcome, Verdict, preview_turn, run_turn,
+    Approval, ChatLog, Conversation, ConversationStore, Delta, SqliteStore, TurnEvent, TurnOutcome, Verdict,
+    preview_turn, run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, now};
+use ctx_project::error::Result as ProjectResult;
 use ctx_project::session_file::SessionFile;
 use ctx_project::session_store::SessionStore;
 use ctx_project::{EndpointOptions, store};
@@ -138,14 +142,19 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
     if asked.dry_run {
         return would_send(&setup, &file, &text);
     }
-    let path = path(server, id)?;
+    let log = match (file.to_conversation(), server.stored.store()) {
+        (Some(conversation), Some(store)) => Log::Store(store, Box::new(conversation)),
+        _ => Log::File(path(server, id)?),
+    };
     let turn = server.turns.begin(id, call.language)?;
     drop(writing);
     let (served, running) = (server.clone(), turn.clone());
     let run = move || {
-        let failed = store::wait(run(&served, &running, &setup, (&path, &text)));
-        let failed = failed.unwrap_or_else(|error| Err(error.phrase())).err();
-        running.end(&served, failed);
+        let work = || store::wait(run(&served, &running, &setup, (log, &text)));
+        // A turn that never ended would keep the conversation busy.
+        let done = catch_unwind(AssertUnwindSafe(work));
+        let done = done.unwrap_or_else(|_| Ok(Err(phrase!("internal error; please report it"))));
+        running.end(&served, done.unwrap_or_else(|error| Err(error.phrase())).err());
     };
     std::thread::Builder::new().name("turn".to_owned()).spawn(run).map_err(|error| {
         let error = error.to_string();
@@ -199,23 +208,44 @@ fn would_send(setup: &ChatSetup, file: &SessionFile, text: &str) -> Result<TurnB
     Ok(TurnBegun { turn: None, body: Some(String::from_utf8_lossy(&preview.body).into_owned()) })
 }
 
+/// Where a turn takes its steps.
+enum Log {
+    File(PathBuf),
+    Store(SqliteStore, Box<Conversation>),
+}
+
+impl Log {
+    /// Opens the conversation; a call without a result is given one that says so.
+    async fn open(self, id: &str) -> ProjectResult<(Box<dyn ConversationStore>, Conversation)> {
+        match self {
+            Self::File(path) => {
+                let store = SessionStore::open(&path, id)?;
+                let (conversation, _) = Conversation::open(&store, id, Some(now())).await?;
+                Ok((Box::new(store), conversation))
+            }
+            Self::Store(store, mut conversation) => {
+                conversation.recover(&store, Some(now())).await?;
+                Ok((Box::new(store), *conversation))
+            }
+        }
+    }
+}
+
 /// Carries out a turn.
 async fn run(
     server: &Server,
     turn: &Arc<Running>,
     setup: &ChatSetup,
-    (path, text): (&std::path::Path, &str),
+    (log, text): (Log, &str),
 ) -> Result<(), Phrase> {
-    let store = SessionStore::open(path, &turn.id).map_err(|error| error.phrase())?;
-    let opened = Conversation::open(&store, &turn.id, Some(now())).await;
-    let (mut conversation, _) = opened.map_err(|error| error.phrase())?;
+    let (store, mut conversation) = log.open(&turn.id).await.map_err(|error| error.phrase())?;
     let (request, found) = setup.typed(text, Some(&conversation));
     for found in found {
         turn.note(server, TurnEvent::Found(found));
     }
     let asking = Asking { server, turn };
     let chat = setup.for_turns(Some(&asking));
-    let log = ChatLog { store: &store, conversation: &mut conversation, memory: Some(&setup.memory) };
+    let log = ChatLog { store: &*store, conversation: &mut conversation, memory: Some(&setup.memory) };
     let mut watch = |event| turn.note(server, event);
     let mut going = std::pin::pin!(run_turn(&chat, Some(log), request, &mut watch, &turn.cancel));
     let end = loop {
@@ -271,7 +301,7 @@ impl Running {
             }
         }
         if is_stored {
-            server.desk.look();
+            server.look();
         }
         server.notices.tell_passing(NoticeKind::Turn, &self.id);
     }
@@ -283,7 +313,7 @@ impl Running {
             state.call = None;
             state.failure = failed.map(|phrase| self.language.say(&phrase));
         }
-        server.desk.look();
+        server.look();
         server.notices.tell_passing(NoticeKind::Turn, &self.id);
     }
 }

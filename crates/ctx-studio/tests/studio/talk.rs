@@ -1,5 +1,7 @@
 //! Conversations: the path, the tree, steps, summaries.
 
+use ctx_chat::{Conversation, ConversationStore as _, SqliteStore};
+use ctx_types::{Node, Role};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -34,6 +36,12 @@ fn step(server: &Running, id: &str, step: &Value) -> Value {
     server.ask("POST", &format!("/api/conversations/{id}/steps"), &asked).good()
 }
 
+/// Copies a conversation to the store, and returns the id of the copy.
+fn copied(server: &Running, id: &str) -> String {
+    let made = server.ask("POST", "/api/conversations", &json!({ "name": "Kept", "from": id })).good();
+    made["id"].as_str().unwrap().to_owned()
+}
+
 fn ids(view: &Value) -> Vec<&str> {
     view["rows"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect()
 }
@@ -57,13 +65,24 @@ fn a_long_path_is_told_by_parts() {
 fn each_step_is_noted_and_taken_back() {
     let (place, server, id) = session(4);
     let before = std::fs::read(project(&place).join("long.session.json")).unwrap();
-    let all = view(&server, &id, "");
-    let [first, second, ..] = ids(&all)[..] else { panic!("{all}") };
-    step(&server, &id, &json!({ "kind": "toggle", "id": first, "enabled": false }));
-    step(&server, &id, &json!({ "kind": "edit", "id": second, "text": "Other words." }));
-    let made = step(&server, &id, &json!({ "kind": "branch", "id": second, "text": "A branch." }));
-    step(&server, &id, &json!({ "kind": "append", "role": "user", "text": "And then?" }));
-    let now = view(&server, &id, "");
+    let stored = copied(&server, &id);
+    check_steps(&server, &stored);
+    assert_eq!(std::fs::read(project(&place).join("long.session.json")).unwrap(), before);
+    check_steps(&server, &id);
+    let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap()["nodes"].clone();
+    let after = std::fs::read(project(&place).join("long.session.json")).unwrap();
+    assert_eq!(value(&after), value(&before));
+}
+
+/// Takes steps on four messages, and all of them back.
+fn check_steps(server: &Running, id: &str) {
+    let before = view(server, id, "");
+    let [first, second, ..] = ids(&before)[..] else { panic!("{before}") };
+    step(server, id, &json!({ "kind": "toggle", "id": first, "enabled": false }));
+    step(server, id, &json!({ "kind": "edit", "id": second, "text": "Other words." }));
+    let made = step(server, id, &json!({ "kind": "branch", "id": second, "text": "A branch." }));
+    step(server, id, &json!({ "kind": "append", "role": "user", "text": "And then?" }));
+    let now = view(server, id, "");
     let texts: Vec<&str> =
         now["rows"].as_array().unwrap().iter().map(|row| row["text"].as_str().unwrap()).collect();
     assert_eq!(texts[1..], ["A branch.", "And then?"]);
@@ -84,15 +103,14 @@ fn each_step_is_noted_and_taken_back() {
         .map(|run| json!([run["above"], run["messages"], run["isActive"]]))
         .collect();
     assert_eq!(json!(runs), json!([[null, 1, true], [0, 3, false], [0, 2, true]]));
-    step(&server, &id, &json!({ "kind": "activate", "id": second }));
-    assert_eq!(view(&server, &id, "")["total"], 4);
-    step(&server, &id, &json!({ "kind": "remove", "id": made["id"] }));
+    step(server, id, &json!({ "kind": "activate", "id": second }));
+    assert_eq!(view(server, id, "")["total"], 4);
+    step(server, id, &json!({ "kind": "remove", "id": made["id"] }));
     for _ in 0..6 {
-        step(&server, &id, &json!({ "kind": "undo" }));
+        step(server, id, &json!({ "kind": "undo" }));
     }
-    let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap()["nodes"].clone();
-    let after = std::fs::read(project(&place).join("long.session.json")).unwrap();
-    assert_eq!(value(&after), value(&before));
+    let after = view(server, id, "");
+    assert_eq!((&after["rows"], &after["undo"]), (&before["rows"], &json!([])));
 }
 
 #[test]
@@ -133,7 +151,14 @@ fn a_read_only_run_takes_no_step() {
 #[test]
 fn messages_are_compressed_and_the_summary_says_what_it_kept() {
     let (_place, server, id) = session(30);
-    let all = view(&server, &id, "");
+    let stored = copied(&server, &id);
+    check_summary(&server, &id);
+    check_summary(&server, &stored);
+}
+
+/// Compresses ten of thirty messages, and changes the summary.
+fn check_summary(server: &Running, id: &str) {
+    let all = view(server, id, "");
     let (base, ids) = (all["hash"].clone(), ids(&all));
     let range = json!({ "kind": "between", "from": ids[0], "to": ids[9] });
     let asked = json!({ "base": base, "range": range });
@@ -141,9 +166,9 @@ fn messages_are_compressed_and_the_summary_says_what_it_kept() {
     assert_eq!((plan["isNeeded"] == true, plan["ids"].as_array().unwrap().len()), (true, 10));
     let done = server.ask("POST", &format!("/api/conversations/{id}/compress"), &asked).good();
     let summary = done["id"].as_str().unwrap();
-    let folded = view(&server, &id, "");
+    let folded = view(server, id, "");
     assert_eq!((&folded["total"], &folded["rows"][0]["summary"]["messages"]), (&json!(21), &json!(10)));
-    let open = view(&server, &id, &format!("open={summary}"));
+    let open = view(server, id, &format!("open={summary}"));
     assert_eq!((&open["total"], &open["rows"][0]["hiddenBy"]), (&json!(31), &json!(summary)));
     let told = server.get(&format!("/api/conversations/{id}/summaries/{summary}")).good();
     assert!(!told["kinds"].as_array().unwrap().is_empty(), "{told}");
@@ -152,12 +177,12 @@ fn messages_are_compressed_and_the_summary_says_what_it_kept() {
         let at = |key: &str| usize::try_from(fact["span"][key].as_u64().unwrap()).unwrap();
         assert_eq!(row["text"].as_str().unwrap()[at("start")..at("end")], *fact["text"].as_str().unwrap());
     }
-    step(&server, &id, &json!({ "kind": "toggle", "id": summary, "enabled": false }));
-    assert_eq!(view(&server, &id, "")["total"], 31);
-    step(&server, &id, &json!({ "kind": "regenerate", "id": summary }));
-    step(&server, &id, &json!({ "kind": "edit", "id": summary, "text": "Short." }));
-    step(&server, &id, &json!({ "kind": "remove", "id": summary }));
-    assert_eq!(view(&server, &id, "")["undo"].as_array().unwrap().len(), 5);
+    step(server, id, &json!({ "kind": "toggle", "id": summary, "enabled": false }));
+    assert_eq!(view(server, id, "")["total"], 31);
+    step(server, id, &json!({ "kind": "regenerate", "id": summary }));
+    step(server, id, &json!({ "kind": "edit", "id": summary, "text": "Short." }));
+    step(server, id, &json!({ "kind": "remove", "id": summary }));
+    assert_eq!(view(server, id, "")["undo"].as_array().unwrap().len(), 5);
 }
 
 #[test]
@@ -170,4 +195,40 @@ fn a_turn_is_asked_about_stopped_and_begun_only_where_it_may_be() {
     server.ask("POST", &format!("/api/conversations/{id}/turn/call"), &verdict).refused(404);
     let late = json!({ "base": "other", "turn": { "input": "Hello" } });
     assert_eq!(server.ask("POST", &format!("/api/conversations/{id}/turns"), &late).refused(409), "CTX1009");
+}
+
+#[test]
+fn a_conversation_of_the_store_is_begun_shown_previewed_and_changed_by_others_too() {
+    let (place, server, file) = session(3);
+    let asked = json!({ "name": "x".repeat(201) });
+    server.ask("POST", "/api/conversations", &asked).refused(400);
+    server.ask("POST", "/api/conversations", &json!({ "from": "nobody" })).refused(404);
+    let made = server.ask("POST", "/api/conversations", &json!({})).good();
+    let id = made["id"].as_str().unwrap();
+    step(&server, id, &json!({ "kind": "append", "role": "user", "text": "Is it raining in the garden?" }));
+    let preview = |id: &str| {
+        let asked =
+            json!({ "window": "w", "agent": server.id("agent.yaml"), "conversation": id, "turn": {} });
+        let shown = server.ask("POST", "/api/preview", &asked).good();
+        let body = server.get(&format!("/api/previews/{}/body", shown["id"].as_str().unwrap())).good();
+        body["text"].as_str().unwrap().to_owned()
+    };
+    assert!(preview(id).contains("Is it raining in the garden?"));
+    assert_eq!(preview(&copied(&server, &file)), preview(&file), "a copy is sent as what it is a copy of");
+
+    // Another program takes a step.
+    let base = view(&server, id, "")["hash"].clone();
+    let store = SqliteStore::open(&place.path().join("store/a.db")).unwrap();
+    pollster::block_on(async {
+        let entry = store.list().await.unwrap().into_iter().find(|entry| entry.revision == 1).unwrap();
+        let mut other = Conversation::load(&store, &entry.id).await.unwrap();
+        other.append(&store, Node::new(Role::Assistant, "A little."), None).await.unwrap();
+    });
+    let late = json!({ "base": base, "step": { "kind": "undo" } });
+    assert_eq!(server.ask("POST", &format!("/api/conversations/{id}/steps"), &late).refused(409), "CTX1009");
+    let now = view(&server, id, "");
+    assert_eq!((&now["total"], &now["rows"][1]["text"]), (&json!(2), &json!("A little.")));
+    step(&server, id, &json!({ "kind": "undo" }));
+    assert_eq!(view(&server, id, "")["redo"].as_array().unwrap().len(), 1);
+    server.get(&format!("/api/files/{id}")).refused(404);
 }

@@ -12,7 +12,7 @@ use crate::args::{ChatArguments, ModeName};
 use crate::commands::chat::once::stored;
 use crate::{project, show};
 use ctx_project::Sources;
-use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, now};
+use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, new_id, now};
 use ctx_project::config::Config;
 use ctx_project::error::ProjectError;
 use ctx_project::files;
@@ -128,11 +128,6 @@ async fn newest(store: &SqliteStore) -> Result<String> {
     newest
         .map(|entry| entry.id)
         .ok_or_else(|| ProjectError::Usage(phrase!("there is no conversation yet")).into())
-}
-
-/// A name for a new conversation: the moment at which it begins.
-fn new_id() -> String {
-    jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S-%3f").to_string()
 }
 
 impl From<ModeName> for Mode {

@@ -169,7 +169,7 @@ impl<'a> Work<'a> {
     fn finish(mut self, language: Language, step: &SummaryStep, text: &str, notice: Value) -> Result<Exit> {
         let known = self.summary.file.found.len();
         self.summary.take(step)?;
-        let SummaryFile { file, id, .. } = &self.summary;
+        let SummaryFile { file, id, .. } = &mut self.summary;
         show::findings(language, &self.sources, file.found.get(known..).unwrap_or_default());
         let counter = &self.counting.counter;
         let statistics = MaskStatistics::of(&file.session, counter);

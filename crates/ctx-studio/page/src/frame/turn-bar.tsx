@@ -1,6 +1,6 @@
 // What the preview is made for, and how much room is left.
 import { useState } from "preact/hooks";
-import { filesOf, projectInfo, registry } from "../project";
+import { filesOf, labelOf, projectInfo, registry } from "../project";
 import { inputs, now, setTurn, turn } from "../turn";
 import { t } from "../language";
 import { Button, IconButton } from "../ui/button";
@@ -15,7 +15,7 @@ export function TurnBar() {
   const none = { value: "", label: t().none };
   const options = (...kinds: Parameters<typeof filesOf>) => [
     none,
-    ...filesOf(...kinds).map(({ id, path }) => ({ value: id, label: path })),
+    ...filesOf(...kinds).map((one) => ({ value: one.id, label: labelOf(one) })),
   ];
   const books = filesOf("worldbook");
   const models = registry.value.models;

@@ -9,11 +9,11 @@ import { inputs } from "../turn";
 import { route } from "../route";
 import { lang, t } from "../language";
 
-/** The conversation in the address, else that of the turn, else the first. */
+/** The conversation in the address, else that of the turn, else the first of the folder. */
 export const talkId = computed<string | undefined>(() => {
   const all = filesOf("conversation");
   const wanted = [route.value.file, inputs.value.conversation];
-  return wanted.find((id) => id !== undefined && all.some((one) => one.id === id)) ?? all[0]?.id;
+  return wanted.find((id) => id !== undefined && all.some((one) => one.id === id)) ?? all.find((one) => !one.isStored)?.id;
 });
 export const talk = signal<ConversationView | undefined>(undefined);
 export const tree = signal<TreeView | undefined>(undefined);

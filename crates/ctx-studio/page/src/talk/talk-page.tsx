@@ -1,13 +1,15 @@
 // A conversation: its branches, the active path with summaries as stacks, and what can be done with it.
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { MadeSession, NewConversation } from "../api";
 import { call, CallError } from "../transport";
-import { filesOf, projectInfo } from "../project";
+import { filesOf, labelOf, loadProject, projectInfo } from "../project";
 import { go } from "../route";
 import { t } from "../language";
 import { toast } from "../announce";
 import { Button, IconButton } from "../ui/button";
 import { Select } from "../ui/field";
+import { Menu } from "../ui/menu";
 import { Icon } from "../ui/icon";
 import { Pager } from "../ui/paged";
 import { answer, isAnswering } from "./answer";
@@ -28,7 +30,6 @@ export function TalkPage() {
   const isWritable = view?.fixed === undefined && projectInfo.value?.isReadOnly === false;
   const isFixed = !isWritable || isAnswering.value;
   const texts = t().talk;
-  if (!talkId.value) return <p class="empty">{texts.none}</p>;
   return (
     <section class="talk-page" aria-labelledby="talk-title" aria-busy={isBusy.value}>
       <h1 id="talk-title" class="hidden">
@@ -38,10 +39,23 @@ export function TalkPage() {
         <Select
           label={t().conversation}
           isLabelHidden
-          value={talkId.value}
-          options={filesOf("conversation").map(({ id, path }) => ({ value: id, label: path }))}
+          value={talkId.value ?? ""}
+          options={[
+            ...(talkId.value === undefined ? [{ value: "", label: t().none }] : []),
+            ...filesOf("conversation").map((one) => ({ value: one.id, label: labelOf(one) })),
+          ]}
           onChange={(id) => go("talk", id)}
           testId="talk-file"
+        />
+        <Menu
+          label={texts.begin}
+          icon="plus"
+          isDisabled={projectInfo.value?.isReadOnly !== false}
+          items={() => [
+            { label: texts.beginNew, run: () => void make("conversations", {}) },
+            { label: texts.copyToStore, isDisabled: !view, run: () => void make("conversations", { from: talkId.peek() }) },
+          ]}
+          testId="begin-talk"
         />
         <StepButton kind="undo" isFixed={isFixed} />
         <StepButton kind="redo" isFixed={isFixed} />
@@ -62,13 +76,14 @@ export function TalkPage() {
           <Icon name="info" />
           <span>{view.fixed}</span>
           {view.isList && projectInfo.value?.isReadOnly === false && (
-            <Button onClick={() => void makeSession()} testId="make-session">
+            <Button onClick={() => void make(talkPath("/session"))} testId="make-session">
               {texts.makeSession}
             </Button>
           )}
         </p>
       )}
-      <Tree isFixed={isFixed} />
+      {talkId.value === undefined && <p class="empty">{texts.none}</p>}
+      {view && <Tree isFixed={isFixed} />}
       {view && <Path isFixed={isFixed} />}
       <LiveAnswer />
       {view && isWritable && <Composer />}
@@ -126,9 +141,11 @@ function useEnd(list: RefObject<HTMLOListElement | null>, stamp: string): void {
   }, [stamp]);
 }
 
-async function makeSession(): Promise<void> {
+/** Makes a conversation, and shows it. */
+async function make(path: string, body?: NewConversation): Promise<void> {
   try {
-    const { id } = await call<{ id: string }>("POST", talkPath("/session"));
+    const { id } = await call<MadeSession>("POST", path, { body });
+    await loadProject();
     go("talk", id);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;

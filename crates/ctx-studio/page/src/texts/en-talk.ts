@@ -2,7 +2,11 @@
 const s = (count: number) => (count === 1 ? "" : "s");
 
 export const talk = {
-  none: "This folder has no conversation.",
+  none: "This folder has no conversation. Begin one with +, or choose one of the store.",
+  begin: "New conversation",
+  beginNew: "New conversation in the store",
+  copyToStore: "Copy this one to the store",
+  stored: (name: string) => `${name} (store)`,
   empty: "No messages yet.",
   path: "Messages of the active branch",
   makeSession: "Make a session of it",

@@ -2,7 +2,11 @@
 import type { Texts } from "../language";
 
 export const talk: Texts["talk"] = {
-  none: "此文件夹中没有对话。",
+  none: "此文件夹中没有对话。用 + 新建一个，或从存储中选择一个。",
+  begin: "新建对话",
+  beginNew: "在存储中新建对话",
+  copyToStore: "把此对话复制到存储",
+  stored: (name: string) => `${name}（存储）`,
   empty: "还没有消息。",
   path: "当前分支的消息",
   makeSession: "转为会话",

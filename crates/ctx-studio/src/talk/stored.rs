@@ -1,0 +1,185 @@
+//! Conversations of the store: listed beside the files of the folder, under ids of their own.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use ctx_chat::{Conversation, ConversationEntry, ConversationStore as _, SqliteStore};
+use ctx_project::chat::{new_id, now};
+use ctx_project::error::Result as ProjectResult;
+use ctx_project::session_file::SessionFile;
+use ctx_project::store;
+use ctx_types::{Phrase, Session, phrase};
+
+use crate::access::lock;
+use crate::api::NoticeKind;
+use crate::api_files::{FileKind, ProjectFile};
+use crate::api_talk::{MadeSession, NewConversation};
+use crate::call::{Call, Refusal};
+use crate::folder::id_of;
+use crate::notices::Notices;
+use crate::server::Server;
+
+/// How many conversations are listed: those that were changed last.
+const MAX_LISTED: usize = 1_000;
+
+/// How long the name of a conversation may be, in characters.
+const MAX_NAME: usize = 200;
+
+/// The store, and what it has.
+#[derive(Debug)]
+pub(crate) struct StoredTalks {
+    /// Its file, which need not be there yet.
+    path: Option<PathBuf>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    store: Option<SqliteStore>,
+    /// Why it cannot be opened.
+    failure: Option<Phrase>,
+    listed: Vec<Listed>,
+    is_cut: bool,
+    /// Up to where its journal was read.
+    place: u64,
+}
+
+/// A line of the list.
+#[derive(Debug)]
+struct Listed {
+    id: String,
+    entry: ConversationEntry,
+}
+
+impl StoredTalks {
+    pub(crate) fn new(path: Option<PathBuf>) -> Self {
+        Self { path, state: Mutex::default() }
+    }
+
+    /// Looks at the store again, and tells what has changed.
+    pub(crate) fn look(&self, notices: &Notices) {
+        let mut state = lock(&self.state);
+        let failed = state.look(self.path.as_ref(), notices).err();
+        state.failure = failed.map(|error| error.phrase());
+    }
+
+    /// Returns why the store cannot be read.
+    pub(crate) fn failure(&self) -> Option<Phrase> {
+        lock(&self.state).failure.clone()
+    }
+
+    /// Lists what the store has, the latest changed first, and whether there is more.
+    pub(crate) fn list(&self, is_read_only: bool) -> (Vec<ProjectFile>, bool) {
+        let state = lock(&self.state);
+        let files = state.listed.iter().map(|Listed { id, entry }| ProjectFile {
+            id: id.clone(),
+            path: entry.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| entry.id.clone()),
+            kind: FileKind::Conversation,
+            is_stored: true,
+            bytes: 0,
+            is_dirty: false,
+            is_read_only,
+        });
+        (files.collect(), state.is_cut)
+    }
+
+    /// Returns what the store calls a conversation; none that is not of it.
+    pub(crate) fn name(&self, id: &str) -> Option<String> {
+        let state = lock(&self.state);
+        state.listed.iter().find(|listed| listed.id == id).map(|listed| listed.entry.id.clone())
+    }
+
+    /// Returns how many steps a conversation has.
+    pub(crate) fn revision(&self, name: &str) -> ProjectResult<Option<u64>> {
+        let Some(store) = self.store() else { return Ok(None) };
+        Ok(Some(pollster::block_on(store.revision(name))?))
+    }
+
+    /// Loads a conversation.
+    pub(crate) fn open(&self, name: &str) -> Result<SessionFile, Refusal> {
+        let store = self.store().ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        Ok(SessionFile::stored(&store, name)?)
+    }
+
+    pub(crate) fn store(&self) -> Option<SqliteStore> {
+        lock(&self.state).store.clone()
+    }
+
+    /// Returns the store, which is made if there is none.
+    fn made(&self) -> Result<SqliteStore, Refusal> {
+        let mut state = lock(&self.state);
+        if let Some(store) = &state.store {
+            return Ok(store.clone());
+        }
+        let store = store::open(self.path.as_deref(), &ctx_project::Config::default())?.0;
+        state.store = Some(store.clone());
+        Ok(store)
+    }
+}
+
+impl State {
+    fn look(&mut self, path: Option<&PathBuf>, notices: &Notices) -> ProjectResult<()> {
+        let store = match (&self.store, path) {
+            (Some(store), _) => store.clone(),
+            (None, Some(path)) if path.exists() => {
+                let config = ctx_project::Config::default();
+                let Some((store, _)) = store::open_existing(Some(path), &config)? else { return Ok(()) };
+                self.store.insert(store).clone()
+            }
+            (None, _) => return Ok(()),
+        };
+        let (changed, place) = pollster::block_on(store.changes(self.place))?;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let mut entries = pollster::block_on(store.list())?;
+        self.is_cut = entries.len() > MAX_LISTED;
+        entries.truncate(MAX_LISTED);
+        let before = std::mem::take(&mut self.listed);
+        self.listed = entries.into_iter().map(Listed::of).collect();
+        self.place = place;
+        let before: BTreeMap<&str, u64> =
+            before.iter().map(|listed| (listed.id.as_str(), listed.entry.revision)).collect();
+        for Listed { id, entry } in &self.listed {
+            if before.get(id.as_str()).is_some_and(|revision| *revision != entry.revision) {
+                notices.tell(NoticeKind::File, Some(id), Some(entry.revision), None);
+            }
+        }
+        let is_known = |listed: &Listed| before.contains_key(listed.id.as_str());
+        if self.listed.len() != before.len() || !self.listed.iter().all(is_known) {
+            notices.tell(NoticeKind::Project, None, None, None);
+        }
+        Ok(())
+    }
+}
+
+impl Listed {
+    fn of(entry: ConversationEntry) -> Self {
+        // No path has this character: no file has the id of a conversation.
+        Self { id: id_of(&format!("\0{}", entry.id)), entry }
+    }
+}
+
+/// Begins a conversation in the store: an empty one, or one of the folder as it is.
+pub(crate) fn create(server: &Server, call: &Call) -> Result<MadeSession, Refusal> {
+    server.refuse_read_only()?;
+    let NewConversation { name, from } = call.json()?;
+    if name.as_ref().is_some_and(|name| name.chars().count() > MAX_NAME) {
+        let message = phrase!("a name has at most {limit} characters", limit = MAX_NAME);
+        return Err(Refusal::malformed(message));
+    }
+    let id = new_id();
+    let mut session = match &from {
+        Some(from) => Session::clone(&server.talks.read(server, from)?.file.session),
+        None => Session::new(&*id),
+    };
+    if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
+        session.header.name = Some(name.trim().into());
+    }
+    let store = server.stored.made()?;
+    let imported = pollster::block_on(Conversation::import(&store, &id, session, Some(now())));
+    imported.map_err(ctx_project::ProjectError::from)?;
+    server.look();
+    Ok(MadeSession { id: id_of(&format!("\0{id}")) })
+}
