@@ -4,7 +4,7 @@ import type { Edit, Edited, FileChange, FileFindings, FileView, Finding } from "
 import { apply, isUntouched, overlaps, reachSame } from "./pointer";
 import { access, call, CallError, isConnected, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
-import { toast } from "./announce";
+import { closeToast, toast } from "./announce";
 import { lang, t } from "./language";
 
 /** A whole text waits for the keystrokes of one moment. Edits of values do not: while one is on its way, those behind
@@ -68,6 +68,8 @@ export class OpenFile {
   /** What the server took lately. It knows edits by their ids, so that none counts twice. */
   #taken: Batch[] = [];
   #sending: Promise<void> | undefined;
+  /** The notice of the last failure, over once a save goes through. */
+  #failure = 0;
   /** Undo, redo and fix one after the other: each counts from what the one before has left. */
   #steps: Promise<void> = Promise.resolve();
 
@@ -162,6 +164,7 @@ export class OpenFile {
       const body = isOverwriting ? { overwrite: true } : {};
       this.#take(await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash }));
       this.conflict.value = undefined;
+      closeToast(this.#failure);
       return true;
     } catch (error) {
       this.#fail(error, "save", [], view);
@@ -378,7 +381,8 @@ export class OpenFile {
     } else {
       // The server will never take it, so it does not stay in the way of the next ones.
       if (mine.length > 0) this.#put(mine.slice(1));
-      toast(error.message || t().failed, "error", error.failure.help);
+      closeToast(this.#failure);
+      this.#failure = toast(error.message || t().failed, "error", error.failure.help);
       void this.load();
     }
   }
