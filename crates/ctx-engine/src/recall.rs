@@ -3,6 +3,9 @@
 use ctx_tokens::Counter;
 use ctx_types::{EncodingId, Text, TextMemory, TokenCounter};
 
+/// From how many bytes on a text is counted by its lines.
+const LONG: usize = 1_024;
+
 /// Counts as the counter of a turn does, and remembers beyond it what it counted of strings.
 ///
 /// Texts remember their counts themselves. Names and the definitions of tools are strings that are written
@@ -26,7 +29,14 @@ impl TokenCounter for Recall<'_> {
     }
 
     fn count_text(&self, text: &Text) -> u32 {
-        self.counter.count_text(text)
+        if text.len() < LONG {
+            return self.counter.count_text(text);
+        }
+        // What is written anew each turn, such as what is recalled, has most of its lines again.
+        let (counter, encoding) = (self.counter, self.counter.encoding());
+        text.tokens_with(encoding, |text| {
+            self.memory.count_parts(encoding, counter.parts(text), |part| counter.count(part))
+        })
     }
 }
 
@@ -40,7 +50,9 @@ mod tests {
         let counter = Counter::estimate();
         for _turn in 0..2 {
             let recall = Recall { counter, memory: &memory };
-            for text in ["", "search_notes", "名字"] {
+            let long = "a line of the note, with a name: Ada\n".repeat(80);
+            for text in ["", "search_notes", "名字", &long] {
+                assert_eq!(recall.count_text(&text.into()), counter.count(text));
                 assert_eq!(recall.count(text), counter.count(text));
                 assert_eq!(recall.count_till_limit(text, 3), counter.count_till_limit(text, 3));
             }

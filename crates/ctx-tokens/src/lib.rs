@@ -40,6 +40,7 @@ mod fit;
 mod image;
 mod media;
 mod model;
+mod parts;
 mod row;
 mod shares;
 mod table;

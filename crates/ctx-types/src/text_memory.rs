@@ -1,10 +1,10 @@
 //! Texts that are written anew each turn, shared with those of earlier turns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use crate::text::Text;
+use crate::text::{EncodingId, Text};
 
 /// Remembers texts that were written, so that an equal one of a later turn keeps the token counts of the first.
 ///
@@ -28,6 +28,16 @@ struct Remembered {
     /// Only looked up, never listed, so that its order shows nowhere.
     texts: HashSet<Text>,
     bytes: usize,
+    parts: Parts,
+}
+
+/// Parts of texts, such as lines, and how many tokens they have in one encoding.
+#[derive(Default)]
+struct Parts {
+    encoding: Option<EncodingId>,
+    /// Only looked up, as the texts are.
+    counts: HashMap<Box<str>, u32>,
+    bytes: usize,
 }
 
 impl TextMemory {
@@ -46,11 +56,57 @@ impl TextMemory {
             return known.clone();
         }
         if remembered.texts.len() >= Self::MAX_TEXTS || remembered.bytes + text.len() > Self::MAX_BYTES {
-            *remembered = Remembered::default();
+            (remembered.texts, remembered.bytes) = (HashSet::new(), 0);
         }
         remembered.bytes += text.len();
         remembered.texts.insert(text.clone());
         text
+    }
+
+    /// Returns the tokens of parts together, counting those that were not counted in this encoding before. O(bytes).
+    ///
+    /// As many bytes of parts are remembered as of texts, of one encoding at a time.
+    pub fn count_parts<'a>(
+        &self,
+        encoding: EncodingId,
+        parts: impl Iterator<Item = &'a str>,
+        count: impl Fn(&str) -> u32,
+    ) -> u32 {
+        let mut new = Vec::new();
+        let known = {
+            let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_known = remembered.parts.encoding == Some(encoding);
+            let mut known = 0_u32;
+            for part in parts {
+                match remembered.parts.counts.get(part).filter(|_| is_known) {
+                    Some(tokens) => known = known.saturating_add(*tokens),
+                    None => new.push((part, 0)),
+                }
+            }
+            known
+        };
+        // Others need not wait for what is counted.
+        for (part, tokens) in &mut new {
+            *tokens = count(part);
+        }
+        if !new.is_empty() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).parts.keep(encoding, &new);
+        }
+        new.iter().fold(known, |sum, (_, tokens)| sum.saturating_add(*tokens))
+    }
+}
+
+impl Parts {
+    fn keep(&mut self, encoding: EncodingId, new: &[(&str, u32)]) {
+        let bytes: usize = new.iter().map(|(part, _)| part.len() + size_of::<(Box<str>, u32)>()).sum();
+        if self.encoding != Some(encoding) || self.bytes + bytes > TextMemory::MAX_BYTES {
+            *self = Self { encoding: Some(encoding), ..Self::default() };
+        }
+        if bytes > TextMemory::MAX_BYTES {
+            return;
+        }
+        self.bytes += bytes;
+        self.counts.extend(new.iter().map(|(part, tokens)| ((*part).into(), *tokens)));
     }
 }
 
@@ -63,6 +119,28 @@ impl fmt::Debug for TextMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_counted_once_in_each_encoding_until_the_memory_is_full() {
+        let memory = TextMemory::default();
+        let (long, counted) = ("x".repeat(TextMemory::MAX_BYTES), std::cell::Cell::new(0));
+        let check = |encoding: u32, parts: &[&str], expected: (u32, u32)| {
+            counted.set(0);
+            let count = |part: &str| {
+                counted.set(counted.get() + 1);
+                u32::try_from(part.len()).unwrap()
+            };
+            let sum = memory.count_parts(EncodingId(encoding), parts.iter().copied(), count);
+            assert_eq!((sum, counted.get()), expected, "{encoding} {}", parts.len());
+        };
+        check(1, &["one\n", "three"], (9, 2));
+        check(1, &["three", "one\n", "four"], (13, 1));
+        check(2, &["three"], (5, 1));
+        check(1, &["three"], (5, 1));
+        check(1, &[&long], (4_194_304, 1));
+        check(1, &["three"], (5, 1));
+        check(1, &[], (0, 0));
+    }
 
     #[test]
     fn a_full_memory_begins_anew() {

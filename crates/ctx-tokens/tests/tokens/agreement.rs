@@ -11,6 +11,10 @@ fn check(text: &str) {
         let tiktoken = Counter::tiktoken(encoding).unwrap().count(text);
         let bpe = Counter::bpe(encoding).unwrap().count(text);
         assert_eq!(tiktoken, bpe, "{encoding}: {text:?}");
+        let counter = Counter::bpe(encoding).unwrap();
+        let parts: u32 = counter.parts(text).map(|part| counter.count(part)).sum();
+        assert_eq!(parts, bpe, "{encoding}, in parts: {text:?}");
+        assert_eq!(counter.parts(text).collect::<String>(), text);
     }
 }
 

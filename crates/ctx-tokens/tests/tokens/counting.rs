@@ -131,6 +131,17 @@ fn a_counter_says_whether_it_is_exact() {
 }
 
 #[test]
+fn a_text_is_cut_at_the_beginnings_of_lines_where_the_tokens_add_up() {
+    let text = "a!\n/b\n\n  c\nd\r\n\u{3000}e\n";
+    for counter in counters() {
+        let parts: Vec<&str> = counter.parts(text).collect();
+        let is_cut = counter.engine_name() == "bpe";
+        let expected = if is_cut { ["a!\n/b\n\n  c\n", "d\r\n\u{3000}e\n"].as_slice() } else { &[text] };
+        assert_eq!(parts, expected, "{counter}");
+    }
+}
+
+#[test]
 fn warming_is_only_a_matter_of_time() {
     for counter in counters() {
         counter.warm();
