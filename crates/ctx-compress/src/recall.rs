@@ -38,6 +38,7 @@
 mod asked;
 mod fusion;
 mod index;
+mod line_memory;
 mod lines;
 mod postings;
 mod reasons;

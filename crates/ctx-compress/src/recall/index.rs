@@ -1,8 +1,11 @@
 //! The index: which records of a conversation have which words.
 
+use std::sync::Mutex;
+
 use ctx_types::{Diagnostic, Message, NoteLineKind, Phrase, Place, Role, count_of, phrase};
 
 use crate::codes;
+use crate::recall::line_memory::LineMemory;
 use crate::recall::postings::{self, Postings, make_room};
 use crate::recall::records::{MOST_RECORDS, Record, each_record};
 use crate::recall::terms::each_term;
@@ -31,6 +34,8 @@ pub struct RecallIndex {
     speakers: [SpeakerVote; 2],
     /// The hashes of the words of one record, kept for its room alone.
     hashes: Vec<u64>,
+    /// Lines that were written of it.
+    pub(super) lines: Mutex<LineMemory>,
 }
 
 /// Adds messages, the next one first, and leaves no more memory taken than needed if they are many.

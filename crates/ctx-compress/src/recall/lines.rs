@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use ctx_types::{Fingerprint, Message, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust};
 
 use crate::recall::index::RecallIndex;
+use crate::recall::line_memory::{LineForm, LineMemory};
 use crate::recall::records::{Record, each_record};
 use crate::recall::search::{Hit, SearchResult};
 use crate::request::{Meter, quarters, without_name, write_detail, write_prefix, write_whole};
@@ -102,7 +103,7 @@ pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
 /// A line with where it came from.
 #[derive(Debug)]
 struct Line {
-    text: String,
+    text: Arc<str>,
     source: Source,
     /// Expected, in quarters of a token.
     cost: u64,
@@ -122,6 +123,7 @@ struct Chosen {
 struct Lines<'a> {
     request: &'a RecallRequest<'a>,
     costs: Costs<'a>,
+    memory: MutexGuard<'a, LineMemory>,
     /// The records that were found of messages that nobody asked for yet.
     found: BTreeMap<usize, BTreeSet<usize>>,
     /// By message and record.
@@ -134,7 +136,11 @@ impl<'a> Lines<'a> {
         for hit in &request.found.hits {
             found.entry(hit.message).or_default().insert(hit.record);
         }
-        Self { request, costs: Costs::new(request.meter), found, made: BTreeMap::new() }
+        let index = request.index;
+        let mut memory = index.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let speakers = [1, 2].map(|number| index.speaker(number).map(str::to_owned));
+        memory.begin(LineForm { others: request.others, speakers });
+        Self { request, costs: Costs::new(request.meter), memory, found, made: BTreeMap::new() }
     }
 
     /// Chooses the best lines for a room, of messages that are not held beside so many tokens.
@@ -191,16 +197,27 @@ impl<'a> Lines<'a> {
 
     fn make(&mut self, at: usize, records: &BTreeSet<usize>) {
         let Some(message) = (self.request.message)(at) else { return };
+        if !records.iter().all(|record| self.memory.get(at, *record).is_some()) {
+            self.write(at, records, &message);
+        }
+        for record in records {
+            let Some(text) = self.memory.get(at, *record) else { continue };
+            let cost = self.costs.of(&text);
+            self.made.insert((at, *record), Line { text, source: message.source.clone(), cost });
+        }
+    }
+
+    /// Writes records of a message as lines.
+    fn write(&mut self, at: usize, records: &BTreeSet<usize>, message: &Message) {
+        let mut lines = Vec::with_capacity(records.len());
         let mut number = 0;
-        each_record(&message, |record| {
+        each_record(message, |record| {
             if records.contains(&number) {
-                let text = text(&record, at, self.request);
-                let cost = self.costs.of(&text);
-                let line = Line { text, source: message.source.clone(), cost };
-                self.made.insert((at, number), line);
+                lines.push((number, text(&record, at, self.request).into()));
             }
             number += 1;
         });
+        self.memory.keep(at, lines);
     }
 
     /// Writes lines that are made, in the order of the conversation.

@@ -33,17 +33,26 @@ fn grown(messages: &[Message]) -> RecallIndex {
 
 /// Recalls what is asked about from messages of which the last `held` are in the request.
 fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option<Recalled> {
-    let (index, query) = (indexed(messages), [(question, 100)]);
-    recall(&RecallRequest {
-        found: &index.search(&query),
-        index: &index,
-        message: &|at| messages.get(at).cloned(),
-        is_held: &|at, _| at + held >= messages.len(),
-        others: 0,
-        room,
-        role: Role::System,
-        meter: &Meter::estimate(),
-    })
+    let asked_of = |index: &RecallIndex, others: usize, room: u64| {
+        recall(&RecallRequest {
+            found: &index.search(&[(question, 100)]),
+            index,
+            message: &|at| messages.get(at).cloned(),
+            is_held: &|at, _| at + held >= messages.len(),
+            others,
+            room,
+            role: Role::System,
+            meter: &Meter::estimate(),
+        })
+    };
+    let recalled = asked_of(&indexed(messages), 0, room);
+    // What was asked before changes nothing.
+    let index = indexed(messages);
+    for (others, room) in [(0, room / 2), (1, room), (0, room)] {
+        asked_of(&index, others, room);
+    }
+    assert_eq!(asked_of(&index, 0, room), recalled);
+    recalled
 }
 
 /// Checks which line is found first; `-` for nothing.
