@@ -188,6 +188,11 @@ impl ChatSetup {
         chat
     }
 
+    /// Returns what writes summaries when somebody asks for one.
+    pub fn summarizer(&self) -> ModelSummarizer {
+        self.summarizer.clone()
+    }
+
     /// Returns where the model is reached.
     pub fn endpoint(&self) -> &Endpoint {
         self.client.endpoint()

@@ -207,7 +207,7 @@ pub(crate) struct CompressRequest {
 }
 
 /// Which messages a summary is to stand for.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub(crate) enum CompressRange {
     /// All that the settings do not protect.

@@ -17,7 +17,7 @@ use crate::api_talk::{
     CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView, MadeSession,
     MakeSession, StepTaken, SummaryView, TakeStep, TreeView,
 };
-use crate::api_turn::{BeginTurn, CallVerdict, StopTurn, TurnBegun, TurnView};
+use crate::api_turn::{BeginSummary, BeginTurn, CallVerdict, StopTurn, TurnBegun, TurnView};
 use crate::call::{Call, Refusal, Reply};
 use crate::handlers::{about, context, edit, imports, talk};
 use crate::page;
@@ -127,6 +127,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         answer: Answer::Begin(talk::begin_turn),
         ..post("/api/conversations/{f}/turns", talk::view).takes::<BeginTurn>().answers::<TurnBegun>()
+    },
+    Route {
+        answer: Answer::Begin(talk::begin_summary),
+        ..post("/api/conversations/{f}/summaries", talk::view).takes::<BeginSummary>().answers::<TurnBegun>()
     },
     get("/api/conversations/{f}/turn", talk::turn).answers::<TurnView>(),
     post("/api/conversations/{f}/turn/stop", talk::stop_turn).takes::<StopTurn>().answers::<TurnView>(),

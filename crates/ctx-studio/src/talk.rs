@@ -6,6 +6,7 @@ mod steps;
 mod summary;
 mod tree;
 mod turns;
+mod writing;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub(crate) use steps::{make_session, take};
 pub(crate) use summary::summary;
 pub(crate) use tree::tree;
 pub(crate) use turns::{Turns, begin, verdict};
+pub(crate) use writing::begin_summary;
 
 use crate::access::lock;
 use crate::api_files::FileKind;

@@ -19,6 +19,13 @@ export interface AnchorInfo {
 /** Whether a place has a text. */
 export type AnchorKind = "template" | "placeholder";
 
+/** POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer. */
+export interface BeginSummary {
+  /** What the model is chosen by; the turn itself is not carried out. */
+  with: BeginTurn;
+  summary: SummaryOf;
+}
+
 /** POST `conversations/{f}/turns`. */
 export interface BeginTurn {
   /** The hash that the page saw. */
@@ -908,6 +915,9 @@ export interface SummaryFigures {
   atMillis?: number;
 }
 
+/** Which summary a model is to write. */
+export type SummaryOf = { kind: "range"; range: CompressRange; } | { kind: "again"; id: string; };
+
 /** GET `conversations/{f}/summaries/{n}`. */
 export interface SummaryView {
   /** Its figures in a sentence. */
@@ -922,6 +932,17 @@ export interface SummaryView {
   lost: FactView[];
   /** What it says and the messages do not, at most 500. */
   invented: FactView[];
+}
+
+/** A summary that a model writes, or has written. */
+export interface SummaryWork {
+  of: SummaryOf;
+  /** Which request the model answers, from 1. */
+  request: number;
+  /** How many there are, as far as that is known. */
+  requests: number;
+  /** The step that it became. */
+  taken?: StepTaken;
 }
 
 /** POST `conversations/{f}/steps`. */
@@ -961,7 +982,7 @@ export interface TreeView {
   isCut: boolean;
 }
 
-/** The answer to it. */
+/** The answer to it, and to a turn. */
 export interface TurnBegun {
   /** The number of the turn. */
   turn?: number;
@@ -998,6 +1019,8 @@ export interface TurnView {
   call?: PendingCall;
   /** Why it went no further. */
   failure?: string;
+  /** Where it is no answer but a summary. */
+  summary?: SummaryWork;
 }
 
 /** Tokens of one kind. */

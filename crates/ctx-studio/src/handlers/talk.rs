@@ -49,6 +49,11 @@ pub(crate) fn begin_turn(server: &Arc<Server>, call: &Call) -> Result<Reply, Ref
     Reply::json(&talk::begin(server, call)?)
 }
 
+/// Has a model write a summary.
+pub(crate) fn begin_summary(server: &Arc<Server>, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::begin_summary(server, call)?)
+}
+
 pub(crate) fn turn(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     Reply::json(&server.turns.view(call.part("f"), call.number("turn")?, call.number("from")?))
 }

@@ -21,7 +21,7 @@ use tokio::time::{sleep, timeout};
 use super::{open, path};
 use crate::access::lock;
 use crate::api::NoticeKind;
-use crate::api_turn::{BeginTurn, CallVerdict, PendingCall, TurnBegun, TurnView};
+use crate::api_turn::{BeginTurn, CallVerdict, PendingCall, SummaryOf, SummaryWork, TurnBegun, TurnView};
 use crate::call::{Call, Refusal};
 use crate::codes;
 use crate::preview::{full, options};
@@ -45,11 +45,11 @@ pub(crate) struct Turns(Mutex<BTreeMap<String, Arc<Running>>>);
 
 /// A turn that runs, or the last one.
 #[derive(Debug)]
-struct Running {
-    id: String,
+pub(super) struct Running {
+    pub(super) id: String,
     number: usize,
-    language: Language,
-    cancel: Cancel,
+    pub(super) language: Language,
+    pub(super) cancel: Cancel,
     state: Mutex<State>,
 }
 
@@ -60,6 +60,8 @@ struct State {
     notes: Vec<String>,
     call: Option<(PendingCall, oneshot::Sender<Verdict>)>,
     failure: Option<String>,
+    /// Where it is no answer but a summary.
+    summary: Option<SummaryWork>,
     /// Whether windows were not told of the newest words yet.
     is_untold: bool,
 }
@@ -67,16 +69,22 @@ struct State {
 impl Turns {
     /// Refuses a step while a model answers.
     pub(crate) fn refuse_running(&self, id: &str) -> Result<(), Refusal> {
-        match lock(&self.0).get(id).is_some_and(|turn| turn.is_running()) {
-            true => {
-                let message = phrase!("an answer is being written in this conversation; stop it first");
-                Err(Refusal::new(409, codes::BUSY, message))
-            }
-            false => Ok(()),
-        }
+        let running = lock(&self.0).get(id).filter(|turn| turn.is_running()).cloned();
+        let Some(running) = running else { return Ok(()) };
+        let message = match lock(&running.state).summary.is_some() {
+            true => phrase!("a summary is being written in this conversation; cancel it first"),
+            false => phrase!("an answer is being written in this conversation; stop it first"),
+        };
+        Err(Refusal::new(409, codes::BUSY, message))
     }
 
-    fn begin(&self, id: &str, language: Language) -> Result<Arc<Running>, Refusal> {
+    /// Notes that a model begins to write an answer, or a summary.
+    pub(super) fn begin(
+        &self,
+        id: &str,
+        language: Language,
+        summary: Option<SummaryOf>,
+    ) -> Result<Arc<Running>, Refusal> {
         let mut turns = lock(&self.0);
         if turns.values().filter(|turn| turn.is_running()).count() >= MAX_RUNNING {
             let message = phrase!("too many answers are being written; wait for one, or stop it");
@@ -89,6 +97,7 @@ impl Turns {
             notes: Vec::new(),
             call: None,
             failure: None,
+            summary: summary.map(|of| SummaryWork { of, request: 1, requests: 1, taken: None }),
             is_untold: false,
         };
         let (id, cancel, state) = (id.to_owned(), Cancel::default(), Mutex::new(state));
@@ -112,6 +121,7 @@ impl Turns {
             notes: state.notes.clone(),
             call: state.call.as_ref().map(|(call, _)| call.clone()),
             failure: state.failure.clone(),
+            summary: state.summary.clone(),
         }
     }
 
@@ -139,12 +149,22 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
         return would_send(&setup, &file, &text);
     }
     let path = path(server, id)?;
-    let turn = server.turns.begin(id, call.language)?;
+    let turn = server.turns.begin(id, call.language, None)?;
     drop(writing);
+    go_on(server, &turn, move |server, running| {
+        store::wait(run(server, running, &setup, (&path, &text))).unwrap_or_else(|error| Err(error.phrase()))
+    })
+}
+
+/// Carries work out on a thread of its own, whose failure windows are told.
+pub(super) fn go_on(
+    server: &Arc<Server>,
+    turn: &Arc<Running>,
+    work: impl FnOnce(&Arc<Server>, &Arc<Running>) -> Result<(), Phrase> + Send + 'static,
+) -> Result<TurnBegun, Refusal> {
     let (served, running) = (server.clone(), turn.clone());
     let run = move || {
-        let failed = store::wait(run(&served, &running, &setup, (&path, &text)));
-        let failed = failed.unwrap_or_else(|error| Err(error.phrase())).err();
+        let failed = work(&served, &running).err();
         running.end(&served, failed);
     };
     std::thread::Builder::new().name("turn".to_owned()).spawn(run).map_err(|error| {
@@ -153,11 +173,12 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
         turn.end(server, Some(why.clone()));
         Refusal::unusable(why)
     })?;
+    server.notices.tell_passing(NoticeKind::Turn, &turn.id);
     Ok(TurnBegun { turn: Some(turn.number), body: None })
 }
 
 /// Reads what the turn is carried out with: the files as they are edited, as a preview does.
-fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Refusal> {
+pub(super) fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Refusal> {
     let mut sources = server.sources();
     let mut config = server.config(&mut sources)?;
     let mut turn = options(&asked.turn)?;
@@ -274,6 +295,17 @@ impl Running {
             server.desk.look();
         }
         server.notices.tell_passing(NoticeKind::Turn, &self.id);
+    }
+
+    /// Notes something about a summary, and tells windows.
+    pub(super) fn note_summary(&self, server: &Server, change: impl FnOnce(&mut SummaryWork)) {
+        lock(&self.state).summary.as_mut().map(change);
+        server.notices.tell_passing(NoticeKind::Turn, &self.id);
+    }
+
+    /// Notes what happened, for people.
+    pub(super) fn say(&self, phrase: &Phrase) {
+        lock(&self.state).notes.push(self.language.say(phrase));
     }
 
     fn end(&self, server: &Server, failed: Option<Phrase>) {

@@ -18,7 +18,19 @@ export const talk = {
   },
   fromMessage: "From message",
   toMessage: "To message",
-  writer: "The summary is made of the messages' own sentences. Nothing is deleted: the messages stay behind it.",
+  whoWrites: "Written from",
+  writers: { sentences: "the messages' own sentences", model: "the messages by the model" },
+  writerHints: {
+    sentences: "No request is sent. Nothing is deleted: the messages stay behind the summary.",
+    model:
+      "Sends the messages to the model, in parts if they are long; summaryModel in the settings names another one. Nothing is deleted: the messages stay behind the summary.",
+  },
+  writeIt: "Write it",
+  summarizing: (request: number, of: number) =>
+    of > 1 ? `The model writes a summary: request ${request} of ${of}` : "The model writes a summary…",
+  seconds: (count: number) => `${count} s`,
+  noSummary: "No summary was written:",
+  useSentences: "Use the messages' sentences",
   hides: (messages: number, summaries: number, tokens: string) =>
     `Hides ${messages} message${s(messages)}${summaries > 0 ? ` and ${summaries} summar${summaries === 1 ? "y" : "ies"}` : ""}, ${tokens} tokens`,
   branches: (count: number) => `${count} branches`,

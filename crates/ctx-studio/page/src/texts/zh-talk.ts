@@ -18,7 +18,18 @@ export const talk: Texts["talk"] = {
   },
   fromMessage: "从第几条",
   toMessage: "到第几条",
-  writer: "摘要取自消息本身的句子。不会删除任何内容：消息仍保留在摘要之后。",
+  whoWrites: "生成方式",
+  writers: { sentences: "摘取消息本身的句子", model: "由模型撰写" },
+  writerHints: {
+    sentences: "不发送任何请求。不会删除任何内容：消息仍保留在摘要之后。",
+    model:
+      "将消息发送给模型，过长时分段发送；设置中的 summaryModel 可指定其他模型。不会删除任何内容：消息仍保留在摘要之后。",
+  },
+  writeIt: "生成",
+  summarizing: (request, of) => (of > 1 ? `模型正在撰写摘要：第 ${request} 个请求，共 ${of} 个` : "模型正在撰写摘要……"),
+  seconds: (count) => `${count} 秒`,
+  noSummary: "未能生成摘要：",
+  useSentences: "改用消息中的句子",
   hides: (messages, summaries, tokens) =>
     `隐藏 ${messages} 条消息${summaries > 0 ? `和 ${summaries} 份摘要` : ""}，共 ${tokens} 个 token`,
   branches: (count) => `${count} 个分支`,
