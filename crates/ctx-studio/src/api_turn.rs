@@ -21,9 +21,28 @@ pub(crate) struct BeginTurn {
     /// What the user says is its `input`; without it what is pending is answered.
     #[serde(default)]
     pub(crate) turn: TurnSettings,
+    /// Files that the user sends with it.
+    #[serde(default)]
+    pub(crate) attachments: Vec<AttachedFile>,
     /// Sends nothing, and tells what would be sent.
     #[serde(default)]
     pub(crate) dry_run: bool,
+}
+
+/// A file that can be sent with a message: the answer to POST `conversations/{f}/attachments?name=`, which keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct AttachedFile {
+    /// As the user knows it.
+    pub(crate) name: String,
+    /// Where it is, as messages say it.
+    pub(crate) path: String,
+    pub(crate) bytes: usize,
+}
+
+/// POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct DiscardAttached {
+    pub(crate) path: String,
 }
 
 /// POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer.

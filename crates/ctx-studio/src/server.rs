@@ -24,7 +24,7 @@ use crate::notices::Notices;
 use crate::page;
 use crate::preview::{Conversations, Previews};
 use crate::studio::{Studio, StudioError};
-use crate::talk::{Talks, Turns};
+use crate::talk::{Attached, Talks, Turns};
 
 /// How many requests are answered at once; others wait.
 const MAX_REQUESTS: usize = 16;
@@ -47,6 +47,7 @@ pub(crate) struct Server {
     pub(crate) conversations: Conversations,
     pub(crate) talks: Talks,
     pub(crate) turns: Turns,
+    pub(crate) attached: Attached,
     /// The texts of earlier previews, whose tokens are known.
     pub(crate) texts: Arc<TextMemory>,
     pub(crate) imports: Imports,
@@ -98,6 +99,7 @@ impl Server {
             conversations: Conversations::default(),
             talks: Talks::default(),
             turns: Turns::default(),
+            attached: Attached::default(),
             texts: Arc::default(),
             imports: Imports::default(),
             journal,

@@ -1,5 +1,6 @@
 //! Conversations in files: read once while they stay the same, changed step by step, each written at once.
 
+mod attached;
 mod compressing;
 mod path;
 mod steps;
@@ -16,6 +17,7 @@ use ctx_project::Sources;
 use ctx_project::session_file::{SessionFile, Target};
 use ctx_types::phrase;
 
+pub(crate) use attached::{Attached, attach, discard};
 pub(crate) use compressing::{compress, plan, settings};
 pub(crate) use path::{Asked, view};
 pub(crate) use steps::{make_session, take};

@@ -19,6 +19,15 @@ export interface AnchorInfo {
 /** Whether a place has a text. */
 export type AnchorKind = "template" | "placeholder";
 
+/** A file that can be sent with a message: the answer to POST `conversations/{f}/attachments?name=`, which keeps it. */
+export interface AttachedFile {
+  /** As the user knows it. */
+  name: string;
+  /** Where it is, as messages say it. */
+  path: string;
+  bytes: number;
+}
+
 /** POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer. */
 export interface BeginSummary {
   /** What the model is chosen by; the turn itself is not carried out. */
@@ -35,6 +44,8 @@ export interface BeginTurn {
   worldbooks?: string[];
   /** What the user says is its `input`; without it what is pending is answered. */
   turn?: TurnSettings;
+  /** Files that the user sends with it. */
+  attachments?: AttachedFile[];
   /** Sends nothing, and tells what would be sent. */
   dryRun?: boolean;
 }
@@ -246,6 +257,11 @@ export interface DifferenceView {
   at?: number;
   owners: [string | null, string | null];
   excerpts?: [string, string];
+}
+
+/** POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet. */
+export interface DiscardAttached {
+  path: string;
 }
 
 /** One change at a JSON pointer. */
@@ -551,6 +567,8 @@ export interface MessageView {
   tokens: number;
   /** The calls that it makes, each as the name of the tool and its arguments. */
   calls?: string[];
+  /** The names of the files that are sent with it. */
+  attachments?: string[];
   state: MessageState;
   /** The summary that hides it. */
   hiddenBy?: string;

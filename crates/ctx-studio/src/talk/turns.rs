@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
-    Approval, ChatLog, Conversation, Delta, TurnEvent, TurnOutcome, Verdict, preview_turn, run_turn,
+    Approval, ChatLog, Conversation, Delta, TurnEvent, TurnOutcome, TurnRequest, Verdict, preview_turn,
+    run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
@@ -14,11 +15,11 @@ use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, now};
 use ctx_project::session_file::SessionFile;
 use ctx_project::session_store::SessionStore;
 use ctx_project::{EndpointOptions, store};
-use ctx_types::{Phrase, ToolCall, phrase};
+use ctx_types::{Phrase, StoredAttachment, ToolCall, phrase};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use super::{open, path};
+use super::{attached, open, path};
 use crate::access::lock;
 use crate::api::NoticeKind;
 use crate::api_turn::{BeginTurn, CallVerdict, PendingCall, SummaryOf, SummaryWork, TurnBegun, TurnView};
@@ -143,16 +144,19 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
     let id = call.part("f");
     let writing = server.talks.begin();
     let file = open(server, id, &asked.base)?;
-    let setup = setup(server, &asked)?;
-    let text = asked.turn.input.unwrap_or_default();
+    let mut setup = setup(server, &asked)?;
+    setup.look_in(attached::folder(server, id)?);
+    let attachments = attached::stored(server, id, &asked.attachments)?;
+    let said = Said { text: asked.turn.input.unwrap_or_default(), attachments };
     if asked.dry_run {
-        return would_send(&setup, &file, &text);
+        return would_send(&setup, &file, said);
     }
+    attached::sent(server, id, &asked.attachments)?;
     let path = path(server, id)?;
     let turn = server.turns.begin(id, call.language, None)?;
     drop(writing);
     go_on(server, &turn, move |server, running| {
-        store::wait(run(server, running, &setup, (&path, &text))).unwrap_or_else(|error| Err(error.phrase()))
+        store::wait(run(server, running, &setup, (&path, said))).unwrap_or_else(|error| Err(error.phrase()))
     })
 }
 
@@ -211,9 +215,15 @@ pub(super) fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Ref
     Ok(ChatSetup::read_on(server.engine.clone(), options, config, &mut sources)?.0)
 }
 
-fn would_send(setup: &ChatSetup, file: &SessionFile, text: &str) -> Result<TurnBegun, Refusal> {
+/// What the user says, and the files that come with it.
+struct Said {
+    text: String,
+    attachments: Vec<StoredAttachment>,
+}
+
+fn would_send(setup: &ChatSetup, file: &SessionFile, said: Said) -> Result<TurnBegun, Refusal> {
     let work = async {
-        let request = setup.typed(text, None).0;
+        let request = TurnRequest { attachments: said.attachments, ..setup.typed(&said.text, None).0 };
         preview_turn(&setup.for_turns(None), Some(&file.session), None, request).await
     };
     let preview = store::wait(work)?.map_err(|failure| Refusal::unusable(failure.phrase()))?;
@@ -225,12 +235,13 @@ async fn run(
     server: &Server,
     turn: &Arc<Running>,
     setup: &ChatSetup,
-    (path, text): (&std::path::Path, &str),
+    (path, said): (&std::path::Path, Said),
 ) -> Result<(), Phrase> {
     let store = SessionStore::open(path, &turn.id).map_err(|error| error.phrase())?;
     let opened = Conversation::open(&store, &turn.id, Some(now())).await;
     let (mut conversation, _) = opened.map_err(|error| error.phrase())?;
-    let (request, found) = setup.typed(text, Some(&conversation));
+    let (request, found) = setup.typed(&said.text, Some(&conversation));
+    let request = TurnRequest { attachments: said.attachments, ..request };
     for found in found {
         turn.note(server, TurnEvent::Found(found));
     }

@@ -1,6 +1,6 @@
 // The answer or summary that a model is writing in the conversation on the page, in whichever window it was asked for.
 import { computed, effect, signal } from "@preact/signals";
-import type { BeginSummary, BeginTurn, SummaryOf, TurnBegun, TurnView } from "../api";
+import type { AttachedFile, BeginSummary, BeginTurn, SummaryOf, TurnBegun, TurnView } from "../api";
 import { call, CallError } from "../transport";
 import { agentId } from "../project";
 import { outside, turnTold } from "../notices";
@@ -72,20 +72,21 @@ function take(told: TurnView): void {
   if (taken && !told.isRunning) notify(taken);
 }
 
-function body(text: string, dryRun: boolean): BeginTurn {
+function body(text: string, dryRun: boolean, attachments: readonly AttachedFile[] = []): BeginTurn {
   const { conversation: _, modelSettings: __, ...files } = inputs.peek();
   return {
     base: talk.peek()?.hash ?? "",
     agent: agentId.peek(),
     ...files,
     turn: { ...turn.peek(), input: text },
+    attachments: [...attachments],
     dryRun,
   };
 }
 
-/** Sends a message; without a text what is pending is answered. */
-export function send(text: string): Promise<boolean> {
-  return begin("/turns", body(text, false));
+/** Sends a message; without a text and files what is pending is answered. */
+export function send(text: string, files: readonly AttachedFile[] = []): Promise<boolean> {
+  return begin("/turns", body(text, false, files));
 }
 
 /** Has the model write a summary; with which model, the settings of the turn say. */
@@ -106,8 +107,8 @@ async function begin(verb: string, body: BeginTurn | BeginSummary): Promise<bool
 }
 
 /** The request that would be sent, byte for byte. */
-export async function wouldSend(text: string): Promise<string> {
-  return (await call<TurnBegun>("POST", talkPath("/turns"), { body: body(text, true) })).body ?? "";
+export async function wouldSend(text: string, files: readonly AttachedFile[]): Promise<string> {
+  return (await call<TurnBegun>("POST", talkPath("/turns"), { body: body(text, true, files) })).body ?? "";
 }
 
 export async function stop(): Promise<void> {

@@ -45,6 +45,15 @@ export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boole
         />
       </div>
       {isEditing ? <TextForm row={row} close={() => edit(false)} /> : <Text row={row} />}
+      {row.attachments && (
+        <ul class="chips" aria-label={t().talk.attachedFiles}>
+          {row.attachments.map((name, at) => (
+            <li key={at} class="chip">
+              <Icon name="file-text" /> {name}
+            </li>
+          ))}
+        </ul>
+      )}
       {row.calls && (
         <ul class="calls">
           {row.calls.map((call, at) => (
