@@ -19,7 +19,8 @@ use ctx_compress::request::RequestConfig;
 use ctx_engine::{CompiledAgent, ConversationMemory, Ports};
 use ctx_pipeline::Cancel;
 use ctx_types::{
-    AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, Summarizer, Text, TurnInput,
+    AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, StoredAttachment, Summarizer, Text,
+    TurnInput,
 };
 use ctx_wire::{Options, read_tool};
 
@@ -113,6 +114,8 @@ pub struct TurnRequest {
     pub turn: TurnInput,
     /// What the user typed, where `turn.input` differs from it.
     pub raw: Option<Text>,
+    /// Files that the user sends with it; their bytes come from [`Chat::attachments`].
+    pub attachments: Vec<StoredAttachment>,
     /// What is noted beside the messages.
     pub tags: MessageTags,
 }
@@ -275,8 +278,13 @@ impl Running<'_, '_> {
     /// Stores what the user says; from then on it is a part of the conversation.
     async fn store_input(&mut self) -> Result<(), Stop> {
         let text = self.request.turn.input.clone().filter(|text| !text.trim().is_empty());
-        let Some(text) = text.filter(|_| self.recorder.has_conversation()) else { return Ok(()) };
-        let node = self.request.tags.user(&text, self.request.raw.as_ref());
+        let is_said = text.is_some() || !self.request.attachments.is_empty();
+        if !is_said || !self.recorder.has_conversation() {
+            return Ok(());
+        }
+        let text = text.unwrap_or_default();
+        let mut node = self.request.tags.user(&text, self.request.raw.as_ref());
+        node.attachments = std::mem::take(&mut self.request.attachments);
         let (id, message) = self.recorder.add(node).await.map_err(|error| Stop::store(error, &text))?;
         self.request.turn.input = None;
         self.stored(&id, &message);

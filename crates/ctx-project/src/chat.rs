@@ -188,6 +188,16 @@ impl ChatSetup {
         chat
     }
 
+    /// Returns what writes summaries when somebody asks for one.
+    pub fn summarizer(&self) -> ModelSummarizer {
+        self.summarizer.clone()
+    }
+
+    /// Looks for attached files in these folders first.
+    pub fn look_in(&mut self, assets: FolderAssets) {
+        self.assets = assets.and(std::mem::take(&mut self.assets));
+    }
+
     /// Returns where the model is reached.
     pub fn endpoint(&self) -> &Endpoint {
         self.client.endpoint()

@@ -48,4 +48,4 @@ pub use masking::{MaskChoice, MaskOutcome, MaskPlanned, Masked, Masking, NewSumm
 pub use program::SummaryProgram;
 pub use settings::{settings, settings_of};
 pub use summaries::{SummaryFile, SummaryPart, SummaryStep, find as find_summary};
-pub use writer::SummaryWriter;
+pub use writer::{Progress, SummaryWriter};

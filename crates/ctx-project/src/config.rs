@@ -256,6 +256,12 @@ impl Config {
         &self.counting().transcription
     }
 
+    /// Returns the folder of attached files, if one is named. What is withheld is left out, and that is told.
+    pub fn assets(&self) -> Option<&Path> {
+        self.guard.leave_out(|pointer| pointer == "/assets");
+        self.counting().assets.as_deref()
+    }
+
     /// Returns the file that keeps conversations, if one is named.
     pub fn store(&self) -> Result<Option<&Path>> {
         self.guard.allow(|pointer| pointer == "/store")?;
@@ -320,8 +326,7 @@ impl Config {
             turn.worldbooks = self.worldbooks(sources)?;
         }
         if turn.assets.is_none() {
-            self.guard.leave_out(|pointer| pointer == "/assets");
-            turn.assets.clone_from(&self.counting().assets);
+            turn.assets = self.assets().map(Path::to_owned);
         }
         fill(&mut turn.model, self.model.as_ref());
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());

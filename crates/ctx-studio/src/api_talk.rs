@@ -47,6 +47,9 @@ pub(crate) struct MessageView {
     /// The calls that it makes, each as the name of the tool and its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) calls: Vec<String>,
+    /// The names of the files that are sent with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attachments: Vec<String>,
     pub(crate) state: MessageState,
     /// The summary that hides it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,7 +210,7 @@ pub(crate) struct CompressRequest {
 }
 
 /// Which messages a summary is to stand for.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub(crate) enum CompressRange {
     /// All that the settings do not protect.

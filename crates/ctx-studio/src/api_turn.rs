@@ -1,9 +1,10 @@
-//! The JSON of turns: what a model answers in a conversation.
+//! The JSON of turns: what a model answers in a conversation, and the summaries that it writes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api_preview::TurnSettings;
+use crate::api_talk::{CompressRange, StepTaken};
 
 /// POST `conversations/{f}/turns`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -20,12 +21,62 @@ pub(crate) struct BeginTurn {
     /// What the user says is its `input`; without it what is pending is answered.
     #[serde(default)]
     pub(crate) turn: TurnSettings,
+    /// Files that the user sends with it.
+    #[serde(default)]
+    pub(crate) attachments: Vec<AttachedFile>,
     /// Sends nothing, and tells what would be sent.
     #[serde(default)]
     pub(crate) dry_run: bool,
 }
 
-/// The answer to it.
+/// A file that can be sent with a message: the answer to POST `conversations/{f}/attachments?name=`, which keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct AttachedFile {
+    /// As the user knows it.
+    pub(crate) name: String,
+    /// Where it is, as messages say it.
+    pub(crate) path: String,
+    pub(crate) bytes: usize,
+}
+
+/// POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct DiscardAttached {
+    pub(crate) path: String,
+}
+
+/// POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct BeginSummary {
+    /// What the model is chosen by; the turn itself is not carried out.
+    pub(crate) with: BeginTurn,
+    pub(crate) summary: SummaryOf,
+}
+
+/// Which summary a model is to write.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub(crate) enum SummaryOf {
+    /// A new one, of these messages.
+    Range { range: CompressRange },
+    /// One that is there, written again.
+    Again { id: String },
+}
+
+/// A summary that a model writes, or has written.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct SummaryWork {
+    pub(crate) of: SummaryOf,
+    /// Which request the model answers, from 1.
+    pub(crate) request: usize,
+    /// How many there are, as far as that is known.
+    pub(crate) requests: usize,
+    /// The step that it became.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) taken: Option<StepTaken>,
+}
+
+/// The answer to it, and to a turn.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct TurnBegun {
     /// The number of the turn.
@@ -56,6 +107,9 @@ pub(crate) struct TurnView {
     /// Why it went no further.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
+    /// Where it is no answer but a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) summary: Option<SummaryWork>,
 }
 
 /// A call that waits.

@@ -143,6 +143,22 @@ impl Folder {
         Ok(())
     }
 
+    /// Returns whether there is such a file.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.dir.symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
+    }
+
+    /// Deletes a file; one that is gone is no fault.
+    pub(crate) fn remove(&self, path: &str) -> Result<(), Refusal> {
+        match self.dir.remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let reason = files::reason(&error);
+                Err(Refusal::unusable(phrase!("cannot delete `{path}`: {reason}", path, reason)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses to write where a path leads out of the folder, through a link or otherwise.
     pub(crate) fn refuse_elsewhere(&self, path: &str) -> Result<(), Refusal> {
         let is_link = self.dir.symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());

@@ -17,7 +17,9 @@ use crate::api_talk::{
     CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView, MadeSession,
     MakeSession, NewConversation, StepTaken, SummaryView, TakeStep, TreeView,
 };
-use crate::api_turn::{BeginTurn, CallVerdict, StopTurn, TurnBegun, TurnView};
+use crate::api_turn::{
+    AttachedFile, BeginSummary, BeginTurn, CallVerdict, DiscardAttached, StopTurn, TurnBegun, TurnView,
+};
 use crate::call::{Call, Refusal, Reply};
 use crate::handlers::{about, context, edit, imports, talk};
 use crate::page;
@@ -128,6 +130,17 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         answer: Answer::Begin(talk::begin_turn),
         ..post("/api/conversations/{f}/turns", talk::view).takes::<BeginTurn>().answers::<TurnBegun>()
+    },
+    Route {
+        body: BodyKind::Bytes,
+        ..post("/api/conversations/{f}/attachments", talk::attach).answers::<AttachedFile>()
+    },
+    post("/api/conversations/{f}/attachments/discard", talk::discard_attached)
+        .takes::<DiscardAttached>()
+        .answers::<Nothing>(),
+    Route {
+        answer: Answer::Begin(talk::begin_summary),
+        ..post("/api/conversations/{f}/summaries", talk::view).takes::<BeginSummary>().answers::<TurnBegun>()
     },
     get("/api/conversations/{f}/turn", talk::turn).answers::<TurnView>(),
     post("/api/conversations/{f}/turn/stop", talk::stop_turn).takes::<StopTurn>().answers::<TurnView>(),

@@ -24,7 +24,7 @@ use crate::notices::Notices;
 use crate::page;
 use crate::preview::{Conversations, Previews};
 use crate::studio::{Studio, StudioError};
-use crate::talk::{StoredTalks, Talks, Turns};
+use crate::talk::{Attached, StoredTalks, Talks, Turns};
 
 /// How many requests are answered at once; others wait.
 const MAX_REQUESTS: usize = 16;
@@ -48,6 +48,7 @@ pub(crate) struct Server {
     pub(crate) talks: Talks,
     pub(crate) stored: StoredTalks,
     pub(crate) turns: Turns,
+    pub(crate) attached: Attached,
     /// The texts of earlier previews, whose tokens are known.
     pub(crate) texts: Arc<TextMemory>,
     pub(crate) imports: Imports,
@@ -103,6 +104,7 @@ impl Server {
             talks: Talks::default(),
             stored,
             turns: Turns::default(),
+            attached: Attached::default(),
             texts: Arc::default(),
             imports: Imports::default(),
             journal,

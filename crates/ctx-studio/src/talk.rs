@@ -1,6 +1,7 @@
 //! Conversations of the folder and of the store: read once while they stay the same, changed step by step, each written
 //! at once.
 
+mod attached;
 mod compressing;
 mod path;
 mod steps;
@@ -8,6 +9,7 @@ mod stored;
 mod summary;
 mod tree;
 mod turns;
+mod writing;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -18,6 +20,7 @@ use ctx_project::session_file::{SessionFile, Target};
 use ctx_project::{ProjectError, Sources};
 use ctx_types::phrase;
 
+pub(crate) use attached::{Attached, attach, discard};
 pub(crate) use compressing::{compress, plan, settings};
 pub(crate) use path::{Asked, view};
 pub(crate) use steps::{make_session, take};
@@ -25,6 +28,7 @@ pub(crate) use stored::{StoredTalks, create};
 pub(crate) use summary::summary;
 pub(crate) use tree::tree;
 pub(crate) use turns::{Turns, begin, verdict};
+pub(crate) use writing::begin_summary;
 
 use crate::access::lock;
 use crate::api_files::FileKind;

@@ -216,6 +216,10 @@ pub trait Summarizer: Send + Sync {
     fn window(&self) -> Option<u32> {
         None
     }
+
+    /// Hears which request of how many, from 1, is made next where messages do not fit one prompt: their parts one by
+    /// one, and last the request that joins the summaries of the parts. By default that is ignored.
+    fn begins(&self, _request: usize, _of: usize) {}
 }
 
 /// What a summary is made from.

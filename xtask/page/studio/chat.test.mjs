@@ -2,65 +2,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { CTX, close, ctx, folder, open, serve, settled } from "./harness.mjs";
+import { CTX, close, ctx, settled } from "./harness.mjs";
+import { chunk, DONE, studio, words } from "./provider.mjs";
 
 after(close);
-
-const chunk = (delta, end = null) =>
-  `data: ${JSON.stringify({ id: "a", object: "chat.completion.chunk", model: "gpt-4o", choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
-const DONE = "data: [DONE]\n\n";
-const words = (text) => [...text.split(/(?<= )/).map((content) => chunk({ content })), chunk({}, "stop"), DONE];
-
-/** A provider that plays a list of answers: pieces to stream, a status, or a function that writes. */
-async function provider(t, answers) {
-  const bodies = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (piece) => (body += piece));
-    request.on("end", () => {
-      bodies.push(body);
-      const next = answers[bodies.length - 1] ?? words("Nothing more.");
-      if (typeof next === "number") {
-        response.writeHead(next, { "content-type": "application/json" });
-        return response.end('{"error":{"message":"out of order","type":"invalid_request_error"}}');
-      }
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      if (typeof next === "function") return next(response);
-      for (const piece of next) response.write(piece);
-      response.end();
-    });
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { bodies, address: `http://127.0.0.1:${server.address().port}/v1` };
-}
-
-async function studio(t, answers, more = () => "") {
-  const { bodies, address } = await provider(t, answers);
-  const path = folder();
-  // Of one's own file everything holds; the page can set nothing of it.
-  const home = mkdtempSync(join(tmpdir(), "home-"));
-  writeFileSync(join(home, "ctx.toml"), `model = "gpt-4o"\n[endpoint]\nbase-url = "${address}"\n${more(path)}`);
-  process.env.CTX_HOME = home;
-  const server = await serve(path);
-  t.after(() => server.stop());
-  const opened = await open(server);
-  t.after(() => opened.context.close());
-  const { page } = opened;
-  await page.locator(".to-talk a").click();
-  await page.locator("[data-test=make-session]").click();
-  await page.locator("[data-test=composer]").waitFor();
-  await page.waitForFunction(() => document.querySelectorAll(".message").length === 3);
-  return { path, server, bodies, ...opened };
-}
 
 const said = (path) =>
   JSON.parse(ctx(path, "session", "show", "conversation.session.json", "--json")).path.map(({ role, text }) => [role, text]);

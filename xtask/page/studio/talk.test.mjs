@@ -107,6 +107,7 @@ test("job 7: compressed, unfolded, switched, edited, written again, deleted and 
   await stack.locator("[data-test=save-message]").click();
   await stack.locator(".text", { hasText: "Ada Bell has room 12." }).waitFor();
   await stack.locator("[data-test=regenerate]").click();
+  await page.locator("[data-test=write-again]").click();
   await stack.locator(".text:not(:has-text('Ada Bell has room 12.'))").waitFor();
   await stack.locator("[data-test=remove]").click();
   await stack.waitFor({ state: "detached" });

@@ -282,6 +282,7 @@ impl Work<'_> {
             let tokens: u64 = entries.iter().map(|entry| entry.tokens + 2).sum();
             if tokens <= of_whole.context && self.parts > 1 {
                 let prompt = self.prompt(task, &join(&entries), &previous, plan.replaced_tokens);
+                self.asking.summarizer.begins(entries.len() + 1, entries.len() + 1);
                 return self.asking.ask(&prompt, self.bounds(of_whole.answer)).await;
             }
             entries = self.round(entries, of_part).await?;
@@ -301,8 +302,9 @@ impl Work<'_> {
         self.parts = self.parts.max(parts.len()).max(2);
         let mut summaries = Vec::with_capacity(parts.len());
         for part in &parts {
-            let text = self.part(part, room).await?;
             let number = summaries.len() + 1;
+            self.asking.summarizer.begins(number, parts.len() + 1);
+            let text = self.part(part, room).await?;
             let text = format!("[{number}]\n{}", text.as_str());
             let tokens = u64::from(self.with.counter.count(&text));
             summaries.push(Entry { text, tokens, material: None, joins: false, is_result: false });

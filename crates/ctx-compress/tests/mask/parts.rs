@@ -6,7 +6,10 @@ use ctx_compress::mask::{
     Extraction, MadeBy, MaskConfig, MaskDraft, MaskSelection, Summarizing, SummaryFailure,
 };
 use ctx_tokens::Counter;
-use ctx_types::{PortError, PortErrorKind, SummaryRequest, Text, TokenCounter as _, phrase};
+use ctx_types::{
+    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, TokenCounter as _,
+    phrase,
+};
 
 use crate::{Scripted, conversation, plan, summarize};
 
@@ -113,4 +116,42 @@ fn an_earlier_summary_that_is_taken_in_is_one_of_the_parts() {
     drop(summarize(plan, &Scripted { answer, window: Some(900) }).unwrap());
     let seen = seen.into_inner().unwrap();
     assert_eq!((seen[0], seen.iter().filter(|seen| **seen).count()), (true, 1));
+}
+
+/// Notes which requests it hears of.
+struct Heard<S>(S, Mutex<Vec<(usize, usize)>>);
+
+impl<S: Summarizer> Summarizer for Heard<S> {
+    fn summarize<'a>(
+        &'a self,
+        request: &'a SummaryRequest,
+    ) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
+        self.0.summarize(request)
+    }
+
+    fn window(&self) -> Option<u32> {
+        self.0.window()
+    }
+
+    fn begins(&self, request: usize, of: usize) {
+        self.1.lock().unwrap().push((request, of));
+    }
+}
+
+#[test]
+fn a_summarizer_hears_which_part_it_is_asked_for() {
+    let heard = |window| {
+        let answer = |_: &SummaryRequest| Ok("In short.".into());
+        let config = MaskConfig {
+            summary_prompt: "C {context}".into(),
+            summary_max_tokens: 100,
+            ..MaskConfig::default()
+        };
+        let plan = plan(&conversation(&"u a ".repeat(20)), &config, &MaskSelection::All).unwrap();
+        let summarizer = Heard(Scripted { answer, window: Some(window) }, Mutex::default());
+        summarize(plan, &summarizer).unwrap();
+        summarizer.1.into_inner().unwrap()
+    };
+    assert_eq!(heard(900), [(1, 4), (2, 4), (3, 4), (4, 4)]);
+    assert_eq!(heard(10_000), [], "one prompt has room for all");
 }

@@ -7,13 +7,16 @@ use ctx_compress::mask::{Extraction, MaskConfig, MaskDraft, MaskPlan, Summarizin
 use ctx_engine::Engine;
 use ctx_pipeline::Cancel;
 use ctx_tokens::Counter;
-use ctx_types::{Summarizer, phrase};
+use ctx_types::{PortError, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, phrase};
 
 use crate::compress::SummaryProgram;
 use crate::config::Config;
 use crate::endpoint::EndpointConfig;
 use crate::error::{ProjectError, Result};
 use crate::options::{SummarizerChoice, SummarizerOptions};
+
+/// Hears which request of how many is made next, from 1, where messages do not fit one prompt.
+pub type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
 
 /// Writes summaries: from the messages' own sentences, or by somebody else who is waited for.
 pub struct SummaryWriter {
@@ -44,6 +47,11 @@ impl SummaryWriter {
         Ok(Self { other, cancel: Cancel::default() })
     }
 
+    /// Takes a model that somebody has chosen, and tells how far it is.
+    pub fn asking(model: ModelSummarizer, progress: Progress, cancel: Cancel) -> Self {
+        Self { other: Some(Box::new(Watched { model, progress })), cancel }
+    }
+
     /// Returns whether somebody is waited for: then writing needs a runtime of tokio, and files may change meanwhile.
     pub const fn takes_time(&self) -> bool {
         self.other.is_some()
@@ -63,6 +71,29 @@ impl SummaryWriter {
             },
         };
         plan.summarize(&with).await
+    }
+}
+
+/// A model whose progress is told.
+struct Watched {
+    model: ModelSummarizer,
+    progress: Progress,
+}
+
+impl Summarizer for Watched {
+    fn summarize<'a>(
+        &'a self,
+        request: &'a SummaryRequest,
+    ) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
+        self.model.summarize(request)
+    }
+
+    fn window(&self) -> Option<u32> {
+        self.model.window()
+    }
+
+    fn begins(&self, request: usize, of: usize) {
+        (self.progress)(request, of);
     }
 }
 

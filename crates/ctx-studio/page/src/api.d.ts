@@ -19,6 +19,22 @@ export interface AnchorInfo {
 /** Whether a place has a text. */
 export type AnchorKind = "template" | "placeholder";
 
+/** A file that can be sent with a message: the answer to POST `conversations/{f}/attachments?name=`, which keeps it. */
+export interface AttachedFile {
+  /** As the user knows it. */
+  name: string;
+  /** Where it is, as messages say it. */
+  path: string;
+  bytes: number;
+}
+
+/** POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer. */
+export interface BeginSummary {
+  /** What the model is chosen by; the turn itself is not carried out. */
+  with: BeginTurn;
+  summary: SummaryOf;
+}
+
 /** POST `conversations/{f}/turns`. */
 export interface BeginTurn {
   /** The hash that the page saw. */
@@ -28,6 +44,8 @@ export interface BeginTurn {
   worldbooks?: string[];
   /** What the user says is its `input`; without it what is pending is answered. */
   turn?: TurnSettings;
+  /** Files that the user sends with it. */
+  attachments?: AttachedFile[];
   /** Sends nothing, and tells what would be sent. */
   dryRun?: boolean;
 }
@@ -239,6 +257,11 @@ export interface DifferenceView {
   at?: number;
   owners: [string | null, string | null];
   excerpts?: [string, string];
+}
+
+/** POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet. */
+export interface DiscardAttached {
+  path: string;
 }
 
 /** One change at a JSON pointer. */
@@ -544,6 +567,8 @@ export interface MessageView {
   tokens: number;
   /** The calls that it makes, each as the name of the tool and its arguments. */
   calls?: string[];
+  /** The names of the files that are sent with it. */
+  attachments?: string[];
   state: MessageState;
   /** The summary that hides it. */
   hiddenBy?: string;
@@ -918,6 +943,9 @@ export interface SummaryFigures {
   atMillis?: number;
 }
 
+/** Which summary a model is to write. */
+export type SummaryOf = { kind: "range"; range: CompressRange; } | { kind: "again"; id: string; };
+
 /** GET `conversations/{f}/summaries/{n}`. */
 export interface SummaryView {
   /** Its figures in a sentence. */
@@ -932,6 +960,17 @@ export interface SummaryView {
   lost: FactView[];
   /** What it says and the messages do not, at most 500. */
   invented: FactView[];
+}
+
+/** A summary that a model writes, or has written. */
+export interface SummaryWork {
+  of: SummaryOf;
+  /** Which request the model answers, from 1. */
+  request: number;
+  /** How many there are, as far as that is known. */
+  requests: number;
+  /** The step that it became. */
+  taken?: StepTaken;
 }
 
 /** POST `conversations/{f}/steps`. */
@@ -971,7 +1010,7 @@ export interface TreeView {
   isCut: boolean;
 }
 
-/** The answer to it. */
+/** The answer to it, and to a turn. */
 export interface TurnBegun {
   /** The number of the turn. */
   turn?: number;
@@ -1008,6 +1047,8 @@ export interface TurnView {
   call?: PendingCall;
   /** Why it went no further. */
   failure?: string;
+  /** Where it is no answer but a summary. */
+  summary?: SummaryWork;
 }
 
 /** Tokens of one kind. */

@@ -8,6 +8,7 @@ import { followPreview } from "./preview";
 import { listen, outside } from "./notices";
 import { followPipeline } from "./pipeline/state";
 import { followAnswer } from "./talk/answer";
+import { followAttached } from "./talk/attached";
 import { followTalk } from "./talk/state";
 import { followScan } from "./books/state";
 import { followTitle } from "./title";
@@ -38,6 +39,7 @@ async function start(): Promise<void> {
   followPipeline();
   followTalk();
   followAnswer();
+  followAttached();
   listen();
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::api_imports::Nothing;
 use crate::api_talk::MadeSession;
 use crate::api_turn::StopTurn;
 use crate::call::{Call, Refusal, Reply};
@@ -47,6 +48,21 @@ pub(crate) fn summary(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 /// Begins a turn, or tells what it would send.
 pub(crate) fn begin_turn(server: &Arc<Server>, call: &Call) -> Result<Reply, Refusal> {
     Reply::json(&talk::begin(server, call)?)
+}
+
+/// Keeps a file that is to be sent with a message.
+pub(crate) fn attach(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::attach(server, call)?)
+}
+
+pub(crate) fn discard_attached(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    talk::discard(server, call)?;
+    Reply::json(&Nothing {})
+}
+
+/// Has a model write a summary.
+pub(crate) fn begin_summary(server: &Arc<Server>, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::begin_summary(server, call)?)
 }
 
 pub(crate) fn turn(server: &Server, call: &Call) -> Result<Reply, Refusal> {

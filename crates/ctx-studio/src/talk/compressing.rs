@@ -26,7 +26,7 @@ use crate::server::Server;
 pub(crate) fn plan(server: &Server, call: &Call) -> Result<CompressionPlan, Refusal> {
     let asked: CompressRequest = call.json()?;
     let session = server.talks.read(server, call.part("f"))?.file;
-    let masking = masking(server, &asked)?;
+    let masking = masking(server, asked.agent.as_deref(), &asked.range)?;
     let config = &masking.settings.config;
     let totals = MaskTotals::of(&session.session, &masking.counting.counter);
     let trigger = MaskTrigger::check(config, totals);
@@ -60,7 +60,7 @@ pub(crate) fn compress(server: &Server, call: &Call) -> Result<StepTaken, Refusa
     let id = call.part("f");
     let _writing = server.talks.begin();
     let file = open(server, id, &asked.base)?;
-    let masking = masking(server, &asked)?;
+    let masking = masking(server, asked.agent.as_deref(), &asked.range)?;
     let by = SummarizerOptions::new(SummarizerChoice::Extractive);
     let writer = SummaryWriter::of(&by, &masking.settings.config, &Config::default())?;
     let masked = pollster::block_on(masking.mask_open(file, &writer, &mut Sources::default()))?;
@@ -76,12 +76,17 @@ pub(crate) fn compress(server: &Server, call: &Call) -> Result<StepTaken, Refusa
     }
 }
 
-fn masking(server: &Server, asked: &CompressRequest) -> Result<Masking, Refusal> {
+/// Reads what is compressed, and by which settings.
+pub(super) fn masking(
+    server: &Server,
+    agent: Option<&str>,
+    range: &CompressRange,
+) -> Result<Masking, Refusal> {
     let mut sources = server.sources();
     let config = server.config(&mut sources)?;
-    let settings = settings_for(server, &config, asked.agent.as_deref())?;
+    let settings = settings_for(server, &config, agent)?;
     let counting = TokenCounting::of(&CountingOptions::default(), &config, &mut sources, &mut Vec::new())?;
-    let choice = match &asked.range {
+    let choice = match range {
         CompressRange::All => MaskChoice::All,
         CompressRange::Auto => MaskChoice::Auto,
         CompressRange::RollUp => MaskChoice::RollUp,

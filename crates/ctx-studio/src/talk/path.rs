@@ -3,7 +3,7 @@
 use ctx_compress::mask::MaskDetails;
 use ctx_language::Language;
 use ctx_tokens::Counter;
-use ctx_types::{DisplayNode, DisplayState, HistoryEntry, NodeId, Session, display_path};
+use ctx_types::{Attachment, DisplayNode, DisplayState, HistoryEntry, NodeId, Session, display_path};
 
 use super::Known;
 use crate::api_talk::{BranchView, ConversationView, MessageState, MessageView, SummaryFigures};
@@ -77,6 +77,7 @@ fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView 
         tokens: ctx_types::TokenCounter::count_text(&counter, &ctx_types::Text::from(&*text)).into(),
         text: cut.to_owned(),
         calls: message.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect(),
+        attachments: message.attachments.iter().map(named).collect(),
         state: match &shown.state {
             DisplayState::Visible => MessageState::Sent,
             DisplayState::Hidden { .. } => MessageState::Hidden,
@@ -89,6 +90,12 @@ fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView 
         branch: branch(session, id),
         summary: figures(session, id, counter),
     }
+}
+
+/// Names an attached file, whatever of it is given.
+fn named(file: &Attachment) -> String {
+    let given = [Some(&file.name), file.path.as_ref(), Some(&file.id)];
+    given.into_iter().flatten().find(|text| !text.is_empty()).map(ToString::to_string).unwrap_or_default()
 }
 
 fn branch(session: &Session, id: &NodeId) -> Option<BranchView> {

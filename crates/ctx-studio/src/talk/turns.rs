@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
-    Approval, ChatLog, Conversation, ConversationStore, Delta, SqliteStore, TurnEvent, TurnOutcome, Verdict,
-    preview_turn, run_turn,
+    Approval, ChatLog, Conversation, ConversationStore, Delta, SqliteStore, TurnEvent, TurnOutcome,
+    TurnRequest, Verdict, preview_turn, run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
@@ -18,14 +18,14 @@ use ctx_project::error::Result as ProjectResult;
 use ctx_project::session_file::SessionFile;
 use ctx_project::session_store::SessionStore;
 use ctx_project::{EndpointOptions, store};
-use ctx_types::{Phrase, ToolCall, phrase};
+use ctx_types::{Phrase, StoredAttachment, ToolCall, phrase};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use super::{open, path};
+use super::{attached, open, path};
 use crate::access::lock;
 use crate::api::NoticeKind;
-use crate::api_turn::{BeginTurn, CallVerdict, PendingCall, TurnBegun, TurnView};
+use crate::api_turn::{BeginTurn, CallVerdict, PendingCall, SummaryOf, SummaryWork, TurnBegun, TurnView};
 use crate::call::{Call, Refusal};
 use crate::codes;
 use crate::preview::{full, options};
@@ -49,11 +49,11 @@ pub(crate) struct Turns(Mutex<BTreeMap<String, Arc<Running>>>);
 
 /// A turn that runs, or the last one.
 #[derive(Debug)]
-struct Running {
-    id: String,
+pub(super) struct Running {
+    pub(super) id: String,
     number: usize,
-    language: Language,
-    cancel: Cancel,
+    pub(super) language: Language,
+    pub(super) cancel: Cancel,
     state: Mutex<State>,
 }
 
@@ -64,6 +64,8 @@ struct State {
     notes: Vec<String>,
     call: Option<(PendingCall, oneshot::Sender<Verdict>)>,
     failure: Option<String>,
+    /// Where it is no answer but a summary.
+    summary: Option<SummaryWork>,
     /// Whether windows were not told of the newest words yet.
     is_untold: bool,
 }
@@ -71,16 +73,22 @@ struct State {
 impl Turns {
     /// Refuses a step while a model answers.
     pub(crate) fn refuse_running(&self, id: &str) -> Result<(), Refusal> {
-        match lock(&self.0).get(id).is_some_and(|turn| turn.is_running()) {
-            true => {
-                let message = phrase!("an answer is being written in this conversation; stop it first");
-                Err(Refusal::new(409, codes::BUSY, message))
-            }
-            false => Ok(()),
-        }
+        let running = lock(&self.0).get(id).filter(|turn| turn.is_running()).cloned();
+        let Some(running) = running else { return Ok(()) };
+        let message = match lock(&running.state).summary.is_some() {
+            true => phrase!("a summary is being written in this conversation; cancel it first"),
+            false => phrase!("an answer is being written in this conversation; stop it first"),
+        };
+        Err(Refusal::new(409, codes::BUSY, message))
     }
 
-    fn begin(&self, id: &str, language: Language) -> Result<Arc<Running>, Refusal> {
+    /// Notes that a model begins to write an answer, or a summary.
+    pub(super) fn begin(
+        &self,
+        id: &str,
+        language: Language,
+        summary: Option<SummaryOf>,
+    ) -> Result<Arc<Running>, Refusal> {
         let mut turns = lock(&self.0);
         if turns.values().filter(|turn| turn.is_running()).count() >= MAX_RUNNING {
             let message = phrase!("too many answers are being written; wait for one, or stop it");
@@ -93,6 +101,7 @@ impl Turns {
             notes: Vec::new(),
             call: None,
             failure: None,
+            summary: summary.map(|of| SummaryWork { of, request: 1, requests: 1, taken: None }),
             is_untold: false,
         };
         let (id, cancel, state) = (id.to_owned(), Cancel::default(), Mutex::new(state));
@@ -116,6 +125,7 @@ impl Turns {
             notes: state.notes.clone(),
             call: state.call.as_ref().map(|(call, _)| call.clone()),
             failure: state.failure.clone(),
+            summary: state.summary.clone(),
         }
     }
 
@@ -137,24 +147,37 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
     let id = call.part("f");
     let writing = server.talks.begin();
     let file = open(server, id, &asked.base)?;
-    let setup = setup(server, &asked)?;
-    let text = asked.turn.input.unwrap_or_default();
+    let mut setup = setup(server, &asked)?;
+    setup.look_in(attached::folder(server, id)?);
+    let attachments = attached::stored(server, id, &asked.attachments)?;
+    let said = Said { text: asked.turn.input.unwrap_or_default(), attachments };
     if asked.dry_run {
-        return would_send(&setup, &file, &text);
+        return would_send(&setup, &file, said);
     }
+    attached::sent(server, id, &asked.attachments)?;
     let log = match (file.to_conversation(), server.stored.store()) {
         (Some(conversation), Some(store)) => Log::Store(store, Box::new(conversation)),
         _ => Log::File(path(server, id)?),
     };
-    let turn = server.turns.begin(id, call.language)?;
+    let turn = server.turns.begin(id, call.language, None)?;
     drop(writing);
+    go_on(server, &turn, move |server, running| {
+        store::wait(run(server, running, &setup, (log, said))).unwrap_or_else(|error| Err(error.phrase()))
+    })
+}
+
+/// Carries work out on a thread of its own, whose failure windows are told.
+pub(super) fn go_on(
+    server: &Arc<Server>,
+    turn: &Arc<Running>,
+    work: impl FnOnce(&Arc<Server>, &Arc<Running>) -> Result<(), Phrase> + Send + 'static,
+) -> Result<TurnBegun, Refusal> {
     let (served, running) = (server.clone(), turn.clone());
     let run = move || {
-        let work = || store::wait(run(&served, &running, &setup, (log, &text)));
         // A turn that never ended would keep the conversation busy.
-        let done = catch_unwind(AssertUnwindSafe(work));
-        let done = done.unwrap_or_else(|_| Ok(Err(phrase!("internal error; please report it"))));
-        running.end(&served, done.unwrap_or_else(|error| Err(error.phrase())).err());
+        let done = catch_unwind(AssertUnwindSafe(|| work(&served, &running)));
+        let done = done.unwrap_or_else(|_| Err(phrase!("internal error; please report it")));
+        running.end(&served, done.err());
     };
     std::thread::Builder::new().name("turn".to_owned()).spawn(run).map_err(|error| {
         let error = error.to_string();
@@ -162,11 +185,12 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
         turn.end(server, Some(why.clone()));
         Refusal::unusable(why)
     })?;
+    server.notices.tell_passing(NoticeKind::Turn, &turn.id);
     Ok(TurnBegun { turn: Some(turn.number), body: None })
 }
 
 /// Reads what the turn is carried out with: the files as they are edited, as a preview does.
-fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Refusal> {
+pub(super) fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Refusal> {
     let mut sources = server.sources();
     let mut config = server.config(&mut sources)?;
     let mut turn = options(&asked.turn)?;
@@ -199,9 +223,15 @@ fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Refusal> {
     Ok(ChatSetup::read_on(server.engine.clone(), options, config, &mut sources)?.0)
 }
 
-fn would_send(setup: &ChatSetup, file: &SessionFile, text: &str) -> Result<TurnBegun, Refusal> {
+/// What the user says, and the files that come with it.
+struct Said {
+    text: String,
+    attachments: Vec<StoredAttachment>,
+}
+
+fn would_send(setup: &ChatSetup, file: &SessionFile, said: Said) -> Result<TurnBegun, Refusal> {
     let work = async {
-        let request = setup.typed(text, None).0;
+        let request = TurnRequest { attachments: said.attachments, ..setup.typed(&said.text, None).0 };
         preview_turn(&setup.for_turns(None), Some(&file.session), None, request).await
     };
     let preview = store::wait(work)?.map_err(|failure| Refusal::unusable(failure.phrase()))?;
@@ -236,10 +266,11 @@ async fn run(
     server: &Server,
     turn: &Arc<Running>,
     setup: &ChatSetup,
-    (log, text): (Log, &str),
+    (log, said): (Log, Said),
 ) -> Result<(), Phrase> {
     let (store, mut conversation) = log.open(&turn.id).await.map_err(|error| error.phrase())?;
-    let (request, found) = setup.typed(text, Some(&conversation));
+    let (request, found) = setup.typed(&said.text, Some(&conversation));
+    let request = TurnRequest { attachments: said.attachments, ..request };
     for found in found {
         turn.note(server, TurnEvent::Found(found));
     }
@@ -304,6 +335,17 @@ impl Running {
             server.look();
         }
         server.notices.tell_passing(NoticeKind::Turn, &self.id);
+    }
+
+    /// Notes something about a summary, and tells windows.
+    pub(super) fn note_summary(&self, server: &Server, change: impl FnOnce(&mut SummaryWork)) {
+        lock(&self.state).summary.as_mut().map(change);
+        server.notices.tell_passing(NoticeKind::Turn, &self.id);
+    }
+
+    /// Notes what happened, for people.
+    pub(super) fn say(&self, phrase: &Phrase) {
+        lock(&self.state).notes.push(self.language.say(phrase));
     }
 
     fn end(&self, server: &Server, failed: Option<Phrase>) {

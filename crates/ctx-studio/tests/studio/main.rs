@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not as expected")]
 
 mod api;
+mod attached;
 mod client;
 mod differences;
 mod files;

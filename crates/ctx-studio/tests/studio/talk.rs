@@ -232,3 +232,25 @@ fn a_conversation_of_the_store_is_begun_shown_previewed_and_changed_by_others_to
     assert_eq!(view(&server, id, "")["redo"].as_array().unwrap().len(), 1);
     server.get(&format!("/api/files/{id}")).refused(404);
 }
+
+#[test]
+fn a_model_is_asked_for_a_summary_only_where_there_is_something_to_summarize() {
+    let (place, server, id) = session(30);
+    let file = project(&place).join("long.session.json");
+    let before = std::fs::read(&file).unwrap();
+    let path = format!("/api/conversations/{id}/summaries");
+    let base = view(&server, &id, "")["hash"].clone();
+    let asked = |base: &Value, summary: Value| json!({ "with": { "base": base }, "summary": summary });
+    let all = json!({ "kind": "range", "range": { "kind": "all" } });
+    assert_eq!(server.ask("POST", &path, &asked(&json!("other"), all)).refused(409), "CTX1009");
+    for summary in [
+        json!({ "kind": "again", "id": "nobody" }),
+        json!({ "kind": "range", "range": { "kind": "rollUp" } }),
+        json!({ "kind": "range", "range": { "kind": "auto" } }),
+        json!({ "kind": "range", "range": { "kind": "between", "from": "nobody", "to": "3" } }),
+    ] {
+        server.ask("POST", &path, &asked(&base, summary)).refused(422);
+    }
+    assert_eq!(server.get(&format!("/api/conversations/{id}/turn")).good()["isRunning"], false);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use ctx_chat::{Chat, MessageTags, RequestCompression, TurnRequest, run_turn};
-use ctx_types::{Text, TurnInput};
+use ctx_types::{StoredAttachment, Text, TurnInput};
 use serde_json::json;
 
 use crate::room::{Bench, Room, block_on, ending, with_bench};
@@ -168,11 +168,27 @@ fn a_tool_round_is_stored_message_by_message_before_the_next_call() {
 }
 
 #[test]
+fn files_without_a_word_are_a_message() {
+    let mut room = Room::new([Answer::text("Nice.")]);
+    let file = StoredAttachment { name: Some("bed.png".into()), ..StoredAttachment::default() };
+    let request = TurnRequest { attachments: vec![file.clone()], ..TurnRequest::default() };
+    room.request(request, |_| ()).unwrap();
+    assert_eq!(room.stored(), ["user: ", "assistant: Nice."]);
+    let path = room.conversation.session().path();
+    let files: Vec<_> = path.iter().map(|node| node.attachments.clone()).collect();
+    assert_eq!(files[files.len() - 2..], [vec![file], Vec::new()]);
+    let sent = room.server.requests()[0].messages();
+    assert!(sent.last().unwrap().1.contains("bed.png"), "{sent:?}");
+    room.check_requests();
+}
+
+#[test]
 fn every_message_has_its_tags_and_its_time() {
     let mut room = Room::new([Answer::text("Hi")]);
     let tags = MessageTags { mode: Some("agent".into()), run_id: Some("r1".into()), agent_id: None };
     let turn = TurnInput::new("Hello");
-    room.request(TurnRequest { turn, tags, raw: Some("hello".into()) }, |_| ()).unwrap();
+    room.request(TurnRequest { turn, tags, raw: Some("hello".into()), ..TurnRequest::default() }, |_| ())
+        .unwrap();
     let path = room.conversation.session().path();
     for node in &path {
         let metadata = &node.metadata.as_ref().unwrap().kept;

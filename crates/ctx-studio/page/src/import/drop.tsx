@@ -1,4 +1,4 @@
-// Files can be dropped on any page.
+// Files can be dropped on any page, to be imported; where something takes them itself, they are its own.
 import { useEffect, useState } from "preact/hooks";
 import { projectInfo } from "../project";
 import { t } from "../language";
@@ -6,19 +6,20 @@ import { Icon } from "../ui/icon";
 import { add } from "./state";
 
 export function DropZone() {
-  const [isOver, setOver] = useState(false);
+  const [over, setOver] = useState<"import" | "attach" | undefined>(undefined);
   useEffect(() => {
     // Entering a child leaves its parent: only the count says whether the pointer is still inside.
     let depth = 0;
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
+    const isTaken = ({ target }: DragEvent) => target instanceof Element && target.closest("[data-drops]") !== null;
     const onEnter = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();
       depth++;
-      setOver(true);
+      setOver(isTaken(event) ? "attach" : "import");
     };
     const onLeave = (event: DragEvent) => {
-      if (hasFiles(event) && --depth <= 0) setOver(false);
+      if (hasFiles(event) && --depth <= 0) setOver(undefined);
     };
     const onOver = (event: DragEvent) => {
       if (!hasFiles(event)) return;
@@ -29,8 +30,8 @@ export function DropZone() {
       if (!hasFiles(event)) return;
       event.preventDefault();
       depth = 0;
-      setOver(false);
-      void add([...(event.dataTransfer?.files ?? [])]);
+      setOver(undefined);
+      if (!isTaken(event)) void add([...(event.dataTransfer?.files ?? [])]);
     };
     addEventListener("dragenter", onEnter);
     addEventListener("dragleave", onLeave);
@@ -43,12 +44,13 @@ export function DropZone() {
       removeEventListener("drop", onDrop);
     };
   }, []);
-  if (!isOver) return null;
+  if (!over) return null;
+  const what = over === "attach" ? t().talk.dropToAttach : t().dropHere;
   return (
     <div class="drop-zone" aria-hidden="true">
       <p>
         <Icon name="upload" />
-        {projectInfo.value?.isReadOnly ? t().readOnlyFolder : t().dropHere}
+        {projectInfo.value?.isReadOnly ? t().readOnlyFolder : what}
       </p>
     </div>
   );

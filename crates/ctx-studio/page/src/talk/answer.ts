@@ -1,6 +1,6 @@
-// The answer that a model is writing in the conversation on the page, in whichever window it was asked for.
+// The answer or summary that a model is writing in the conversation on the page, in whichever window it was asked for.
 import { computed, effect, signal } from "@preact/signals";
-import type { BeginTurn, TurnBegun, TurnView } from "../api";
+import type { AttachedFile, BeginSummary, BeginTurn, SummaryOf, TurnBegun, TurnView } from "../api";
 import { call, CallError } from "../transport";
 import { agentId } from "../project";
 import { outside, turnTold } from "../notices";
@@ -8,7 +8,7 @@ import { toast } from "../announce";
 import { inputs, turn } from "../turn";
 import { route } from "../route";
 import { t } from "../language";
-import { load, talk, talkId, talkPath } from "./state";
+import { load, notify, talk, talkId, talkPath } from "./state";
 
 export const answer = signal<TurnView | undefined>(undefined);
 export const isAnswering = computed(() => answer.value?.isRunning === true);
@@ -52,29 +52,51 @@ async function poll(): Promise<void> {
   }
 }
 
+const NOTHING = { text: "", notes: [], failure: undefined, summary: undefined };
+
+/** Takes away what is shown of a turn that is over. */
+export function dismiss(): void {
+  const known = answer.peek();
+  if (known && !known.isRunning) answer.value = { ...known, ...NOTHING };
+}
+
 /** Joins what is new to what is there; a turn of before is not shown when the page opens. */
 function take(told: TurnView): void {
   const known = answer.peek();
-  if (!known && !told.isRunning) return;
+  const isOver = !told.isRunning && !known?.isRunning;
+  if (isOver && known?.turn === told.turn) return;
+  if (isOver && !known) return void (answer.value = { ...told, ...NOTHING });
   const isNext = known?.turn === told.turn && told.from === known.length;
   answer.value = isNext ? { ...told, text: known.text + told.text } : told;
+  const taken = told.summary?.taken;
+  if (taken && !told.isRunning) notify(taken);
 }
 
-function body(text: string, dryRun: boolean): BeginTurn {
+function body(text: string, dryRun: boolean, attachments: readonly AttachedFile[] = []): BeginTurn {
   const { conversation: _, modelSettings: __, ...files } = inputs.peek();
   return {
     base: talk.peek()?.hash ?? "",
     agent: agentId.peek(),
     ...files,
     turn: { ...turn.peek(), input: text },
+    attachments: [...attachments],
     dryRun,
   };
 }
 
-/** Sends a message; without a text what is pending is answered. */
-export async function send(text: string): Promise<boolean> {
+/** Sends a message; without a text and files what is pending is answered. */
+export function send(text: string, files: readonly AttachedFile[] = []): Promise<boolean> {
+  return begin("/turns", body(text, false, files));
+}
+
+/** Has the model write a summary; with which model, the settings of the turn say. */
+export function summarize(summary: SummaryOf): Promise<boolean> {
+  return begin("/summaries", { with: body("", false), summary });
+}
+
+async function begin(verb: string, body: BeginTurn | BeginSummary): Promise<boolean> {
   try {
-    await call<TurnBegun>("POST", talkPath("/turns"), { body: body(text, false) });
+    await call<TurnBegun>("POST", talkPath(verb), { body });
     await poll();
     return true;
   } catch (error) {
@@ -85,8 +107,8 @@ export async function send(text: string): Promise<boolean> {
 }
 
 /** The request that would be sent, byte for byte. */
-export async function wouldSend(text: string): Promise<string> {
-  return (await call<TurnBegun>("POST", talkPath("/turns"), { body: body(text, true) })).body ?? "";
+export async function wouldSend(text: string, files: readonly AttachedFile[]): Promise<string> {
+  return (await call<TurnBegun>("POST", talkPath("/turns"), { body: body(text, true, files) })).body ?? "";
 }
 
 export async function stop(): Promise<void> {

@@ -7,7 +7,8 @@ import { figure, t } from "../language";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { Field, Select } from "../ui/field";
-import { isBusy, notify, send, talk, talkPath } from "./state";
+import { isBusy, talk, talkPath } from "./state";
+import { write, writer, WriterSelect } from "./writer";
 
 type Kind = CompressRange["kind"];
 const KINDS: Kind[] = ["all", "auto", "rollUp", "between"];
@@ -38,7 +39,7 @@ export function CompressDialog({ close }: { close: () => void }) {
     };
   }, [hash, JSON.stringify(asked)]);
   const compress = async () => {
-    if (await send("/compress", asked, notify)) close();
+    if (await write(writer.peek(), { kind: "range", range })) close();
   };
   return (
     <Dialog
@@ -90,7 +91,7 @@ export function CompressDialog({ close }: { close: () => void }) {
           </>
         )}
       </div>
-      <p class="soft">{texts.writer}</p>
+      <WriterSelect />
       <div role="status" aria-live="polite" data-test="plan">
         {failure && <p class="wrong">{failure}</p>}
         {plan && (

@@ -1,26 +1,32 @@
-// The answer while it is written: its words, what happened on the way, a call that waits, and why it went no further.
+// What a model writes, while it does: an answer with its words and a call that waits, or how far a summary is; what
+// happened on the way, and why it went no further.
+import { useEffect, useState } from "preact/hooks";
+import type { SummaryWork } from "../api";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
-import { answer, send, stop, verdict } from "./answer";
+import { answer, dismiss, send, stop, verdict } from "./answer";
+import { write } from "./writer";
 
 export function LiveAnswer() {
   const now = answer.value;
   if (!now || now.turn === 0) return null;
-  const { answering, stopAnswer, wantsToCall, allow, refuse, goOn, stoppedBy } = t().talk;
+  const { answering, stopAnswer, wantsToCall, allow, refuse, goOn, stoppedBy, summarizing, noSummary, cancel } = t().talk;
+  const { summary } = now;
   const isEmpty = !now.isRunning && now.notes.length === 0 && now.failure === undefined;
   if (isEmpty) return null;
   return (
     <section class={`live ${now.isRunning ? "running" : ""}`} aria-busy={now.isRunning} data-test="live">
       {now.isRunning && (
         <div class="line">
-          <b class="role assistant">assistant</b>
-          <span class="soft" role="status">
-            {answering}
+          {summary ? <Icon name="layers" /> : <b class="role assistant">assistant</b>}
+          <span class="soft" role="status" data-test="live-status">
+            {summary ? summarizing(summary.request, summary.requests) : answering}
           </span>
+          {summary && <Elapsed key={now.turn} />}
           <span class="gap" />
           <Button icon="x" onClick={() => void stop()} testId="stop">
-            {stopAnswer}
+            {summary ? cancel : stopAnswer}
           </Button>
         </div>
       )}
@@ -53,13 +59,44 @@ export function LiveAnswer() {
         <p class="bar-note error" role="alert" data-test="turn-failure">
           <Icon name="circle-alert" />
           <span>
-            {stoppedBy} {now.failure}
+            {summary ? noSummary : stoppedBy} {now.failure}
           </span>
-          <Button onClick={() => void send("")} testId="continue">
-            {goOn}
-          </Button>
+          {summary ? (
+            <WaysOut of={summary} />
+          ) : (
+            <Button onClick={() => void send("")} testId="continue">
+              {goOn}
+            </Button>
+          )}
         </p>
       )}
     </section>
+  );
+}
+
+/** For how long this window has seen it. */
+function Elapsed() {
+  const [seconds, count] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => count((before) => before + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return <span class="soft">{t().talk.seconds(seconds)}</span>;
+}
+
+/** What can be done where a model has written no summary. */
+function WaysOut({ of: { of } }: { of: SummaryWork }) {
+  const sentences = async () => {
+    if (await write("sentences", of)) dismiss();
+  };
+  return (
+    <>
+      <Button onClick={() => void write("model", of)} testId="summary-again">
+        {t().tryAgain}
+      </Button>
+      <Button onClick={() => void sentences()} testId="summary-sentences">
+        {t().talk.useSentences}
+      </Button>
+    </>
   );
 }

@@ -7,10 +7,12 @@ import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { SummaryDetails } from "./summary-details";
 import { isBusy, take, unfolded, wanted } from "./state";
+import { AgainDialog } from "./writer";
 
 export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boolean }) {
   const [isEditing, edit] = useState(false);
   const [isDetailed, detail] = useState(false);
+  const [isAgain, again] = useState(false);
   const item = useRef<HTMLLIElement>(null);
   const isWanted = wanted.value?.id === row.id;
   useEffect(() => {
@@ -33,9 +35,25 @@ export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boole
         {row.state !== "sent" && <span class="badge">{states[row.state]}</span>}
         <span class="gap" />
         <span class="soft tokens">{figure(row.tokens)}</span>
-        <Commands row={row} label={label} isFixed={isFixed} edit={() => edit(true)} detail={() => detail(!isDetailed)} />
+        <Commands
+          row={row}
+          label={label}
+          isFixed={isFixed}
+          edit={() => edit(true)}
+          detail={() => detail(!isDetailed)}
+          rewrite={() => again(true)}
+        />
       </div>
       {isEditing ? <TextForm row={row} close={() => edit(false)} /> : <Text row={row} />}
+      {row.attachments && (
+        <ul class="chips" aria-label={t().talk.attachedFiles}>
+          {row.attachments.map((name, at) => (
+            <li key={at} class="chip">
+              <Icon name="file-text" /> {name}
+            </li>
+          ))}
+        </ul>
+      )}
       {row.calls && (
         <ul class="calls">
           {row.calls.map((call, at) => (
@@ -46,6 +64,7 @@ export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boole
         </ul>
       )}
       {isDetailed && row.summary && <SummaryDetails id={row.id} />}
+      {isAgain && <AgainDialog id={row.id} close={() => again(false)} />}
     </li>
   );
 }
@@ -96,12 +115,14 @@ function Commands({
   isFixed,
   edit,
   detail,
+  rewrite,
 }: {
   row: MessageView;
   label: string;
   isFixed: boolean;
   edit: () => void;
   detail: () => void;
+  rewrite: () => void;
 }) {
   const { unfold, fold, again, more, editOne, deleteOne } = t().talk;
   const isOn = row.state !== "off";
@@ -127,7 +148,7 @@ function Commands({
             icon="refresh-cw"
             label={again}
             isDisabled={isNow}
-            onClick={() => void take({ kind: "regenerate", id: row.id })}
+            onClick={rewrite}
             testId="regenerate"
           />
         </>

@@ -1,0 +1,200 @@
+//! Files that are sent with messages: kept where attached files of the conversation are looked for.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+
+use ctx_chat::assets::FolderAssets;
+use ctx_project::files;
+use ctx_types::{StoredAttachment, phrase};
+
+use super::path;
+use crate::access::lock;
+use crate::api_turn::{AttachedFile, DiscardAttached};
+use crate::call::{Call, Refusal};
+use crate::codes;
+use crate::folder::hash;
+use crate::server::Server;
+
+/// The largest file.
+const MAX_BYTES: usize = 20 << 20;
+
+/// How many files a message has.
+const MAX_FILES: usize = 16;
+
+/// How many files wait to be sent.
+const MAX_WAITING: usize = 256;
+
+/// How many characters of a name are kept in that of the file.
+const MAX_NAME: usize = 80;
+
+/// Where files stand beside a conversation, unless `assets` names another folder.
+const FOLDER: &str = "attachments/";
+
+/// What was attached in this run and is in no message yet, by its path below the folder that is served.
+#[derive(Debug, Default)]
+pub(crate) struct Attached(Mutex<BTreeSet<String>>);
+
+/// Keeps a file, under a name that its bytes are part of: nothing is overwritten, and the same file is kept once.
+pub(crate) fn attach(server: &Server, call: &Call) -> Result<AttachedFile, Refusal> {
+    server.refuse_read_only()?;
+    let name = call.query.get("name").map(String::as_str).unwrap_or_default();
+    if name.is_empty() || name.len() > 255 || name.chars().any(char::is_control) {
+        return Err(Refusal::malformed(phrase!("`name` is a text of up to 255 bytes")));
+    }
+    if call.body.is_empty() {
+        return Err(Refusal::unusable(phrase!("`{name}` is empty", name)));
+    }
+    if call.body.len() > MAX_BYTES {
+        let message = phrase!("`{name}` is larger than {limit} MiB", name, limit = MAX_BYTES >> 20);
+        return Err(Refusal::new(413, codes::TOO_LARGE, message));
+    }
+    let place = Place::of(server, call.part("f"))?;
+    let digest: String = hash(&call.body).chars().take(12).collect();
+    let path = format!("{}{digest}-{}", place.inner, file_name(name));
+    let below = place.below(&path);
+    let mut waiting = lock(&server.attached.0);
+    if !server.desk.folder.has(&below) {
+        if waiting.len() >= MAX_WAITING {
+            let message = phrase!("{limit} attached files wait to be sent; remove some", limit = MAX_WAITING);
+            return Err(Refusal::new(413, codes::TOO_LARGE, message));
+        }
+        server.desk.folder.write(&below, &call.body)?;
+        waiting.insert(below);
+    }
+    Ok(AttachedFile { name: name.to_owned(), path, bytes: call.body.len() })
+}
+
+/// Deletes a file that was attached in this run and is in no message yet; any other stays.
+pub(crate) fn discard(server: &Server, call: &Call) -> Result<(), Refusal> {
+    server.refuse_read_only()?;
+    let DiscardAttached { path } = call.json()?;
+    let below = Place::of(server, call.part("f"))?.below(&path);
+    match lock(&server.attached.0).remove(&below) {
+        true => server.desk.folder.remove(&below),
+        false => Ok(()),
+    }
+}
+
+/// Makes what a message says of its files, all of which must be there.
+pub(super) fn stored(
+    server: &Server,
+    id: &str,
+    attached: &[AttachedFile],
+) -> Result<Vec<StoredAttachment>, Refusal> {
+    if attached.len() > MAX_FILES {
+        let message = phrase!("a message has at most {limit} attached files", limit = MAX_FILES);
+        return Err(Refusal::new(413, codes::TOO_LARGE, message));
+    }
+    let place = Place::of(server, id)?;
+    let stored = |AttachedFile { name, path, .. }: &AttachedFile| {
+        let below = place.below(path);
+        if !server.desk.folder.has(&below) {
+            let message = phrase!("`{name}` is not there any more; attach it again", name = name.as_str());
+            return Err(Refusal::unusable(message));
+        }
+        let id = hash(below.as_bytes()).chars().take(12).collect::<String>();
+        Ok(StoredAttachment {
+            id: Some(id.into()),
+            name: Some(name.as_str().into()),
+            path: Some(path.as_str().into()),
+            ..StoredAttachment::default()
+        })
+    };
+    attached.iter().map(stored).collect()
+}
+
+/// Notes that files are in a message, and stay.
+pub(super) fn sent(server: &Server, id: &str, attached: &[AttachedFile]) -> Result<(), Refusal> {
+    let place = Place::of(server, id)?;
+    let is_sent = |path: &String| attached.iter().any(|file| place.below(&file.path) == *path);
+    lock(&server.attached.0).retain(|path| !is_sent(path));
+    Ok(())
+}
+
+/// Opens the folder beside the conversation, in which a turn looks for attached files; none where `assets` names one.
+pub(super) fn folder(server: &Server, id: &str) -> Result<FolderAssets, Refusal> {
+    if server.config(&mut server.sources())?.assets().is_some() {
+        return Ok(FolderAssets::default());
+    }
+    let folder = server.desk.folder.full(&beside(server, id)?);
+    // A folder that cannot be opened holds no files.
+    Ok(FolderAssets::open([folder]).unwrap_or_default())
+}
+
+/// Returns the folder of a conversation, below the one that is served; of the store it is that one itself.
+fn beside(server: &Server, id: &str) -> Result<String, Refusal> {
+    if server.stored.name(id).is_some() {
+        return Ok(String::new());
+    }
+    path(server, id)?;
+    let below = server.desk.path(id)?;
+    let folder = below.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+    Ok(folder.unwrap_or_default())
+}
+
+/// Where attached files of a conversation are.
+struct Place {
+    /// The folder that paths of messages begin at, below the folder that is served.
+    base: String,
+    /// Where new files stand in it.
+    inner: &'static str,
+}
+
+impl Place {
+    fn of(server: &Server, id: &str) -> Result<Self, Refusal> {
+        let base = beside(server, id)?;
+        let config = server.config(&mut server.sources())?;
+        let Some(folder) = config.assets() else {
+            return Ok(Self { base, inner: FOLDER });
+        };
+        let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        match server.desk.folder.below(&full) {
+            Some(below) if below.is_empty() => Ok(Self { base: below, inner: "" }),
+            Some(below) => Ok(Self { base: format!("{below}/"), inner: "" }),
+            None => {
+                let folder = files::name(Path::new(folder));
+                let message = phrase!(
+                    "attached files are kept in `{folder}`, which is not in the folder of this page",
+                    folder
+                );
+                let help = phrase!("put the file there yourself, or take `assets` out of `ctx.toml`");
+                Err(Refusal::unusable(message).with_help(help))
+            }
+        }
+    }
+
+    fn below(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+}
+
+/// Makes a name of letters, digits, dots and dashes, which every system takes.
+fn file_name(name: &str) -> String {
+    let kept = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_');
+    let letters: Vec<char> = name.chars().map(|letter| if kept(letter) { letter } else { '_' }).collect();
+    // The ending says what it is.
+    let from = letters.len().saturating_sub(MAX_NAME);
+    letters.iter().skip(from).collect::<String>().trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_have_nothing_that_leads_elsewhere() {
+        let long = format!("{}.png", "a".repeat(300));
+        let cases = [
+            ("photo.png", "photo.png".to_owned()),
+            ("../../etc/passwd", ".._.._etc_passwd".to_owned()),
+            ("a\\b:c d.txt", "a_b_c_d.txt".to_owned()),
+            ("照片 1.jpg", "照片_1.jpg".to_owned()),
+            ("end...", "end".to_owned()),
+            (&long, format!("{}.png", "a".repeat(76))),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(file_name(given), expected, "{given}");
+        }
+    }
+}
