@@ -185,8 +185,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
             "`x-ctx-after` and `x-ctx-revision` are about a conversation that is named; name one in `x-ctx-conversation`"
         )));
     }
-    let messages = &request.asked.messages;
-    let hashes: Vec<Option<Beginning>> = messages.iter().map(|message| running.push(message)).collect();
+    let hashes = running.extend(&request.asked.messages);
     if let Some((known, place)) = beginnings::find(&server.beginnings, &hashes)
         && let Some(visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
     {
@@ -379,10 +378,11 @@ impl Turn {
                     server.beginnings.keep(*hash, Place { conversation: snapshot.stored.clone(), node });
                 }
             }
-            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone())
-                && let Some(hash) = start.running.push(node)
-            {
-                server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
+            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone()) {
+                start.running.push(node);
+                if let Some(hash) = start.running.beginning() {
+                    server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
+                }
             }
         }
         start.visit.leave(kept);

@@ -62,6 +62,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         tz: arguments.tz.clone(),
         seed: arguments.seed,
         config: project::config_options(language, &arguments.config),
+        loaded_messages: usize::try_from(arguments.loaded_messages).ok(),
         ..Options::default()
     }
 }
