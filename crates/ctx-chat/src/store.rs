@@ -57,6 +57,11 @@ pub trait ConversationStore: Send + Sync {
     /// Lists the conversations, the latest changed first.
     async fn list(&self) -> Result<Vec<ConversationEntry>, StoreError>;
 
+    /// Counts the conversations whose ids begin so; by default by listing all of them.
+    async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
+        Ok(self.list().await?.iter().filter(|entry| entry.id.starts_with(prefix)).count() as u64)
+    }
+
     /// Holds a conversation, which need not be there yet, so that no other process begins a turn of it; nothing if another
     /// still holds it after `patience`.
     ///

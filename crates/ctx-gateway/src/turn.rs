@@ -116,11 +116,26 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
     let input = typed(&mut messages);
     let kept = start.kept.take();
+    if kept.is_none() {
+        check_conversations(server, key).await?;
+    }
     let (kept, places) = store(server, &start, kept, messages).await?;
     let going =
         Turn { server: server.clone(), agent, request, input, start, kept, places, told: Arc::default() };
     *lock(&going.told) = told;
     Ok(going.spawn((metered, lasting)))
+}
+
+/// Refuses one conversation more than a key may have.
+async fn check_conversations(server: &Server, key: &KeyEntry) -> Result<(), Refusal> {
+    let Some(limit) = key.limits.conversations else { return Ok(()) };
+    match server.store.count(&stored_id(&key.name, "")).await? < limit {
+        true => Ok(()),
+        false => Err(Refusal::forbidden(phrase!(
+            "this key has {limit} conversations, which is all it may have; go on with one of them",
+            limit
+        ))),
+    }
 }
 
 /// Returns the body that a turn would send to the provider.

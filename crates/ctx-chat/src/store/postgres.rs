@@ -214,6 +214,11 @@ impl ConversationStore for PostgresStore {
         rows.iter().map(entry).collect()
     }
 
+    async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM ctx_conversations WHERE starts_with(id, $1)";
+        Ok(count(self.client().await?.query_one(sql, &[&prefix]).await?.try_get(0)?))
+    }
+
     async fn delete(&self, id: &str) -> Result<(), StoreError> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;

@@ -152,6 +152,17 @@ impl ConversationStore for SqliteStore {
             .await
     }
 
+    async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
+        // Ids are ordered by their bytes: those that begin so stand together.
+        let (from, to) = (prefix.to_owned(), format!("{prefix}{}", char::MAX));
+        self.worker
+            .alone(move |connection| {
+                let sql = "SELECT count(*) FROM conversations WHERE id >= ?1 AND id < ?2";
+                Ok(count(connection.prepare_cached(sql)?.query_row([&from, &to], |row| row.get(0))?))
+            })
+            .await
+    }
+
     async fn delete(&self, id: &str) -> Result<(), StoreError> {
         let (key, told, notices) = (id.to_owned(), id.to_owned(), self.notices.clone());
         let delete = move |transaction: &Connection| {

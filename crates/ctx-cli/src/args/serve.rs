@@ -135,6 +135,9 @@ pub(crate) struct KeyAddArguments {
     /// How many bytes a request may have; 64 MiB at the most
     #[arg(long, value_name = "N")]
     pub(crate) bytes: Option<u64>,
+    /// How many conversations it may have in the store
+    #[arg(long, value_name = "N")]
+    pub(crate) conversations: Option<u64>,
     #[command(flatten)]
     pub(crate) file: KeyFileArguments,
 }

@@ -88,6 +88,7 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
         tokens: add.tokens_per_minute,
         turns: add.turns,
         bytes: add.bytes,
+        conversations: add.conversations,
     };
     let key = file.add(&add.name, add.agents.clone(), limits)?;
     file.write(&path)?;

@@ -135,6 +135,9 @@ fn conversations_are_listed_the_latest_first_and_deleted_whole() {
             entries.into_iter().map(|entry| entry.id).collect()
         };
         assert_eq!(ids(store.list().await.unwrap()), ["new", "old"]);
+        let counts = ["", "n", "new", "newer"].map(|prefix| store.count(prefix));
+        let counts = futures_util::future::join_all(counts).await;
+        assert_eq!(counts.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [2, 1, 1, 0]);
         store.delete("new").await.unwrap();
         assert_eq!(ids(store.list().await.unwrap()), ["old"]);
         assert!(matches!(store.delete("new").await, Err(StoreError::NotFound { .. })));
