@@ -62,6 +62,27 @@ impl Conversation {
         Self::fold(id, stored)
     }
 
+    /// Takes in the steps that others have taken since; says whether they were messages and other operations alone. Where
+    /// something was undone or done again, the conversation is loaded anew.
+    ///
+    /// Costs what is new. Errors: those of the store; the conversation has to be loaded again then.
+    pub async fn catch_up(&mut self, store: &dyn ConversationStore) -> Result<bool, StoreError> {
+        let steps = store.since(&self.id, self.revision).await?;
+        if self.is_unsettled || steps.iter().any(|entry| !matches!(entry.step, Step::Do { .. })) {
+            *self = Self::load(store, &self.id).await?;
+            return Ok(false);
+        }
+        // What ends midway is loaded again.
+        self.is_unsettled = !steps.is_empty();
+        for entry in steps {
+            take(&mut self.session, &mut self.history, &entry.step, entry.at_millis)?;
+            self.revision += 1;
+            self.uncovered += 1;
+        }
+        self.is_unsettled = false;
+        Ok(true)
+    }
+
     /// Returns the id.
     pub fn id(&self) -> &str {
         &self.id

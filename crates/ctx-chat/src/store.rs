@@ -43,6 +43,16 @@ pub trait ConversationStore: Send + Sync {
         Ok(self.load(id).await?.revision)
     }
 
+    /// Returns the steps after a revision, in order; by default by loading all of the conversation.
+    ///
+    /// Errors: [`StoreError::NotFound`] also where the store has no longer kept them.
+    async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+        let Stored { checkpoint, mut steps, .. } = self.load(id).await?;
+        let known = revision.checked_sub(checkpoint.revision).and_then(|known| usize::try_from(known).ok());
+        let known = known.filter(|known| *known <= steps.len());
+        Ok(steps.split_off(known.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?))
+    }
+
     /// Adds steps as one unit, which are durable when this returns, and returns the new revision.
     ///
     /// Errors: [`StoreError::Stale`] if the conversation has another revision than `expected`; then nothing

@@ -170,12 +170,20 @@ impl Visit {
     /// Returns the conversation as the store has it; none if there is none.
     pub(crate) async fn load(&self, store: &dyn ConversationStore) -> Result<Option<Kept>, StoreError> {
         let known = lock(&self.room.kept).take();
-        if let Some(kept) = known {
-            match store.revision(&self.id).await {
-                Ok(revision) if revision == kept.conversation.revision() => return Ok(Some(kept)),
-                Ok(_) => {}
+        if let Some(mut kept) = known {
+            let revision = match store.revision(&self.id).await {
+                Ok(revision) => revision,
                 Err(StoreError::NotFound { .. }) => return Ok(None),
                 Err(error) => return Err(error),
+            };
+            if revision == kept.conversation.revision() {
+                return Ok(Some(kept));
+            }
+            // Another process has had a turn: mostly some messages more, which cost less than all.
+            match kept.conversation.catch_up(store).await {
+                Ok(true) if revision <= kept.conversation.revision() => return Ok(Some(kept)),
+                Ok(false) => return Ok(Some(Kept::new(kept.conversation))),
+                _ => {}
             }
         }
         match Conversation::load(store, &self.id).await {

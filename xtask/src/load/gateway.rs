@@ -11,9 +11,10 @@ use anyhow::{Context as _, Result, ensure};
 /// Debian's programs of `PostgreSQL` are not in the path.
 const POSTGRES: &str = "/usr/lib/postgresql";
 
-/// An agent with something in front of the history and behind it.
+/// An agent with something in front of the history and behind it. Nothing is summarised: that asks the provider more
+/// often.
 const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n\
-     - {role: system, content: Be brief.}\n";
+     - {role: system, content: Be brief.}\nparameters: {contextCompression: {autoTrigger: false}}\n";
 
 /// A folder with an agent, removed at the end.
 #[derive(Debug)]

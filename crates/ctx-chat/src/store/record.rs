@@ -27,20 +27,26 @@ impl Rows {
         let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
         let session =
             serde_json::from_str(&self.checkpoint).map_err(|error| damaged(0, error.to_string()))?;
-        let mut steps = Vec::with_capacity(self.steps.len());
-        for (row, expected) in self.steps.into_iter().zip(self.checkpoint_revision + 1..) {
-            if row.revision != expected {
-                return Err(damaged(expected, "the step is missing".to_owned()));
-            }
-            let step = row.step().map_err(|fault| damaged(expected, fault))?;
-            steps.push(LogEntry { at_millis: row.at_millis, step });
-        }
+        let steps = entries(id, self.steps, self.checkpoint_revision)?;
         if self.checkpoint_revision + steps.len() as u64 != self.revision {
             return Err(damaged(self.revision, "the step is missing".to_owned()));
         }
         let checkpoint = Checkpoint { revision: self.checkpoint_revision, session };
         Ok(Stored { checkpoint, steps, revision: self.revision })
     }
+}
+
+/// Reads the steps after a revision, of which none may be missing.
+pub(super) fn entries(id: &str, rows: Vec<StepRow>, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+    let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
+    let entry = |(row, expected): (StepRow, u64)| {
+        if row.revision != expected {
+            return Err(damaged(expected, "the step is missing".to_owned()));
+        }
+        let step = row.step().map_err(|fault| damaged(expected, fault))?;
+        Ok(LogEntry { at_millis: row.at_millis, step })
+    };
+    rows.into_iter().zip(revision + 1..).map(entry).collect()
 }
 
 impl StepRow {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::store::notices::Notices;
-use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
+use crate::store::record::{Rows, StepRow, columns, count, entries, name_of, number};
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
@@ -110,6 +110,12 @@ impl ConversationStore for SqliteStore {
                 found.map(count).ok_or(StoreError::NotFound { id: key })
             })
             .await
+    }
+
+    async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+        let key = id.to_owned();
+        let rows = self.worker.alone(move |connection| steps_after(connection, &key, revision)).await?;
+        entries(id, rows, revision)
     }
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
@@ -244,10 +250,15 @@ fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
         .optional()?;
     let (checkpoint_revision, checkpoint, revision) =
         found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
+    let steps = steps_after(&transaction, id, checkpoint_revision)?;
+    Ok(Rows { checkpoint_revision, checkpoint, revision, steps })
+}
+
+fn steps_after(connection: &Connection, id: &str, revision: u64) -> Result<Vec<StepRow>, StoreError> {
     let sql = "SELECT revision, at, kind, label, op FROM steps
                WHERE conversation = ?1 AND revision > ?2 ORDER BY revision";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let steps = statement.query_map(params![id, number(checkpoint_revision)], |row| {
+    let mut statement = connection.prepare_cached(sql)?;
+    let steps = statement.query_map(params![id, number(revision)], |row| {
         Ok(StepRow {
             revision: count(row.get(0)?),
             at_millis: row.get(1)?,
@@ -256,7 +267,7 @@ fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
             op: row.get(4)?,
         })
     })?;
-    Ok(Rows { checkpoint_revision, checkpoint, revision, steps: steps.collect::<Result<_, _>>()? })
+    Ok(steps.collect::<Result<_, _>>()?)
 }
 
 fn append(transaction: &Connection, id: &str, expected: u64, steps: &[LogEntry]) -> Result<u64, StoreError> {
