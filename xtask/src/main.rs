@@ -18,6 +18,7 @@ mod goldens;
 mod js;
 mod kills;
 mod layers;
+mod load;
 mod macros;
 mod mutants;
 mod package;
@@ -152,6 +153,11 @@ const VERBS: &[Verb] = &[
         name: "kills",
         run: kills::run,
         help: "[--count N] [--seed N]  conversations whose program is killed at chance moments",
+    },
+    Verb {
+        name: "load",
+        run: load::run,
+        help: "[--quick] [--program CTX]  `ctx serve` with 200 open streams, beside its provider alone; two processes on PostgreSQL that are killed",
     },
     Verb {
         name: "api",

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use conversation::{Variables, agent, turn, warm, with};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use ctx_chat::{
@@ -123,7 +124,7 @@ impl ChatModel for AtOnce {
         Dialect::OpenaiChat
     }
 
-    async fn ask(&self, _: &[u8], _: &mut Watch<'_>, _: &Cancel) -> Result<Reply, AskFailure> {
+    async fn ask(&self, _: Bytes, _: &mut Watch<'_>, _: &Cancel) -> Result<Reply, AskFailure> {
         Ok(Reply { text: self.0.as_str().into(), ..Reply::default() })
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use backon::{BackoffBuilder as _, ExponentialBuilder};
+use bytes::Bytes;
 use ctx_pipeline::Cancel;
 use ctx_wire::{Dialect, Reply};
 use reqwest::Url;
@@ -55,7 +56,7 @@ impl Client {
     /// Sends a request, and again as long as that may help.
     async fn attempts(
         &self,
-        body: &[u8],
+        body: Bytes,
         watch: &mut Watch<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, AskFailure> {
@@ -65,9 +66,17 @@ impl Client {
             .with_max_delay(policy.longest_wait)
             .with_max_times(policy.retries)
             .with_jitter();
-        let mut waits = waits.build();
+        let (mut waits, mut kept) = (waits.build(), Some(body));
         for attempt in 1.. {
-            let failure = match Attempt::new(self, cancel).run(body, watch).await {
+            let Some(body) = kept.clone() else { break };
+            // What has begun to be answered is not sent again.
+            let mut heard = |progress: Progress| {
+                if matches!(progress, Progress::Delta(_)) {
+                    kept = None;
+                }
+                watch(progress);
+            };
+            let failure = match Attempt::new(self, cancel).run(body, &mut heard).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
@@ -104,7 +113,7 @@ impl ChatModel for Client {
         self.endpoint.redact(text)
     }
 
-    async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
+    async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
         let span = tracing::debug_span!("ask", bytes = body.len());
         let result = self.attempts(body, watch, cancel).instrument(span).await;
         result.map_err(|failure| AskFailure {

@@ -80,6 +80,23 @@ impl Conversation {
         (self.session, self.history, self.position)
     }
 
+    /// Takes in the steps that others have taken since; says whether they were messages and other operations alone. Where
+    /// something was undone or done again, the conversation is loaded anew.
+    ///
+    /// Costs what is new. Errors: those of the store; the conversation has to be loaded again then.
+    pub async fn catch_up(&mut self, store: &dyn ConversationStore) -> Result<bool, StoreError> {
+        let steps = store.since(&self.id, self.position.revision).await?;
+        if self.is_unsettled || steps.iter().any(|entry| !matches!(entry.step, Step::Do { .. })) {
+            *self = Self::load(store, &self.id).await?;
+            return Ok(false);
+        }
+        // What ends midway is loaded again.
+        self.is_unsettled = !steps.is_empty();
+        self.position.take(&self.id, steps, (&mut self.session, &mut self.history))?;
+        self.is_unsettled = false;
+        Ok(true)
+    }
+
     /// Returns the id.
     pub fn id(&self) -> &str {
         &self.id
@@ -259,17 +276,26 @@ impl LogPosition {
         Ok(())
     }
 
-    /// Takes the steps that the store has beyond this place; tells whether it still has them.
+    /// Takes the steps that the store has beyond this place. O(those steps).
     ///
     /// Errors: those of the store, and [`StoreError::Damaged`] where a step does not fit: the conversation has to be
-    /// loaded again then, as where the store no longer has the steps.
+    /// loaded again then.
     pub async fn catch_up(
         &mut self,
         store: &dyn ConversationStore,
         id: &str,
+        log: (&mut Session, &mut History),
+    ) -> Result<(), StoreError> {
+        let steps = store.since(id, self.revision).await?;
+        self.take(id, steps, log)
+    }
+
+    fn take(
+        &mut self,
+        id: &str,
+        steps: Vec<LogEntry>,
         (session, history): (&mut Session, &mut History),
-    ) -> Result<bool, StoreError> {
-        let Some(steps) = store.steps(id, self.revision).await? else { return Ok(false) };
+    ) -> Result<(), StoreError> {
         for LogEntry { at_millis, step } in steps {
             let number = self.revision + 1;
             take(session, history, &step, at_millis).map_err(|error| StoreError::Damaged {
@@ -279,7 +305,7 @@ impl LogPosition {
             })?;
             (self.revision, self.uncovered) = (number, self.uncovered + 1);
         }
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use ctx_pipeline::Cancel;
 use ctx_types::Phrase;
 use ctx_wire::{Delta, Dialect, Reply};
@@ -33,8 +34,9 @@ pub trait ChatModel: Send + Sync {
     /// Sends a request body, exactly these bytes, and returns the answer when it is whole.
     ///
     /// `watch` hears of every piece as it comes. When `cancel` is called, this returns at once with
-    /// [`ClientError::Cancelled`] and what had come. Dropping the future stops it too, and loses that.
-    async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure>;
+    /// [`ClientError::Cancelled`] and what had come. Dropping the future stops it too, and loses that. The body is let go
+    /// of once it need not be sent again: an answer takes longer than a request, and many may come at the same time.
+    async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure>;
 }
 
 /// Hears of the progress of a request.

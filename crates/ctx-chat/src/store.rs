@@ -43,13 +43,14 @@ pub trait ConversationStore: Send + Sync {
         Ok(self.load(id).await?.revision)
     }
 
-    /// Returns the steps after a revision, in order; none where the store does not have all of them. By default by
-    /// loading all of the conversation.
-    async fn steps(&self, id: &str, since: u64) -> Result<Option<Vec<LogEntry>>, StoreError> {
-        let Stored { checkpoint, mut steps, revision } = self.load(id).await?;
-        let is_there = (checkpoint.revision..=revision).contains(&since);
-        let known = usize::try_from(since.saturating_sub(checkpoint.revision)).unwrap_or(usize::MAX);
-        Ok(is_there.then(|| steps.split_off(known.min(steps.len()))))
+    /// Returns the steps after a revision, in order; by default by loading all of the conversation.
+    ///
+    /// Errors: [`StoreError::NotFound`] also where the store has no longer kept them.
+    async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+        let Stored { checkpoint, mut steps, .. } = self.load(id).await?;
+        let known = revision.checked_sub(checkpoint.revision).and_then(|known| usize::try_from(known).ok());
+        let known = known.filter(|known| *known <= steps.len());
+        Ok(steps.split_off(known.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?))
     }
 
     /// Adds steps as one unit, which are durable when this returns, and returns the new revision.
@@ -65,6 +66,11 @@ pub trait ConversationStore: Send + Sync {
 
     /// Lists the conversations, the latest changed first.
     async fn list(&self) -> Result<Vec<ConversationEntry>, StoreError>;
+
+    /// Counts the conversations whose ids begin so; by default by listing all of them.
+    async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
+        Ok(self.list().await?.iter().filter(|entry| entry.id.starts_with(prefix)).count() as u64)
+    }
 
     /// Holds a conversation, which need not be there yet, so that no other process begins a turn of it; nothing if another
     /// still holds it after `patience`.

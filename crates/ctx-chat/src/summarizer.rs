@@ -81,7 +81,7 @@ impl Summarizer for ModelSummarizer {
         Box::pin(async move {
             // Whoever gives up drops the future, which ends the request.
             let cancel = Cancel::default();
-            let asked = self.model.ask(&self.body(request), &mut |_| (), &cancel).await;
+            let asked = self.model.ask(self.body(request).into(), &mut |_| (), &cancel).await;
             asked.map(answer).map_err(failure)
         })
     }

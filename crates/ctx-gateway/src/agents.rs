@@ -1,8 +1,9 @@
-//! The agents of a folder: each is a model, compiled when it is asked for first.
+//! The agents of a folder: each is a model, compiled when it is asked for first, and again when a file of it has changed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use ctx_chat::{Client, Endpoint};
 use ctx_engine::{Format, Limits};
@@ -42,6 +43,22 @@ pub(crate) struct Compiled {
     pub(crate) whole: Vec<Client>,
     /// What is asked for answers in pieces, likewise.
     pub(crate) pieces: Vec<Client>,
+    /// The files that were read for it, as they were then.
+    files: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// By what a change of a file is noticed: when it was written, and its size.
+type Stamp = (SystemTime, u64);
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+impl Compiled {
+    fn is_current(&self) -> bool {
+        self.files.iter().all(|(path, known)| stamp(path) == *known)
+    }
 }
 
 impl Agents {
@@ -87,12 +104,24 @@ impl Agents {
             Refusal::not_found(text).at("model")
         };
         let path = path.ok_or_else(unknown)?.clone();
-        if let Some(known) = self.lock().get(&name) {
+        let known = self.lock().get(&name).cloned();
+        if let Some(known) = known.as_ref().filter(|known| known.is_current()) {
             return Ok(known.clone());
         }
         let (this, agent) = (self.clone(), agent.to_owned());
         let made = tokio::task::spawn_blocking(move || this.compile(agent, path, model));
-        let made = Arc::new(made.await.map_err(|_| Refusal::internal())??);
+        let made = match (made.await.map_err(|_| Refusal::internal())?, known) {
+            (Ok(made), _) => Arc::new(made),
+            // Whoever writes it may not be done yet.
+            (Err(_), Some(known)) => {
+                tracing::warn!(
+                    agent = known.agent,
+                    "the agent was changed and cannot be used; it stays as it was"
+                );
+                return Ok(known);
+            }
+            (Err(error), None) => return Err(error.into()),
+        };
         let mut compiled = self.lock();
         if compiled.len() >= MAX_COMPILED {
             compiled.pop_first();
@@ -154,7 +183,8 @@ impl Agents {
             let clients = endpoints.map(|endpoint| Client::new(Endpoint { streams, ..endpoint }));
             clients.collect::<Result<Vec<_>, _>>()
         };
-        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup })
+        let files = sources.files_read.paths().map(|path| (path.to_owned(), stamp(path))).collect();
+        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup, files })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Compiled>>> {

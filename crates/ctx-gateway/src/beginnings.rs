@@ -46,9 +46,18 @@ impl Running {
         running
     }
 
-    /// Takes the next message and returns the hash up to it; none before the first answer, since many conversations begin
-    /// with the same words. Reasoning, which few clients send back, does not count.
-    pub(crate) fn push(&mut self, node: &Node) -> Option<Beginning> {
+    /// Takes messages, and returns the hash up to each of them that may be looked for: others cost their texts alone.
+    pub(crate) fn extend(&mut self, nodes: &[Node]) -> Vec<Option<Beginning>> {
+        let first = nodes.len().saturating_sub(REACH);
+        let hashes = nodes.iter().enumerate().map(|(index, node)| {
+            self.push(node);
+            if index >= first { self.beginning() } else { None }
+        });
+        hashes.collect()
+    }
+
+    /// Takes the next message. Reasoning, which few clients send back, does not count.
+    pub(crate) fn push(&mut self, node: &Node) {
         self.has_answer |= node.role == Some(Role::Assistant);
         self.text(node.role.unwrap_or_default().as_str());
         match &node.content {
@@ -71,6 +80,10 @@ impl Running {
         }
         self.text(node.tool_call_id.as_deref().unwrap_or_default());
         self.text(node.name.as_deref().unwrap_or_default());
+    }
+
+    /// Returns the hash up to here; none before the first answer, since many conversations begin with the same words.
+    pub(crate) fn beginning(&self) -> Option<Beginning> {
         self.has_answer.then(|| {
             let whole = self.hash.clone().finalize();
             let mut hash = Beginning::default();

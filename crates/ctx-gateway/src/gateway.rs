@@ -16,7 +16,7 @@ use crate::figures::Figures;
 use crate::keys::{KeyFile, Keys};
 use crate::latest::Latest;
 use crate::limits::Meters;
-use crate::rooms::Rooms;
+use crate::rooms::{MAX_MESSAGES, Rooms};
 use crate::serve;
 
 /// How many reports of turns are kept.
@@ -44,6 +44,10 @@ pub struct Options {
     pub seed: u64,
     /// Whether `ctx.toml` is read, and who is asked whether it is trusted.
     pub config: ConfigOptions,
+    /// How many messages the conversations in memory may have together; a million if absent.
+    ///
+    /// A conversation that was forgotten is read from the store at its next turn, which then takes longer.
+    pub loaded_messages: Option<usize>,
     /// How long clients may take.
     pub time: Patience,
 }
@@ -145,6 +149,7 @@ impl Gateway {
         drop(config);
         let store = store?.await?;
         let (keys, time) = (KeyFile::read(&options.key_file())?, options.time);
+        let loaded_messages = options.loaded_messages.unwrap_or(MAX_MESSAGES);
         let agents = Agents::find(options);
         if agents.names().next().is_none() {
             return Err(GatewayError::Unusable(phrase!("the folder has no agent; `ctx init` writes one")));
@@ -155,7 +160,7 @@ impl Gateway {
             time,
             meters: Meters::default(),
             store,
-            rooms: Rooms::default(),
+            rooms: Rooms::new(loaded_messages),
             beginnings: Latest::new(MAX_ENTRIES),
             reports: Latest::new(MAX_REPORTS),
             figures: Figures::default(),

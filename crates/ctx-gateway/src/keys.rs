@@ -53,6 +53,8 @@ pub struct KeyLimits {
     pub turns: Option<u64>,
     /// Bytes of one request.
     pub bytes: Option<u64>,
+    /// Conversations in the store.
+    pub conversations: Option<u64>,
 }
 
 /// A key that was made; it is shown once, and kept as a hash alone.
@@ -68,10 +70,10 @@ impl NewKey {
 
 impl KeyLimits {
     /// The names of the limits in the file.
-    const NAMES: [&str; 4] = ["requestsPerMinute", "tokensPerMinute", "turns", "bytes"];
+    const NAMES: [&str; 5] = ["requestsPerMinute", "tokensPerMinute", "turns", "bytes", "conversations"];
 
-    fn values(&mut self) -> [&mut Option<u64>; 4] {
-        [&mut self.requests, &mut self.tokens, &mut self.turns, &mut self.bytes]
+    fn values(&mut self) -> [&mut Option<u64>; 5] {
+        [&mut self.requests, &mut self.tokens, &mut self.turns, &mut self.bytes, &mut self.conversations]
     }
 }
 

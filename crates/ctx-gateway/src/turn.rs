@@ -116,11 +116,26 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
     let input = typed(&mut messages);
     let kept = start.kept.take();
+    if kept.is_none() {
+        check_conversations(server, key).await?;
+    }
     let (kept, places) = store(server, &start, kept, messages).await?;
     let going =
         Turn { server: server.clone(), agent, request, input, start, kept, places, told: Arc::default() };
     *lock(&going.told) = told;
     Ok(going.spawn((metered, lasting)))
+}
+
+/// Refuses one conversation more than a key may have.
+async fn check_conversations(server: &Server, key: &KeyEntry) -> Result<(), Refusal> {
+    let Some(limit) = key.limits.conversations else { return Ok(()) };
+    match server.store.count(&stored_id(&key.name, "")).await? < limit {
+        true => Ok(()),
+        false => Err(Refusal::forbidden(phrase!(
+            "this key has {limit} conversations, which is all it may have; go on with one of them",
+            limit
+        ))),
+    }
 }
 
 /// Returns the body that a turn would send to the provider.
@@ -185,8 +200,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
             "`x-ctx-after` and `x-ctx-revision` are about a conversation that is named; name one in `x-ctx-conversation`"
         )));
     }
-    let messages = &request.asked.messages;
-    let hashes: Vec<Option<Beginning>> = messages.iter().map(|message| running.push(message)).collect();
+    let hashes = running.extend(&request.asked.messages);
     if let Some((known, place)) = beginnings::find(&server.beginnings, &hashes)
         && let Some(visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
     {
@@ -379,10 +393,11 @@ impl Turn {
                     server.beginnings.keep(*hash, Place { conversation: snapshot.stored.clone(), node });
                 }
             }
-            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone())
-                && let Some(hash) = start.running.push(node)
-            {
-                server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
+            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone()) {
+                start.running.push(node);
+                if let Some(hash) = start.running.beginning() {
+                    server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
+                }
             }
         }
         start.visit.leave(kept);

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use axum::body::Bytes;
 use ctx_chat::{AskFailure, ChatModel, Client, ClientError, Delta, Progress, Reply, Watch};
 use ctx_pipeline::Cancel;
 use ctx_wire::{Dialect, FailureKind};
@@ -63,10 +64,17 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
     }
 
     /// Asks one after the other until one answers; none is asked any more once a piece of an answer came.
-    async fn ask(&self, body: &[u8], watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
-        let mut failure = AskFailure::from(ClientError::Cancelled);
+    async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
+        let (mut failure, mut kept) = (AskFailure::from(ClientError::Cancelled), Some(body));
         for client in self.clients {
-            match self.ask_one(client, body, watch, cancel).await {
+            let Some(body) = kept.clone() else { break };
+            let mut heard = |progress: Progress| {
+                if matches!(progress, Progress::Delta(_)) {
+                    kept = None;
+                }
+                watch(progress);
+            };
+            match self.ask_one(client, body, &mut heard, cancel).await {
                 Ok(reply) => {
                     *lock(&self.reply) = Some(reply.clone());
                     return Ok(reply);
@@ -99,7 +107,7 @@ impl<A: Send> Upstream<'_, A> {
     async fn ask_one(
         &self,
         client: &Client,
-        body: &[u8],
+        body: Bytes,
         watch: &mut Watch<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, AskFailure> {

@@ -141,7 +141,7 @@ impl SessionFile {
     pub fn catch_up(&mut self) -> Result<()> {
         let Origin::Store(StoreOrigin { store, position, .. }) = &mut self.origin else { return Ok(()) };
         let log = (Arc::make_mut(&mut self.session), &mut self.history);
-        if !matches!(pollster::block_on(position.catch_up(store, &self.name, log)), Ok(true)) {
+        if pollster::block_on(position.catch_up(store, &self.name, log)).is_err() {
             *self = self.read_again(&mut Sources::default())?;
         }
         Ok(())

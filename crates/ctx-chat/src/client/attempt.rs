@@ -1,5 +1,6 @@
 //! One attempt: a request goes out, an answer comes in, whole or in pieces.
 
+use bytes::Bytes;
 use ctx_pipeline::Cancel;
 use ctx_wire::{Failure, Reply, ReplyStream, StreamError};
 use reqwest::Response;
@@ -39,8 +40,8 @@ impl<'a> Attempt<'a> {
     }
 
     /// Sends the request and reads the answer.
-    pub(super) async fn run(self, body: &[u8], watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
-        let request = self.client.http.post(self.client.url.clone()).body(body.to_vec());
+    pub(super) async fn run(self, body: Bytes, watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
+        let request = self.client.http.post(self.client.url.clone()).body(body);
         let response = self.first.wait(self.cancel, request.send()).await?;
         let response = response.map_err(|error| self.client.lost(error))?;
         if !response.status().is_success() {

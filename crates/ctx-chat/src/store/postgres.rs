@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
 
 use crate::store::notices::Notices;
-use crate::store::record::{Rows, StepRow, columns, count, name_of, number};
+use crate::store::record::{Rows, StepRow, columns, count, entries, name_of, number};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, StoreError,
     StoreFault, Stored,
@@ -159,6 +159,11 @@ impl ConversationStore for PostgresStore {
         Ok(count(found.try_get(0)?))
     }
 
+    async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+        let rows = self.client().await?.query(STEPS_AFTER, &[&id, &number(revision)]).await?;
+        entries(id, rows.iter().map(step).collect::<Result<_, _>>()?, revision)
+    }
+
     /// By an advisory lock of the server, which a process that ends loses with its connection.
     async fn hold(&self, id: &str, patience: Duration) -> Result<Option<Hold>, StoreError> {
         let over = Instant::now() + patience;
@@ -212,6 +217,11 @@ impl ConversationStore for PostgresStore {
                    ORDER BY changed DESC NULLS LAST, id COLLATE \"C\"";
         let rows = self.client().await?.query(sql, &[]).await?;
         rows.iter().map(entry).collect()
+    }
+
+    async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM ctx_conversations WHERE starts_with(id, $1)";
+        Ok(count(self.client().await?.query_one(sql, &[&prefix]).await?.try_get(0)?))
     }
 
     async fn delete(&self, id: &str) -> Result<(), StoreError> {
@@ -281,21 +291,24 @@ async fn read(transaction: &Transaction<'_>, id: &str) -> Result<Rows, StoreErro
     let found = transaction.query_opt(sql, &[&id]).await?;
     let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
     let from: i64 = found.try_get(0)?;
-    let sql = "SELECT revision, at, kind, label, op FROM ctx_steps
-               WHERE conversation = $1 AND revision > $2 ORDER BY revision";
-    let rows = transaction.query(sql, &[&id, &from]).await?;
-    let step = |row: &Row| {
-        Ok::<_, StoreError>(StepRow {
-            revision: count(row.try_get(0)?),
-            at_millis: row.try_get(1)?,
-            kind: row.try_get(2)?,
-            label: row.try_get(3)?,
-            op: row.try_get(4)?,
-        })
-    };
+    let rows = transaction.query(STEPS_AFTER, &[&id, &from]).await?;
     let steps = rows.iter().map(step).collect::<Result<_, _>>()?;
     let (checkpoint, revision) = (found.try_get(1)?, count(found.try_get(2)?));
     Ok(Rows { checkpoint_revision: count(from), checkpoint, revision, steps })
+}
+
+/// The steps of a conversation after a revision.
+const STEPS_AFTER: &str = "SELECT revision, at, kind, label, op FROM ctx_steps
+                           WHERE conversation = $1 AND revision > $2 ORDER BY revision";
+
+fn step(row: &Row) -> Result<StepRow, StoreError> {
+    Ok(StepRow {
+        revision: count(row.try_get(0)?),
+        at_millis: row.try_get(1)?,
+        kind: row.try_get(2)?,
+        label: row.try_get(3)?,
+        op: row.try_get(4)?,
+    })
 }
 
 /// Adds steps in one statement, and returns the revision after them.

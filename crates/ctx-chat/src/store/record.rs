@@ -27,36 +27,26 @@ impl Rows {
         let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
         let session =
             serde_json::from_str(&self.checkpoint).map_err(|error| damaged(0, error.to_string()))?;
-        let numbers = self.checkpoint_revision + 1..;
-        let gap = self.steps.iter().zip(numbers).find(|(row, number)| row.revision != *number);
-        let gap = gap.map_or(self.revision, |(_, number)| number);
-        let steps = into_steps(id, (self.checkpoint_revision, self.revision), self.steps)?
-            .ok_or_else(|| damaged(gap, "the step is missing".to_owned()))?;
+        let steps = entries(id, self.steps, self.checkpoint_revision)?;
+        if self.checkpoint_revision + steps.len() as u64 != self.revision {
+            return Err(damaged(self.revision, "the step is missing".to_owned()));
+        }
         let checkpoint = Checkpoint { revision: self.checkpoint_revision, session };
         Ok(Stored { checkpoint, steps, revision: self.revision })
     }
 }
 
-/// Reads the steps after one revision up to another; none where one of them is missing.
-pub(super) fn into_steps(
-    id: &str,
-    (since, revision): (u64, u64),
-    rows: Vec<StepRow>,
-) -> Result<Option<Vec<LogEntry>>, StoreError> {
-    let is_whole = since.checked_add(rows.len() as u64) == Some(revision)
-        && rows.iter().zip(since + 1..).all(|(row, expected)| row.revision == expected);
-    if !is_whole {
-        return Ok(None);
-    }
-    let read = rows.into_iter().map(|row| {
-        let step = row.step().map_err(|fault| StoreError::Damaged {
-            id: id.to_owned(),
-            step: row.revision,
-            fault,
-        })?;
+/// Reads the steps after a revision, of which none may be missing.
+pub(super) fn entries(id: &str, rows: Vec<StepRow>, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+    let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
+    let entry = |(row, expected): (StepRow, u64)| {
+        if row.revision != expected {
+            return Err(damaged(expected, "the step is missing".to_owned()));
+        }
+        let step = row.step().map_err(|fault| damaged(expected, fault))?;
         Ok(LogEntry { at_millis: row.at_millis, step })
-    });
-    read.collect::<Result<_, _>>().map(Some)
+    };
+    rows.into_iter().zip(revision + 1..).map(entry).collect()
 }
 
 impl StepRow {

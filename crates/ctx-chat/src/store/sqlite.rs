@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::store::notices::Notices;
-use crate::store::record::{Rows, StepRow, columns, count, into_steps, name_of, number};
+use crate::store::record::{Rows, StepRow, columns, count, entries, name_of, number};
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
@@ -112,17 +112,10 @@ impl ConversationStore for SqliteStore {
             .await
     }
 
-    async fn steps(&self, id: &str, since: u64) -> Result<Option<Vec<LogEntry>>, StoreError> {
+    async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
         let key = id.to_owned();
-        let rows = self.worker.alone(move |connection| {
-            let transaction = connection.unchecked_transaction()?;
-            let sql = "SELECT revision FROM conversations WHERE id = ?1";
-            let found = transaction.prepare_cached(sql)?.query_row([&key], |row| row.get(0)).optional()?;
-            let revision = found.map(count).ok_or_else(|| StoreError::NotFound { id: key.clone() })?;
-            Ok((revision, steps(&transaction, &key, since)?))
-        });
-        let (revision, rows) = rows.await?;
-        into_steps(id, (since, revision), rows)
+        let rows = self.worker.alone(move |connection| steps_after(connection, &key, revision)).await?;
+        entries(id, rows, revision)
     }
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
@@ -161,6 +154,17 @@ impl ConversationStore for SqliteStore {
                     })
                 })?;
                 Ok(entries.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
+        // Ids are ordered by their bytes: those that begin so stand together.
+        let (from, to) = (prefix.to_owned(), format!("{prefix}{}", char::MAX));
+        self.worker
+            .alone(move |connection| {
+                let sql = "SELECT count(*) FROM conversations WHERE id >= ?1 AND id < ?2";
+                Ok(count(connection.prepare_cached(sql)?.query_row([&from, &to], |row| row.get(0))?))
             })
             .await
     }
@@ -246,15 +250,15 @@ fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
         .optional()?;
     let (checkpoint_revision, checkpoint, revision) =
         found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
-    let steps = steps(&transaction, id, checkpoint_revision)?;
+    let steps = steps_after(&transaction, id, checkpoint_revision)?;
     Ok(Rows { checkpoint_revision, checkpoint, revision, steps })
 }
 
-fn steps(transaction: &Transaction<'_>, id: &str, since: u64) -> Result<Vec<StepRow>, StoreError> {
+fn steps_after(connection: &Connection, id: &str, revision: u64) -> Result<Vec<StepRow>, StoreError> {
     let sql = "SELECT revision, at, kind, label, op FROM steps
                WHERE conversation = ?1 AND revision > ?2 ORDER BY revision";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let steps = statement.query_map(params![id, number(since)], |row| {
+    let mut statement = connection.prepare_cached(sql)?;
+    let steps = statement.query_map(params![id, number(revision)], |row| {
         Ok(StepRow {
             revision: count(row.get(0)?),
             at_millis: row.get(1)?,

@@ -28,7 +28,7 @@ impl Running<'_, '_> {
             self.emit(TurnEvent::Sending { round, bytes: body.len() });
             let watch = &mut *self.watch;
             let mut heard = |progress| watch(TurnEvent::from(progress));
-            match self.chat.model.ask(&body, &mut heard, self.cancel).await {
+            match self.chat.model.ask(body.into(), &mut heard, self.cancel).await {
                 Ok(reply) => {
                     self.learn().await;
                     self.emit(TurnEvent::Replied { usage: reply.usage });

@@ -80,7 +80,7 @@ fn ask_with(endpoint: Endpoint, cancel: &Cancel, on: impl Fn(&Progress, &Cancel)
     let result = match Client::new(endpoint) {
         Err(error) => Err(error.into()),
         Ok(client) => block_on(client.ask(
-            br#"{"model":"m","messages":[]}"#,
+            br#"{"model":"m","messages":[]}"#[..].into(),
             &mut |progress| {
                 on(&progress, cancel);
                 heard.push(progress);

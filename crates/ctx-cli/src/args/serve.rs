@@ -46,6 +46,9 @@ pub(crate) struct ServeArguments {
     pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) endpoint: EndpointArguments,
+    /// How many messages the conversations in memory may have together; others are read from the store at their next turn
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) loaded_messages: u64,
     /// The time of every turn, such as 2026-01-31T12:00:00Z; now if absent
     #[arg(long, value_name = "RFC 3339")]
     pub(crate) at: Option<String>,
@@ -132,6 +135,9 @@ pub(crate) struct KeyAddArguments {
     /// How many bytes a request may have; 64 MiB at the most
     #[arg(long, value_name = "N")]
     pub(crate) bytes: Option<u64>,
+    /// How many conversations it may have in the store
+    #[arg(long, value_name = "N")]
+    pub(crate) conversations: Option<u64>,
     #[command(flatten)]
     pub(crate) file: KeyFileArguments,
 }

@@ -62,6 +62,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         tz: arguments.tz.clone(),
         seed: arguments.seed,
         config: project::config_options(language, &arguments.config),
+        loaded_messages: usize::try_from(arguments.loaded_messages).ok(),
         ..Options::default()
     }
 }
@@ -87,6 +88,7 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
         tokens: add.tokens_per_minute,
         turns: add.turns,
         bytes: add.bytes,
+        conversations: add.conversations,
     };
     let key = file.add(&add.name, add.agents.clone(), limits)?;
     file.write(&path)?;

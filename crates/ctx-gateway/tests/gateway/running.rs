@@ -101,6 +101,42 @@ fn a_limit_that_is_used_up_is_told_with_the_time_to_wait() {
 }
 
 #[test]
+fn a_key_begins_no_more_conversations_than_it_may_have() {
+    let (house, key) = limited(None, KeyLimits { conversations: Some(1), ..KeyLimits::default() });
+    let headers = [("authorization", key.as_str()), ("x-ctx-conversation", "first")];
+    assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
+    for (path, pointer, kind) in [
+        ("/v1/chat/completions", "/error/code", "permission_denied"),
+        ("/v1/messages", "/error/type", "permission_error"),
+    ] {
+        let refused = house.ask("POST", path, &headers[..1], &hello());
+        assert_eq!(refused.status, 403, "{refused:?}");
+        assert_eq!(refused.json().pointer(pointer).unwrap(), kind, "{refused:?}");
+    }
+    assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
+}
+
+#[test]
+fn a_changed_agent_holds_from_the_next_turn_on() {
+    let house = House::open(
+        House::new(Dialect::OpenaiChat, vec![]).close(),
+        Dialect::OpenaiChat,
+        Server::start(|_| whole(Dialect::OpenaiChat)),
+    );
+    let sent = || {
+        let got = house.ask("POST", "/v1/chat/completions", &[], &hello());
+        assert_eq!(got.status, 200, "{got:?}");
+        house.request().json()["messages"][0]["content"].as_str().unwrap().to_owned()
+    };
+    assert!(sent().contains("You are Ada."));
+    let path = house.folder.path().join("ada.yaml");
+    std::fs::write(&path, AGENT.replace("You are Ada.", "You are Charles Babbage.")).unwrap();
+    assert!(sent().contains("You are Charles Babbage."));
+    std::fs::write(&path, "presetMessages: [{").unwrap();
+    assert!(sent().contains("You are Charles Babbage."));
+}
+
+#[test]
 fn figures_count_requests_and_tokens() {
     let (house, key) = limited(None, KeyLimits::default());
     let headers = [("authorization", key.as_str())];

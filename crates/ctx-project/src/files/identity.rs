@@ -30,9 +30,14 @@ impl FilesRead {
         self.0.extend(other.0);
     }
 
+    /// Returns the files that were read, without links.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter_map(|(_, read)| read.path.as_deref())
+    }
+
     /// Returns the folders of the files that were read, without links.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.0.iter().filter_map(|(_, read)| read.path.as_deref()?.parent())
+        self.paths().filter_map(Path::parent)
     }
 
     /// Refuses a path to a file that was read, or that standard output goes to.

@@ -125,6 +125,27 @@ fn new_messages_have_ids_that_an_imported_conversation_has_not() {
 }
 
 #[test]
+fn what_others_said_is_taken_in_and_what_they_took_back_too() {
+    on_every_store(|place| async move {
+        let store = place.open().await;
+        let mut one = Conversation::create(&*store, "c", None).await.unwrap();
+        let mut two = one.clone();
+        for text in ["a", "b"] {
+            two.append(&*store, Node::new(Role::User, text), Some(1)).await.unwrap();
+        }
+        assert!(one.catch_up(&*store).await.unwrap());
+        assert_eq!((one.session(), one.history(), one.revision()), (two.session(), two.history(), 2));
+        one.append(&*store, Node::new(Role::User, "c"), None).await.unwrap();
+        one.undo(&*store, None).await.unwrap();
+        assert!(!two.catch_up(&*store).await.unwrap());
+        assert_eq!((one.session(), one.history(), one.revision()), (two.session(), two.history(), 4));
+        assert!(two.catch_up(&*store).await.unwrap());
+        two.append(&*store, Node::new(Role::User, "d"), None).await.unwrap();
+        store.delete("c").await.unwrap();
+    });
+}
+
+#[test]
 fn conversations_are_listed_the_latest_first_and_deleted_whole() {
     on_every_store(|place| async move {
         let store = place.open().await;
@@ -135,6 +156,9 @@ fn conversations_are_listed_the_latest_first_and_deleted_whole() {
             entries.into_iter().map(|entry| entry.id).collect()
         };
         assert_eq!(ids(store.list().await.unwrap()), ["new", "old"]);
+        let counts = ["", "n", "new", "newer"].map(|prefix| store.count(prefix));
+        let counts = futures_util::future::join_all(counts).await;
+        assert_eq!(counts.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [2, 1, 1, 0]);
         store.delete("new").await.unwrap();
         assert_eq!(ids(store.list().await.unwrap()), ["old"]);
         assert!(matches!(store.delete("new").await, Err(StoreError::NotFound { .. })));

@@ -1,0 +1,252 @@
+//! `cargo xtask load`: `ctx serve` under load, beside its provider alone, and with processes that are killed.
+//!
+//! The provider is scripted, and in this program as the clients are: both read one clock, which says of each piece of an
+//! answer how long it was on its way.
+
+mod client;
+mod gateway;
+mod streams;
+mod upstream;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+
+use crate::packages::loud;
+use crate::workspace;
+use client::Call;
+use gateway::{Folder, Gateway, Postgres};
+use streams::{Outcome, Streams, Turn, seed, verify};
+
+/// How much is asked, and of what.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// How many pieces an answer has.
+    pieces: u32,
+    /// How many conversations there are.
+    conversations: usize,
+    /// How many of them are long, and how many messages those have when they begin.
+    long: usize,
+    messages: usize,
+    /// How many streams are open at the same time; a divisor of both numbers of conversations.
+    streams: usize,
+    /// How many turns each stream has, one after the other.
+    rounds: usize,
+    /// For how many seconds processes are killed, and after how many the next one.
+    kill_seconds: u64,
+    kill_every: u64,
+}
+
+const FULL: Plan = Plan {
+    pieces: 200,
+    conversations: 1_000,
+    long: 200,
+    messages: 10_000,
+    streams: 200,
+    rounds: 5,
+    kill_seconds: 60,
+    kill_every: 5,
+};
+
+const QUICK: Plan = Plan {
+    pieces: 50,
+    conversations: 40,
+    long: 8,
+    messages: 1_000,
+    streams: 8,
+    rounds: 3,
+    kill_seconds: 10,
+    kill_every: 3,
+};
+
+/// What may be added to the provider's time, in milliseconds: the median and the 99th percentile.
+const OVERHEAD: [f64; 2] = [3.0, 25.0];
+
+/// How much memory an open stream may take, in KiB.
+const MEMORY: u64 = 200;
+
+/// Runs everything; with `--quick` on small numbers, with `--program` against a command that was built already.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let (mut plan, mut program, mut rest) = (FULL, None, arguments);
+    while let Some((first, more)) = rest.split_first() {
+        rest = more;
+        match (first.as_str(), more.split_first()) {
+            ("--quick", _) => plan = QUICK,
+            ("--program", Some((path, more))) => (program, rest) = (Some(PathBuf::from(path)), more),
+            _ => bail!("usage: cargo xtask load [--quick] [--program CTX]"),
+        }
+    }
+    let program = program.map_or_else(release, Ok)?;
+    let upstream = upstream::start(plan.pieces)?;
+    println!("{plan:?}");
+    let sent = on_one(plan, &program, upstream)?;
+    match Postgres::start() {
+        Ok(postgres) => on_two(plan, &program, (upstream, &sent), &postgres),
+        Err(error) => {
+            println!("{}", loud(&format!("NOT RUN on PostgreSQL: {error:#}")));
+            Ok(())
+        }
+    }
+}
+
+/// Builds the command with optimizations.
+fn release() -> Result<PathBuf> {
+    workspace::run(&mut workspace::cargo(&["build", "--release", "--package", "ctx-cli"]))?;
+    Ok(workspace::target()?.join("release").join(workspace::CTX))
+}
+
+/// One process on `SQLite`: what a turn costs beside the provider alone, and the memory of open streams. Returns what the
+/// provider was sent.
+fn on_one(plan: Plan, program: &Path, upstream: SocketAddr) -> Result<Vec<u8>> {
+    let folder = Folder::new()?;
+    let store = folder.0.join("conversations.db");
+    let store = store.to_string_lossy();
+    let gateway = Gateway::start(program, &folder, (&store, 0), upstream)?;
+    seed(plan, &[gateway.address])?;
+    let call = Call { conversation: Some("c0"), is_dry: true, ..Call::default() };
+    let sent = client::ask(gateway.address, &call, &client::body("How far is it?", true))?;
+    println!("a request for the provider has {} KB", sent.len() / 1_000);
+    let long = Streams { to: &[gateway.address], plan, conversations: plan.long, body: None, salt: "long" };
+    let direct = Streams { to: &[upstream], body: Some(&sent), ..long }.run(&[])?;
+    let through = long.run(&[&gateway])?;
+    table(&format!("{} messages a conversation", plan.messages), &direct, &through);
+    let all = Streams { conversations: plan.conversations, salt: "all", ..long }.run(&[&gateway])?;
+    table(&format!("{} conversations", plan.conversations), &direct, &all);
+    let said: Vec<Turn> = through.said.into_iter().chain(all.said).collect();
+    verify(gateway.address, &said)?;
+    drop(gateway);
+    memory(plan, program, (&folder, &store), upstream)?;
+    Ok(sent)
+}
+
+/// The memory of open streams, in a process that gives back what it frees: otherwise they find theirs in what loading
+/// has left.
+fn memory(plan: Plan, program: &Path, (folder, store): (&Folder, &str), upstream: SocketAddr) -> Result<()> {
+    let gateway = Gateway::start_frugal(program, folder, (store, 0), upstream)?;
+    for index in 0..plan.long {
+        let name = streams::name(index);
+        let call = Call { conversation: Some(&name), ..Call::default() };
+        client::ask(gateway.address, &call, &client::body("What time is it?", false))?;
+    }
+    let before = gateway.memory();
+    let plan = Plan { rounds: 1, ..plan };
+    let to = [gateway.address];
+    let streams = Streams { to: &to, plan, conversations: plan.long, body: None, salt: "memory" };
+    let peak = streams.run(&[&gateway])?.memory;
+    let (Some(before), Some(peak)) = (before, peak) else {
+        println!("the system does not say how much memory a process has");
+        return Ok(());
+    };
+    let each = peak.saturating_sub(before) / plan.streams as u64;
+    println!(
+        "{} MB with the conversations, at most {} MB with {} streams",
+        before >> 10,
+        peak >> 10,
+        plan.streams
+    );
+    row("memory of an open stream", &format!("{each} KiB"), &format!("{MEMORY} KiB"), each <= MEMORY);
+    Ok(())
+}
+
+/// Two processes on `PostgreSQL`: undisturbed, and while one of them is killed every few seconds.
+fn on_two(
+    plan: Plan,
+    program: &Path,
+    (upstream, sent): (SocketAddr, &[u8]),
+    postgres: &Postgres,
+) -> Result<()> {
+    let folder = Folder::new()?;
+    let start = |port| Gateway::start(program, &folder, (&postgres.address, port), upstream);
+    let mut gateways = [start(0)?, start(0)?];
+    let to = gateways.each_ref().map(|gateway| gateway.address);
+    seed(plan, &to)?;
+    let long = Streams { to: &to, plan, conversations: plan.long, body: None, salt: "two" };
+    let [one, two] = &gateways;
+    let direct = Streams { to: &[upstream], body: Some(sent), ..long }.run(&[])?;
+    let outcome = long.run(&[one, two])?;
+    table("two processes on PostgreSQL", &direct, &outcome);
+    let mut said = outcome.said;
+    let over = AtomicBool::new(false);
+    let all = Streams { conversations: plan.conversations, salt: "kills", ..long };
+    let (kept, kills) = thread::scope(|scope| {
+        let streams: Vec<_> = (0..plan.streams)
+            .map(|stream| {
+                scope.spawn({
+                    let over = &over;
+                    move || all.insist(stream, over)
+                })
+            })
+            .collect();
+        let kills = kill(plan, &mut gateways, &start, &to);
+        over.store(true, Ordering::Relaxed);
+        let kept: Vec<_> = streams.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        (kept, kills)
+    });
+    let (kills, mut unfinished) = (kills?, 0);
+    for kept in kept {
+        let kept = kept.map_err(|_| anyhow::anyhow!("a client ended early"))??;
+        unfinished += kept.unfinished;
+        said.extend(kept.said);
+    }
+    println!("{kills} processes were killed; {unfinished} turns were not finished, and gone on with");
+    ensure!(unfinished > 0, "no turn was under way when processes were killed");
+    verify(to[0], &said)
+}
+
+/// Kills one process after the other, each of which begins anew; returns how many.
+fn kill(
+    plan: Plan,
+    gateways: &mut [Gateway; 2],
+    start: &dyn Fn(u16) -> Result<Gateway>,
+    to: &[SocketAddr; 2],
+) -> Result<usize> {
+    let (begun, mut kills) = (Instant::now(), 0);
+    while begun.elapsed() < Duration::from_secs(plan.kill_seconds) {
+        thread::sleep(Duration::from_secs(plan.kill_every));
+        let (gateway, address) = (&mut gateways[kills % 2], to[kills % 2]);
+        gateway.kill()?;
+        *gateway = start(address.port())?;
+        kills += 1;
+    }
+    Ok(kills)
+}
+
+/// Prints what the way through gateways adds to the provider alone.
+fn table(what: &str, direct: &Outcome, through: &Outcome) {
+    println!("\n| {what} | provider alone, p50, p99 | through `ctx serve` | more | at most | |");
+    println!("|---|--:|--:|--:|--:|---|");
+    let rows = [
+        ("request to first piece", &direct.first, &through.first),
+        ("a piece on its way", &direct.pieces, &through.pieces),
+        ("last piece to end", &direct.end, &through.end),
+    ];
+    for (name, direct, through) in rows {
+        let [alone, with] = [direct, through].map(|times| [0.5, 0.99].map(|share| millis(times, share)));
+        let more = [with[0] - alone[0], with[1] - alone[1]];
+        let is_fine = more[0] <= OVERHEAD[0] && more[1] <= OVERHEAD[1];
+        let [alone, with, more, most] =
+            [alone, with, more, OVERHEAD].map(|[p50, p99]| format!("{p50:.1}, {p99:.1} ms"));
+        println!(
+            "| {name} | {alone} | {with} | {more} | {most} | {} |",
+            if is_fine { "ok" } else { "**more**" }
+        );
+    }
+    println!();
+    println!("{}", through.summary());
+}
+
+fn row(name: &str, is: &str, most: &str, is_fine: bool) {
+    println!("{name}: {is}, at most {most}: {}", if is_fine { "ok" } else { "MORE" });
+}
+
+/// Returns a quantile of times in microseconds, as milliseconds.
+#[expect(clippy::cast_precision_loss, reason = "times are far below what such a number cannot say")]
+fn millis(sorted: &[u64], share: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index of the list")]
+    let index = (sorted.len() as f64 * share) as usize;
+    sorted.get(index.min(sorted.len().saturating_sub(1))).map_or(0.0, |time| *time as f64 / 1_000.0)
+}
