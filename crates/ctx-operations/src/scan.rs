@@ -6,7 +6,7 @@ use ctx_engine::prelude::{ContextProcessor, Descriptor, PipelineContext, Process
 use ctx_engine::{Compile, Engine, ImportError};
 use ctx_processors::WorldbookScan;
 use ctx_types::{Agent, Diagnostic, Phrase, Session, TurnInput, phrase};
-use ctx_worldbook::{Activation, CheckOptions, Member, Reason, Status};
+use ctx_worldbook::{Activation, CheckOptions, Member, Reason, Status, TimedState};
 
 use crate::book_file::BookFile;
 
@@ -67,13 +67,17 @@ impl ObservedScan {
 
     /// Tells each timed effect that holds from now on; `shown` makes the id of an entry fit to be shown.
     pub fn timed(&self, shown: impl Fn(&str) -> String) -> Vec<Phrase> {
-        let state = &self.scan.scan.state;
-        let sticky = state.sticky.iter().map(|(id, effect)| (shown(id), effect.until()));
-        let sticky = sticky.map(|(id, until)| phrase!("`{id}` is sticky {until}", id, until));
-        let resting = state.cooldown.iter().map(|(id, effect)| (shown(id), effect.until()));
-        let resting = resting.map(|(id, until)| phrase!("`{id}` is on cooldown {until}", id, until));
-        sticky.chain(resting).collect()
+        timed(&self.scan.scan.state, shown)
     }
+}
+
+/// Tells each timed effect of a state; `shown` makes the id of an entry fit to be shown.
+pub fn timed(state: &TimedState, shown: impl Fn(&str) -> String) -> Vec<Phrase> {
+    let sticky = state.sticky.iter().map(|(id, effect)| (shown(id), effect.until()));
+    let sticky = sticky.map(|(id, until)| phrase!("`{id}` is sticky {until}", id, until));
+    let resting = state.cooldown.iter().map(|(id, effect)| (shown(id), effect.until()));
+    let resting = resting.map(|(id, until)| phrase!("`{id}` is on cooldown {until}", id, until));
+    sticky.chain(resting).collect()
 }
 
 /// A processor that changes nothing and keeps what it sees.

@@ -88,7 +88,7 @@ pub use variable_processor::VariableProcessor;
 pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
 pub use window::{LoadedWindow, WindowSize};
 pub use worldbook_processor::{WorldbookProcessor, WorldbookScan};
-pub use worldbooks::keep_worldbook_state;
+pub use worldbooks::{keep_worldbook_state, worldbook_state};
 
 /// What stands between joined texts; AIO Hub's own default, so that its presets read the same.
 fn separator_field() -> ConfigField {

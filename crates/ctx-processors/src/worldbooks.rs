@@ -18,7 +18,7 @@ pub(crate) use outlets::Outlets;
 pub(crate) use placing::injection;
 pub(crate) use selection::Selection;
 pub(crate) use shelf::{Shelf, Shelves};
-pub use state::keep_worldbook_state;
 pub(crate) use state::{effect, stored_state};
+pub use state::{keep_worldbook_state, worldbook_state};
 pub(crate) use telling::tell;
 pub(crate) use transcript::{Transcript, message_name};

@@ -5,7 +5,7 @@ use ctx_types::Diagnostic;
 
 use crate::turn::Turn;
 
-pub use ctx_operations::scan::{ObservedScan, Probe, SeenEntry};
+pub use ctx_operations::scan::{ObservedScan, Probe, SeenEntry, timed};
 
 /// Scans the conversation of a turn; returns what was seen, and what was found in the files and about books.
 pub fn look(turn: &Turn, probe: &Probe) -> (Result<Option<ObservedScan>, AssembleError>, Vec<Diagnostic>) {

@@ -22,7 +22,9 @@ pub(crate) struct ScanView {
     /// How many the active ones have.
     pub(crate) tokens: u64,
     pub(crate) is_exact: bool,
-    /// The timed effects that hold from then on. Nothing keeps them.
+    /// The timed effects that the conversation keeps, with which the scan begins.
+    pub(crate) kept: Vec<String>,
+    /// The timed effects that hold from then on. A scan does not keep them; a turn does.
     pub(crate) timed: Vec<String>,
     pub(crate) findings: Vec<Finding>,
 }

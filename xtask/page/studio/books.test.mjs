@@ -1,9 +1,10 @@
 // Job 9: a worldbook is edited as a table, and tested against a conversation.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, ctx, files, focused, folder, open, save, serve, settled } from "./harness.mjs";
+import { studio as chatting, words } from "./provider.mjs";
 
 after(close);
 
@@ -125,5 +126,41 @@ test("job 9: an entry is edited by keyboard alone, and the test follows", async 
   await save(page);
   const entry = JSON.parse(files(path)["garden.json"]).entries["2"];
   assert.deepEqual([entry.key, entry.content], [["soon"], "Dragons came."]);
+  assert.deepEqual(problems, []);
+});
+
+test("timed effects are kept by a turn of the page as by the command, and shown by the test", async (t) => {
+  const book = { name: "Sky", entries: { 7: { uid: 7, key: ["basil"], comment: "Basil", content: "Basil likes warmth.", sticky: 6 } } };
+  const { page, path, bodies, problems } = await chatting(
+    t,
+    [words("In May."), words("Yes.")],
+    () => "",
+    (path) => {
+      writeFileSync(join(path, "sky.json"), JSON.stringify(book));
+      writeFileSync(join(path, "conversation.json"), '[{ "role": "user", "content": "Hello." }]');
+    },
+  );
+  await page.locator(".to-books a").click();
+  await page.getByLabel("In this turn").check();
+  await page.locator(".to-talk a").click();
+  for (const [at, text] of ["And basil?", "Is that so?"].entries()) {
+    await page.locator("[data-test=composer]").fill(text);
+    await page.locator("[data-test=send]:enabled").click();
+    await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, 3 + 2 * at);
+    await page.locator("[data-test=live]").waitFor({ state: "detached" });
+  }
+  assert.ok(bodies[0].includes("Basil likes warmth."));
+  assert.ok(bodies[1].includes("Basil likes warmth."), "it stays");
+  const session = JSON.parse(readFileSync(join(path, "conversation.session.json"), "utf8"));
+  const states = Object.values(session.nodes).flatMap(({ metadata }) => metadata?.worldbookState ?? []);
+  assert.equal(states.length, 1, "kept once, as nothing changed with the second turn");
+  // What the page shows is what the command begins with.
+  const told = ctx(path, "worldbook", "scan", "sky.json", "--session", "conversation.session.json", "--input", "Hm.");
+  const until = /sticky (until .*)/.exec(told)[1];
+  await page.locator(".to-books a").click();
+  await page.locator("[data-test=books-test]").click();
+  const kept = page.locator("[data-test=timed-kept]");
+  await kept.locator("summary").click();
+  assert.ok((await kept.locator("li").textContent()).includes(until), until);
   assert.deepEqual(problems, []);
 });

@@ -1,11 +1,14 @@
-// The server is killed at chance moments while somebody types and saves: the file is whole, and nothing typed is lost.
+// The server is killed at chance moments while somebody types and saves, changes a conversation or is answered: the file
+// is whole, and nothing typed is lost.
 // KILLS says how often; the moments are drawn from SEED.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { close, ctx, folder, open, openEntry, serve } from "./harness.mjs";
+import { provider, stream } from "./provider.mjs";
 
 after(close);
 
@@ -121,4 +124,65 @@ test(`killed ${KILLS} times while a conversation is changed and compressed`, asy
   assert.ok(done.length >= KILLS, `${done.length} steps`);
   const texts = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path.map(({ text }) => text);
   for (const text of done) assert.equal(texts.filter((one) => one === text).length, 1, `${text} is there once`);
+});
+
+test(`killed ${KILLS} times while a model answers`, async (t) => {
+  const path = folder();
+  // Some answers come at once, others are still being written when the server goes.
+  const answers = Array.from({ length: 400 * KILLS }, () => stream(1 + Math.floor(draw() * 40), 100));
+  const { address } = await provider(t, answers);
+  const home = mkdtempSync(join(tmpdir(), "home-"));
+  writeFileSync(join(home, "ctx.toml"), `model = "gpt-4o"\n[endpoint]\nbase-url = "${address}"\n`);
+  process.env.CTX_HOME = home;
+  writeFileSync(join(path, "chat.json"), JSON.stringify([{ role: "user", content: "Hello" }, { role: "assistant", content: "Hi" }]));
+  let server = await serve(path);
+  t.after(() => server.stop());
+  const port = new URL(server.link).port;
+  let ask = await session(server);
+  const idOf = async (name) => (await ask("GET", "project")).value.files.find((one) => one.path === name).id;
+  const { id } = (await ask("POST", `conversations/${await idOf("chat.json")}/session`, {})).value;
+  const agent = await idOf("agent.yaml");
+  const file = join(path, "chat.session.json");
+  const nodes = () => Object.values(JSON.parse(readFileSync(file, "utf8")).nodes);
+  // Turns of which the server has said that they are over.
+  const answered = [];
+  let number = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const killed = pause(100 + draw() * 900).then(() => server.kill());
+    let isThere = true;
+    void killed.then(() => (isThere = false));
+    while (isThere) {
+      try {
+        const base = (await ask("GET", `conversations/${id}`)).value.hash;
+        const input = `question ${++number}`;
+        const begun = await ask("POST", `conversations/${id}/turns`, { base, agent, turn: { input } });
+        assert.ok(begun.ok, JSON.stringify(begun.value));
+        for (;;) {
+          const { value: turn } = await ask("GET", `conversations/${id}/turn`);
+          if (!turn.isRunning) {
+            assert.equal(turn.failure, undefined);
+            answered.push(input);
+            break;
+          }
+          await pause(5);
+        }
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        // The server is gone.
+      }
+    }
+    await killed;
+    const texts = nodes().map(({ content }) => content);
+    for (const text of answered) assert.equal(texts.filter((one) => one === text).length, 1, `${text} after ${kill + 1} kills`);
+    server = await serve(path, port);
+    ask = await session(server);
+  }
+  assert.ok(answered.length > 0, `${answered.length} answers`);
+  const said = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path;
+  for (const text of answered) {
+    const next = said[said.findIndex((one) => one.text === text) + 1];
+    assert.equal(next?.role, "assistant", `${text} has its answer`);
+    assert.match(next.text, /^piece 0 /);
+  }
+  ctx(path, "check", "chat.session.json");
 });

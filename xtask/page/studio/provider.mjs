@@ -10,6 +10,22 @@ export const chunk = (delta, end = null) =>
 export const DONE = "data: [DONE]\n\n";
 export const words = (text) => [...text.split(/(?<= )/).map((content) => chunk({ content })), chunk({}, "stop"), DONE];
 
+/** An answer of so many pieces, so many a second. */
+export const stream = (count, perSecond) => (response) => {
+  let sent = 0;
+  const begun = performance.now();
+  const timer = setInterval(() => {
+    // Timers come late: what is due is sent.
+    const due = Math.min(count, Math.floor(((performance.now() - begun) / 1000) * perSecond) + 1);
+    while (sent < due) response.write(chunk({ content: `piece ${sent++} ` }));
+    if (sent < count) return;
+    clearInterval(timer);
+    for (const piece of [chunk({}, "stop"), DONE]) response.write(piece);
+    response.end();
+  }, 2);
+  response.on("close", () => clearInterval(timer));
+};
+
 /** A provider that plays a list of answers: pieces to stream, a status, or a function that writes. */
 export async function provider(t, answers) {
   const bodies = [];
@@ -57,7 +73,8 @@ export async function studio(t, answers, more = () => "", prepare = () => "") {
   await page.locator(".to-talk a").click();
   await page.locator("[data-test=make-session]").click();
   await page.locator("[data-test=composer]").waitFor();
-  const count = JSON.parse(readFileSync(join(path, "conversation.json"), "utf8")).length;
+  // So many stand in the page at most.
+  const count = Math.min(200, JSON.parse(readFileSync(join(path, "conversation.json"), "utf8")).length);
   await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, count);
   return { path, server, bodies, ...opened };
 }

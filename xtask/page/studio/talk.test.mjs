@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, ctx, files, folder, focused, open, serve, settled } from "./harness.mjs";
+import { stream, studio as chatting } from "./provider.mjs";
 
 after(close);
 
@@ -190,26 +191,30 @@ test("job 8: a second window and a terminal see each step, and nothing is overwr
   assert.deepEqual(problems, []);
 });
 
+const FILE = "conversation.session.json";
+
 /** How long the conversation of six windows is: a program without optimizations takes minutes for 10,000. */
 const MANY = Number(process.env.MANY ?? 2000);
 
-test(`job 8: six windows on ${MANY} messages, two of which write, show the same at the end`, async (t) => {
-  const { page, path, server, problems } = await studio(t, { messages: MANY });
-  await makeSession(page);
+test(`job 8: six windows on ${MANY} messages, two of which write while one streams, show the same at the end`, async (t) => {
+  const answers = [0, 1].map(() => stream(60, 40));
+  const said = Array.from({ length: MANY }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: `Message ${n} of the garden.` }));
+  const { page, path, server, problems } = await chatting(t, answers, () => "", (path) => {
+    writeFileSync(join(path, "conversation.json"), JSON.stringify(said));
+  });
   const pages = [page];
   while (pages.length < 6) {
     const next = await page.context().newPage();
     await next.goto(`${new URL(server.link).origin}/#/talk`);
-    await talkOf(next, "chat.session.json");
+    await talkOf(next, FILE);
     pages.push(next);
   }
-  // A step for a conversation that has changed meanwhile is refused, and taken again.
-  const write = async (one, name) => {
-    for (let at = 0; at < 3; at++) {
-      const text = `${name} ${at}`;
+  // A step for a conversation that has changed meanwhile, or in which a model answers, is refused and taken again.
+  const write = async (one, button, texts) => {
+    for (const text of texts) {
       await one.locator("[data-test=composer]").fill(text);
       for (;;) {
-        await one.locator("[data-test=add-message]:enabled").click();
+        await one.locator(`[data-test=${button}]:enabled`).click();
         const isTaken = one.waitForFunction(() => document.querySelector("[data-test=composer]").value === "").then(() => true);
         const isRefused = one.locator(".toast.error").first().waitFor().then(() => false);
         if (await Promise.race([isTaken, isRefused])) break;
@@ -217,16 +222,26 @@ test(`job 8: six windows on ${MANY} messages, two of which write, show the same 
       }
     }
   };
-  await Promise.all([write(pages[1], "left"), write(pages[4], "right")]);
-  const expected = told(path).map(({ id }) => id).slice(-200);
+  const named = (name) => [0, 1, 2].map((at) => `${name} ${at}`);
+  await Promise.all([
+    write(pages[1], "add-message", named("left")),
+    write(pages[4], "add-message", named("right")),
+    write(pages[2], "send", ["ask 0", "ask 1"]),
+  ]);
+  await pages[2].locator("[data-test=live]").waitFor({ state: "detached" });
+  const all = JSON.parse(ctx(path, "session", "show", FILE, "--json")).path;
+  const expected = all.map(({ id }) => id).slice(-200);
   for (const one of pages) {
     await one.waitForFunction(
       (expected) => [...document.querySelectorAll(".message")].map((row) => row.dataset.id).join() === expected.join(),
       expected,
     );
   }
-  const added = show(path).slice(MANY);
-  assert.deepEqual([...added].sort(), ["left 0", "left 1", "left 2", "right 0", "right 1", "right 2"], "none lost, none twice");
+  const added = all.slice(MANY).map(({ text }) => text.trim());
+  const answer = Array.from({ length: 60 }, (_, at) => `piece ${at}`).join(" ");
+  const wanted = [...named("left"), ...named("right"), "ask 0", "ask 1", answer, answer];
+  assert.deepEqual([...added].sort(), wanted.sort(), "none lost, none twice");
+  for (const question of ["ask 0", "ask 1"]) assert.equal(added[added.indexOf(question) + 1], answer, "answered where it was asked");
   assert.ok((await page.locator(".message").count()) <= 200, "few rows stand in the page");
   assert.deepEqual(
     problems.filter((line) => !/Failed to load resource: .* status of 409/.test(line)),

@@ -26,6 +26,11 @@ pub(crate) fn stored_state(session: &Session) -> Option<Arc<Value>> {
     newest.0.clone().or_else(of_root).or_else(foreign)
 }
 
+/// Returns the timed effects with which the next scan of a conversation begins. O(new messages).
+pub fn worldbook_state(session: &Session) -> TimedState {
+    stored_state(session).map(|state| TimedState::read(&state).0).unwrap_or_default()
+}
+
 fn of_node(node: &Node) -> Option<&Value> {
     node.metadata.as_ref()?.kept.get(STATE)
 }

@@ -813,7 +813,9 @@ export interface ScanView {
   /** How many the active ones have. */
   tokens: number;
   isExact: boolean;
-  /** The timed effects that hold from then on. Nothing keeps them. */
+  /** The timed effects that the conversation keeps, with which the scan begins. */
+  kept: string[];
+  /** The timed effects that hold from then on. A scan does not keep them; a turn does. */
   timed: string[];
   findings: Finding[];
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use ctx_language::Language;
+use ctx_processors::worldbook_state;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::{Sources, Turn};
 use ctx_types::{Diagnostic, excerpt, phrase};
-use ctx_worldbook::{Cause, KeyHit, KeyPlace, Reason};
+use ctx_worldbook::{Cause, KeyHit, KeyPlace, Reason, TimedState};
 
 use super::{opened, said};
 use crate::api::TextSpan;
@@ -62,14 +63,15 @@ impl Scanned<'_> {
             budget: scan.budget,
             tokens: self.seen.active_tokens(),
             is_exact: self.seen.is_exact,
-            timed: self
-                .seen
-                .timed(|id| excerpt(id).into_owned())
-                .iter()
-                .map(|line| self.language.say(line))
-                .collect(),
+            kept: self.timed(&worldbook_state(self.turn.session())),
+            timed: self.timed(&scan.state),
             ..view
         }
+    }
+
+    fn timed(&self, state: &TimedState) -> Vec<String> {
+        let lines = scan::timed(state, |id| excerpt(id).into_owned());
+        lines.iter().map(|line| self.language.say(line)).collect()
     }
 
     fn entry(&self, entry: &SeenEntry<'_>, texts: &mut FoundTexts<'_>) -> ScannedEntry {

@@ -65,7 +65,7 @@ function Searched() {
 }
 
 function Found({ found }: { found: ScanView }) {
-  const { states, columns, passes, testTable, timed } = t().books;
+  const { states, columns, passes, testTable, timed, timedKept } = t().books;
   const rows = found.entries.filter(({ state }) => !hiddenStates.value.has(state));
   const shown = shownKey.value;
   const open = shown && found.entries.find(({ book, id }) => shown.entry === `${book}/${id}`);
@@ -74,16 +74,8 @@ function Found({ found }: { found: ScanView }) {
     <>
       <Budget found={found} />
       <p class="soft">{passes(found.passes.map((pass) => t().books.passKinds[pass] ?? pass))}</p>
-      {found.timed.length > 0 && (
-        <details>
-          <summary>{timed(found.timed.length)}</summary>
-          <ul>
-            {found.timed.map((line) => (
-              <li key={line}>{line}</li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <Timed lines={found.kept} title={timedKept} testId="timed-kept" />
+      <Timed lines={found.timed} title={timed} testId="timed-after" />
       <div class="filters" role="group" aria-label={t().filter}>
         {[...new Set(found.entries.map(({ state }) => state))].map((state) => (
           <button
@@ -127,6 +119,21 @@ function Found({ found }: { found: ScanView }) {
         )}
       </Paged>
     </>
+  );
+}
+
+/** Entries that stay, or rest, for a number of messages. */
+function Timed({ lines, title, testId }: { lines: string[]; title: (count: number) => string; testId: string }) {
+  if (lines.length === 0) return null;
+  return (
+    <details data-test={testId}>
+      <summary>{title(lines.length)}</summary>
+      <ul>
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

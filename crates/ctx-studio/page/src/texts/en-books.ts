@@ -79,7 +79,10 @@ export const books = {
   ownText: "a text of my own",
   passes: (kinds: string[]) => (kinds.length === 1 ? "1 pass" : `${kinds.length} passes: ${kinds.join(", ")}`),
   passKinds: { initial: "first", recursion: "recursion", min_activations: "more messages" } as Record<string, string>,
-  timed: (count: number) => (count === 1 ? "1 timed effect (not kept)" : `${count} timed effects (not kept)`),
+  timedKept: (count: number) =>
+    count === 1 ? "1 timed effect is kept in the conversation" : `${count} timed effects are kept in the conversation`,
+  timed: (count: number) =>
+    count === 1 ? "1 timed effect after this turn" : `${count} timed effects after this turn`,
   budgetOf: (tokens: string, budget: string) => `${tokens} / ${budget} tokens`,
   noLimit: (tokens: string) => `${tokens} tokens, no budget`,
   showPlace: "Show where it was found",
