@@ -42,6 +42,8 @@ mod tools;
 mod turn;
 
 pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
+/// The body of a request, shared and not copied.
+pub use bytes::Bytes;
 pub use client::{ApiKey, AudioTranscriber, Client, Endpoint, RetryPolicy, TimeLimits};
 pub use conversation::{Conversation, LogPosition};
 pub use ctx_engine as engine;
