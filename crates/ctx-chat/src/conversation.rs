@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::{History, HistoryError, Node, NodeId, Session, SessionOp};
+use ctx_types::{Fingerprint, History, HistoryError, Node, NodeId, Session, SessionOp};
 
 use crate::step_label::StepLabel;
 use crate::store::{Checkpoint, ConversationStore, LogEntry, Step, StoreError, Stored};
@@ -38,6 +38,8 @@ pub struct LogPosition {
     uncovered: u64,
     /// After how many of them the next checkpoint is made.
     patience: u64,
+    /// What tells the latest step from others, where it is known: another conversation of the same name has another.
+    last: Option<Fingerprint>,
 }
 
 impl Conversation {
@@ -59,7 +61,7 @@ impl Conversation {
     ) -> Result<Self, StoreError> {
         store.create(id, serde_json::json!(session), at_millis).await?;
         let (history, _) = History::take(&mut session.header);
-        let position = LogPosition::new(&session, 0, 0);
+        let position = LogPosition::new(&session, 0, &[]);
         Ok(Self::of_parts(id, session, history, position))
     }
 
@@ -81,15 +83,16 @@ impl Conversation {
     }
 
     /// Takes in the steps that others have taken since; says whether they were messages and other operations alone. Where
-    /// something was undone or done again, the conversation is loaded anew.
+    /// something was undone or done again, and where it may be another conversation of the same name, it is loaded anew.
     ///
     /// Costs what is new. Errors: those of the store; the conversation has to be loaded again then.
     pub async fn catch_up(&mut self, store: &dyn ConversationStore) -> Result<bool, StoreError> {
-        let steps = store.since(&self.id, self.position.revision).await?;
-        if self.is_unsettled || steps.iter().any(|entry| !matches!(entry.step, Step::Do { .. })) {
+        let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
+        let news = self.position.news(store, &self.id).await?;
+        let Some(steps) = news.filter(|steps| !self.is_unsettled && steps.iter().all(is_op)) else {
             *self = Self::load(store, &self.id).await?;
             return Ok(false);
-        }
+        };
         // What ends midway is loaded again.
         self.is_unsettled = !steps.is_empty();
         self.position.take(&self.id, steps, (&mut self.session, &mut self.history))?;
@@ -215,7 +218,6 @@ impl Conversation {
         let session = serde_json::from_value(stored.checkpoint.session);
         let mut session: Session = session.map_err(|error| damaged(0, error.to_string()))?;
         let (mut history, _) = History::take(&mut session.header);
-        let uncovered = stored.steps.len() as u64;
         let forgotten = forgotten(&stored.steps);
         let numbers = stored.checkpoint.revision + 1..;
         for (index, (entry, number)) in stored.steps.iter().zip(numbers).enumerate() {
@@ -227,7 +229,7 @@ impl Conversation {
             };
             taken.map_err(|error| damaged(number, error.to_string()))?;
         }
-        let position = LogPosition::new(&session, stored.revision, uncovered);
+        let position = LogPosition::new(&session, stored.revision, &stored.steps);
         Ok(Self::of_parts(id, session, history, position))
     }
 
@@ -241,8 +243,9 @@ impl Conversation {
 }
 
 impl LogPosition {
-    fn new(session: &Session, revision: u64, uncovered: u64) -> Self {
-        Self { revision, uncovered, patience: patience(session) }
+    fn new(session: &Session, revision: u64, since_checkpoint: &[LogEntry]) -> Self {
+        let (uncovered, last) = (since_checkpoint.len() as u64, since_checkpoint.last().map(print));
+        Self { revision, uncovered, patience: patience(session), last }
     }
 
     /// Returns the number of steps that the store has of the conversation.
@@ -261,9 +264,10 @@ impl LogPosition {
         steps: Vec<LogEntry>,
         (session, history): (&Session, &History),
     ) -> Result<(), StoreError> {
-        let count = steps.len() as u64;
+        let (count, last) = (steps.len() as u64, steps.last().map(print));
         self.revision = store.append(id, self.revision, steps).await?;
         self.uncovered += count;
+        self.last = last.or(self.last);
         if self.uncovered < self.patience {
             return Ok(());
         }
@@ -276,7 +280,8 @@ impl LogPosition {
         Ok(())
     }
 
-    /// Takes the steps that the store has beyond this place. O(those steps).
+    /// Takes the steps that the store has beyond this place; false where they cannot be told from those of another
+    /// conversation of the same name, so that it has to be loaded again.
     ///
     /// Errors: those of the store, and [`StoreError::Damaged`] where a step does not fit: the conversation has to be
     /// loaded again then.
@@ -285,9 +290,24 @@ impl LogPosition {
         store: &dyn ConversationStore,
         id: &str,
         log: (&mut Session, &mut History),
-    ) -> Result<(), StoreError> {
-        let steps = store.since(id, self.revision).await?;
-        self.take(id, steps, log)
+    ) -> Result<bool, StoreError> {
+        let Some(steps) = self.news(store, id).await? else { return Ok(false) };
+        self.take(id, steps, log)?;
+        Ok(true)
+    }
+
+    /// Returns the steps that the store has beyond this place; none where the step before is not the one that is known.
+    async fn news(
+        &self,
+        store: &dyn ConversationStore,
+        id: &str,
+    ) -> Result<Option<Vec<LogEntry>>, StoreError> {
+        let Some(before) = self.revision.checked_sub(1).filter(|_| self.last.is_some()) else {
+            return Ok(None);
+        };
+        let mut steps = store.since(id, before).await?;
+        let is_known = steps.first().map(print) == self.last;
+        Ok(is_known.then(|| steps.split_off(1)))
     }
 
     fn take(
@@ -303,9 +323,21 @@ impl LogPosition {
                 step: number,
                 fault: error.to_string(),
             })?;
+            self.last = Some(print(&LogEntry { at_millis, step }));
             (self.revision, self.uncovered) = (number, self.uncovered + 1);
         }
         Ok(())
+    }
+}
+
+/// Tells a step from others.
+fn print(entry: &LogEntry) -> Fingerprint {
+    let at = entry.at_millis.map_or(0, |at| at.unsigned_abs() + 1);
+    let print = Fingerprint::default().number(at);
+    match &entry.step {
+        Step::Do { label, op } => print.text(label).text(&serde_json::json!(op).to_string()),
+        Step::Undo => print.number(1),
+        Step::Redo => print.number(2),
     }
 }
 

@@ -88,7 +88,7 @@ impl SessionFile {
     /// Loads a conversation of a store.
     pub fn stored(store: &SqliteStore, id: &str) -> Result<Self> {
         let (session, history, position) = pollster::block_on(Conversation::load(store, id))?.into_parts();
-        let found = check_summaries(&session).into_iter().map(|found| found.in_document(id)).collect();
+        let found = found_in(&session, id);
         let origin = Origin::Store(StoreOrigin { store: store.clone(), position, steps: Vec::new() });
         Ok(Self { name: id.to_owned(), origin, session: Arc::new(session), history, found })
     }
@@ -137,13 +137,16 @@ impl SessionFile {
         }
     }
 
-    /// Takes the steps that others have stored since; one in a file stays as it is. O(those steps).
+    /// Takes the steps that others have stored since; one in a file stays as it is. O(messages), and much less than loading
+    /// it.
     pub fn catch_up(&mut self) -> Result<()> {
         let Origin::Store(StoreOrigin { store, position, .. }) = &mut self.origin else { return Ok(()) };
         let log = (Arc::make_mut(&mut self.session), &mut self.history);
-        if pollster::block_on(position.catch_up(store, &self.name, log)).is_err() {
+        if !matches!(pollster::block_on(position.catch_up(store, &self.name, log)), Ok(true)) {
             *self = self.read_again(&mut Sources::default())?;
+            return Ok(());
         }
+        self.found = found_in(&self.session, &self.name);
         Ok(())
     }
 
@@ -245,8 +248,9 @@ impl SessionFile {
                 origin.save(&self.name, &serde_json::json!(session))?;
             }
             (Target::InPlace, Origin::Store(StoreOrigin { store, position, steps })) => {
-                let (steps, file) = (std::mem::take(steps), (session, &self.history));
-                pollster::block_on(position.append(store, &self.name, steps, file))?;
+                let file = (session, &self.history);
+                pollster::block_on(position.append(store, &self.name, steps.clone(), file))?;
+                steps.clear();
             }
         }
         Ok(true)
@@ -324,4 +328,9 @@ impl FileOrigin {
         self.bytes = bytes;
         Ok(())
     }
+}
+
+/// Returns what is odd about the summaries of a conversation in a store.
+fn found_in(session: &Session, id: &str) -> Vec<Diagnostic> {
+    check_summaries(session).into_iter().map(|found| found.in_document(id)).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use ctx_chat::StoreError;
 use ctx_engine::AssembleError;
 use ctx_language::Language;
 use ctx_project::ProjectError;
@@ -166,9 +167,18 @@ impl Refusal {
 impl From<ProjectError> for Refusal {
     fn from(error: ProjectError) -> Self {
         let mut refusal = Self::unusable(error.phrase());
-        if let ProjectError::Fault(fault) = error {
-            refusal.0.help.clone_from(&fault.finding.help);
-            refusal.0.found.push((fault.finding, fault.mark));
+        match error {
+            ProjectError::Fault(fault) => {
+                refusal.0.help.clone_from(&fault.finding.help);
+                refusal.0.found.push((fault.finding, fault.mark));
+            }
+            ProjectError::Store(error @ StoreError::Stale { .. }) => {
+                return Self::new(409, codes::STALE_FILE, error.phrase());
+            }
+            ProjectError::Store(error @ StoreError::NotFound { .. }) => {
+                return Self::not_found(error.phrase());
+            }
+            _ => {}
         }
         refusal
     }

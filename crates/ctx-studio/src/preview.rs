@@ -258,19 +258,17 @@ pub(crate) fn open_turn(
         Some(id) => full(server, id).map(Some),
     };
     options.agent = file("agent", named.agent)?;
-    let stored = named.conversation.and_then(|id| Some((id, server.stored.name(id)?)));
-    options.session = match &stored {
+    let stored = named.conversation.filter(|id| server.stored.name(id).is_some());
+    options.session = match stored {
         // Its files are those of the folder.
-        Some((_, name)) => {
-            Some(server.desk.folder.full(name.split(['/', '\\']).next_back().unwrap_or_default()))
-        }
+        Some(_) => Some(server.desk.folder.full("conversation")),
         None => file("session", named.conversation)?,
     };
     options.profile = file("profile", named.profile)?;
     // Read before the turn is, which takes what was read.
     let session = options.session.as_ref().map(InputFile::from).map(|file| named_below(server, file));
     let read = match &stored {
-        Some((id, _)) => {
+        Some(id) => {
             let known = server.talks.read(server, id)?.file;
             Some(ReadSession { session: known.session.clone(), found: known.found.clone() })
         }

@@ -98,15 +98,19 @@ impl TextMemory {
 
 impl Parts {
     fn keep(&mut self, encoding: EncodingId, new: &[(&str, u32)]) {
-        let bytes: usize = new.iter().map(|(part, _)| part.len() + size_of::<(Box<str>, u32)>()).sum();
-        if self.encoding != Some(encoding) || self.bytes + bytes > TextMemory::MAX_BYTES {
-            *self = Self { encoding: Some(encoding), ..Self::default() };
-        }
+        let size = |part: &str| part.len() + size_of::<(Box<str>, u32)>();
+        let bytes: usize = new.iter().map(|(part, _)| size(part)).sum();
         if bytes > TextMemory::MAX_BYTES {
             return;
         }
-        self.bytes += bytes;
-        self.counts.extend(new.iter().map(|(part, tokens)| ((*part).into(), *tokens)));
+        if self.encoding != Some(encoding) || self.bytes + bytes > TextMemory::MAX_BYTES {
+            *self = Self { encoding: Some(encoding), ..Self::default() };
+        }
+        for (part, tokens) in new {
+            if self.counts.insert((*part).into(), *tokens).is_none() {
+                self.bytes += size(part);
+            }
+        }
     }
 }
 
@@ -138,6 +142,8 @@ mod tests {
         check(2, &["three"], (5, 1));
         check(1, &["three"], (5, 1));
         check(1, &[&long], (4_194_304, 1));
+        check(1, &["three"], (5, 0));
+        check(1, &[&long[40..]], (4_194_264, 1));
         check(1, &["three"], (5, 1));
         check(1, &[], (0, 0));
     }

@@ -40,8 +40,10 @@ impl LineMemory {
     /// Keeps lines of a message, by their records.
     pub(super) fn keep(&mut self, message: usize, lines: Vec<(usize, Arc<str>)>) {
         for (record, line) in lines {
-            self.bytes += line.len() + size_of::<(usize, usize, Arc<str>)>();
-            self.lines.insert((message, record), line);
+            let bytes = line.len() + size_of::<(usize, usize, Arc<str>)>();
+            if self.lines.insert((message, record), line).is_none() {
+                self.bytes += bytes;
+            }
         }
     }
 }

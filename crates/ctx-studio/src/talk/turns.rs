@@ -154,12 +154,12 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
     if asked.dry_run {
         return would_send(&setup, &file, said);
     }
-    attached::sent(server, id, &asked.attachments)?;
     let log = match (file.to_conversation(), server.stored.store()) {
         (Some(conversation), Some(store)) => Log::Store(store, Box::new(conversation)),
         _ => Log::File(path(server, id)?),
     };
     let turn = server.turns.begin(id, call.language, None)?;
+    attached::sent(server, id, &asked.attachments)?;
     drop(writing);
     go_on(server, &turn, move |server, running| {
         store::wait(run(server, running, &setup, (log, said))).unwrap_or_else(|error| Err(error.phrase()))

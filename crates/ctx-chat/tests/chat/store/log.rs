@@ -129,19 +129,41 @@ fn what_others_said_is_taken_in_and_what_they_took_back_too() {
     on_every_store(|place| async move {
         let store = place.open().await;
         let mut one = Conversation::create(&*store, "c", None).await.unwrap();
+        one.append(&*store, Node::new(Role::User, "first"), Some(1)).await.unwrap();
         let mut two = one.clone();
         for text in ["a", "b"] {
             two.append(&*store, Node::new(Role::User, text), Some(1)).await.unwrap();
         }
         assert!(one.catch_up(&*store).await.unwrap());
-        assert_eq!((one.session(), one.history(), one.revision()), (two.session(), two.history(), 2));
+        assert_eq!((one.session(), one.history(), one.revision()), (two.session(), two.history(), 3));
         one.append(&*store, Node::new(Role::User, "c"), None).await.unwrap();
         one.undo(&*store, None).await.unwrap();
         assert!(!two.catch_up(&*store).await.unwrap());
-        assert_eq!((one.session(), one.history(), one.revision()), (two.session(), two.history(), 4));
+        assert_eq!((one.session(), one.history(), one.revision()), (two.session(), two.history(), 5));
         assert!(two.catch_up(&*store).await.unwrap());
         two.append(&*store, Node::new(Role::User, "d"), None).await.unwrap();
         store.delete("c").await.unwrap();
+    });
+}
+
+#[test]
+fn another_conversation_of_the_same_name_is_loaded_whole() {
+    on_every_store(|place| async move {
+        let store = place.open().await;
+        for count in [1, 6] {
+            let mut one = Conversation::create(&*store, "c", None).await.unwrap();
+            for _ in 0..3 {
+                one.append(&*store, Node::new(Role::User, "old"), Some(1)).await.unwrap();
+            }
+            store.delete("c").await.unwrap();
+            let mut other = Conversation::create(&*store, "c", None).await.unwrap();
+            for _ in 0..count {
+                other.append(&*store, Node::new(Role::User, "new"), Some(1)).await.unwrap();
+            }
+            assert!(!one.catch_up(&*store).await.unwrap());
+            assert_eq!((one.session(), one.revision()), (other.session(), count));
+            store.delete("c").await.unwrap();
+        }
     });
 }
 
