@@ -45,7 +45,8 @@ pub trait ConversationStore: Send + Sync {
 
     /// Returns the steps after a revision, in order; by default by loading all of the conversation.
     ///
-    /// Errors: [`StoreError::NotFound`] also where the store has no longer kept them.
+    /// What is gone, or has fewer steps, has none: whoever must know asks for the step before too, and compares it.
+    /// Errors: where a step between is missing, and by default [`StoreError::NotFound`] where there is no such revision.
     async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
         let Stored { checkpoint, mut steps, .. } = self.load(id).await?;
         let known = revision.checked_sub(checkpoint.revision).and_then(|known| usize::try_from(known).ok());
