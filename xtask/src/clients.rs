@@ -56,7 +56,7 @@ pub(crate) fn malformed(arguments: &[String]) -> Result<()> {
         [count] if count.parse::<u32>().is_ok() => count,
         _ => bail!("usage: cargo xtask malformed [COUNT]"),
     };
-    let mut test = workspace::cargo(&["test", "--package", "ctx-gateway", "--test", "gateway", "malformed"]);
+    let mut test = workspace::cargo(&["test", "--workspace", "--test", "gateway", "malformed"]);
     workspace::run(test.env("CTX_MALFORMED", count))?;
     println!("malformed: {count} bodies in each dialect were answered");
     Ok(())

@@ -116,9 +116,7 @@ fn tests() -> Result<(PathBuf, PathBuf)> {
 
 /// Runs the tests, or those of kills alone.
 fn open(folder: &Path, browser: &Path, kills: Option<u32>) -> Result<()> {
-    let program = workspace::ctx()?;
-    workspace::run(&mut workspace::cargo(&["build", "--quiet", "-p", "ctx-studio", "--example", OWN_PARTS]))?;
-    let own_parts = workspace::target()?.join("debug/examples").join(OWN_PARTS);
+    let (program, own_parts) = (workspace::ctx()?, workspace::example(OWN_PARTS)?);
     let names = fs::read_dir(folder.join("studio"))?;
     let names = names.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
     let is_asked = |path: &PathBuf| is_test(path) && (kills.is_none() || path.ends_with(KILLS));
@@ -127,7 +125,7 @@ fn open(folder: &Path, browser: &Path, kills: Option<u32>) -> Result<()> {
     let mut command = Command::new("node");
     command.args(["--test", "--test-concurrency=2", "--test-reporter=spec"]).args(&files);
     command.env("CTX", program).env("CHROMIUM", browser);
-    command.env("OWN_PARTS", own_parts.with_extension(std::env::consts::EXE_EXTENSION));
+    command.env("OWN_PARTS", own_parts);
     command.envs(kills.map(|count| ("KILLS", count.to_string())));
     let output = command.current_dir(folder).stdin(Stdio::null()).output().context("cannot start Node.js")?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -37,6 +37,15 @@ pub(crate) fn ctx() -> Result<PathBuf> {
     Ok(target()?.join("debug").join(CTX))
 }
 
+/// Builds an example, unless the command and with it all else was built already, and returns where it is.
+pub(crate) fn example(name: &str) -> Result<PathBuf> {
+    if std::env::var_os(PROGRAM).is_none() {
+        run(&mut cargo(&["build", "--quiet", "--workspace", "--example", name]))?;
+    }
+    let path = target()?.join("debug/examples").join(name);
+    Ok(path.with_extension(std::env::consts::EXE_EXTENSION))
+}
+
 /// The file name of the command.
 pub(crate) const CTX: &str = if cfg!(windows) { "ctx.exe" } else { "ctx" };
 

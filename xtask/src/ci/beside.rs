@@ -11,6 +11,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace;
 
+/// How many lines of a verb that failed are said again at the very end.
+const LAST_LINES: usize = 80;
+
 /// The verbs that run; dropped before its end, it begins no further one.
 pub(super) struct Beside {
     thread: Option<JoinHandle<Result<()>>>,
@@ -55,7 +58,14 @@ fn perform(verb: &[&str], program: &Path) -> Result<()> {
     let told = [String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr)].concat();
     println!("\n==> beside: {title}\n{told}==> beside: {title} ended with {status} in {seconds:.1} s");
     if !status.success() {
-        bail!("`cargo xtask {title}` failed; what it printed stands above");
+        // Other steps print much after it, and of a long log often only the end is kept.
+        bail!("`cargo xtask {title}` failed; the end of what it printed above:\n{}", end(&told));
     }
     Ok(())
+}
+
+/// The last lines of a text.
+fn end(text: &str) -> String {
+    let first = text.lines().count().saturating_sub(LAST_LINES);
+    text.lines().skip(first).collect::<Vec<_>>().join("\n")
 }
