@@ -60,15 +60,16 @@ export function files(path, below = "") {
   return all;
 }
 
+let nextPort = 20_000 + ((process.pid * 64) % 12_000);
+/** A port below those that systems give to connections: one of these would take it while its server starts anew. */
 async function freePort() {
-  return new Promise((resolve, reject) => {
+  const port = nextPort++;
+  const isFree = await new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+  return isFree ? port : freePort();
 }
 
 /** A running server: `link` opens it once. `program` is another one that takes a folder and a port. */
@@ -113,7 +114,7 @@ export async function open(
   { lang = "en", theme = "light", width = 1280, height = 900, scale = 1, ignoresPolicy = false } = {},
 ) {
   // The promise is kept, so that tests that begin at once share one browser.
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: PATIENCE });
   const context = await (
     await browser
   ).newContext({
