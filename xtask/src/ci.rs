@@ -18,6 +18,15 @@ pub(crate) const TEST: &[&str] = &["test", "--workspace"];
 /// Snapshots are compared and never written, and tests know that nobody is watching.
 pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[("INSTA_UPDATE", "no"), ("CI", "true")];
 
+/// Names what compiles the crates of the workspace. `.ci/run` has clippy do it: on its own, it has all dependencies read
+/// once more.
+const COMPILER: &str = "RUSTC_WORKSPACE_WRAPPER";
+
+/// What the tests do not have compiled.
+const BENCHES: &[&str] = &["test", "--workspace", "--benches", "--no-run"];
+
+const CLIPPY: &[&str] = &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+
 /// One check with what its heading says.
 struct Step {
     title: &'static str,
@@ -28,6 +37,8 @@ struct Step {
 
 enum Work {
     Cargo(&'static [&'static str]),
+    /// Checks all code with clippy, as far as [`COMPILER`] has not had it compile that already.
+    Lint,
     /// Builds what [`TEST`] runs, and begins the steps that run beside others: they need the command alone.
     Build,
     Verb {
@@ -57,12 +68,7 @@ const STEPS: &[Step] = &[
         is_slow: false,
     },
     Step { title: "cargo test --workspace --no-run", work: Work::Build, is_slow: true },
-    // What it reads of the dependencies, the documentation needs too: to let clippy compile the tests is slower.
-    Step {
-        title: "cargo clippy --workspace --all-targets -- -D warnings",
-        work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        is_slow: false,
-    },
+    Step { title: "clippy of all targets, warnings denied", work: Work::Lint, is_slow: false },
     // What it installs, the tests talk with.
     Step {
         title: "servers --if-possible",
@@ -80,7 +86,7 @@ const STEPS: &[Step] = &[
         is_slow: true,
     },
     Step {
-        title: "api --check, which documents all crates with warnings denied",
+        title: "api --check, which documents all libraries with warnings denied",
         work: Work::Verb { run: api::run, arguments: &["--check"] },
         is_slow: true,
     },
@@ -142,6 +148,11 @@ fn perform(work: &Work, beside: &mut Option<Beside>) -> Result<()> {
     match work {
         Work::Cargo(arguments) => {
             workspace::run(workspace::cargo(arguments).envs(ENVIRONMENT.iter().copied()))
+        }
+        Work::Lint => {
+            let is_compiler = std::env::var(COMPILER).is_ok_and(|name| name.ends_with("clippy-driver"));
+            let arguments = if is_compiler { BENCHES } else { CLIPPY };
+            workspace::run(&mut workspace::cargo(arguments))
         }
         Work::Build => {
             workspace::run(tests().arg("--no-run"))?;

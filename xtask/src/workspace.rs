@@ -76,8 +76,9 @@ pub(crate) fn metadata(arguments: &[&str]) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")
 }
 
-/// Spells a cargo call as a person would type it.
+/// Spells a call as a person would type it.
 fn spelled(command: &Command) -> String {
-    let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
-    std::iter::once("cargo".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    let program = Path::new(command.get_program()).file_stem().unwrap_or_default();
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }

@@ -2,7 +2,7 @@
 //!
 //! A change of what others can call is then a change of a file that a reviewer sees. The items come from rustdoc's
 //! JSON, whose format is not stable: another version of Rust than the one it was made for is told and skipped.
-//! The same run denies what rustdoc warns of, in programs too: another one for that would repeat its work.
+//! The same run denies what rustdoc warns of: another one for that would repeat its work.
 #![expect(clippy::print_stdout, reason = "a terminal program talks to the terminal")]
 
 use std::ffi::OsStr;
@@ -18,6 +18,9 @@ const FORMAT: u64 = 57;
 
 /// Set where this program is called in place of rustdoc: the program that it stands for.
 const RUSTDOC: &str = "CTX_API_RUSTDOC";
+
+/// Set with it: the folder for the JSON.
+const TARGET: &str = "CTX_API_TARGET";
 
 /// Where the lists are.
 const FOLDER: &str = "docs/api";
@@ -37,7 +40,7 @@ fn main() -> Result<()> {
     let target = PathBuf::from(metadata["target_directory"].as_str().context("no target folder")?);
     let libraries = libraries(&metadata);
     ensure!(!libraries.is_empty(), "no library crate is published");
-    document()?;
+    document(&target)?;
     let mut changed = Vec::new();
     let mut items = 0;
     for name in &libraries {
@@ -86,25 +89,34 @@ fn list(name: &str, target: &Path) -> Result<Option<String>> {
     Ok(Some(items.join("\n") + "\n"))
 }
 
-/// Has rustdoc write the JSON of all crates.
+/// Has rustdoc write the JSON of all libraries.
 ///
 /// That output is for developers of tools, and a stable compiler writes it only with `RUSTC_BOOTSTRAP`. Cargo itself
-/// must not see the variable: it would build all dependencies anew. So cargo calls this program in place of rustdoc.
-fn document() -> Result<()> {
+/// must not see the variable: it would build all dependencies anew. So cargo calls this program in place of rustdoc,
+/// and it does so for the tests in the documentation: these take the libraries that are built, where `cargo doc` has
+/// all dependencies read once more.
+fn document(target: &Path) -> Result<()> {
     let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
-    let flags = "-D warnings -Z unstable-options --output-format json";
-    // No package has examples; asked for them, cargo chooses the features that clippy has had it choose already.
-    let mut command = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--lib", "--bins", "--examples"]);
-    command.env("RUSTDOC", std::env::current_exe()?).env(RUSTDOC, rustdoc).env("RUSTDOCFLAGS", flags);
+    let mut command = cargo(&["test", "--quiet", "--workspace", "--doc"]);
+    command.env("RUSTDOC", std::env::current_exe()?).env(RUSTDOC, rustdoc).env(TARGET, target.join("doc"));
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     ensure!(status.success(), "{command:?} ended with {status}");
     Ok(())
 }
 
-/// Calls rustdoc with the arguments of this program, as if it were of a compiler of developers.
+/// Calls rustdoc as if it were of a compiler of developers, to write JSON where it is told to test.
 fn call_rustdoc(rustdoc: &OsStr) -> Result<()> {
     let mut command = Command::new(rustdoc);
-    command.args(std::env::args_os().skip(1)).env("RUSTC_BOOTSTRAP", "1");
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("--test") => {}
+            Some("--test-run-directory") => drop(arguments.next()),
+            _ => drop(command.arg(argument)),
+        }
+    }
+    command.args(["-D", "warnings", "-Z", "unstable-options", "--output-format", "json", "--out-dir"]);
+    command.args(std::env::var_os(TARGET)).env("RUSTC_BOOTSTRAP", "1");
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     ensure!(status.success(), "rustdoc ended with {status}");
     Ok(())
