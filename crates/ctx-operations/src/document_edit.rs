@@ -1,11 +1,13 @@
 //! One edit of a document that is written again: as it changes its value, and the bytes of its text in YAML.
 
+mod block;
 mod yaml;
 
 use ctx_types::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use block::{block_range, block_written};
 pub use yaml::edited as edited_yaml;
 
 /// One change at a JSON pointer (RFC 6901).

@@ -2,8 +2,10 @@
 //!
 //! Scalars, keys and items of flow lists are replaced in the lossless tree of `yaml-edit`. Items of block lists are
 //! ranges of lines, so that the comment lines directly above an item go where it goes. Of very many scalars the bytes are
-//! replaced at their places, all in one pass: an edit of the tree walks the list that it is in.
+//! replaced at their places, all in one pass: an edit of the tree walks the list that it is in. So are the lines of a
+//! text in a block.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::str::FromStr as _;
 
@@ -11,7 +13,7 @@ use ctx_preset_import::write_document;
 use serde_json::Value;
 use yaml_edit::{AsYaml, Document, Mapping, ScalarValue, Sequence, YamlNode};
 
-use super::{Edit, EditError, index, unescaped};
+use super::{Edit, EditError, block_range, block_written, index, unescaped};
 use crate::edits::{replaced, value_in_text};
 use crate::locate::Places;
 
@@ -40,6 +42,9 @@ pub fn edited(
     if edits.len() >= MANY && edits.iter().all(|edit| edit.is_of_scalar(old)) {
         return with_scalars(text, edits).filter(|text| holds(text)).ok_or(EditError::ChangesMore);
     }
+    if let Some(text) = with_block(text, edits, old).filter(|text| holds(text)) {
+        return Ok(text);
+    }
     // Most texts fit into the quotes of the one before; only for others is the text written again.
     match in_tree_or_lines(text, edits, Quotes::Kept)? {
         text if holds(&text) => return Ok(text),
@@ -58,6 +63,17 @@ fn with_scalars(text: &str, edits: &[Edit]) -> Option<String> {
         _ => None,
     };
     replaced(text, edits.iter().map(replacement).collect::<Option<Vec<_>>>()?)
+}
+
+/// Replaces the lines of a text in a block, which the tree takes the blank lines below for; none for any other edit.
+fn with_block(text: &str, edits: &[Edit], old: &Value) -> Option<String> {
+    let [Edit::Set { pointer, value: Value::String(new) }] = edits else { return None };
+    let was = old.pointer(pointer)?.as_str()?;
+    let range = block_range(text, Places::find(text, [pointer.as_str()]).at(pointer)?.range.start)?;
+    let block = text.get(range.clone())?;
+    let quoted = || format!("{}\n", Value::from(new.as_str()));
+    let written = block_written(block, was, new).unwrap_or_else(quoted);
+    replaced(text, vec![(range, written)])
 }
 
 /// Makes edits in the tree, or in the lines of block lists.
@@ -154,76 +170,78 @@ fn block_list<'e>(document: &Document, edit: &'e Edit) -> Result<Option<&'e str>
     Ok(edit.pointer().rsplit_once('/').filter(|_| is_block).map(|(list, _)| list))
 }
 
-/// Removes, inserts and moves items of a block list: new ones are written at its end, and then the lines of all are put
-/// in order.
+/// Removes, inserts and moves items of a block list: their lines are put in another order.
 fn with_items(document: &Document, pointer: &str, edits: &[Edit]) -> Result<String, EditError> {
+    let text = document.to_string();
     let Parent::Sequence(list) = parent(document, pointer)?.0 else { return Err(EditError::ChangesMore) };
-    let mut order: Vec<usize> = (0..list.len()).collect();
+    let Items { column, ranges } = items(&text, &list)?;
+    let part = |range: &Range<usize>| text.get(range.clone()).map(Cow::Borrowed);
+    let mut order = ranges.iter().map(part).collect::<Option<Vec<_>>>().ok_or(EditError::ChangesMore)?;
+    let mut is_emptied = false;
     for edit in edits {
         let (_, key) = edit.pointer().rsplit_once('/').ok_or(EditError::ChangesMore)?;
-        let item =
-            |order: &[usize]| at(key).ok().filter(|at| *at < order.len()).ok_or(EditError::ChangesMore);
+        let item = at(key).ok().filter(|at| *at < order.len() && !is_emptied).ok_or(EditError::ChangesMore);
         match edit {
             Edit::Insert { value, .. } => {
-                let new = list.len();
                 let gap = if key == "-" { order.len() } else { at(key)? };
-                list.insert(new, &*node(value)?);
-                if gap > order.len() || list.len() != new + 1 {
+                if gap > order.len() || is_emptied {
                     return Err(EditError::ChangesMore);
                 }
-                order.insert(gap, new);
+                order.insert(gap, Cow::Owned(new_item(value, column, text.contains("\r\n"))?));
             }
             Edit::Move { to, .. } => {
-                let moved = order.remove(item(&order)?);
+                let moved = order.remove(item?);
                 if *to > order.len() {
                     return Err(EditError::ChangesMore);
                 }
                 order.insert(*to, moved);
             }
-            Edit::Remove { .. } if order.len() > 1 => drop(order.remove(item(&order)?)),
             // A block list cannot be empty.
-            Edit::Remove { .. } => {
-                let mut left = with_items_in_order(&document.to_string(), pointer, &order)?;
-                let emptied = Document::from_str(&left).map_err(|_| EditError::ChangesMore)?;
-                if let Parent::Sequence(list) = parent(&emptied, pointer)?.0 {
-                    list.remove(0);
-                    left = emptied.to_string();
-                }
-                return match edits.last() {
-                    Some(last) if std::ptr::eq(last, edit) => Ok(left),
-                    _ => Err(EditError::ChangesMore),
-                };
-            }
+            Edit::Remove { .. } if order.len() == 1 => is_emptied = item.map(|_| true)?,
+            Edit::Remove { .. } => drop(order.remove(item?)),
             Edit::Set { .. } | Edit::Rename { .. } => return Err(EditError::ChangesMore),
         }
     }
-    with_items_in_order(&document.to_string(), pointer, &order)
-}
-
-/// Puts the lines of the items of a block list in order; those that are not named go.
-fn with_items_in_order(text: &str, pointer: &str, order: &[usize]) -> Result<String, EditError> {
-    let document = Document::from_str(text).map_err(|_| EditError::ChangesMore)?;
-    let Parent::Sequence(list) = parent(&document, pointer)?.0 else { return Err(EditError::ChangesMore) };
-    if order.iter().copied().eq(0..list.len()) {
-        return Ok(text.to_owned());
-    }
-    let items = items(text, &list)?;
-    let (Some(first), Some(last)) = (items.first(), items.last()) else {
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
         return Err(EditError::ChangesMore);
     };
-    let part = |range: Range<usize>| text.get(range).ok_or(EditError::ChangesMore);
-    let mut made = part(0..first.start)?.to_owned();
-    for index in order {
-        if !made.is_empty() && !made.ends_with('\n') {
+    let around = [text.get(..first.start), text.get(last.end..)].map(Option::unwrap_or_default);
+    let made = joined(around, &order);
+    if !is_emptied {
+        return Ok(made);
+    }
+    let left = Document::from_str(&made).map_err(|_| EditError::ChangesMore)?;
+    if let Parent::Sequence(list) = parent(&left, pointer)?.0 {
+        list.remove(0);
+    }
+    Ok(left.to_string())
+}
+
+/// Puts lines between others, each item on lines of its own.
+fn joined([above, below]: [&str; 2], items: &[Cow<'_, str>]) -> String {
+    let mut made = above.to_owned();
+    for part in items.iter().map(|item| &**item).chain([below]) {
+        if !part.is_empty() && !made.is_empty() && !made.ends_with('\n') {
             made.push('\n');
         }
-        made.push_str(part(items.get(*index).ok_or(EditError::ChangesMore)?.clone())?);
+        made.push_str(part);
     }
-    let rest = part(last.end..text.len())?;
-    if !rest.is_empty() && !made.ends_with('\n') {
-        made.push('\n');
+    made
+}
+
+/// Writes an item of a block list whose dashes stand in a column.
+fn new_item(value: &Value, column: usize, has_returns: bool) -> Result<String, EditError> {
+    let document =
+        Document::from_str(&format!("{:column$}- first\n", "")).map_err(|_| EditError::ChangesMore)?;
+    let list = document.as_sequence().ok_or(EditError::ChangesMore)?;
+    list.insert(1, &*node(value)?);
+    let text = document.to_string();
+    let item = items(&text, &list)?.ranges.pop().and_then(|range| text.get(range)).map(str::to_owned);
+    let mut item = item.ok_or(EditError::ChangesMore)?;
+    if !item.ends_with('\n') {
+        item.push('\n');
     }
-    Ok(made + rest)
+    Ok(if has_returns { item.replace('\n', "\r\n") } else { item })
 }
 
 /// What a pointer leads into.
@@ -292,8 +310,16 @@ fn node(value: &Value) -> Result<Box<dyn AsYaml>, EditError> {
     })
 }
 
-/// The lines of the items of a block list, each with the comment lines directly above it and the blank lines below.
-fn items(text: &str, list: &Sequence) -> Result<Vec<Range<usize>>, EditError> {
+/// The lines of the items of a block list.
+struct Items {
+    /// Where the dashes stand.
+    column: usize,
+    /// Each with the comment lines directly above it and the blank lines below.
+    ranges: Vec<Range<usize>>,
+}
+
+/// Finds the lines of the items of a block list.
+fn items(text: &str, list: &Sequence) -> Result<Items, EditError> {
     let start = list.byte_range().start as usize;
     let above = text.get(..start).unwrap_or_default();
     let mut first = above.rfind('\n').map_or(0, |at| at + 1);
@@ -319,9 +345,10 @@ fn items(text: &str, list: &Sequence) -> Result<Vec<Range<usize>>, EditError> {
     let mut starts = Vec::new();
     let mut end = first;
     for (number, (at, line)) in lines.iter().enumerate() {
-        let is_blank = line.trim().is_empty();
         let is_comment = line.trim_start().starts_with('#');
-        if is_blank {
+        if line.trim().is_empty() {
+            // What stands below a comment is not below the item.
+            end = if end == *at { at + line.len() } else { end };
             continue;
         }
         if indent(line) == column && is_dash(line) {
@@ -337,5 +364,5 @@ fn items(text: &str, list: &Sequence) -> Result<Vec<Range<usize>>, EditError> {
     }
     let ends = starts.iter().skip(1).copied().chain([end]).collect::<Vec<_>>();
     let ranges: Vec<Range<usize>> = starts.into_iter().zip(ends).map(|(start, end)| start..end).collect();
-    if ranges.len() == list.len() { Ok(ranges) } else { Err(EditError::ChangesMore) }
+    if ranges.len() == list.len() { Ok(Items { column, ranges }) } else { Err(EditError::ChangesMore) }
 }

@@ -1,8 +1,9 @@
-//! A text in quotes that takes the place of another one in the same quotes. Nothing else in a file can change by that,
-//! so the file need not be read again: somebody who types changes the same text with every letter.
+//! A text in quotes or in a block that takes the place of another one in the same form. Nothing else in a file can change
+//! by that, so the file need not be read again: somebody who types changes the same text with every letter.
 
 use std::ops::Range;
 
+use ctx_operations::document_edit::{block_range, block_written};
 use ctx_preset_import::{Document, Limits, Syntax};
 use serde_json::Value;
 use yaml_edit::ScalarValue;
@@ -10,7 +11,7 @@ use yaml_edit::ScalarValue;
 use super::Splice;
 use crate::locate::{Places, quoted_length};
 
-/// Where the text at a pointer stands, its quotes included.
+/// Where the text at a pointer stands, its quotes or the sign of its block included.
 #[derive(Clone, Debug)]
 pub(super) struct Quoted {
     pub(super) pointer: String,
@@ -18,7 +19,7 @@ pub(super) struct Quoted {
 }
 
 impl Quoted {
-    /// Finds the text at a pointer, if it is in quotes and no alias can repeat it: nothing in the source looks like an
+    /// Finds the text at a pointer, if it is in quotes or a block and no alias can repeat it: nothing in the source looks like an
     /// anchor. O(bytes of the source).
     pub(super) fn find(source: &str, pointer: &str, syntax: Syntax) -> Option<Self> {
         let mut words = source.split(|c: char| c.is_whitespace() || "[{,".contains(c));
@@ -27,9 +28,12 @@ impl Quoted {
         }
         let range = Places::find(source, [pointer]).at(pointer)?.range.clone();
         let (before, rest) = source.split_at_checked(range.start)?;
+        let quoted = quoted_length(rest).map(|length| range.start..range.start + length);
+        let is_yaml = syntax == Syntax::Yaml;
+        let range = quoted.or_else(|| block_range(source, range.start).filter(|_| is_yaml))?;
+        let before = before.get(..range.start).unwrap_or(before);
         let is_tagged = before.split_whitespace().next_back().is_some_and(|word| word.starts_with('!'));
-        let range = range.start..range.start + quoted_length(rest).filter(|_| !is_tagged)?;
-        Some(Self { pointer: pointer.to_owned(), range })
+        (!is_tagged).then(|| Self { pointer: pointer.to_owned(), range })
     }
 
     /// Returns what makes one text of the other in the source, and where the new one stands; none unless this is the old
@@ -41,6 +45,10 @@ impl Quoted {
         syntax: Syntax,
     ) -> Option<(Splice, Self)> {
         let was = source.get(self.range.clone())?;
+        if was.starts_with(['|', '>']) {
+            let text = block_written(was, old, new)?;
+            return Some(self.replaced(was, &text));
+        }
         let text = match (syntax, was.chars().next()?) {
             (Syntax::Json, '"') => Value::from(new).to_string(),
             (Syntax::Yaml, '"') => ScalarValue::double_quoted(new).to_yaml_string(),
@@ -58,9 +66,13 @@ impl Quoted {
         if text.contains(['\n', '\r']) || !says(was, old) || !says(&text, new) {
             return None;
         }
-        let Splice { range, text: part } = Splice::between(was, &text);
+        Some(self.replaced(was, &text))
+    }
+
+    fn replaced(self, was: &str, text: &str) -> (Splice, Self) {
+        let Splice { range, text: part } = Splice::between(was, text);
         let start = self.range.start;
         let splice = Splice { range: start + range.start..start + range.end, text: part };
-        Some((splice, Self { range: start..start + text.len(), ..self }))
+        (splice, Self { range: start..start + text.len(), ..self })
     }
 }

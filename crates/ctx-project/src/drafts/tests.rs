@@ -1,9 +1,11 @@
 //! Edits of files, and the texts that they leave.
 
+use ctx_operations::document_edit::block_range;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Draft, Edit, EditError, Rewrite};
+use super::{Draft, Edit, EditError, Rewrite, Splice};
+use crate::locate::Places;
 
 const AGENT: &str = "\
 # Robin, a gardener
@@ -155,6 +157,30 @@ fn what_a_text_cannot_express_is_written_anew_without_its_comments() {
     assert_eq!(json.rewrite(&[set("/a", json!(2))]), Err(EditError::ChangesMore));
 }
 
+/// Checks what an edit makes of a file.
+#[track_caller]
+fn check_edit(file: &str, edit: &Edit, expected: &str) {
+    let mut draft = Draft::open("agent.yaml", file.as_bytes()).unwrap();
+    assert_eq!(draft.edit(edit), Ok(()));
+    assert_eq!(draft.text(), expected);
+}
+
+#[test]
+fn lines_that_belong_to_no_item_stay_where_they_are() {
+    let new =
+        |at: &str| Edit::Insert { pointer: format!("/a/{at}"), value: json!({"id": "n", "text": "x\n\n"}) };
+    let file = "a:\n- id: b\n  # tail\n\nlast: 1\n";
+    check_edit(file, &new("0"), "a:\n- id: n\n  text: |+\n    x\n\n- id: b\n  # tail\n\nlast: 1\n");
+    check_edit(file, &new("-"), "a:\n- id: b\n  # tail\n\n- id: n\n  text: |+\n    x\n\nlast: 1\n");
+}
+
+#[test]
+fn a_text_in_a_block_is_typed_without_the_blank_lines_below() {
+    let file = "a:\n  - text: |\n      R&D &x\n\n\n  # note\n  - &b text\n";
+    let set = set("/a/0/text", json!("R&D &xy\n"));
+    check_edit(file, &set, "a:\n  - text: |\n      R&D &xy\n\n\n  # note\n  - &b text\n");
+}
+
 /// Texts that are awkward in YAML or JSON.
 fn words() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -175,10 +201,10 @@ fn words() -> impl Strategy<Value = String> {
 fn entry() -> impl Strategy<Value = String> {
     let id = "[a-z]{1,5}";
     let quoted = || words().prop_map(|text| serde_json::to_string(&text).unwrap_or_default());
-    let block = (id, "[a-z]{1,8}( [a-z]{1,8}){0,3}").prop_map(|(id, text)| {
-        format!(
-            "  - id: {id}   # inline\n    role: system\n    content: |\n      {text}\n      more {text}\n"
-        )
+    let sign = prop_oneof![Just("|"), Just("|-"), Just("|+"), Just(">"), Just(">-")];
+    let blanks = prop_oneof![Just(""), Just("\n"), Just("\n\n")];
+    let block = (id, "[a-z]{1,8}( [a-z]{1,8}){0,3}", sign, blanks).prop_map(|(id, text, sign, blanks)| {
+        format!("  - id: {id}   # inline\n    role: system\n    content: {sign}\n      {text}\n\n      more {text}\n{blanks}")
     });
     let flow = (id, quoted()).prop_map(|(id, text)| format!("  - {{id: {id}, content: {text}}}  # flow\n"));
     let plain = (id, quoted()).prop_map(|(id, text)| {
@@ -272,6 +298,17 @@ fn wish() -> impl Strategy<Value = Wish> {
     ]
 }
 
+/// Returns whether a change of a text changes no byte but those of a value.
+fn is_within(text: &str, pointer: &str, change: &Splice) -> bool {
+    let places = Places::find(text, [pointer]);
+    let Some(place) = places.at(pointer).filter(|_| !change.range.is_empty() || !change.text.is_empty())
+    else {
+        return true;
+    };
+    let range = block_range(text, place.range.start).unwrap_or_else(|| place.range.clone());
+    range.start <= change.range.start && change.range.end <= range.end
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
@@ -304,6 +341,17 @@ proptest! {
             prop_assert_eq!(draft.value(), Some(&wanted));
             let comments = |text: &str| ["# head", "# note", "# more", "# tail"].map(|one| text.matches(one).count()).iter().sum::<usize>();
             prop_assert!(may_lose || comments(draft.text()) >= comments(&before.0), "{:?}\n{}\n{}", edit, before.0, draft.text());
+            if let Edit::Set { pointer, .. } = &edit && pointer.ends_with("/content") {
+                let splice = Splice::between(&before.0, draft.text());
+                prop_assert!(is_within(&before.0, pointer, &splice), "{:?}\n{}\n{}", edit, before.0, draft.text());
+            }
+            if let (Edit::Move { pointer, to }, true) = (&edit, name.ends_with("yaml")) {
+                let (list, from) = pointer.rsplit_once('/').unwrap();
+                let back = Edit::Move { pointer: format!("{list}/{to}"), to: from.parse().unwrap() };
+                let mut moved = draft.clone();
+                prop_assert_eq!(moved.edit(&back), Ok(()));
+                prop_assert_eq!(moved.text(), before.0.as_str());
+            }
             steps += usize::from(draft.revision() > before.1);
             made.push(edit);
         }
