@@ -61,6 +61,11 @@ pub enum EditError {
     Taken(String),
     /// The text cannot express the edit without changing more than it names: an alias, or a form that is not edited.
     ChangesMore,
+    /// The text would be larger than files of its kind may be.
+    TooLarge {
+        /// In bytes.
+        limit: usize,
+    },
     /// The file is neither JSON nor YAML nor TOML.
     NoStructure,
     /// TOML has no null.
@@ -84,6 +89,10 @@ impl EditError {
             }
             Self::Taken(name) => phrase!("the key `{name}` already exists", name = name.clone()),
             Self::ChangesMore => phrase!("the edit would change more of the file than it names"),
+            Self::TooLarge { limit } => phrase!(
+                "the file would be larger than {limit} bytes, the limit for its kind; shorten the text, or save it as JSON",
+                limit = *limit
+            ),
             Self::NoStructure => phrase!("this file can only be edited as text"),
             Self::NoNull => phrase!("TOML has no `null`; remove the key instead"),
             Self::Unreadable => phrase!("the text cannot be read; correct it first"),
@@ -115,6 +124,14 @@ impl Edit {
     pub fn is_of_scalar(&self, root: &Value) -> bool {
         let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
         matches!(self, Self::Set { pointer, value } if is_scalar(value) && root.pointer(pointer).is_some_and(is_scalar))
+    }
+
+    /// Returns how many bytes the value has that the edit brings, written as JSON.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Set { value, .. } | Self::Insert { value, .. } => value.to_string().len(),
+            Self::Remove { .. } | Self::Move { .. } | Self::Rename { .. } => 0,
+        }
     }
 
     /// Makes the edit in a value; returns whether the value is another one.

@@ -28,6 +28,7 @@ pub use crate::secrets::covered;
 use crate::sources::Sources;
 
 pub use check::check;
+pub(crate) use document::MAX_BYTES;
 pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
 pub use guard::{Answer, Ask, Untrusted};

@@ -160,7 +160,15 @@ impl Draft {
         let write = |text: &str, edits: &[Edit], old: &Value, wanted: &Value| {
             written(file, (text, old), edits, wanted)
         };
-        let text = edit_all(&self.text, edits, &mut content.value, &write)?;
+        let text = edit_all(&self.text, edits, &mut content.value, &write);
+        let grown = edits.iter().map(Edit::size).sum::<usize>() + self.text.len();
+        let text = match (text, limit(file.1)) {
+            // Why a text cannot be read is not told.
+            (Err(EditError::ChangesMore), limit) if grown > limit => {
+                return Err(EditError::TooLarge { limit });
+            }
+            (text, _) => text?,
+        };
         self.put(&text, Some(content));
         Ok(())
     }
@@ -198,6 +206,9 @@ impl Draft {
         let Some(Value::String(old)) = content.value.pointer_mut(pointer) else { return None };
         let place = known.or_else(|| Quoted::find(&self.text, pointer, syntax)).filter(|_| old != new)?;
         let (splice, place) = place.written(&self.text, (old, new), syntax)?;
+        if self.text.len() + splice.text.len() - splice.range.len() > limit(content.form) {
+            return None;
+        }
         new.clone_into(old);
         self.quoted = Some(place);
         self.change(splice);
@@ -274,6 +285,16 @@ fn written(
         Form::Document(_) => return Err(EditError::NoStructure),
     };
     text.filter(|text| holds(text)).ok_or(EditError::ChangesMore)
+}
+
+/// Returns how many bytes a text of a form may have.
+fn limit(form: Form) -> usize {
+    let Limits { json_bytes, yaml_bytes, .. } = Limits::default();
+    match form {
+        Form::Document(Syntax::Json | Syntax::JsonLines) => json_bytes,
+        Form::Document(_) => yaml_bytes,
+        Form::Toml => config::MAX_BYTES,
+    }
 }
 
 /// Reads what a text holds, if it can be read.

@@ -97,6 +97,9 @@ pub(crate) struct FileView {
     /// Whether the text is longer than this answer shows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
+    /// How many items of its lists are not in `value`: the file is too large to be edited, and its beginning is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) more: Option<usize>,
     /// Whether the file was deleted; then it has no hash.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_gone: bool,

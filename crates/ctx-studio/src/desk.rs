@@ -129,7 +129,7 @@ impl Desk {
                 let (kind, hash) = (kind_of(&file.path, &bytes), hash(&bytes));
                 (kind, hash, is_open.then(|| Arc::from(bytes)))
             });
-            read.push((id, file, told));
+            read.push((id, file, stamp, told));
         }
         let is_changed = read.iter().any(|(.., told)| told.is_some());
         let mut state = lock(&self.state);

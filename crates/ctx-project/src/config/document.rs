@@ -15,7 +15,7 @@ use super::NAME;
 use super::reach::{self, Withheld};
 
 /// The largest file that is read, in bytes.
-const MAX_BYTES: usize = 1 << 20;
+pub(crate) const MAX_BYTES: usize = 1 << 20;
 
 /// A file of defaults in a folder.
 #[derive(Clone, Debug)]

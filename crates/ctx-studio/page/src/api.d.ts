@@ -412,6 +412,8 @@ export interface FileView {
   isReadOnly: boolean;
   /** Whether the text is longer than this answer shows. */
   isCut?: boolean;
+  /** How many items of its lists are not in `value`: the file is too large to be edited, and its beginning is shown. */
+  more?: number;
   /** Whether the file was deleted; then it has no hash. */
   isGone?: boolean;
 }

@@ -68,6 +68,10 @@ export class OpenFile {
   /** What the server took lately. It knows edits by their ids, so that none counts twice. */
   #taken: Batch[] = [];
   #sending: Promise<void> | undefined;
+  /** Edits wait while the file is saved: an answer that another one has overtaken would tell of the past. */
+  #saving: Promise<boolean> | undefined;
+  /** How often the file was saved here. */
+  #saves = 0;
   /** The notice of the last failure, over once a save goes through. */
   #failure = 0;
   /** Undo, redo and fix one after the other: each counts from what the one before has left. */
@@ -83,7 +87,11 @@ export class OpenFile {
 
   async load(isForced = false): Promise<void> {
     try {
-      this.#take(await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`), isForced);
+      const saves = this.#saves;
+      const view = await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`);
+      // It may tell of the file before it was saved.
+      if (saves !== this.#saves) return await this.load(isForced);
+      this.#take(view, isForced);
       this.failure.value = undefined;
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
@@ -157,12 +165,21 @@ export class OpenFile {
 
   async save(isOverwriting = false): Promise<boolean> {
     await this.#steps;
+    while (this.#saving) await this.#saving;
     if (!(await this.flush())) return false;
+    while (this.#saving) await this.#saving;
+    this.#saving = this.#saveNow(isOverwriting).finally(() => (this.#saving = undefined));
+    return this.#saving;
+  }
+
+  async #saveNow(isOverwriting: boolean): Promise<boolean> {
     const view = this.server.value;
     if (!view) return false;
     try {
       const body = isOverwriting ? { overwrite: true } : {};
-      this.#take(await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash }));
+      const saved = await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash });
+      this.#saves++;
+      this.#take(saved);
       this.conflict.value = undefined;
       closeToast(this.#failure);
       return true;
@@ -344,6 +361,7 @@ export class OpenFile {
   }
 
   async #sendFirst(): Promise<void> {
+    await this.#saving;
     const [batch] = this.pending.value;
     const view = this.server.value;
     if (!batch || !view) return;

@@ -34,7 +34,9 @@ function connect(): void {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const opened = new WebSocket(`${scheme}://${location.host}/api/events${since}`, socketProtocols());
   socket = opened;
+  let hadOpened = false;
   opened.onopen = () => {
+    hadOpened = true;
     wait = 500;
     isConnected.value = true;
   };
@@ -47,6 +49,8 @@ function connect(): void {
       isConnected.value = false;
     }
     if (access.value !== "open") return;
+    // Why a socket does not open is not told: a server that began anew, which wants another link, says so when asked.
+    if (!hadOpened) void loadProject();
     retry = setTimeout(connect, wait);
     wait = Math.min(wait * 2, 15_000);
   };

@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { Project, ProjectFile, Registry } from "./api";
 import { call, CallError } from "./transport";
+import { toast } from "./announce";
 import { file, type OpenFile } from "./files";
 import { go, route, type PageName } from "./route";
 import { suggestLang, lang, t } from "./language";
@@ -75,6 +76,8 @@ export async function loadProject(): Promise<void> {
   try {
     const loaded = await call<Project>("GET", "project");
     suggestLang(loaded.lang);
+    const shown = projectInfo.value?.files.find(({ id }) => id === currentId.value);
+    if (shown && !loaded.files.some(({ id }) => id === shown.id)) toast(t().fileGone(shown.path), "error");
     projectInfo.value = loaded;
     projectFailure.value = undefined;
     chooseInputs(loaded, defaults());

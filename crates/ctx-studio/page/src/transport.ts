@@ -58,7 +58,7 @@ export function socketProtocols(): string[] {
 export async function call<T>(method: "GET" | "POST" | "DELETE", path: string, options: CallOptions = {}): Promise<T> {
   const headers: Record<string, string> = { "accept-language": lang.value, "x-ctx-window": windowId };
   if (token) headers["authorization"] = `Bearer ${token}`;
-  if (options.ifMatch) headers["if-match"] = `"${options.ifMatch}"`;
+  if (options.ifMatch !== undefined) headers["if-match"] = `"${options.ifMatch}"`;
   let body: BodyInit | undefined;
   if (options.bytes) {
     headers["content-type"] = "application/octet-stream";
@@ -124,6 +124,11 @@ export async function enter(): Promise<void> {
   if (token) access.value = "open";
   else access.value = "closed";
 }
+
+/** The link of a server that began anew, opened in this very tab, only changes the address. */
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#code=")) location.reload();
+});
 
 /** A server that began anew has another token. Where another window has opened its link, this one goes on with it. */
 addEventListener("storage", ({ key, newValue }) => {

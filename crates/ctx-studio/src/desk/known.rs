@@ -39,10 +39,10 @@ pub(super) struct KnownFile {
 }
 
 impl State {
-    /// Takes a new listing; returns whether there are other files than before.
+    /// Takes a new listing, each file with the stamp that was known of it before; returns whether there are other files than before.
     pub(super) fn take(
         &mut self,
-        read: Vec<(String, FoundFile, Option<ReadFile>)>,
+        read: Vec<(String, FoundFile, Stamp, Option<ReadFile>)>,
         is_cut: bool,
         notices: &Notices,
     ) -> bool {
@@ -54,12 +54,16 @@ impl State {
         });
         let mut is_new = self.files.len() != before || self.is_cut != is_cut;
         self.is_cut = is_cut;
-        for (id, found, told) in read {
+        for (id, found, before, told) in read {
             let known = self.files.entry(id.clone()).or_insert_with(|| {
                 is_new = true;
                 KnownFile::gone(&found.path)
             });
             known.is_read_only = found.is_read_only;
+            if known.stamp != before {
+                // It was saved since it was read: the next look reads it.
+                continue;
+            }
             let Some((kind, hash, bytes)) = told else {
                 known.stamp = found.stamp;
                 continue;
@@ -147,6 +151,7 @@ impl KnownFile {
             findings: Vec::new(),
             is_read_only: is_read_only || self.is_read_only || open.is_none_or(|open| open.is_closed),
             is_cut: open.is_some_and(|open| open.is_cut),
+            more: open.and_then(OpenFile::more),
             is_gone: false,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ctx_preset_import::Document;
+use ctx_preset_import::{Document, Limits};
 use ctx_project::config;
 use ctx_project::drafts::{Draft, Edit, EditError, Rewrite};
 use ctx_project::sources::{Mark, Position};
@@ -23,6 +23,9 @@ pub(super) const MAX_EDITED: usize = 2 << 20;
 
 /// How much of a larger one is shown.
 const MAX_SHOWN: usize = 64 << 10;
+
+/// How many items of each list of a larger one are shown, where it can be read.
+const MAX_ITEMS: usize = 2_000;
 
 /// How many edits older ones are carried over.
 const MAX_LOGGED: usize = 500;
@@ -48,6 +51,8 @@ pub(super) struct OpenFile {
     /// Why it is not edited, beside what holds for the whole folder.
     pub(super) is_closed: bool,
     pub(super) is_cut: bool,
+    /// The beginning of what a larger file holds, and how many items of its lists are not in it.
+    beginning: Option<(Value, usize)>,
     log: VecDeque<(u64, Logged)>,
     ids: VecDeque<String>,
     /// Who set which value last, and when: letters of one word are one step.
@@ -113,8 +118,10 @@ impl OpenFile {
             Ok(draft) => (draft, is_text),
             Err(_) => (opened_as_text(path, &text), false),
         };
+        let beginning = if is_cut { beginning(path, &bytes) } else { None };
         let mut file = Self {
             draft,
+            beginning,
             base: Some(bytes),
             base_hash,
             kind,
@@ -163,8 +170,16 @@ impl OpenFile {
         self.draft.value().is_some() && !self.is_cut
     }
 
-    /// Returns what the text holds, where it is edited by its values.
+    /// Returns how many items of its lists are not in its value, since it is too large.
+    pub(super) fn more(&self) -> Option<usize> {
+        self.beginning.as_ref().map(|(_, more)| *more)
+    }
+
+    /// Returns what the text holds, where it is edited by its values; of a file that is too large, the beginning.
     pub(super) fn value(&self) -> Option<Value> {
+        if let Some((value, _)) = &self.beginning {
+            return Some(value.clone());
+        }
         let value = self.draft.value().filter(|_| self.has_value())?;
         let mut value = value.clone();
         if let (FileKind::Config, Some(table)) = (self.kind, value.as_object_mut()) {
@@ -272,6 +287,10 @@ impl OpenFile {
             _ => None,
         };
         let rewrite = made.map(|Rewrite { pointer, comments }| RewriteView { pointer, comments });
+        if let EditError::TooLarge { .. } = error {
+            // What was typed stays in the page.
+            return Refusal::new(413, codes::TOO_LARGE, error.phrase());
+        }
         let refusal = Refusal::new(422, codes::REFUSED_EDIT, error.phrase());
         refusal.with_help(phrase!("edit the text instead")).with_rewrite(rewrite)
     }
@@ -433,6 +452,21 @@ fn start(bytes: &[u8]) -> &[u8] {
 }
 
 /// A draft of bytes that are no text: with U+FFFD for what cannot be shown.
+/// Reads an object, and cuts its long lists.
+fn beginning(path: &str, bytes: &[u8]) -> Option<(Value, usize)> {
+    let mut value = Document::read(bytes, path, &Limits::default()).ok()?.value;
+    let lists = value.as_object_mut()?.values_mut().filter_map(Value::as_array_mut);
+    let mut more = 0;
+    for list in lists.filter(|list| list.len() > MAX_ITEMS) {
+        more += list.len() - MAX_ITEMS;
+        list.truncate(MAX_ITEMS);
+        list.shrink_to_fit();
+    }
+    // Nothing is won where a few items are that large.
+    let is_small = || serde_json::to_vec(&value).is_ok_and(|bytes| bytes.len() <= MAX_EDITED);
+    (more > 0 && is_small()).then_some((value, more))
+}
+
 fn opened_as_text(path: &str, text: &str) -> Draft {
     let mut draft = Draft::empty(path);
     draft.set_text(&text.replace('\0', "\u{fffd}"));

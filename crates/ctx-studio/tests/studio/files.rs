@@ -331,10 +331,19 @@ fn a_preset_of_a_hundred_thousand_entries_is_told() {
     let long =
         format!("name: Robin\npresetMessages:\n{}", "  - {role: system, content: a}\n".repeat(100_000));
     std::fs::write(project(&place).join("long.yaml"), &long).unwrap();
+    let entry = |n: usize| json!({ "id": n.to_string(), "role": "system", "content": "Water the basil." });
+    let wide = json!({ "name": "Robin", "presetMessages": (0..100_000).map(entry).collect::<Vec<_>>() });
+    std::fs::write(project(&place).join("wide.json"), wide.to_string()).unwrap();
     let server = start(&place);
     let view = server.view(&server.id("short.json"));
     assert_eq!(view["value"]["presetMessages"].as_array().map(Vec::len), Some(100_000));
-    // What is too large to be edited is shown in part, and says so.
+    // What is too large to be edited is shown in part, and says so: the first entries, or where it cannot be read the text.
+    let view = server.view(&server.id("wide.json"));
+    assert_eq!(
+        (&view["isCut"], &view["isReadOnly"], &view["more"]),
+        (&json!(true), &json!(true), &json!(98_000))
+    );
+    assert_eq!(view["value"]["presetMessages"].as_array().map(Vec::len), Some(2_000));
     let view = server.view(&server.id("long.yaml"));
     assert_eq!((&view["isCut"], &view["isReadOnly"]), (&json!(true), &json!(true)));
     assert!(view.get("value").is_none() && view["text"].as_str().unwrap().len() <= 64 << 10);

@@ -47,6 +47,11 @@ export function PresetPage() {
       </h1>
       {(!isText || isUnreadable) && <Toolbar file={file} of={of} />}
       {isUnreadable && <Unreadable file={file} />}
+      {file.server.value.more !== undefined && of && (
+        <p class="bar-note" role="status" data-test="more">
+          {t().firstEntries(of.entries.length, of.entries.length + file.server.value.more)}
+        </p>
+      )}
       {shown === "text" && <TextView key={file.id} file={file} />}
       {shown !== "text" && !of && <NoList file={file} />}
       {shown === "placed" && of && <PlacedView of={of} />}
@@ -64,7 +69,7 @@ function Unreadable({ file }: { file: OpenFile }) {
     <p class="bar-note error" role="alert">
       <Icon name="circle-alert" />
       <span>
-        {t().unreadable}{" "}
+        {file.server.value?.isCut ? t().tooLargeToEdit : t().unreadable}{" "}
         {first && (
           <b>
             {first.line !== undefined && `${first.line}:${first.column ?? 1} `}

@@ -137,6 +137,10 @@ export const en = {
   noEntries: "This file has no list of entries.",
   beginPreset: "Begin a preset",
   asText: "As text",
+  fileGone: (path: string) => `${path} is no longer in the folder.`,
+  tooLargeToEdit: "The file is too large to be edited here; only the beginning of its text is shown.",
+  firstEntries: (shown: number, all: number) =>
+    `The file is too large to be edited here: the first ${shown} of ${all} entries are shown.`,
   unreadable: "The file cannot be read as it is, so only its text can be edited.",
   totalOf: (own: string, all: string) => `Total of entries: ${own} of ${all} tokens`,
   totalOfEntries: (own: string) => `Total of entries: ${own} tokens`,
