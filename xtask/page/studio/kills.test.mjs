@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { close, ctx, folder, open, openEntry, serve } from "./harness.mjs";
+import { api, close, ctx, folder, open, openEntry, serve } from "./harness.mjs";
 import { provider, stream } from "./provider.mjs";
 
 after(close);
@@ -69,19 +69,6 @@ test(`killed ${KILLS} times while typing and saving`, async (t) => {
   assert.ok(saved.startsWith(before) && saved.endsWith(after) && saved.includes(`${KILLS - 1} ${WORDS}`), saved);
 });
 
-/** Asks the server as the page does. */
-async function session(server) {
-  const origin = new URL(server.link).origin;
-  const headers = { "content-type": "application/json", origin };
-  const code = /#code=(.+)$/.exec(server.link)[1];
-  const login = await fetch(`${origin}/api/login`, { method: "POST", headers, body: JSON.stringify({ code }) });
-  headers.authorization = `Bearer ${(await login.json()).token}`;
-  return async (method, path, body) => {
-    const answer = await fetch(`${origin}/api/${path}`, { method, headers, body: body && JSON.stringify(body) });
-    return { ok: answer.ok, value: await answer.json() };
-  };
-}
-
 test(`killed ${KILLS} times while a conversation is changed and compressed`, async (t) => {
   const path = folder();
   const said = Array.from({ length: 40 }, (_, at) => ({ role: at % 2 ? "assistant" : "user", content: `${at} ${WORDS}` }));
@@ -89,7 +76,7 @@ test(`killed ${KILLS} times while a conversation is changed and compressed`, asy
   let server = await serve(path);
   t.after(() => server.stop());
   const port = new URL(server.link).port;
-  let ask = await session(server);
+  let ask = await api(server);
   const idOf = async (name) => (await ask("GET", "project")).value.files.find((one) => one.path === name).id;
   const made = await ask("POST", `conversations/${await idOf("chat.json")}/session`, {});
   const id = made.value.id;
@@ -119,7 +106,7 @@ test(`killed ${KILLS} times while a conversation is changed and compressed`, asy
     const kept = Object.values(JSON.parse(readFileSync(file, "utf8")).nodes).map(({ content }) => content);
     for (const text of done) assert.ok(kept.includes(text), `${text} is lost after ${kill + 1} kills`);
     server = await serve(path, port);
-    ask = await session(server);
+    ask = await api(server);
   }
   assert.ok(done.length >= KILLS, `${done.length} steps`);
   const texts = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path.map(({ text }) => text);
@@ -138,7 +125,7 @@ test(`killed ${KILLS} times while a model answers`, async (t) => {
   let server = await serve(path);
   t.after(() => server.stop());
   const port = new URL(server.link).port;
-  let ask = await session(server);
+  let ask = await api(server);
   const idOf = async (name) => (await ask("GET", "project")).value.files.find((one) => one.path === name).id;
   const { id } = (await ask("POST", `conversations/${await idOf("chat.json")}/session`, {})).value;
   const agent = await idOf("agent.yaml");
@@ -175,7 +162,7 @@ test(`killed ${KILLS} times while a model answers`, async (t) => {
     const texts = nodes().map(({ content }) => content);
     for (const text of answered) assert.equal(texts.filter((one) => one === text).length, 1, `${text} after ${kill + 1} kills`);
     server = await serve(path, port);
-    ask = await session(server);
+    ask = await api(server);
   }
   assert.ok(answered.length > 0, `${answered.length} answers`);
   const said = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path;
