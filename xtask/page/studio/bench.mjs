@@ -194,7 +194,7 @@ if (!process.env.TALK) {
 const count = Number(process.env.TALK ?? 100_000);
 const name = `Talk, ${count.toLocaleString("en")} messages`;
 const talk = project(40, 40 * 300, 0);
-await measureTalk(talk, count, (at) => `${at}: ${words(at, 36)}`, (what, ...figures) => {console.error(what, ...figures); row(`${name}: ${what}`, ...figures)});
+await measureTalk(talk, count, (at) => `${at}: ${words(at, 36)}`, (what, ...figures) => {row(`${name}: ${what}`, ...figures)});
 await close();
 
 const said = (value) => (value === undefined ? "–" : value >= 100 ? String(Math.round(value)) : value.toFixed(1));

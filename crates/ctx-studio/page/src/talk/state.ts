@@ -29,6 +29,8 @@ export const isBusy = signal(false);
 let shown: string | undefined;
 let loading: Promise<void> | undefined;
 let isStale = false;
+/** The state of the conversation that the tree shows. */
+let treeOf: string | undefined;
 
 /** Reads the conversation again whenever it, or what is shown of it, changes. */
 export function followTalk(): void {
@@ -37,7 +39,7 @@ export function followTalk(): void {
     if (route.value.page !== "talk" || !id) return;
     if (id !== shown) {
       shown = id;
-      talk.value = tree.value = first.value = wanted.value = undefined;
+      talk.value = tree.value = treeOf = first.value = wanted.value = undefined;
       unfolded.value = new Set();
     }
     if (inputs.peek().conversation !== id) inputs.value = { ...inputs.peek(), conversation: id };
@@ -72,12 +74,15 @@ async function read(): Promise<void> {
     const at = wanted.peek()?.id;
     if (at !== undefined) asked.set("at", at);
     if (first.peek() !== undefined) asked.set("from", String(first.peek()));
-    const before = talk.peek()?.hash;
+    const id = talkId.peek();
     const view = await call<ConversationView>("GET", `${path()}?${asked}`);
-    // The tree is that of the whole file.
-    if (view.hash !== before || !tree.peek()) tree.value = await call<TreeView>("GET", path("/tree"));
+    if (id !== talkId.peek()) return;
     talk.value = view;
     talkFailure.value = undefined;
+    // The tree is that of the whole file, and nobody waits for it to see messages.
+    if (view.hash === treeOf) return;
+    const told = await call<TreeView>("GET", path("/tree"));
+    if (id === talkId.peek()) [tree.value, treeOf] = [told, view.hash];
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     talkFailure.value = error;
