@@ -273,7 +273,10 @@ pub(crate) fn open_turn(
             Some(ReadSession { session: known.session.clone(), found: known.found.clone() })
         }
         None => {
-            session.and_then(|file| server.conversations.read(&file, drafts.contains(&file.path), sources))
+            let changed = |hash: &str| server.talks.known(named.conversation?, hash);
+            session.and_then(|file| {
+                server.conversations.read(&file, drafts.contains(&file.path), sources, changed)
+            })
         }
     };
     let name = |files: &mut TurnFiles| {

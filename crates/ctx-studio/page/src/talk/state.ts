@@ -48,7 +48,8 @@ export function followTalk(): void {
   });
 }
 
-const path = (verb = "") => `conversations/${encodeURIComponent(talkId.peek() ?? "")}${verb}`;
+export const pathOf = (id: string, verb: string) => `conversations/${encodeURIComponent(id)}${verb}`;
+const path = (verb = "") => pathOf(talkId.peek() ?? "", verb);
 
 /** Ends when what is shown is no older than the call. One at a time: an answer that comes late would show what was before. */
 export function load(): Promise<void> {
