@@ -11,7 +11,7 @@ import { provider, stream } from "./provider.mjs";
 const PIECES = 1000;
 const RATE = 200;
 
-/** A window's own figures, which no other program's work is part of. */
+/** Notes the longest task of a window. */
 const OBSERVE = () => {
   window.longest = 0;
   new PerformanceObserver((list) => {
@@ -60,7 +60,7 @@ async function stored(path, messages, text) {
   ctx(path, "session", "import", file, "--id", "long");
 }
 
-/** Measures all of it; `project` is a folder with an agent, `say` takes what was found. */
+/** Measures all of it with messages of `text`; `path` is a folder with an agent, `say` takes what was found. */
 export async function measureTalk(path, messages, text, say) {
   const ends = [];
   const { address } = await provider({ after: (end) => ends.push(end) }, [stream(PIECES, RATE)]);
@@ -69,9 +69,9 @@ export async function measureTalk(path, messages, text, say) {
   process.env.CTX_HOME = home;
   await stored(path, messages, text);
   const server = await serve(path);
-  const { page: start, context } = await open(server);
+  const { context } = await open(server);
   await context.addInitScript(OBSERVE);
-  const link = await start.evaluate(async () => location.origin);
+  const { origin } = new URL(server.link);
   // Another program, with the same store.
   const other = await serve(path);
   const ask = await api(other);
@@ -79,11 +79,11 @@ export async function measureTalk(path, messages, text, say) {
   const { id } = files.find((one) => one.isStored);
   const window = async () => {
     const page = await context.newPage();
-    await page.goto(`${link}/#/talk/${id}`);
+    await page.goto(`${origin}/#/talk/${id}`);
     return page;
   };
   const page = await context.newPage();
-  await page.goto(`${link}/#/talk/${id}`, { waitUntil: "commit" });
+  await page.goto(`${origin}/#/talk/${id}`, { waitUntil: "commit" });
   const shown = await until(page, ".message");
   say("first screen", shown - (await page.evaluate(() => performance.timeOrigin)), 2500, "ms");
   await settled(page);
@@ -161,6 +161,8 @@ async function steps(page, second, ask, id, say) {
 
 /** An answer that comes in pieces. */
 async function answering(page, say) {
+  // A window behind another one paints once a second.
+  await page.bringToFront();
   await settled(page);
   const client = await page.context().newCDPSession(page);
   await client.send("HeapProfiler.collectGarbage");
