@@ -1,6 +1,6 @@
 // Measures Talk with a long conversation of the store: its first screen, moving in it, what other windows and programs
 // change, and an answer that streams in.
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -68,6 +68,8 @@ export async function measureTalk(path, messages, text, say) {
   writeFileSync(join(home, "ctx.toml"), `model = "gpt-4o"\n[endpoint]\nbase-url = "${address}"\n`);
   process.env.CTX_HOME = home;
   await stored(path, messages, text);
+  // A summary would be another request.
+  appendFileSync(join(path, "ctx.toml"), "\n[compression]\nautoTrigger = false\n");
   const server = await serve(path);
   const { context } = await open(server);
   await context.addInitScript(OBSERVE);
