@@ -49,12 +49,11 @@ impl Conversations {
         if let Some(read) = self.known(file, |known| known.hash == hash, stamp) {
             return Some(read);
         }
-        let read = match changed(&hash) {
-            Some(session) => ReadSession { session, found: Vec::new() },
-            None => {
-                let given = InputFile { bytes: Some(bytes), ..file.clone() };
-                ReadSession::read(&given, sources).ok()?
-            }
+        let read = if let Some(session) = changed(&hash) {
+            ReadSession { session, found: Vec::new() }
+        } else {
+            let given = InputFile { bytes: Some(bytes), ..file.clone() };
+            ReadSession::read(&given, sources).ok()?
         };
         let mut kept = lock(&self.0);
         kept.push_back(Known { path: file.path.clone(), stamp, hash, read: read.clone() });

@@ -1,6 +1,6 @@
 // The conversation on the page: what the file holds, and what this window shows of it.
 import { computed, effect, signal } from "@preact/signals";
-import type { ConversationStep, ConversationView, StepTaken, TreeView } from "../api";
+import type { ConversationStep, ConversationView, MessageView, StepTaken, TreeView } from "../api";
 import { call, CallError } from "../transport";
 import { agentId, filesOf } from "../project";
 import { outside } from "../notices";
@@ -78,7 +78,7 @@ async function read(): Promise<void> {
     const id = talkId.peek();
     const view = await call<ConversationView>("GET", `${path()}?${asked}`);
     if (id !== talkId.peek()) return;
-    talk.value = view;
+    talk.value = { ...view, rows: kept(view.rows) };
     talkFailure.value = undefined;
     // The tree is that of the whole file, and nobody waits for it to see messages.
     if (view.hash === treeOf) return;
@@ -88,6 +88,15 @@ async function read(): Promise<void> {
     if (!(error instanceof CallError)) throw error;
     talkFailure.value = error;
   }
+}
+
+/** Rows that are as before stay the same objects, so that they need not be drawn again. */
+function kept(rows: readonly MessageView[]): MessageView[] {
+  const before = new Map(talk.peek()?.rows.map((row) => [row.id, row]));
+  return rows.map((row) => {
+    const known = before.get(row.id);
+    return known && JSON.stringify(known) === JSON.stringify(row) ? known : row;
+  });
 }
 
 /** Takes a step; returns whether it was taken. */
