@@ -18,7 +18,7 @@ use crate::api_files::FileKind;
 use crate::call::Refusal;
 use crate::codes;
 use crate::studio::StudioError;
-use crate::talk::FOLDER;
+use crate::talk::ATTACHMENTS;
 
 /// How many files are listed.
 pub(crate) const MAX_FILES: usize = 5_000;
@@ -202,7 +202,7 @@ impl Stamp {
 
 /// Returns whether a file was attached to a message: it is no part of the project.
 fn is_attached(path: &str) -> bool {
-    path.starts_with(FOLDER) || path.contains(&format!("/{FOLDER}"))
+    path.starts_with(ATTACHMENTS) || path.contains(&format!("/{ATTACHMENTS}"))
 }
 
 /// Returns the id under which a file is asked for: nothing that a path could be made of.

@@ -20,7 +20,7 @@ use ctx_project::session_file::{SessionFile, Target};
 use ctx_project::{ProjectError, Sources};
 use ctx_types::{Session, phrase};
 
-pub(crate) use attached::{Attached, FOLDER, attach, discard};
+pub(crate) use attached::{ATTACHMENTS, Attached, attach, discard};
 pub(crate) use compressing::{compress, plan, settings};
 pub(crate) use path::{Asked, view};
 pub(crate) use steps::{make_session, take};

@@ -30,7 +30,7 @@ const MAX_WAITING: usize = 256;
 const MAX_NAME: usize = 80;
 
 /// Where files stand beside a conversation, unless `assets` names another folder.
-pub(crate) const FOLDER: &str = "attachments/";
+pub(crate) const ATTACHMENTS: &str = "attachments/";
 
 /// What was attached in this run and is in no message yet, the oldest first.
 #[derive(Debug, Default)]
@@ -197,7 +197,7 @@ impl Place {
         let base = beside(server, id)?;
         let config = server.config(&mut server.sources())?;
         let Some(folder) = config.assets() else {
-            return Ok(Self { base, inner: FOLDER });
+            return Ok(Self { base, inner: ATTACHMENTS });
         };
         let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         match server.desk.folder.below(&full) {
