@@ -114,10 +114,23 @@ export function take(step: ConversationStep): Promise<boolean> {
   });
 }
 
-/** Sends what changes the conversation, for the text that is shown. */
+/** Ends when the step on its way is taken and shown. */
+let running: Promise<void> | undefined;
+let onItsWay = "";
+
+/**
+ * Sends what changes the conversation, for the text that is shown. Whoever is quicker than the server goes on from the step
+ * before; the same once more, as by a double click, is one.
+ */
 export async function send(verb: string, body: object, done: (taken: StepTaken) => void): Promise<boolean> {
+  const asked = JSON.stringify([verb, body]);
+  if (asked === onItsWay) return false;
+  while (running) await running;
   const base = talk.peek()?.hash;
-  if (base === undefined || isBusy.peek()) return false;
+  if (base === undefined) return false;
+  let end = () => {};
+  running = new Promise((resolve) => (end = resolve));
+  onItsWay = asked;
   isBusy.value = true;
   try {
     const taken = await call<StepTaken>("POST", path(verb), { body: { base, ...body } });
@@ -128,8 +141,11 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
     toast(error.message || t().offline, "error", error.failure.help);
     return false;
   } finally {
+    onItsWay = "";
     isBusy.value = false;
     await load();
+    running = undefined;
+    end();
   }
 }
 
