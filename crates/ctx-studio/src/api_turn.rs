@@ -8,7 +8,7 @@ use crate::api_talk::{CompressRange, StepTaken};
 
 /// POST `conversations/{f}/turns`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct BeginTurn {
     /// The hash that the page saw.
     pub(crate) base: String,
@@ -39,14 +39,17 @@ pub(crate) struct AttachedFile {
     pub(crate) bytes: usize,
 }
 
-/// POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet.
+/// POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet, unless another window has
+/// attached it too.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct DiscardAttached {
     pub(crate) path: String,
 }
 
 /// POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct BeginSummary {
     /// What the model is chosen by; the turn itself is not carried out.
     pub(crate) with: BeginTurn,
@@ -76,13 +79,13 @@ pub(crate) struct SummaryWork {
     pub(crate) taken: Option<StepTaken>,
 }
 
-/// The answer to it, and to a turn.
+/// The answer to POST `conversations/{f}/turns` and `conversations/{f}/summaries`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct TurnBegun {
-    /// The number of the turn.
+    /// The number of the turn, or of the summary that is written; none where nothing is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<usize>,
-    /// The request that would be sent, byte for byte.
+    /// The request that would be sent, byte for byte, if only that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<String>,
 }
@@ -128,6 +131,7 @@ pub(crate) struct StopTurn {}
 
 /// POST `conversations/{f}/turn/call`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CallVerdict {
     /// The id of the call.
     pub(crate) id: String,

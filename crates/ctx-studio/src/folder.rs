@@ -18,6 +18,7 @@ use crate::api_files::FileKind;
 use crate::call::Refusal;
 use crate::codes;
 use crate::studio::StudioError;
+use crate::talk::ATTACHMENTS;
 
 /// How many files are listed.
 pub(crate) const MAX_FILES: usize = 5_000;
@@ -92,6 +93,9 @@ impl Folder {
             let FolderEntry::File(full) = entry else { continue };
             // A name that is no text cannot be told to the page.
             let Some(path) = self.below(&full) else { continue };
+            if is_attached(&path) {
+                continue;
+            }
             if found.len() >= MAX_FILES {
                 return (found, true);
             }
@@ -196,6 +200,11 @@ impl Stamp {
     }
 }
 
+/// Returns whether a file was attached to a message: it is no part of the project.
+fn is_attached(path: &str) -> bool {
+    path.starts_with(ATTACHMENTS) || path.contains(&format!("/{ATTACHMENTS}"))
+}
+
 /// Returns the id under which a file is asked for: nothing that a path could be made of.
 pub(crate) fn id_of(path: &str) -> String {
     hash(path.as_bytes()).chars().take(20).collect()
@@ -261,7 +270,11 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("secret.json"), "{}").unwrap();
         let inside = tempfile::tempdir().unwrap();
-        std::fs::create_dir(inside.path().join("books")).unwrap();
+        std::fs::create_dir_all(inside.path().join("books/attachments")).unwrap();
+        std::fs::create_dir(inside.path().join("attachments")).unwrap();
+        for attached in ["attachments/a.json", "books/attachments/b.yaml"] {
+            std::fs::write(inside.path().join(attached), "{}").unwrap();
+        }
         std::fs::write(inside.path().join("agent.yaml"), "name: Ada\npresetMessages: []\n").unwrap();
         std::fs::write(inside.path().join("books/a.json"), r#"{"entries": {}}"#).unwrap();
         std::fs::write(inside.path().join("notes.md"), "no").unwrap();

@@ -267,14 +267,13 @@ pub(crate) fn open_turn(
     options.profile = file("profile", named.profile)?;
     // Read before the turn is, which takes what was read.
     let session = options.session.as_ref().map(InputFile::from).map(|file| named_below(server, file));
-    let read = match &stored {
-        Some(id) => {
-            let known = server.talks.read(server, id)?.file;
-            Some(ReadSession { session: known.session.clone(), found: known.found.clone() })
-        }
-        None => {
-            session.and_then(|file| server.conversations.read(&file, drafts.contains(&file.path), sources))
-        }
+    let read = if let Some(id) = stored {
+        let known = server.talks.read(server, id)?.file;
+        Some(ReadSession { session: known.session.clone(), found: known.found.clone() })
+    } else {
+        let changed = |hash: &str| server.talks.known(named.conversation?, hash);
+        session
+            .and_then(|file| server.conversations.read(&file, drafts.contains(&file.path), sources, changed))
     };
     let name = |files: &mut TurnFiles| {
         files.read_session = read;

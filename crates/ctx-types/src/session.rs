@@ -45,6 +45,8 @@ pub type NodeId = Arc<str>;
 /// sent: what is wrong in a file is reported when it is read and repaired in memory; the file keeps it until
 /// an operation touches it.
 ///
+/// A clone shares its nodes with the original until one of the two changes them; it costs a pointer a node.
+///
 /// ```
 /// use ctx_types::{Node, Role, Session, SessionOp};
 ///

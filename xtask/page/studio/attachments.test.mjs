@@ -79,6 +79,29 @@ test("job 10: files are chosen, dropped and pasted, and what is previewed is sen
   assert.deepEqual(problems, []);
 });
 
+test("job 10: files that are not sent are gone with the window, and where another conversation is opened", async (t) => {
+  const { page, path, context, server } = await studio(t, []);
+  const until = async (count) => {
+    while (kept(path).length !== count) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await bring(page, "drop", "a.png", "image/png", PNG);
+  await chip(page, "a.png").waitFor();
+  const second = await context.newPage();
+  await second.goto(new URL(server.link).origin + new URL(page.url()).hash);
+  await bring(second, "drop", "a.png", "image/png", PNG);
+  await chip(second, "a.png").waitFor();
+  await bring(second, "drop", "b.png", "image/png", PNG);
+  await chip(second, "b.png").waitFor();
+  await until(2);
+  // The other window still means to send the one.
+  await second.close({ runBeforeUnload: true });
+  await until(1);
+  await page.locator("[data-test=begin-talk]").click();
+  await page.locator("[role=menuitem]").first().click();
+  await page.locator("[data-test=attached]").waitFor({ state: "detached" });
+  await until(0);
+});
+
 test("job 10: files that cannot be kept are refused with a way out", async (t) => {
   const elsewhere = mkdtempSync(join(tmpdir(), "assets-"));
   const { page, path, bodies } = await studio(t, [words("Well.")]);

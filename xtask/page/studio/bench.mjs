@@ -1,10 +1,12 @@
 // Measures the page: how soon it stands, and how long a keystroke takes to the painted preview.
 // Prints one table with the figure that each line should reach. CTX names a program that was built with optimizations.
+// TALK measures the page Talk alone, with a conversation of so many messages.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { close, entry, open, openEntry, serve, settled } from "./harness.mjs";
+import { measureTalk } from "./talk-bench.mjs";
 
 const LETTERS = 60;
 const WORDS = "the basil wants warm soil and a patient hand before it gives any scent at all to the evening air".split(" ");
@@ -172,20 +174,27 @@ async function measure(name, path, targets, more) {
 }
 
 process.env.STUDIO_INIT = `(${WATCH})()`;
+process.env.CTX_HOME = mkdtempSync(join(tmpdir(), "home-"));
 const first = { listening: 150, painted: 500, usable: 1000, median: 60, p95: 120 };
-await measure("10,000 messages", project(40, 40 * 300, 10_000), first, async (studio) => {
-  await changes("10,000 messages", studio);
-  const before = rss(studio.server.pid);
-  const second = await studio.context.newPage();
-  await second.goto(new URL(studio.server.link).origin);
-  await second.locator(".row").first().waitFor();
-  await settled(second);
-  row("10,000 messages: server, for one view more", rss(studio.server.pid) - before, 30, "MB");
-});
-await measure("100,000 messages", project(40, 40 * 300, 100_000), { ...first, usable: 2500, median: undefined, p95: 150 }, (studio) =>
-  inPage("100,000 messages", studio),
-);
-await measure("400 KB, 250 prompts, a book of 300", project(250, 400_000, 10_000, 300), { ...first, median: undefined });
+if (!process.env.TALK) {
+  await measure("10,000 messages", project(40, 40 * 300, 10_000), first, async (studio) => {
+    await changes("10,000 messages", studio);
+    const before = rss(studio.server.pid);
+    const second = await studio.context.newPage();
+    await second.goto(new URL(studio.server.link).origin);
+    await second.locator(".row").first().waitFor();
+    await settled(second);
+    row("10,000 messages: server, for one view more", rss(studio.server.pid) - before, 30, "MB");
+  });
+  await measure("100,000 messages", project(40, 40 * 300, 100_000), { ...first, usable: 2500, median: undefined, p95: 150 }, (studio) =>
+    inPage("100,000 messages", studio),
+  );
+  await measure("400 KB, 250 prompts, a book of 300", project(250, 400_000, 10_000, 300), { ...first, median: undefined });
+}
+const count = Number(process.env.TALK ?? 100_000);
+const name = `Talk, ${count.toLocaleString("en")} messages`;
+const talk = project(40, 40 * 300, 0);
+await measureTalk(talk, count, (at) => `${at}: ${words(at, 36)}`, (what, ...figures) => {row(`${name}: ${what}`, ...figures)});
 await close();
 
 const said = (value) => (value === undefined ? "–" : value >= 100 ? String(Math.round(value)) : value.toFixed(1));

@@ -102,6 +102,19 @@ export async function serve(path, port = undefined, program = undefined) {
   return { path, link, pid: child.pid, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
 }
 
+/** Asks the server as the page does. */
+export async function api(server) {
+  const origin = new URL(server.link).origin;
+  const headers = { "content-type": "application/json", origin };
+  const code = /#code=(.+)$/.exec(server.link)[1];
+  const login = await fetch(`${origin}/api/login`, { method: "POST", headers, body: JSON.stringify({ code }) });
+  headers.authorization = `Bearer ${(await login.json()).token}`;
+  return async (method, path, body) => {
+    const answer = await fetch(`${origin}/api/${path}`, { method, headers, body: body && JSON.stringify(body) });
+    return { ok: answer.ok, value: await answer.json() };
+  };
+}
+
 let browser;
 export async function close() {
   await (await browser)?.close();

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { close, ctx, folder, open, openEntry, serve } from "./harness.mjs";
+import { api, close, ctx, folder, open, openEntry, serve } from "./harness.mjs";
 import { provider, stream } from "./provider.mjs";
 
 after(close);
@@ -69,120 +69,143 @@ test(`killed ${KILLS} times while typing and saving`, async (t) => {
   assert.ok(saved.startsWith(before) && saved.endsWith(after) && saved.includes(`${KILLS - 1} ${WORDS}`), saved);
 });
 
-/** Asks the server as the page does. */
-async function session(server) {
-  const origin = new URL(server.link).origin;
-  const headers = { "content-type": "application/json", origin };
-  const code = /#code=(.+)$/.exec(server.link)[1];
-  const login = await fetch(`${origin}/api/login`, { method: "POST", headers, body: JSON.stringify({ code }) });
-  headers.authorization = `Bearer ${(await login.json()).token}`;
-  return async (method, path, body) => {
-    const answer = await fetch(`${origin}/api/${path}`, { method, headers, body: body && JSON.stringify(body) });
-    return { ok: answer.ok, value: await answer.json() };
-  };
-}
-
-test(`killed ${KILLS} times while a conversation is changed and compressed`, async (t) => {
+/**
+ * Does something with a conversation, again and again, while the server is killed KILLS times, or more often where
+ * nothing was done in time; after each the nodes of its file are looked at. What was begun when the server went may be
+ * done or not.
+ */
+async function killed(t, { said, answers = [], least = 0, isEnough }, work, look) {
   const path = folder();
-  const said = Array.from({ length: 40 }, (_, at) => ({ role: at % 2 ? "assistant" : "user", content: `${at} ${WORDS}` }));
-  writeFileSync(join(path, "chat.json"), JSON.stringify(said));
-  let server = await serve(path);
-  t.after(() => server.stop());
-  const port = new URL(server.link).port;
-  let ask = await session(server);
-  const idOf = async (name) => (await ask("GET", "project")).value.files.find((one) => one.path === name).id;
-  const made = await ask("POST", `conversations/${await idOf("chat.json")}/session`, {});
-  const id = made.value.id;
-  const file = join(path, "chat.session.json");
-  // What the server has said is done; a step whose answer did not come may be done or not.
-  const done = [];
-  let number = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
-    const killed = pause(draw() * 700).then(() => server.kill());
-    let isThere = true;
-    void killed.then(() => (isThere = false));
-    while (isThere) {
-      try {
-        const base = (await ask("GET", `conversations/${id}`)).value.hash;
-        const text = `step ${++number}`;
-        const isCompressing = draw() < 0.15;
-        const [verb, body] = isCompressing
-          ? ["compress", { base, range: { kind: "all" } }]
-          : ["steps", { base, step: { kind: "append", role: "user", text } }];
-        const { ok } = await ask("POST", `conversations/${id}/${verb}`, body);
-        if (ok && !isCompressing) done.push(text);
-      } catch {
-        // The server is gone.
-      }
-    }
-    await killed;
-    const kept = Object.values(JSON.parse(readFileSync(file, "utf8")).nodes).map(({ content }) => content);
-    for (const text of done) assert.ok(kept.includes(text), `${text} is lost after ${kill + 1} kills`);
-    server = await serve(path, port);
-    ask = await session(server);
-  }
-  assert.ok(done.length >= KILLS, `${done.length} steps`);
-  const texts = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path.map(({ text }) => text);
-  for (const text of done) assert.equal(texts.filter((one) => one === text).length, 1, `${text} is there once`);
-});
-
-test(`killed ${KILLS} times while a model answers`, async (t) => {
-  const path = folder();
-  // Some answers come at once, others are still being written when the server goes.
-  const answers = Array.from({ length: 400 * KILLS }, () => stream(1 + Math.floor(draw() * 40), 100));
   const { address } = await provider(t, answers);
   const home = mkdtempSync(join(tmpdir(), "home-"));
   writeFileSync(join(home, "ctx.toml"), `model = "gpt-4o"\n[endpoint]\nbase-url = "${address}"\n`);
   process.env.CTX_HOME = home;
-  writeFileSync(join(path, "chat.json"), JSON.stringify([{ role: "user", content: "Hello" }, { role: "assistant", content: "Hi" }]));
+  writeFileSync(join(path, "chat.json"), JSON.stringify(said));
   let server = await serve(path);
   t.after(() => server.stop());
   const port = new URL(server.link).port;
-  let ask = await session(server);
-  const idOf = async (name) => (await ask("GET", "project")).value.files.find((one) => one.path === name).id;
-  const { id } = (await ask("POST", `conversations/${await idOf("chat.json")}/session`, {})).value;
-  const agent = await idOf("agent.yaml");
-  const file = join(path, "chat.session.json");
-  const nodes = () => Object.values(JSON.parse(readFileSync(file, "utf8")).nodes);
+  const talk = { path, ask: await api(server) };
+  const { files } = (await talk.ask("GET", "project")).value;
+  const idOf = (name) => files.find((one) => one.path === name).id;
+  talk.id = (await talk.ask("POST", `conversations/${idOf("chat.json")}/session`, {})).value.id;
+  talk.agent = idOf("agent.yaml");
+  for (let kill = 0; kill < KILLS || (!isEnough() && kill < 20 * KILLS); kill++) {
+    let isThere = true;
+    const gone = pause(least + draw() * 900).then(() => {
+      isThere = false;
+      return server.kill();
+    });
+    while (isThere) {
+      try {
+        await work(talk);
+      } catch (error) {
+        if (isThere || error instanceof assert.AssertionError) throw error;
+      }
+    }
+    await gone;
+    look(JSON.parse(readFileSync(join(path, "chat.session.json"), "utf8")).nodes, `after ${kill + 1} kills`);
+    server = await serve(path, port);
+    talk.ask = await api(server);
+  }
+  ctx(path, "check", "chat.session.json");
+  return talk;
+}
+
+const base = async ({ ask, id }) => (await ask("GET", `conversations/${id}`)).value.hash;
+
+/** Waits until a model has written what it was asked for. */
+async function written({ ask, id }) {
+  for (;;) {
+    const { value: turn } = await ask("GET", `conversations/${id}/turn`);
+    if (!turn.isRunning) return turn;
+    await pause(5);
+  }
+}
+
+const active = (path) => JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path;
+const texts = (nodes) => Object.values(nodes).map(({ content }) => content);
+const chat = (count) =>
+  Array.from({ length: count }, (_, at) => ({ role: at % 2 ? "assistant" : "user", content: `${at} ${WORDS}` }));
+
+test(`killed ${KILLS} times while a conversation is changed and compressed`, async (t) => {
+  const done = [];
+  const summaries = [];
+  let number = 0;
+  const work = async (talk) => {
+    const text = `step ${++number}`;
+    const isCompressing = draw() < 0.3;
+    const [verb, body] = isCompressing
+      ? ["compress", { range: { kind: "all" } }]
+      : ["steps", { step: { kind: "append", role: "user", text } }];
+    const { ok, value } = await talk.ask("POST", `conversations/${talk.id}/${verb}`, { base: await base(talk), ...body });
+    if (ok && isCompressing) summaries.push(value.id);
+    else if (ok) done.push(text);
+  };
+  const isEnough = () => done.length >= KILLS && summaries.length > 0;
+  const { path } = await killed(t, { said: chat(40), isEnough }, work, (nodes, when) => {
+    const kept = texts(nodes);
+    for (const text of done) assert.ok(kept.includes(text), `${text} is lost ${when}`);
+    for (const id of summaries) assert.ok(id in nodes, `the summary ${id} is lost ${when}`);
+  });
+  assert.ok(isEnough(), `${done.length} steps, ${summaries.length} summaries`);
+  const shown = active(path).map(({ text }) => text);
+  for (const text of done) assert.equal(shown.filter((one) => one === text).length, 1, `${text} is there once`);
+});
+
+test(`killed ${KILLS} times while a model answers`, async (t) => {
+  // Some answers come at once, others are still being written when the server goes.
+  const answers = Array.from({ length: 400 * KILLS }, () => stream(1 + Math.floor(draw() * 40), 100));
   // Turns of which the server has said that they are over.
   const answered = [];
   let number = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
-    const killed = pause(100 + draw() * 900).then(() => server.kill());
-    let isThere = true;
-    void killed.then(() => (isThere = false));
-    while (isThere) {
-      try {
-        const base = (await ask("GET", `conversations/${id}`)).value.hash;
-        const input = `question ${++number}`;
-        const begun = await ask("POST", `conversations/${id}/turns`, { base, agent, turn: { input } });
-        assert.ok(begun.ok, JSON.stringify(begun.value));
-        for (;;) {
-          const { value: turn } = await ask("GET", `conversations/${id}/turn`);
-          if (!turn.isRunning) {
-            assert.equal(turn.failure, undefined);
-            answered.push(input);
-            break;
-          }
-          await pause(5);
-        }
-      } catch (error) {
-        if (error instanceof assert.AssertionError) throw error;
-        // The server is gone.
-      }
-    }
-    await killed;
-    const texts = nodes().map(({ content }) => content);
-    for (const text of answered) assert.equal(texts.filter((one) => one === text).length, 1, `${text} after ${kill + 1} kills`);
-    server = await serve(path, port);
-    ask = await session(server);
-  }
-  assert.ok(answered.length > 0, `${answered.length} answers`);
-  const said = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path;
+  const work = async (talk) => {
+    const input = `question ${++number}`;
+    const body = { base: await base(talk), agent: talk.agent, turn: { input } };
+    const begun = await talk.ask("POST", `conversations/${talk.id}/turns`, body);
+    assert.ok(begun.ok, JSON.stringify(begun.value));
+    assert.equal((await written(talk)).failure, undefined);
+    answered.push(input);
+  };
+  const isEnough = () => answered.length > 0;
+  const { path } = await killed(t, { said: chat(2), answers, least: 100, isEnough }, work, (nodes, when) => {
+    const kept = texts(nodes);
+    for (const text of answered) assert.equal(kept.filter((one) => one === text).length, 1, `${text} ${when}`);
+  });
+  assert.ok(isEnough(), "something was answered");
+  const said = active(path);
   for (const text of answered) {
     const next = said[said.findIndex((one) => one.text === text) + 1];
     assert.equal(next?.role, "assistant", `${text} has its answer`);
-    assert.match(next.text, /^piece 0 /);
+    assert.match(next.text, /^piece 0\b/);
   }
-  ctx(path, "check", "chat.session.json");
+});
+
+test(`killed ${KILLS} times while a model writes summaries`, async (t) => {
+  const answers = Array.from({ length: 400 * KILLS }, () => stream(1 + Math.floor(draw() * 20), 100));
+  const summaries = [];
+  const work = async (talk) => {
+    const summary = summaries.at(-1);
+    // A new one of all messages, and from then on that one again and again.
+    const of = summary === undefined ? { kind: "range", range: { kind: "all" } } : { kind: "again", id: summary };
+    const body = { with: { base: await base(talk), agent: talk.agent }, summary: of };
+    const begun = await talk.ask("POST", `conversations/${talk.id}/summaries`, body);
+    if (!begun.ok) {
+      // The first summary is there, only nobody was told.
+      const { rows } = (await talk.ask("GET", `conversations/${talk.id}`)).value;
+      const there = rows.find((row) => row.summary);
+      assert.ok(there, begun.value.message);
+      return void summaries.push(there.id);
+    }
+    const { failure, summary: work } = await written(talk);
+    assert.equal(failure, undefined);
+    if (work?.taken) summaries.push(work.taken.id);
+  };
+  const isEnough = () => summaries.length > 1;
+  const { path } = await killed(t, { said: chat(40), answers, least: 100, isEnough }, work, (nodes, when) => {
+    for (const id of summaries) assert.match(nodes[id].content, /^piece 0\b/, `the summary ${id} ${when}`);
+    const hidden = Object.values(nodes).filter(({ content }) => content.includes(WORDS));
+    assert.equal(hidden.length, 40, `no message is lost ${when}`);
+  });
+  assert.ok(isEnough(), "something was compressed");
+  assert.ok(active(path).some(({ id }) => id === summaries.at(-1)), "the summary stands in the path");
 });

@@ -259,7 +259,8 @@ export interface DifferenceView {
   excerpts?: [string, string];
 }
 
-/** POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet. */
+/** POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet, unless another window has
+ * attached it too. */
 export interface DiscardAttached {
   path: string;
 }
@@ -1014,11 +1015,11 @@ export interface TreeView {
   isCut: boolean;
 }
 
-/** The answer to it, and to a turn. */
+/** The answer to POST `conversations/{f}/turns` and `conversations/{f}/summaries`. */
 export interface TurnBegun {
-  /** The number of the turn. */
+  /** The number of the turn, or of the summary that is written; none where nothing is sent. */
   turn?: number;
-  /** The request that would be sent, byte for byte. */
+  /** The request that would be sent, byte for byte, if only that was asked for. */
   body?: string;
 }
 

@@ -26,6 +26,8 @@ export interface CallOptions {
   bytes?: Blob;
   ifMatch?: string;
   timeout?: number;
+  /** It is sent even if the window is closed meanwhile. */
+  outlives?: boolean;
 }
 
 const TIMEOUT = 30_000;
@@ -70,7 +72,7 @@ export async function call<T>(method: "GET" | "POST" | "DELETE", path: string, o
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), options.timeout ?? TIMEOUT);
   try {
-    const response = await fetch(`/api/${path}`, { method, headers, body, signal: ending.signal, cache: "no-store" });
+    const response = await fetch(`/api/${path}`, { method, headers, body, signal: ending.signal, cache: "no-store", keepalive: options.outlives });
     isReachable.value = true;
     noticeBuild(response.headers.get("x-ctx-build"));
     if (response.ok) return (await response.json()) as T;

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use ctx_project::Sources;
 use ctx_project::inputs::InputFile;
 use ctx_project::turn::ReadSession;
+use ctx_types::Session;
 
 use crate::access::lock;
 use crate::folder::{Stamp, hash};
@@ -27,12 +28,14 @@ struct Known {
 }
 
 impl Conversations {
-    /// Reads a conversation, unless it was read with the same bytes; none where it cannot be read.
+    /// Reads a conversation, unless it was read with the same bytes, here or where it is changed; none where it cannot be
+    /// read.
     pub(super) fn read(
         &self,
         file: &InputFile,
         is_draft: bool,
         sources: &mut Sources,
+        changed: impl FnOnce(&str) -> Option<Arc<Session>>,
     ) -> Option<ReadSession> {
         let stamp = Stamp::certain(&file.path).filter(|_| !is_draft);
         // Where something was found, its text is shown.
@@ -46,8 +49,12 @@ impl Conversations {
         if let Some(read) = self.known(file, |known| known.hash == hash, stamp) {
             return Some(read);
         }
-        let given = InputFile { bytes: Some(bytes), ..file.clone() };
-        let read = ReadSession::read(&given, sources).ok()?;
+        let read = if let Some(session) = changed(&hash) {
+            ReadSession { session, found: Vec::new() }
+        } else {
+            let given = InputFile { bytes: Some(bytes), ..file.clone() };
+            ReadSession::read(&given, sources).ok()?
+        };
         let mut kept = lock(&self.0);
         kept.push_back(Known { path: file.path.clone(), stamp, hash, read: read.clone() });
         if kept.len() > MAX_KEPT {

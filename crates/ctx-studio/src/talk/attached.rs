@@ -1,12 +1,13 @@
 //! Files that are sent with messages: kept where attached files of the conversation are looked for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Mutex;
 
+use ctx_chat::StoreError;
 use ctx_chat::assets::FolderAssets;
-use ctx_project::files;
-use ctx_types::{StoredAttachment, phrase};
+use ctx_project::{ProjectError, files};
+use ctx_types::{Change, NodeEdit, Session, SessionOp, StoredAttachment, phrase};
 
 use super::path;
 use crate::access::lock;
@@ -22,18 +23,27 @@ const MAX_BYTES: usize = 20 << 20;
 /// How many files a message has.
 const MAX_FILES: usize = 16;
 
-/// How many files wait to be sent.
+/// How many files wait to be sent; the oldest is given up for another.
 const MAX_WAITING: usize = 256;
 
 /// How many characters of a name are kept in that of the file.
 const MAX_NAME: usize = 80;
 
 /// Where files stand beside a conversation, unless `assets` names another folder.
-const FOLDER: &str = "attachments/";
+pub(crate) const ATTACHMENTS: &str = "attachments/";
 
-/// What was attached in this run and is in no message yet, by its path below the folder that is served.
+/// What was attached in this run and is in no message yet, the oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Attached(Mutex<BTreeSet<String>>);
+pub(crate) struct Attached(Mutex<VecDeque<Waiting>>);
+
+/// A file that waits to be sent.
+#[derive(Debug)]
+struct Waiting {
+    /// Its path below the folder that is served.
+    path: String,
+    /// Who attached it: the same file is kept once.
+    windows: BTreeSet<Option<String>>,
+}
 
 /// Keeps a file, under a name that its bytes are part of: nothing is overwritten, and the same file is kept once.
 pub(crate) fn attach(server: &Server, call: &Call) -> Result<AttachedFile, Refusal> {
@@ -54,26 +64,41 @@ pub(crate) fn attach(server: &Server, call: &Call) -> Result<AttachedFile, Refus
     let path = format!("{}{digest}-{}", place.inner, file_name(name));
     let below = place.below(&path);
     let mut waiting = lock(&server.attached.0);
-    if !server.desk.folder.has(&below) {
-        if waiting.len() >= MAX_WAITING {
-            let message = phrase!("{limit} attached files wait to be sent; remove some", limit = MAX_WAITING);
-            return Err(Refusal::new(413, codes::TOO_LARGE, message));
+    let is_there = server.desk.folder.has(&below);
+    match waiting.iter_mut().find(|file| file.path == below) {
+        Some(file) if is_there => drop(file.windows.insert(call.window.clone())),
+        _ if is_there => (),
+        _ => {
+            waiting.retain(|file| file.path != below);
+            if waiting.len() >= MAX_WAITING
+                && let Some(oldest) = waiting.pop_front()
+            {
+                server.desk.folder.remove(&oldest.path)?;
+            }
+            server.desk.folder.write(&below, &call.body)?;
+            waiting.push_back(Waiting { path: below, windows: [call.window.clone()].into() });
         }
-        server.desk.folder.write(&below, &call.body)?;
-        waiting.insert(below);
     }
     Ok(AttachedFile { name: name.to_owned(), path, bytes: call.body.len() })
 }
 
-/// Deletes a file that was attached in this run and is in no message yet; any other stays.
+/// Deletes a file that was attached in this run, is in no message yet and that no other window means to send; any other
+/// stays.
 pub(crate) fn discard(server: &Server, call: &Call) -> Result<(), Refusal> {
     server.refuse_read_only()?;
     let DiscardAttached { path } = call.json()?;
     let below = Place::of(server, call.part("f"))?.below(&path);
-    match lock(&server.attached.0).remove(&below) {
-        true => server.desk.folder.remove(&below),
-        false => Ok(()),
+    let mut waiting = lock(&server.attached.0);
+    let Some(at) = waiting.iter().position(|file| file.path == below) else { return Ok(()) };
+    let is_wanted = waiting.get_mut(at).is_some_and(|file| {
+        file.windows.remove(&call.window);
+        !file.windows.is_empty()
+    });
+    if is_wanted {
+        return Ok(());
     }
+    waiting.remove(at);
+    server.desk.folder.remove(&below)
 }
 
 /// Makes what a message says of its files, all of which must be there.
@@ -108,7 +133,33 @@ pub(super) fn stored(
 pub(super) fn sent(server: &Server, id: &str, attached: &[AttachedFile]) -> Result<(), Refusal> {
     let place = Place::of(server, id)?;
     let is_sent = |path: &String| attached.iter().any(|file| place.below(&file.path) == *path);
-    lock(&server.attached.0).retain(|path| !is_sent(path));
+    lock(&server.attached.0).retain(|file| !is_sent(&file.path));
+    Ok(())
+}
+
+/// Has the messages of a copied conversation name files from the folder that is served, where those of the store are
+/// looked for.
+pub(super) fn lead_from(server: &Server, id: &str, session: &mut Session) -> Result<(), Refusal> {
+    let base = beside(server, id)?;
+    if base.is_empty() || server.config(&mut server.sources())?.assets().is_some() {
+        return Ok(());
+    }
+    let led = |file: &StoredAttachment| {
+        let path = file.path.as_deref().map(|path| format!("{base}{path}"));
+        let path = path.filter(|path| server.desk.folder.has(path)).map(Into::into);
+        StoredAttachment { path: path.or_else(|| file.path.clone()), ..file.clone() }
+    };
+    let with_files = session.nodes().filter(|(_, node)| !node.attachments.is_empty());
+    let edits: Vec<SessionOp> = with_files
+        .map(|(id, node)| {
+            let attachments = Change::Set(node.attachments.iter().map(led).collect());
+            let edit = Box::new(NodeEdit { attachments, ..NodeEdit::default() });
+            SessionOp::Edit { id: id.clone(), edit }
+        })
+        .collect();
+    for edit in edits {
+        session.apply(&edit).map_err(StoreError::from).map_err(ProjectError::from)?;
+    }
     Ok(())
 }
 
@@ -146,7 +197,7 @@ impl Place {
         let base = beside(server, id)?;
         let config = server.config(&mut server.sources())?;
         let Some(folder) = config.assets() else {
-            return Ok(Self { base, inner: FOLDER });
+            return Ok(Self { base, inner: ATTACHMENTS });
         };
         let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         match server.desk.folder.below(&full) {

@@ -1,6 +1,6 @@
 //! Conversations of the store: listed beside the files of the folder, under ids of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -11,6 +11,7 @@ use ctx_project::session_file::SessionFile;
 use ctx_project::store;
 use ctx_types::{Phrase, Session, phrase};
 
+use super::attached;
 use crate::access::lock;
 use crate::api::NoticeKind;
 use crate::api_files::{FileKind, ProjectFile};
@@ -22,6 +23,9 @@ use crate::server::Server;
 
 /// How many conversations are listed: those that were changed last.
 const MAX_LISTED: usize = 1_000;
+
+/// How many that windows have opened are listed beside them.
+const MAX_OPENED: usize = 1_000;
 
 /// How long the name of a conversation may be, in characters.
 const MAX_NAME: usize = 200;
@@ -40,6 +44,8 @@ struct State {
     /// Why it cannot be opened.
     failure: Option<Phrase>,
     listed: Vec<Listed>,
+    /// The names of those that a window has opened, which stay in the list.
+    opened: BTreeSet<String>,
     is_cut: bool,
     /// Up to where its journal was read.
     place: u64,
@@ -99,7 +105,12 @@ impl StoredTalks {
     /// Loads a conversation.
     pub(crate) fn open(&self, name: &str) -> Result<SessionFile, Refusal> {
         let store = self.store().ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
-        Ok(SessionFile::stored(&store, name)?)
+        let file = SessionFile::stored(&store, name)?;
+        let opened = &mut lock(&self.state).opened;
+        if opened.len() < MAX_OPENED {
+            opened.insert(name.to_owned());
+        }
+        Ok(file)
     }
 
     pub(crate) fn store(&self) -> Option<SqliteStore> {
@@ -133,11 +144,13 @@ impl State {
         if changed.is_empty() {
             return Ok(());
         }
-        let mut entries = pollster::block_on(store.list())?;
+        let entries = pollster::block_on(store.list())?;
         self.is_cut = entries.len() > MAX_LISTED;
-        entries.truncate(MAX_LISTED);
         let before = std::mem::take(&mut self.listed);
-        self.listed = entries.into_iter().map(Listed::of).collect();
+        let is_listed =
+            |(at, entry): &(usize, ConversationEntry)| *at < MAX_LISTED || self.opened.contains(&entry.id);
+        let listed = entries.into_iter().enumerate().filter(is_listed);
+        self.listed = listed.map(|(_, entry)| Listed::of(entry)).collect();
         self.place = place;
         let before: BTreeMap<&str, u64> =
             before.iter().map(|listed| (listed.id.as_str(), listed.entry.revision)).collect();
@@ -171,7 +184,11 @@ pub(crate) fn create(server: &Server, call: &Call) -> Result<MadeSession, Refusa
     }
     let id = new_id();
     let mut session = match &from {
-        Some(from) => Session::clone(&server.talks.read(server, from)?.file.session),
+        Some(from) => {
+            let mut session = Session::clone(&server.talks.read(server, from)?.file.session);
+            attached::lead_from(server, from, &mut session)?;
+            session
+        }
         None => Session::new(&*id),
     };
     if let Some(name) = name.filter(|name| !name.trim().is_empty()) {

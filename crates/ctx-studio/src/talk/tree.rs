@@ -1,6 +1,6 @@
 //! The whole tree, without texts: runs of messages between branchings.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use ctx_types::{Content, NodeId, Session};
 
@@ -16,7 +16,7 @@ const MAX_HEAD: usize = 80;
 /// Shows the tree. O(messages).
 pub(crate) fn tree(session: &Session) -> TreeView {
     let path = session.path();
-    let active: BTreeSet<&str> = path.iter().filter_map(|node| node.id.as_deref()).collect();
+    let active: HashSet<&str> = path.iter().filter_map(|node| node.id.as_deref()).collect();
     let mut runs = Vec::new();
     // Depth first, so that branches stand below each other; the newest is put first, and taken last.
     let mut open: Vec<(NodeId, Option<usize>)> = vec![(session.root_id().clone(), None)];
@@ -38,7 +38,7 @@ fn follow(
     session: &Session,
     first: &NodeId,
     above: Option<usize>,
-    active: &BTreeSet<&str>,
+    active: &HashSet<&str>,
 ) -> (Option<RunView>, Vec<NodeId>) {
     let Some(mut node) = session.node(first) else { return (None, Vec::new()) };
     if node.parent_id.is_none() && node.content.as_ref().is_none_or(Content::is_blank) {
@@ -70,7 +70,6 @@ fn follow(
     }
 }
 
-/// Whether a node ends where the active path does.
 #[cfg(test)]
 mod tests {
     use ctx_types::{Node, Role, SessionOp};

@@ -13,6 +13,19 @@ fn upload(server: &Running, id: &str, name: &str, bytes: &[u8]) -> Answer {
     server.send("POST", &format!("/api/conversations/{id}/attachments?name={name}"), &headers, bytes)
 }
 
+/// As [`upload`], by a window of this name.
+fn upload_from(server: &Running, (id, window): (&str, &str), name: &str) -> Value {
+    let (host, token) = (server.host(), format!("Bearer {}", server.token));
+    let headers = [
+        ("host", host.as_str()),
+        ("authorization", &token),
+        ("content-type", "application/octet-stream"),
+        ("x-ctx-window", window),
+    ];
+    let path = format!("/api/conversations/{id}/attachments?name={name}");
+    server.send("POST", &path, &headers, name.as_bytes()).good()["path"].clone()
+}
+
 fn discard(server: &Running, id: &str, path: &Value) {
     let path = json!({ "path": path });
     server.ask("POST", &format!("/api/conversations/{id}/attachments/discard"), &path).good();
@@ -61,6 +74,70 @@ fn a_file_is_kept_beside_its_conversation_and_sent_from_there() {
     discard(&server, id, &file["path"]);
     assert_eq!(count(&kept), 0);
     would_send(&server, id, &[file]).refused(422);
+}
+
+#[test]
+fn a_copy_in_the_store_has_the_files_of_its_original() {
+    let place = folder();
+    let kept = project(&place).join("talks/attachments");
+    std::fs::create_dir_all(&kept).unwrap();
+    std::fs::write(kept.join("note.txt"), "The bed is wet.").unwrap();
+    let node = json!({ "role": "user", "content": "Look.", "parentId": "r", "childrenIds": [], "attachments": [
+        { "id": "1", "name": "note.txt", "path": "attachments/note.txt", "own": 7 },
+        { "id": "2", "name": "none.txt", "path": "attachments/none.txt" } ] });
+    let session = json!({ "id": "s", "rootNodeId": "r", "activeLeafId": "m", "nodes": {
+        "r": { "role": "system", "content": "", "parentId": null, "childrenIds": ["m"] }, "m": node } });
+    std::fs::write(project(&place).join("talks/s.json"), session.to_string()).unwrap();
+    let server = start(&place);
+    let from = server.id("talks/s.json");
+    let made = server.ask("POST", "/api/conversations", &json!({ "from": from })).good();
+    let id = made["id"].as_str().unwrap();
+    for id in [&from, id] {
+        let base = server.get(&format!("/api/conversations/{id}")).good()["hash"].clone();
+        let turn = json!({ "base": base, "agent": server.id("agent.yaml"), "turn": { "input": "Well?" }, "dryRun": true });
+        let body =
+            server.ask("POST", &format!("/api/conversations/{id}/turns"), &turn).good()["body"].clone();
+        assert!(body.as_str().unwrap().contains("The bed is wet."), "{body}");
+    }
+    let shown = server.get(&format!("/api/conversations/{id}")).good();
+    assert_eq!(shown["undo"], json!([]), "no step of anybody");
+}
+
+#[test]
+fn attached_files_are_no_files_of_the_project() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("chat.json");
+    let before = server.get("/api/project").good()["files"].clone();
+    for name in ["other.json", "more.yaml"] {
+        upload(&server, &id, name, b"{\"presetMessages\": []}").good();
+    }
+    assert_eq!(count(&project(&place).join("attachments")), 2);
+    assert_eq!(server.get("/api/project").good()["files"], before);
+}
+
+#[test]
+fn a_file_stays_while_a_window_means_to_send_it_and_the_oldest_makes_room() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("chat.json");
+    let kept = project(&place).join("attachments");
+    let path = upload_from(&server, (&id, "a"), "both.txt");
+    assert_eq!(upload_from(&server, (&id, "b"), "both.txt"), path);
+    let give_up = |window: &str| {
+        let at = format!("/api/conversations/{id}/attachments/discard");
+        server.ask_with("POST", &at, &json!({ "path": path }), &[("x-ctx-window", window)]).good();
+    };
+    give_up("a");
+    assert_eq!(count(&kept), 1);
+    give_up("b");
+    assert_eq!(count(&kept), 0);
+    let first = upload_from(&server, (&id, "a"), "0.txt");
+    for n in 1..=256 {
+        upload_from(&server, (&id, "a"), &format!("{n}.txt"));
+    }
+    assert_eq!(count(&kept), 256);
+    assert!(!project(&place).join(first.as_str().unwrap()).exists());
 }
 
 #[test]

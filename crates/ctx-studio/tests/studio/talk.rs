@@ -1,7 +1,7 @@
 //! Conversations: the path, the tree, steps, summaries.
 
 use ctx_chat::{Conversation, ConversationStore as _, SqliteStore};
-use ctx_types::{Node, Role};
+use ctx_types::{Node, Role, Session};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -231,6 +231,25 @@ fn a_conversation_of_the_store_is_begun_shown_previewed_and_changed_by_others_to
     step(&server, id, &json!({ "kind": "undo" }));
     assert_eq!(view(&server, id, "")["redo"].as_array().unwrap().len(), 1);
     server.get(&format!("/api/files/{id}")).refused(404);
+}
+
+#[test]
+fn a_conversation_that_is_open_stays_in_a_long_list() {
+    let (place, server, _) = session(1);
+    let made = server.ask("POST", "/api/conversations", &json!({ "name": "Open" })).good();
+    let id = made["id"].as_str().unwrap();
+    step(&server, id, &json!({ "kind": "append", "role": "user", "text": "Is it raining?" }));
+    let store = SqliteStore::open(&place.path().join("store/a.db")).unwrap();
+    for number in 0..1_000 {
+        let other = Session::new("other");
+        pollster::block_on(Conversation::import(&store, &format!("c{number}"), other, Some(i64::MAX)))
+            .unwrap();
+    }
+    let project = server.get("/api/project").good();
+    assert_eq!(project["isCut"], true);
+    assert!(project["files"].as_array().unwrap().iter().any(|file| file["id"] == id), "it is listed");
+    step(&server, id, &json!({ "kind": "append", "role": "user", "text": "And now?" }));
+    assert_eq!(view(&server, id, "")["total"], 2);
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! The nodes of a session: by id, in the order of the file, with the way up and the depth beside each.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::session::links::Filing;
 use crate::session::{Node, NodeId};
 
 /// Nodes by id and in the order of the file; every change costs O(1).
 ///
-/// Slots keep their index as long as their node exists. The order of the file is a linked list through them.
+/// Slots keep their index as long as their node exists. The order of the file is a linked list through them. A copy
+/// shares all of them, until one of the two is changed: who keeps earlier states keeps only what was different in them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Option<Arc<Slot>>>,
     free: Vec<usize>,
-    by_id: HashMap<NodeId, usize>,
+    by_id: Arc<HashMap<NodeId, usize>>,
     first: Option<usize>,
     last: Option<usize>,
 }
@@ -56,12 +58,12 @@ impl Nodes {
 
     /// Returns a slot.
     pub(super) fn slot(&self, index: usize) -> Option<&Slot> {
-        self.slots.get(index)?.as_ref()
+        self.slots.get(index)?.as_deref()
     }
 
     /// Returns a slot.
     pub(super) fn slot_mut(&mut self, index: usize) -> Option<&mut Slot> {
-        self.slots.get_mut(index)?.as_mut()
+        self.slots.get_mut(index)?.as_mut().map(Arc::make_mut)
     }
 
     /// Returns the slot of an id, also of a malformed node.
@@ -111,7 +113,7 @@ impl Nodes {
     /// Makes room for more nodes at once.
     pub(super) fn reserve(&mut self, additional: usize) {
         self.slots.reserve(additional);
-        self.by_id.reserve(additional);
+        Arc::make_mut(&mut self.by_id).reserve(additional);
     }
 
     /// Returns the key of the node that the file has before a slot.
@@ -136,15 +138,15 @@ impl Nodes {
             next: None,
         };
         let index = self.allocate(slot);
-        self.by_id.insert(id, index);
+        Arc::make_mut(&mut self.by_id).insert(id, index);
         self.link(index, position);
         index
     }
 
     /// Removes a node.
     pub(super) fn remove(&mut self, index: usize) -> Option<Slot> {
-        let slot = self.slots.get_mut(index)?.take()?;
-        self.by_id.remove(&slot.id);
+        let slot = Arc::unwrap_or_clone(self.slots.get_mut(index)?.take()?);
+        Arc::make_mut(&mut self.by_id).remove(&slot.id);
         self.free.push(index);
         self.join(slot.previous, slot.next);
         Some(slot)
@@ -154,10 +156,10 @@ impl Nodes {
         if let Some(index) = self.free.pop()
             && let Some(place) = self.slots.get_mut(index)
         {
-            *place = Some(slot);
+            *place = Some(Arc::new(slot));
             return index;
         }
-        self.slots.push(Some(slot));
+        self.slots.push(Some(Arc::new(slot)));
         self.slots.len() - 1
     }
 

@@ -9,7 +9,7 @@ import { Button } from "../ui/button";
 import { Field } from "../ui/field";
 import { Icon } from "../ui/icon";
 import { Paged } from "../ui/paged";
-import { FileButton } from "./file-button";
+import { ImportButton } from "./import-button";
 import { discard, failed, folder, report, sending, write } from "./state";
 
 const STATUSES = ["mapped", "approximated", "kept", "unsupported"] as const;
@@ -27,7 +27,7 @@ export function ImportPage() {
           <Icon name="upload" />
           <p>{t().importHelp}</p>
           <p class="soft">{t().importKinds}</p>
-          <FileButton kind="main" isDisabled={projectInfo.value?.isReadOnly} />
+          <ImportButton kind="main" isDisabled={projectInfo.value?.isReadOnly} />
         </div>
       )}
       {progress && <p role="status">{t().reading(progress.done, progress.all)}</p>}
@@ -126,7 +126,7 @@ function Report({ shown }: { shown: ImportView }) {
           >
             {t().writeFiles(shown.writes.length)}
           </Button>
-          <FileButton />
+          <ImportButton />
           <Button kind="quiet" onClick={() => void discard()}>
             {t().discardImport}
           </Button>

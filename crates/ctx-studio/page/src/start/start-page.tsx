@@ -7,7 +7,7 @@ import { toast } from "../announce";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
-import { FileButton } from "../import/file-button";
+import { ImportButton } from "../import/import-button";
 import { opened } from "../import/state";
 
 export function StartPage() {
@@ -41,7 +41,7 @@ export function StartPage() {
           <Icon name="upload" />
           <h2>{t().bring}</h2>
           <p>{t().bringHelp}</p>
-          <FileButton isDisabled={isFixed} />
+          <ImportButton isDisabled={isFixed} />
         </div>
       </div>
       {isFixed && (

@@ -5,9 +5,10 @@ import type { AttachedFile } from "../api";
 import { announce, toast } from "../announce";
 import { call, CallError } from "../transport";
 import { figure, t } from "../language";
-import { Button, IconButton } from "../ui/button";
+import { IconButton } from "../ui/button";
+import { FileButton } from "../ui/file-button";
 import { Icon } from "../ui/icon";
-import { talkId, talkPath } from "./state";
+import { pathOf, talkId, talkPath } from "./state";
 
 const TIMEOUT = 120_000;
 
@@ -16,13 +17,18 @@ export const attached = signal<readonly AttachedFile[]>([]);
 export const isAttaching = signal(false);
 
 let of: string | undefined;
-/** Another conversation has none of them. */
+/** Who goes to another conversation, or away, leaves none of them behind. */
 export function followAttached(): void {
   effect(() => {
-    if (talkId.value === of) return;
+    if (talkId.value !== of) leave();
     of = talkId.value;
-    attached.value = [];
   });
+  addEventListener("pagehide", leave);
+}
+
+function leave(): void {
+  for (const file of attached.peek()) void discard(of ?? "", file);
+  attached.value = [];
 }
 
 /** Has the server keep files beside the conversation. */
@@ -34,7 +40,7 @@ export async function attach(files: readonly File[]): Promise<void> {
     for (const file of files) {
       const path = talkPath(`/attachments?name=${encodeURIComponent(file.name)}`);
       const kept = await call<AttachedFile>("POST", path, { bytes: file, timeout: TIMEOUT });
-      if (id !== talkId.peek()) return;
+      if (id !== talkId.peek()) return void discard(id ?? "", kept);
       attached.value = [...attached.peek().filter((one) => one.path !== kept.path), kept];
       announce(t().talk.attachedOne(kept.name));
     }
@@ -46,11 +52,16 @@ export async function attach(files: readonly File[]): Promise<void> {
   }
 }
 
-async function remove(file: AttachedFile): Promise<void> {
+function remove(file: AttachedFile): Promise<void> {
   attached.value = attached.peek().filter((one) => one !== file);
   announce(t().talk.removedOne(file.name));
+  return discard(talkId.peek() ?? "", file);
+}
+
+/** Gives up a file that was not sent. */
+async function discard(id: string, { path }: AttachedFile): Promise<void> {
   try {
-    await call("POST", talkPath("/attachments/discard"), { body: { path: file.path } });
+    await call("POST", pathOf(id, "/attachments/discard"), { body: { path }, outlives: true });
   } catch (error) {
     // It stays beside the conversation, where it is in nobody's way.
     if (!(error instanceof CallError)) throw error;
@@ -82,32 +93,16 @@ export function AttachedFiles({ after }: { after: () => void }) {
 }
 
 export function AttachButton({ isDisabled }: { isDisabled: boolean }) {
-  const input = useRef<HTMLInputElement>(null);
   return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        class="hidden"
-        tabIndex={-1}
-        aria-hidden="true"
-        data-test="attach-files"
-        onChange={(event) => {
-          const files = [...(event.currentTarget.files ?? [])];
-          event.currentTarget.value = "";
-          void attach(files);
-        }}
-      />
-      <Button
-        icon="file-input"
-        isDisabled={isDisabled || isAttaching.value}
-        title={t().talk.attachHint}
-        onClick={() => input.current?.click()}
-        testId="attach"
-      >
-        {t().talk.attach}
-      </Button>
-    </>
+    <FileButton
+      icon="file-input"
+      isDisabled={isDisabled || isAttaching.value}
+      title={t().talk.attachHint}
+      onFiles={attach}
+      filesTestId="attach-files"
+      testId="attach"
+    >
+      {t().talk.attach}
+    </FileButton>
   );
 }

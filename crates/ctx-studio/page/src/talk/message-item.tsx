@@ -6,7 +6,7 @@ import { toggled } from "../inspector/state";
 import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { SummaryDetails } from "./summary-details";
-import { isBusy, take, unfolded, wanted } from "./state";
+import { take, unfolded, wanted } from "./state";
 import { AgainDialog } from "./writer";
 
 export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boolean }) {
@@ -126,7 +126,6 @@ function Commands({
 }) {
   const { unfold, fold, again, more, editOne, deleteOne } = t().talk;
   const isOn = row.state !== "off";
-  const isNow = isFixed || isBusy.value;
   const isUnfolded = unfolded.value.has(row.id);
   return (
     <span class="commands">
@@ -147,25 +146,25 @@ function Commands({
           <IconButton
             icon="refresh-cw"
             label={again}
-            isDisabled={isNow}
+            isDisabled={isFixed}
             onClick={rewrite}
             testId="regenerate"
           />
         </>
       )}
-      <IconButton icon="pencil" label={editOne(label)} isDisabled={isNow || row.isCut} onClick={edit} testId="edit" />
+      <IconButton icon="pencil" label={editOne(label)} isDisabled={isFixed || row.isCut} onClick={edit} testId="edit" />
       <IconButton
         icon="power"
         label={t().switchOne(label)}
         pressed={isOn}
-        isDisabled={isNow}
+        isDisabled={isFixed}
         onClick={() => void take({ kind: "toggle", id: row.id, enabled: !isOn })}
         testId="toggle"
       />
       <IconButton
         icon="trash-2"
         label={deleteOne(label)}
-        isDisabled={isNow}
+        isDisabled={isFixed}
         onClick={() => void take({ kind: "remove", id: row.id })}
         testId="remove"
       />

@@ -1,6 +1,6 @@
 // The conversation on the page: what the file holds, and what this window shows of it.
 import { computed, effect, signal } from "@preact/signals";
-import type { ConversationStep, ConversationView, StepTaken, TreeView } from "../api";
+import type { ConversationStep, ConversationView, MessageView, StepTaken, TreeView } from "../api";
 import { call, CallError } from "../transport";
 import { agentId, filesOf } from "../project";
 import { outside } from "../notices";
@@ -29,6 +29,8 @@ export const isBusy = signal(false);
 let shown: string | undefined;
 let loading: Promise<void> | undefined;
 let isStale = false;
+/** The state of the conversation that the tree shows. */
+let treeOf: string | undefined;
 
 /** Reads the conversation again whenever it, or what is shown of it, changes. */
 export function followTalk(): void {
@@ -37,7 +39,7 @@ export function followTalk(): void {
     if (route.value.page !== "talk" || !id) return;
     if (id !== shown) {
       shown = id;
-      talk.value = tree.value = first.value = wanted.value = undefined;
+      talk.value = tree.value = treeOf = first.value = wanted.value = undefined;
       unfolded.value = new Set();
     }
     if (inputs.peek().conversation !== id) inputs.value = { ...inputs.peek(), conversation: id };
@@ -46,7 +48,8 @@ export function followTalk(): void {
   });
 }
 
-const path = (verb = "") => `conversations/${encodeURIComponent(talkId.peek() ?? "")}${verb}`;
+export const pathOf = (id: string, verb: string) => `conversations/${encodeURIComponent(id)}${verb}`;
+const path = (verb = "") => pathOf(talkId.peek() ?? "", verb);
 
 /** Ends when what is shown is no older than the call. One at a time: an answer that comes late would show what was before. */
 export function load(): Promise<void> {
@@ -72,16 +75,28 @@ async function read(): Promise<void> {
     const at = wanted.peek()?.id;
     if (at !== undefined) asked.set("at", at);
     if (first.peek() !== undefined) asked.set("from", String(first.peek()));
-    const before = talk.peek()?.hash;
+    const id = talkId.peek();
     const view = await call<ConversationView>("GET", `${path()}?${asked}`);
-    // The tree is that of the whole file.
-    if (view.hash !== before || !tree.peek()) tree.value = await call<TreeView>("GET", path("/tree"));
-    talk.value = view;
+    if (id !== talkId.peek()) return;
+    talk.value = { ...view, rows: kept(view.rows) };
     talkFailure.value = undefined;
+    // The tree is that of the whole file, and nobody waits for it to see messages.
+    if (view.hash === treeOf) return;
+    const told = await call<TreeView>("GET", path("/tree"));
+    if (id === talkId.peek()) [tree.value, treeOf] = [told, view.hash];
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     talkFailure.value = error;
   }
+}
+
+/** Rows that are as before stay the same objects, so that they need not be drawn again. */
+function kept(rows: readonly MessageView[]): MessageView[] {
+  const before = new Map(talk.peek()?.rows.map((row) => [row.id, row]));
+  return rows.map((row) => {
+    const known = before.get(row.id);
+    return known && JSON.stringify(known) === JSON.stringify(row) ? known : row;
+  });
 }
 
 /** Takes a step; returns whether it was taken. */
@@ -99,10 +114,23 @@ export function take(step: ConversationStep): Promise<boolean> {
   });
 }
 
-/** Sends what changes the conversation, for the text that is shown. */
+/** Ends when the step on its way is taken and shown. */
+let running: Promise<void> | undefined;
+let onItsWay = "";
+
+/**
+ * Sends what changes the conversation, for the text that is shown. Whoever is quicker than the server goes on from the step
+ * before; the same once more, as by a double click, is one.
+ */
 export async function send(verb: string, body: object, done: (taken: StepTaken) => void): Promise<boolean> {
+  const asked = JSON.stringify([verb, body]);
+  if (asked === onItsWay) return false;
+  while (running) await running;
   const base = talk.peek()?.hash;
-  if (base === undefined || isBusy.peek()) return false;
+  if (base === undefined) return false;
+  let end = () => {};
+  running = new Promise((resolve) => (end = resolve));
+  onItsWay = asked;
   isBusy.value = true;
   try {
     const taken = await call<StepTaken>("POST", path(verb), { body: { base, ...body } });
@@ -113,8 +141,11 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
     toast(error.message || t().offline, "error", error.failure.help);
     return false;
   } finally {
+    onItsWay = "";
     isBusy.value = false;
     await load();
+    running = undefined;
+    end();
   }
 }
 

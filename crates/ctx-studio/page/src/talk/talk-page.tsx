@@ -1,7 +1,7 @@
 // A conversation: its branches, the active path with summaries as stacks, and what can be done with it.
-import type { RefObject } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { MadeSession, NewConversation } from "../api";
+import type { MadeSession, MessageView, NewConversation } from "../api";
 import { call, CallError } from "../transport";
 import { filesOf, labelOf, loadProject, projectInfo } from "../project";
 import { go } from "../route";
@@ -120,12 +120,21 @@ function Path({ isFixed }: { isFixed: boolean }) {
       )}
       {view.total === 0 && <p class="empty soft">{t().talk.empty}</p>}
       <ol ref={list} class="path" aria-label={t().talk.path} data-test="path">
-        {view.rows.map((row) => (
-          <MessageItem key={row.id} row={row} isFixed={isFixed} />
-        ))}
+        {view.rows.map((row) => drawn(row, isFixed))}
       </ol>
     </>
   );
+}
+
+const items = new WeakMap<MessageView, JSX.Element>();
+
+/** Draws a row, or returns what was drawn of it before: two hundred of them would take longer than a frame. */
+function drawn(row: MessageView, isFixed: boolean): JSX.Element {
+  const known = items.get(row);
+  if (known?.props.isFixed === isFixed) return known;
+  const item = <MessageItem key={row.id} row={row} isFixed={isFixed} />;
+  items.set(row, item);
+  return item;
 }
 
 /** Who sees the end goes on seeing it when more comes; who opens a conversation begins there. */

@@ -2,7 +2,7 @@
 export function Icon({ name }: { name: string }) {
   return (
     <svg class="icon" aria-hidden="true" focusable="false">
-      <use href={`icons.svg#${name}`} />
+      <use href={`#icon-${name}`} />
     </svg>
   );
 }

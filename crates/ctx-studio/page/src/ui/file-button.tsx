@@ -1,10 +1,15 @@
 // The way to bring files without dragging.
 import { useRef } from "preact/hooks";
-import { t } from "../language";
-import { Button } from "../ui/button";
-import { add } from "./state";
+import { Button, type ButtonProps } from "./button";
 
-export function FileButton({ kind = "plain", isDisabled }: { kind?: "plain" | "main"; isDisabled?: boolean }) {
+export function FileButton({
+  onFiles,
+  filesTestId,
+  ...button
+}: Pick<ButtonProps, "icon" | "kind" | "isDisabled" | "title" | "testId" | "children"> & {
+  onFiles: (files: File[]) => Promise<void>;
+  filesTestId: string;
+}) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -15,16 +20,14 @@ export function FileButton({ kind = "plain", isDisabled }: { kind?: "plain" | "m
         class="hidden"
         tabIndex={-1}
         aria-hidden="true"
-        data-test="files"
+        data-test={filesTestId}
         onChange={(event) => {
           const files = [...(event.currentTarget.files ?? [])];
           event.currentTarget.value = "";
-          void add(files);
+          void onFiles(files);
         }}
       />
-      <Button kind={kind} icon="upload" isDisabled={isDisabled} onClick={() => input.current?.click()}>
-        {t().chooseFiles}
-      </Button>
+      <Button {...button} onClick={() => input.current?.click()} />
     </>
   );
 }
