@@ -1,6 +1,6 @@
 // The playground: what is typed becomes a context, at once and without a server.
 
-import { Agent, Conversation, CtxError, importFiles } from "./ctx/index.js";
+import { Agent, Conversation, CtxError, importFiles, ready } from "./ctx/index.js";
 
 const SAMPLE = `name: Robin
 presetMessages:
@@ -168,4 +168,6 @@ element("given").addEventListener("input", (event) => {
 });
 element("given").addEventListener("submit", (event) => event.preventDefault());
 element("file").addEventListener("change", ({ target }) => target.files[0] && open(target.files[0]));
+// At once what cards need too, so that they can be opened without a network.
+await ready("import");
 await assemble();

@@ -53,6 +53,15 @@ pub(crate) fn value(bytes: &[u8]) -> Result<Value, OperationError> {
     serde_json::from_slice(bytes).map_err(OperationError::usage)
 }
 
+/// Takes messages that have nothing but a role and a text, with NUL between any two of these.
+pub(crate) fn plain_messages(bytes: &[u8]) -> Result<Value, OperationError> {
+    let mut texts = str::from_utf8(bytes).map_err(OperationError::usage)?.split('\0').map(Value::from);
+    let messages = std::iter::from_fn(|| Some((texts.next()?, texts.next()?)));
+    let message =
+        |(role, content)| Map::from_iter([("role".to_owned(), role), ("content".to_owned(), content)]);
+    Ok(messages.map(message).collect())
+}
+
 /// Takes options that JavaScript gave.
 pub(crate) fn options() -> Result<Map<String, Value>, OperationError> {
     match value(&given())? {

@@ -11,8 +11,6 @@ use crate::border::{given, put};
 
 #[link(wasm_import_module = "ctx")]
 unsafe extern "C" {
-    /// Takes the answer as the text of a panic.
-    pub(crate) safe fn panicked();
     /// Takes the answer as a question for the functions of this number, and gives what they say; −1 for an error.
     safe fn ask(host: i32) -> i32;
     /// Returns 1 if the limit of time of the call that runs is over, or it was cancelled.

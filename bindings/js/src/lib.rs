@@ -1,31 +1,20 @@
 //! The WebAssembly of the JavaScript package `ctx-engine`: JSON in, JSON out, over the operations of `ctx-operations`.
 //!
 //! A function takes what was put into the buffer of [`border`] and numbers of what is [`held`], and returns a number:
-//! −1 where it failed. Nothing is unwound: a panic is told to JavaScript and traps, and the package goes on with a new
-//! instance. `ts/` is what users see.
+//! −1 where it failed. Nothing is unwound and no panic has a text, which would be a tenth of the whole: it traps, and the
+//! package goes on with a new instance. `ts/` is what users see.
 
 mod border;
 mod held;
 mod host;
 
-use std::panic::PanicHookInfo;
-
 use ctx_operations::{Agent, Conversation, Engine, Kept, OperationError, Stream};
 use ctx_tokens::{Encoding, load_tables};
 use serde_json::{Value, json};
 
-use border::{answer, given, number, options, put, value};
+use border::{answer, given, number, options, plain_messages, value};
 use held::{unknown, with};
 use host::Limit;
-
-/// Makes panics tell what they are; called once.
-#[unsafe(no_mangle)]
-pub extern "C" fn start() {
-    std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
-        put(panic.to_string());
-        host::panicked();
-    }));
-}
 
 /// Carries out an operation: its name, of `length` bytes, and the text of its options are given.
 #[unsafe(no_mangle)]
@@ -111,19 +100,14 @@ pub extern "C" fn conversation_read() -> i32 {
     }))
 }
 
-/// Adds the list of messages given; returns how many there are now.
+/// Adds the list of messages given; returns how many there are now. `is_plain` is 1 where it is no JSON: the role and
+/// the text of each message, with NUL between any two.
 #[unsafe(no_mangle)]
-pub extern "C" fn conversation_extend(conversation: i32) -> i32 {
+pub extern "C" fn conversation_extend(conversation: i32, is_plain: i32) -> i32 {
     number(with(|held| {
         let conversation = held.conversations.get_mut(&conversation).ok_or_else(unknown)?;
-        let bytes = given();
-        let count = if conversation.is_empty() {
-            *conversation = Conversation::read(&bytes, "session.json")?;
-            conversation.len()
-        } else {
-            conversation.push(&bytes)?
-        };
-        i32::try_from(count).map_err(OperationError::usage)
+        let messages = if is_plain == 1 { plain_messages(&given())? } else { value(&given())? };
+        i32::try_from(conversation.extend(messages)?).map_err(OperationError::usage)
     }))
 }
 

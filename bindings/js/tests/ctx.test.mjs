@@ -26,6 +26,14 @@ test("a conversation that grew fits as one that was given at once", async () => 
   assert.deepEqual(await grown.fit(300, { model: "gpt-4o" }), await ctx.fit(MESSAGES, 300, { model: "gpt-4o" }));
 });
 
+test("messages of any shape cross as they are", async () => {
+  const whole = [...MESSAGES, { role: "user", content: "NUL \0 and é" }, { content: "x", role: "user" }, { role: "user", content: "x", name: "Ada" }];
+  for (const one of whole) {
+    const [grown, given] = [await ctx.Conversation.of([one, ...MESSAGES]), await ctx.Conversation.read({ file: "session.json", text: JSON.stringify([one, ...MESSAGES]) })];
+    assert.equal(JSON.stringify(grown.toJSON()), JSON.stringify(given.toJSON()));
+  }
+});
+
 test("a conversation is read from its file", async () => {
   const read = await ctx.Conversation.read({ file: "chat.json", text: JSON.stringify(MESSAGES) });
   read.append({ role: "user", content: "And now?" });
@@ -118,6 +126,23 @@ test("a card comes in and goes out", async () => {
   const made = await ctx.importFiles({ "ada.json": bytes });
   assert.equal(made.agent.name, "Ada");
   assert.equal((await ctx.exportAgent(made.agent, "st-card")).document.data.name, "Ada");
+});
+
+test("what is held goes on when an operation on files has loaded the larger engine", async () => {
+  const chat = await ctx.Conversation.of(MESSAGES);
+  const before = await chat.fit(200, { model: "gpt-4o" });
+  await ctx.ready("import");
+  assert.deepEqual(await chat.fit(200, { model: "gpt-4o" }), before);
+  assert.equal((await ctx.migrate("presetMessages: []")).format, "agent");
+});
+
+test("HTML of messages becomes Markdown, in the larger engine", async () => {
+  const agent = await ctx.Agent.compile({
+    presetMessages: [{ type: "chat_history" }],
+    parameters: { processors: [{ id: "session-loader", config: { htmlToMarkdown: true, htmlKeptMessages: 0 } }] },
+  });
+  const chat = await ctx.Conversation.of([{ role: "user", content: "<p>a <b>b</b></p>" }]);
+  assert.equal((await agent.assemble(chat)).messages[0].content, "a **b**");
 });
 
 test("each dialect is written and read", async () => {
@@ -241,7 +266,7 @@ test("a fault of the engine is an exception, and everything goes on", async () =
   const stream = await ctx.Stream.open("openai");
   stream.push('{"choices":[{"delta":{"content":"Hi"}}]}');
   const { breakEngine } = await import("../dist/engine.js");
-  assert.throws(breakEngine, (error) => refused("internal")(error) && /on purpose/.test(error.message));
+  assert.throws(breakEngine, (error) => refused("internal")(error) && /unreachable/.test(error.message));
   assert.deepEqual(await chat.fit(200, { model: "gpt-4o" }), before);
   assert.equal((await agent.assemble()).messages[0].content, "A");
   assert.equal(stream.partial().text, "Hi");

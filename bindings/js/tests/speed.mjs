@@ -7,6 +7,8 @@ import o200k from "js-tiktoken/ranks/o200k_base";
 
 import * as ctx from "ctx-engine";
 
+import { crossing as written } from "../dist/conversation.js";
+
 const [COUNT, BUDGET, MODEL] = [10_000, 128_000, "gpt-4o"];
 const WORDS = "The lamp at the end of the pier was lit by Ada at half past nine and burned until the storm came in. ";
 const text = (number) => `Message ${number}. ${WORDS.repeat(2 + (number % 4))}`;
@@ -26,7 +28,7 @@ let kept = 0;
 for (let round = 0; round < 5; round += 1) {
   let conversation;
   // What the border alone takes, of what comes next.
-  crossings.push(await taken(async () => new TextEncoder().encode(JSON.stringify(plain))));
+  crossings.push(await taken(async () => new TextEncoder().encode(written(plain).text)));
   const reading = await taken(async () => (conversation = await ctx.Conversation.of(plain)));
   const fitting = await taken(async () => (kept = (await conversation.fit(BUDGET, { model: MODEL })).length));
   readings.push(reading);

@@ -1,4 +1,4 @@
-import { type Exports, type Limits, dropHost, give, json, keepHost, ready, within } from "./engine.js";
+import { type Exports, type Limits, dropHost, give, json, keepHost, withEngine, within } from "./engine.js";
 import { Conversation, prepare } from "./conversation.js";
 import { type Document, type Finding, base64, named } from "./document.js";
 import type { Agent as AgentFile, Diagnostic, Life, Report, Source, UserProfile, Worldbook } from "./files.js";
@@ -108,13 +108,12 @@ export class Agent {
 
   /** Compiles an agent or preset; without one, contexts hold the conversation alone. */
   static async compile(agent?: Document<AgentFile>, options: AgentOptions = {}): Promise<Agent> {
-    await ready();
     const { anchors, macros, processors, ...others } = options;
     const given = agentOptions(agent, others);
     const { parts, answer } = hostParts({ anchors, macros, processors });
     const host = keepHost(answer);
     try {
-      return new Agent(json({ ...given, host: parts }), given.models, host);
+      return await withEngine(() => new Agent(json({ ...given, host: parts }), given.models, host));
     } catch (error) {
       dropHost(host);
       throw error;

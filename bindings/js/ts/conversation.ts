@@ -82,14 +82,14 @@ export class Conversation<M extends object = Message> {
     const own = [...messages];
     const written = own.map(asMessages);
     if (written.length === 0) return;
-    const list = json(written.flat());
+    const list = crossing(written.flat());
     const handle = this.#held.number();
     const count = perform((exports) => {
-      give(exports, list);
-      return exports.conversation_extend(handle);
+      give(exports, list.text);
+      return exports.conversation_extend(handle, list.isPlain);
     });
     for (const [place, message] of own.entries()) {
-      this.#owners.push(...(written[place] ?? []).map(() => this.#messages.length));
+      for (const _ of written[place] ?? []) this.#owners.push(this.#messages.length);
       this.#messages.push(message);
     }
     if (count !== this.#owners.length) throw usage(`${this.#owners.length} messages were read as ${count}`);
@@ -157,13 +157,13 @@ export class Conversation<M extends object = Message> {
   #making(): (exports: Exports) => number {
     const document = this.#document;
     const added = this.#messages.slice(this.#read).flatMap(asMessages);
-    const text = json(added);
+    const list = crossing(added);
     return (exports) => {
       if (document !== undefined) give(exports, document);
       const number = document === undefined ? exports.conversation_new() : exports.conversation_read();
       if (number < 0 || added.length === 0) return number;
-      give(exports, text);
-      return Math.min(exports.conversation_extend(number), 0) || number;
+      give(exports, list.text);
+      return Math.min(exports.conversation_extend(number, list.isPlain), 0) || number;
     };
   }
 
@@ -176,6 +176,23 @@ export class Conversation<M extends object = Message> {
       this.#messages.push({ number });
     }
   }
+}
+
+/** Writes messages for the engine: as JSON, or where they are nothing but roles and texts, as these with NUL between. */
+export function crossing(messages: readonly object[]): { text: string; isPlain: number } {
+  const texts: string[] = [];
+  for (const message of messages) {
+    const keys = Object.keys(message);
+    const { role, content, toJSON } = message as Record<string, unknown>;
+    const isPlain = keys.length === 2 && keys[0] === "role" && keys[1] === "content" && toJSON === undefined;
+    if (!isPlain || !isText(role) || !isText(content)) return { text: json(messages), isPlain: 0 };
+    texts.push(role, content);
+  }
+  return { text: texts.join("\0"), isPlain: 1 };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && !value.includes("\0");
 }
 
 /**

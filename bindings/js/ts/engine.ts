@@ -10,7 +10,6 @@ import { CtxError, usage } from "./error.js";
 /** What the WebAssembly exports; functions return −1 where the answer is an error. */
 export interface Exports {
   memory: WebAssembly.Memory;
-  start(): void;
   give(length: number): number;
   answer_at(): number;
   answer_length(): number;
@@ -22,7 +21,7 @@ export interface Exports {
   agent_explain(agent: number, conversation: number): number;
   conversation_new(): number;
   conversation_read(): number;
-  conversation_extend(conversation: number): number;
+  conversation_extend(conversation: number, isPlain: number): number;
   conversation_fit(conversation: number): number;
   conversation_describe(conversation: number): number;
   conversation_length(conversation: number): number;
@@ -35,7 +34,13 @@ export interface Exports {
 }
 
 /** The files that the package loads when it needs them. */
-export type PackageFile = "ctx.wasm" | "cl100k_base.bin" | "o200k_base.bin";
+export type PackageFile = Engine | "cl100k_base.bin" | "o200k_base.bin";
+
+/** The engine, and the larger one that has the operations on files too, and writes HTML as Markdown. */
+type Engine = "ctx.wasm" | "ctx-files.wasm";
+
+/** The operations that only the larger engine has. */
+const ON_FILES = new Set(["check", "export", "import", "migrate", "schemas"]);
 
 /** What a file may be given as. */
 export type FileContent = Response | ArrayBuffer | Uint8Array<ArrayBuffer> | WebAssembly.Module;
@@ -43,6 +48,7 @@ export type FileContent = Response | ArrayBuffer | Uint8Array<ArrayBuffer> | Web
 // Written out, so that bundlers find the files.
 const PLACES: Record<PackageFile, () => URL> = {
   "ctx.wasm": () => new URL("./ctx.wasm", import.meta.url),
+  "ctx-files.wasm": () => new URL("./ctx-files.wasm", import.meta.url),
   "cl100k_base.bin": () => new URL("./vocabularies/cl100k_base.bin", import.meta.url),
   "o200k_base.bin": () => new URL("./vocabularies/o200k_base.bin", import.meta.url),
 };
@@ -51,7 +57,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 let read: (file: PackageFile, place: URL) => Promise<FileContent> = (_, place) => fetch(place);
-let loading: Promise<WebAssembly.Module> | undefined;
+const loading = new Map<Engine, Promise<WebAssembly.Module>>();
 let compiled: WebAssembly.Module | undefined;
 let current: Exports | undefined;
 let generation = 0;
@@ -68,16 +74,33 @@ export function readFilesWith(own: (file: PackageFile, place: URL) => Promise<Fi
   read = own;
 }
 
-/** Loads the engine, unless it is there. Every other function that returns a promise does it by itself. */
-export async function ready(): Promise<void> {
-  loading ??= compile();
+/**
+ * Loads the engine, unless it is there. Every other function that returns a promise does it by itself.
+ *
+ * For an operation on files, such as `import`, that is the larger engine, which then takes the place of the other: what
+ * your objects hold is made again when you use them.
+ */
+export async function ready(operation?: string): Promise<void> {
+  const isLarger = operation !== undefined && ON_FILES.has(operation);
+  if (current && !isLarger) return;
+  const module = await load(isLarger ? "ctx-files.wasm" : "ctx.wasm");
+  // Another call may have been faster, or have loaded the larger engine.
+  const isThere = (): boolean => current !== undefined && (!isLarger || compiled === module);
+  if (isThere()) return;
+  const made = await WebAssembly.instantiate(module, imports());
+  if (!isThere()) begin(module, made);
+}
+
+/** Lets the engine do something, and the larger one where the other has not what that needs. */
+export async function withEngine<T>(work: () => T, operation?: string): Promise<T> {
+  await ready(operation);
   try {
-    compiled = await loading;
+    return work();
   } catch (error) {
-    loading = undefined;
-    throw unloaded("ctx.wasm", error);
+    if (!(error instanceof CtxError) || error.code !== "absent") throw error;
+    await ready("import");
+    return work();
   }
-  current ??= started(await WebAssembly.instantiate(compiled, imports()));
 }
 
 /** Loads the vocabulary of an encoding, unless it is there; one that has none is no error. */
@@ -118,7 +141,7 @@ export function perform(work: (exports: Exports) => number): number {
     number = work(exports);
   } catch (error) {
     if (error instanceof CtxError) throw error;
-    const told = panic ?? (error instanceof Error ? error.message : String(error));
+    const told = error instanceof Error ? error.message : String(error);
     restart();
     throw new CtxError({ code: "internal", message: `the engine failed, and was started anew: ${told}` }, error);
   } finally {
@@ -175,8 +198,19 @@ function wellFormed(_: string, value: unknown): unknown {
   return typeof value === "string" ? decoder.decode(encoder.encode(value)) : value;
 }
 
-async function compile(): Promise<WebAssembly.Module> {
-  const content = await read("ctx.wasm", PLACES["ctx.wasm"]());
+async function load(file: Engine): Promise<WebAssembly.Module> {
+  let pending = loading.get(file);
+  if (!pending) loading.set(file, (pending = compile(file)));
+  try {
+    return await pending;
+  } catch (error) {
+    loading.delete(file);
+    throw unloaded(file, error);
+  }
+}
+
+async function compile(file: Engine): Promise<WebAssembly.Module> {
+  const content = await read(file, PLACES[file]());
   if (content instanceof WebAssembly.Module) return content;
   const isStream = content instanceof Response && content.headers.get("content-type") === "application/wasm";
   return isStream ? WebAssembly.compileStreaming(content) : WebAssembly.compile(await bytes(content));
@@ -196,14 +230,10 @@ function unloaded(file: PackageFile, error: unknown): CtxError {
   return new CtxError({ code: "load", message: `cannot load \`${file}\`: ${said}`, help }, error);
 }
 
-let panic: string | undefined;
 const FAILED = -1;
 
 function imports(): WebAssembly.Imports {
-  const panicked = (): void => {
-    panic = current && answer(current);
-  };
-  return { ctx: { panicked, ask: askHost, is_over: () => Number(limit?.() ?? false) } };
+  return { ctx: { ask: askHost, is_over: () => Number(limit?.() ?? false) } };
 }
 
 /** Functions of the host's own, by the numbers that the engine knows them by. */
@@ -260,20 +290,17 @@ export function within<T>({ signal, timeLimit }: Limits, work: () => T): T {
   }
 }
 
-function started(made: WebAssembly.Instance): Exports {
+/** Goes on with a new instance, which knows the vocabularies that were loaded and holds nothing else. */
+function begin(module: WebAssembly.Module, made: WebAssembly.Instance): void {
   const exports = made.exports as unknown as Exports;
-  exports.start();
-  panic = undefined;
-  return exports;
+  for (const [encoding, tables] of vocabularies) takeVocabulary(exports, encoding, tables);
+  [compiled, current] = [module, exports];
+  generation += 1;
 }
 
 function restart(): void {
   current = undefined;
-  generation += 1;
-  if (!compiled) return;
-  const exports = started(new WebAssembly.Instance(compiled, imports()));
-  for (const [encoding, tables] of vocabularies) takeVocabulary(exports, encoding, tables);
-  current = exports;
+  if (compiled) begin(compiled, new WebAssembly.Instance(compiled, imports()));
 }
 
 function takeVocabulary(exports: Exports, encoding: string, tables: Uint8Array): number {

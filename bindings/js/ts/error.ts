@@ -18,7 +18,7 @@ export interface ErrorDetails {
  * Why there is no result.
  *
  * `code` is that of a finding, such as `CTX0600`, or `usage`, `budget`, `infeasible`, `cancelled`, `processor`,
- * `provider`, `load` (a file of the package cannot be loaded) or `internal` (a fault of the engine, which was started
+ * `provider`, `absent` (the engine has not what is asked for), `load` (a file of the package cannot be loaded) or `internal` (a fault of the engine, which was started
  * anew).
  */
 export class CtxError extends Error {

@@ -3,7 +3,7 @@
 import { type AgentOptions, type Context, type Turn, agentOptions, turnOptions } from "./agent.js";
 import { prepare } from "./conversation.js";
 import { type Document, type Finding, named } from "./document.js";
-import { callNow, json, ready } from "./engine.js";
+import { callNow, json, withEngine } from "./engine.js";
 import type { Agent as AgentFile, Diagnostic, ImportReport, Session, UserProfile, Worldbook } from "./files.js";
 import type { HostParts } from "./host.js";
 import { type Message, asMessages } from "./message.js";
@@ -29,8 +29,7 @@ export async function call(name: string, options: object): Promise<unknown> {
 
 /** Carries out an operation: the text of a JSON object in, JSON out, byte for byte what Rust writes. */
 export async function callJson(name: string, options: string): Promise<string> {
-  await ready();
-  return callNow(name, options);
+  return withEngine(() => callNow(name, options), name);
 }
 
 /** Tells what a document is (`kind`) and what is wrong with it, each finding with its `position`. */
@@ -232,7 +231,6 @@ function written(messages: Iterable<object>): object[] {
 }
 
 async function run<T>(name: string, options: object): Promise<T> {
-  await ready();
-  return JSON.parse(callNow(name, json(options)));
+  return JSON.parse(await callJson(name, json(options)));
 }
 

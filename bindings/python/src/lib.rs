@@ -119,15 +119,8 @@ impl Conversation {
 
     /// Adds a list of messages; returns how many there are now.
     fn extend(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let bytes = serde_json::to_vec(&Given::new(messages)).map_err(|error| unwritten(py, &error))?;
-        let count = py.detach(|| {
-            let mut conversation = lock(&self.0)?;
-            if conversation.is_empty() {
-                *conversation = ctx_operations::Conversation::read(&bytes, "session.json")?;
-                return Ok(conversation.len());
-            }
-            conversation.push(&bytes)
-        });
+        let messages = serde_json::to_value(Given::new(messages)).map_err(|error| unwritten(py, &error))?;
+        let count = py.detach(|| lock(&self.0)?.extend(messages));
         count.map_err(|error| exception(py, &error))
     }
 

@@ -120,6 +120,10 @@ impl Agent {
         with.switches = Switches { enable: given.enable, disable: given.disable };
         let agent = file.as_ref().map(|file| file.agent.clone()).unwrap_or_default();
         let compiled = engine.compile(&agent, &with);
+        let mut settings = compiled.pipeline().settings().iter();
+        if cfg!(not(feature = "html")) && settings.any(|setting| setting.config.is_on("htmlToMarkdown")) {
+            return Err(OperationError::absent("does not write HTML as Markdown", "html"));
+        }
         Ok(Self { compiled, file, books, texts, found })
     }
 

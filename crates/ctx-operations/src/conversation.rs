@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use ctx_engine::{ConversationMemory, Limits, read_conversation};
+use ctx_preset_import::{Document, conversation_of};
 use ctx_types::{Diagnostic, NodeId, Persist as _, Session, SessionOp};
 use serde_json::{Value, json};
 
@@ -56,9 +57,15 @@ impl Conversation {
     /// Adds messages, a list as chat completions have it, behind the last one; returns how many there are now.
     ///
     /// Those without an id get the one that they would have had if all messages had been given at once.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<usize, OperationError> {
-        let read = read_conversation(bytes, "messages.json", &Limits::default());
-        let read = read.map_err(|error| OperationError::of_document(&error, "messages.json", bytes))?;
+    pub fn extend(&mut self, messages: Value) -> Result<usize, OperationError> {
+        let name = if self.is_empty() { "session.json" } else { "messages.json" };
+        let document = Document::of_value(messages, &Limits::default());
+        let read = document.and_then(|document| conversation_of(document, name));
+        let read = read.map_err(|error| OperationError::of_document(&error, name, &[]))?;
+        if self.is_empty() {
+            *self = Self::of(read.value, read.diagnostics);
+            return Ok(self.count);
+        }
         self.found.extend(read.diagnostics);
         let root = read.value.root_id().clone();
         let new = read.value.nodes().filter(|(id, _)| **id != root);

@@ -12,8 +12,8 @@ use crate::texts::{Position, Texts};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct OperationError {
-    /// The code of a finding, such as `CTX0600`; else `usage`, `budget`, `infeasible`, `cancelled`, `processor` or
-    /// `provider`.
+    /// The code of a finding, such as `CTX0600`; else `usage`, `budget`, `infeasible`, `cancelled`, `processor`,
+    /// `provider` or `absent` (a feature that the build has not).
     pub code: String,
     /// One sentence: lower case, no full stop.
     pub message: String,
@@ -57,6 +57,11 @@ impl OperationError {
             position: position.map(Box::new),
             help: finding.help.as_ref().map(Phrase::to_string),
         }
+    }
+
+    /// The error of what a build without a feature has not.
+    pub(crate) fn absent(what: &str, feature: &str) -> Self {
+        Self::new("absent", format!("this build {what}: build it with the feature `{feature}`"))
     }
 
     /// The error of a document that cannot be read.

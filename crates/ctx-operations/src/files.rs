@@ -1,5 +1,7 @@
 //! Operations on documents: what they are, what is wrong with them, and other forms of them.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use ctx_engine::schema::FILE_SCHEMAS;
 use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::{
@@ -13,7 +15,7 @@ use crate::agent_file::AgentFile;
 use crate::book_file::BookFile;
 use crate::check::{finding_json, look};
 use crate::error::OperationError;
-use crate::given::{Given, file_to_json, finish, need, need_text, optional};
+use crate::given::{Given, finish, need, need_text, optional};
 use crate::migration::{self, MigratedText, Migration};
 use crate::texts::Texts;
 
@@ -74,6 +76,14 @@ pub(crate) fn import(mut input: Map<String, Value>) -> Result<Value, OperationEr
         "assets": assets.collect::<Vec<_>>(),
         "report": made.report,
     }))
+}
+
+/// Writes a file for programs: as text where it is UTF-8, else as base64.
+fn file_to_json(name: &str, bytes: &[u8]) -> Value {
+    match str::from_utf8(bytes) {
+        Ok(text) => json!({ "file": name, "text": text }),
+        Err(_) => json!({ "file": name, "base64": BASE64_STANDARD.encode(bytes) }),
+    }
 }
 
 /// The operation `export`.

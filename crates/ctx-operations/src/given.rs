@@ -48,14 +48,6 @@ pub(crate) fn unpack(packed: &str) -> Result<Vec<u8>, OperationError> {
     BASE64_STANDARD.decode(packed).map_err(|_| OperationError::usage("this is no base64"))
 }
 
-/// Writes a file for programs: as text where it is UTF-8, else as base64.
-pub(crate) fn file_to_json(name: &str, bytes: &[u8]) -> Value {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => serde_json::json!({ "file": name, "text": text }),
-        Err(_) => serde_json::json!({ "file": name, "base64": BASE64_STANDARD.encode(bytes) }),
-    }
-}
-
 /// Reads options of a type; what is misspelt or of another type is an error that names it.
 pub(crate) fn options<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, OperationError> {
     serde_json::from_value(Value::Object(map)).map_err(OperationError::usage)

@@ -30,6 +30,7 @@ pub mod document_edit;
 pub mod edits;
 mod ending;
 mod error;
+#[cfg_attr(not(feature = "files"), path = "no_files.rs")]
 mod files;
 mod fit;
 mod given;

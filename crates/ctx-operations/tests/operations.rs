@@ -78,8 +78,8 @@ fn a_conversation_that_grew_is_one_that_was_given_at_once() {
     let bytes = |messages: &[Value]| serde_json::to_vec(messages).unwrap();
     let whole = Conversation::read(&bytes(&all), "session.json").unwrap();
     let mut grown = Conversation::read(&bytes(&all[..2]), "session.json").unwrap();
-    assert_eq!(grown.push(&bytes(&all[2..3])).unwrap(), 3);
-    assert_eq!(grown.push(&bytes(&all[3..])).unwrap(), 9);
+    assert_eq!(grown.extend(json!(all[2..3])).unwrap(), 3);
+    assert_eq!(grown.extend(json!(all[3..])).unwrap(), 9);
     assert_eq!(grown.to_json(), whole.to_json());
     let options = json!({ "budget": 60 }).as_object().unwrap().clone();
     let [first, second] =

@@ -51,7 +51,11 @@ pub fn read_conversation(
     name: &str,
     limits: &Limits,
 ) -> Result<Imported<Session>, ImportError> {
-    let document = Document::read(bytes, name, limits)?;
+    conversation_of(Document::read(bytes, name, limits)?, name)
+}
+
+/// As [`read_conversation`], of a document that is read already.
+pub fn conversation_of(document: Document, name: &str) -> Result<Imported<Session>, ImportError> {
     let guess = format::weakly_told(&document.value, Format::is_conversation);
     let (mut imported, _) = read_document(document, name)?;
     imported.diagnostics.splice(..0, guess.map(|guess| guess.in_document(name)));

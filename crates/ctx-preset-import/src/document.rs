@@ -92,6 +92,17 @@ impl Document {
         Self::parse(&text, name, limits)
     }
 
+    /// Makes a document of a value that is read already, such as messages of a program in another language.
+    ///
+    /// Errors: it has more values than a JSON document may have.
+    pub fn of_value(value: Value, limits: &Limits) -> Result<Self, ImportError> {
+        if values(&value) > limits.json_nodes {
+            return Err(ImportError::TooManyNodes { limit: limits.json_nodes });
+        }
+        let (bad_lines, diagnostics) = (Vec::new(), Vec::new());
+        Ok(Self { value, syntax: Syntax::Json, bad_lines, diagnostics })
+    }
+
     /// Reads a document that is decoded already.
     pub(crate) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Self, ImportError> {
         let start = text.trim_start().chars().next().ok_or(ImportError::Empty)?;
@@ -128,6 +139,16 @@ impl Document {
         self.diagnostics.insert(0, Diagnostic::warning(codes::READ_AS_YAML, message));
         self
     }
+}
+
+/// Counts the values that a value consists of.
+fn values(value: &Value) -> usize {
+    let below: usize = match value {
+        Value::Array(items) => items.iter().map(values).sum(),
+        Value::Object(map) => map.values().map(values).sum(),
+        _ => 0,
+    };
+    1 + below
 }
 
 /// Returns whether a file name has one of these endings, in any letters.

@@ -3,6 +3,8 @@
 use ctx_types::Kept;
 use serde_json::{Map, Value};
 
+use crate::loose::get;
+
 /// The key under which such parts are kept.
 pub(crate) const IMPORTED: &str = "imported";
 
@@ -72,6 +74,9 @@ pub(crate) fn take_envelope(agent: &mut Map<String, Value>) -> Option<Map<String
 
 /// Moves a key of a foreign object aside, for [`add`].
 pub(crate) fn displace(map: &mut Map<String, Value>, key: &str, aside: &mut Map<String, Value>) {
+    if get(map, key).is_none() {
+        return;
+    }
     if let Some(value) = map.shift_remove(key) {
         aside.insert(key.to_owned(), value);
     }

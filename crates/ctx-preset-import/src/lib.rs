@@ -47,7 +47,9 @@ mod worldbook;
 pub use agent::{agent_of, read_agent};
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
-pub use conversation::{ConversationForm, WrittenConversation, read_conversation, write_conversation};
+pub use conversation::{
+    ConversationForm, WrittenConversation, conversation_of, read_conversation, write_conversation,
+};
 pub use document::{BadLine, Document, Syntax, decode, repaired_json, write_document};
 pub use error::ImportError;
 pub use format::{Format, detect};

@@ -5,6 +5,19 @@ use serde_json::{Map, Value};
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
+/// Returns what stands under a key.
+///
+/// Most objects that are asked are messages, many of them and of a few keys: to compare those costs less than to hash.
+pub(crate) fn get<'v>(map: &'v Object, key: &str) -> Option<&'v Value> {
+    if map.len() > FEW_KEYS {
+        return map.get(key);
+    }
+    map.iter().find(|(own, _)| *own == key).map(|(_, value)| value)
+}
+
+/// Up to how many keys are compared.
+const FEW_KEYS: usize = 8;
+
 /// Returns a text.
 pub(crate) fn text<'v>(map: &'v Object, key: &str) -> Option<&'v str> {
     map.get(key).and_then(Value::as_str)

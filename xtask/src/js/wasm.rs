@@ -1,7 +1,8 @@
 //! The WebAssembly of the package: which compiler makes it, and its build.
 //!
-//! A toolchain of rustup with the target `wasm32-unknown-unknown` is used as it is. Without one, Debian's compiler
-//! `rustc-web` is unpacked into the build folder, with the sources of the standard library, which is built too.
+//! The standard library is built too, for size and without texts of panics. A toolchain of rustup with the component
+//! `rust-src` does that as it is; without one, Debian's compiler `rustc-web` is unpacked into the build folder, with the
+//! sources of its standard library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub(super) enum Compiler {
 
 /// Finds a compiler, or unpacks one.
 pub(super) fn compiler(folder: &Path) -> Result<Compiler> {
-    let own = sysroot()?.join("lib/rustlib").join(TARGET);
+    let own = sysroot()?.join("lib/rustlib/src/rust/library");
     if own.exists() {
         return Ok(Compiler::Own);
     }
@@ -37,7 +38,7 @@ pub(super) fn compiler(folder: &Path) -> Result<Compiler> {
     if !unpacked.join("usr/bin/rustc").exists() {
         unpack(&folder.join("debs"), &unpacked).with_context(|| {
             format!(
-                "there is no compiler for WebAssembly: run `rustup target add {TARGET}`, or have Debian's package \
+                "there is no compiler for WebAssembly: run `rustup component add rust-src`, or have Debian's package \
                  `{}` in reach of apt-get",
                 PACKAGES[0]
             )
@@ -63,23 +64,32 @@ fn unpack(debs: &Path, folder: &Path) -> Result<()> {
     fs::rename(&partial, folder).context("cannot put the compiler in its place")
 }
 
-/// Builds the WebAssembly and returns where it is.
-pub(super) fn build(compiler: &Compiler, folder: &Path) -> Result<PathBuf> {
+/// Builds the WebAssembly with these features of `ctx-js`, makes it small, and writes it to `made`.
+pub(super) fn build(compiler: &Compiler, folder: &Path, features: &str, made: &Path) -> Result<()> {
     let target = folder.join("wasm");
+    let linked = target.join(TARGET).join("wasm/deps/ctx_js.wasm");
+    // Whatever its features are, cargo links it to one place: what stands there may be the other.
+    fs::remove_file(&linked).or_else(|error| if linked.exists() { Err(error) } else { Ok(()) })?;
     let mut command = workspace::cargo(&["build", "--quiet", "--profile", "wasm", "--package", "ctx-js"]);
-    command.args(["--locked", "--target", TARGET, "--target-dir"]).arg(&target);
-    command.current_dir(workspace::root().join("bindings"));
+    command.args(["--features", features, "--locked", "--target", TARGET, "--target-dir"]).arg(&target);
+    command.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]);
+    command.env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
+    // A stable compiler builds its own standard library.
+    command.env("RUSTC_BOOTSTRAP", "1").current_dir(workspace::root().join("bindings"));
     if let Compiler::Debian(unpacked) = compiler {
         let libraries = unpacked.join("usr/lib/x86_64-linux-gnu");
         let linker = sysroot()?.join("lib/rustlib").join(host()?).join("bin/rust-lld");
-        command.arg("-Zbuild-std=std,panic_abort");
         command.env("RUSTC", unpacked.join("usr/bin/rustc")).env("LD_LIBRARY_PATH", libraries);
         command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
-        // A stable compiler that builds its own standard library.
-        command.env("RUSTC_BOOTSTRAP", "1");
     }
     workspace::run(&mut command)?;
-    Ok(target.join(TARGET).join("wasm/ctx_js.wasm"))
+    let mut command = Command::new("node");
+    command
+        .arg("node_modules/binaryen/bin/wasm-opt")
+        .args(["-Oz", "--skip-pass=memory-packing", "--output"])
+        .arg(made);
+    command.arg(linked).current_dir(folder);
+    workspace::run(&mut command)
 }
 
 fn sysroot() -> Result<PathBuf> {

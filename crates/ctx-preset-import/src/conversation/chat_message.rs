@@ -7,6 +7,7 @@ use crate::codes;
 use crate::conversation::linear::{Message, Messages};
 use crate::conversation::tool_calls::{self, Calls};
 use crate::format::Format;
+use crate::loose::get;
 
 /// Reads a list of messages, each with its index in the document's list.
 pub(super) fn read(
@@ -60,7 +61,7 @@ const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
 /// Settles who speaks: the older `function` is a tool, and whoever is not known is the user.
 fn role(message: &mut Message, reader: &mut Reader) -> Role {
-    let given = message.map.get("role").and_then(Value::as_str);
+    let given = get(&message.map, "role").and_then(Value::as_str);
     if let Some(role) = given.and_then(Role::parse) {
         return role;
     }
@@ -88,8 +89,8 @@ fn role(message: &mut Message, reader: &mut Reader) -> Role {
 
 /// Gives a text the name that a node has for it, unless the message has that one too; returns whether it has it then.
 pub(super) fn rename_text(message: &mut Map<String, Value>, from: &str, to: &str) -> bool {
-    let is_free = message.get(to).is_none_or(Value::is_null);
-    if !is_free || !message.get(from).is_some_and(Value::is_string) {
+    let is_free = get(message, to).is_none_or(Value::is_null);
+    if !is_free || !get(message, from).is_some_and(Value::is_string) {
         return false;
     }
     let text = message.shift_remove(from).unwrap_or_default();
@@ -100,7 +101,7 @@ pub(super) fn rename_text(message: &mut Map<String, Value>, from: &str, to: &str
 /// Moves `reasoning_content`, which several providers put beside `content`, into the metadata.
 fn reasoning(message: &mut Message) {
     let map = &mut message.map;
-    if !map.get("reasoning_content").is_some_and(Value::is_string) {
+    if !get(map, "reasoning_content").is_some_and(Value::is_string) {
         return;
     }
     let metadata = map.entry("metadata").or_insert(Value::Null);

@@ -9,6 +9,7 @@ use crate::codes;
 use crate::conversation::chat_message::rename_text;
 use crate::conversation::linear::Message;
 use crate::kept;
+use crate::loose::get;
 
 /// Calls of one message without an id of their own, which wait for their results.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ pub(super) struct Calls {
 /// Turns the `tool_calls` of an assistant message, or its older `function_call`, into `toolCalls`.
 pub(super) fn repair_calls(message: &mut Message, index: usize, calls: &mut Calls, reader: &mut Reader) {
     *calls = Calls::default();
-    if message.map.get("toolCalls").is_some_and(|own| !own.is_null()) {
+    if get(&message.map, "toolCalls").is_some_and(|own| !own.is_null()) {
         return;
     }
     let Some((key, given)) = take_calls(&mut message.map, reader) else { return };
@@ -79,9 +80,9 @@ impl Key {
 
 /// Takes the calls out of a message, with the key under which they stood.
 fn take_calls(message: &mut Map<String, Value>, reader: &mut Reader) -> Option<(Key, Vec<Value>)> {
-    match message.get("tool_calls") {
+    match get(message, "tool_calls") {
         None | Some(Value::Null) => {
-            message.get("function_call").filter(|call| !call.is_null())?;
+            get(message, "function_call").filter(|call| !call.is_null())?;
             let call = message.shift_remove("function_call")?;
             return Some((Key::FunctionCall, vec![call]));
         }

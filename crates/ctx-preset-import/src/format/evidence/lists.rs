@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::format::Format;
 use crate::format::evidence::objects::{has, is_chat_header, is_list, is_silly_tavern_line, is_text};
+use crate::loose::get;
 
 /// How much a list has to show to be what it may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(super) fn is_message(map: &Map<String, Value>) -> bool {
 }
 
 pub(super) fn has_known_role(map: &Map<String, Value>) -> bool {
-    let role = map.get("role").and_then(Value::as_str);
+    let role = get(map, "role").and_then(Value::as_str);
     role.is_some_and(|role| ["system", "developer", "user", "assistant", "tool", "function"].contains(&role))
 }
 
@@ -93,6 +94,6 @@ const PLACEMENT_KEYS: [&str; 6] =
     ["injectionStrategy", "insertionPoint", "anchorTarget", "anchorPoint", "modelMatch", "groupId"];
 
 fn is_anchor(item: &Value) -> bool {
-    let kind = item.get("type").and_then(Value::as_str);
+    let kind = item.as_object().and_then(|map| get(map, "type")).and_then(Value::as_str);
     kind.is_some_and(|kind| ["chat_history", "user_profile", "placeholder"].contains(&kind))
 }

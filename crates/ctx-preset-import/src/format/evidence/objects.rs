@@ -6,29 +6,30 @@ use serde_json::{Map, Value};
 use crate::format::Format;
 use crate::format::evidence::foreign;
 use crate::formats::sillytavern::templates::TEXT_SAMPLERS;
+use crate::loose::get;
 
 pub(super) fn has(map: &Map<String, Value>, key: &str) -> bool {
-    map.contains_key(key)
+    get(map, key).is_some()
 }
 
 pub(super) fn is(map: &Map<String, Value>, key: &str, value: &str) -> bool {
-    map.get(key).and_then(Value::as_str) == Some(value)
+    get(map, key).and_then(Value::as_str) == Some(value)
 }
 
 pub(super) fn is_text(map: &Map<String, Value>, key: &str) -> bool {
-    map.get(key).is_some_and(Value::is_string)
+    get(map, key).is_some_and(Value::is_string)
 }
 
 pub(super) fn is_number(map: &Map<String, Value>, key: &str) -> bool {
-    map.get(key).is_some_and(Value::is_number)
+    get(map, key).is_some_and(Value::is_number)
 }
 
 pub(super) fn is_list(map: &Map<String, Value>, key: &str) -> bool {
-    map.get(key).is_some_and(Value::is_array)
+    get(map, key).is_some_and(Value::is_array)
 }
 
 pub(super) fn is_object(map: &Map<String, Value>, key: &str) -> bool {
-    map.get(key).is_some_and(Value::is_object)
+    get(map, key).is_some_and(Value::is_object)
 }
 
 /// The samplers whose names only text completion has.
