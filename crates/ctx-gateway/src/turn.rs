@@ -109,28 +109,30 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     let (agent, mut request) = admitted(server, key, request).await?;
     let mut start = find(server, &agent, &mut request).await?;
     let told = Told {
-        conversation: start.visit.id.split_once('/').map_or("", |(_, name)| name).to_owned(),
-        stored: start.visit.id.clone(),
+        conversation: start.visit.id().split_once('/').map_or("", |(_, name)| name).to_owned(),
+        stored: start.visit.id().to_owned(),
         ..Told::default()
     };
     let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
     let input = typed(&mut messages);
     let kept = start.kept.take();
-    if kept.is_none() {
-        check_conversations(server, key).await?;
-    }
+    let may_begin = if kept.is_none() { one_more(server, key).await? } else { None };
     let (kept, places) = store(server, &start, kept, messages).await?;
+    drop(may_begin);
     let going =
         Turn { server: server.clone(), agent, request, input, start, kept, places, told: Arc::default() };
     *lock(&going.told) = told;
     Ok(going.spawn((metered, lasting)))
 }
 
-/// Refuses one conversation more than a key may have.
-async fn check_conversations(server: &Server, key: &KeyEntry) -> Result<(), Refusal> {
-    let Some(limit) = key.limits.conversations else { return Ok(()) };
-    match server.store.count(&stored_id(&key.name, "")).await? < limit {
-        true => Ok(()),
+/// Refuses one conversation more than a key may have. Until the visit ends, no other one of the key is begun, in any
+/// process: it is that of a conversation which nobody can name.
+async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refusal> {
+    let Some(limit) = key.limits.conversations else { return Ok(None) };
+    let all = stored_id(&key.name, "");
+    let visit = server.rooms.enter(&*server.store, &all).await?;
+    match server.store.count(&all).await? < limit {
+        true => Ok(Some(visit)),
         false => Err(Refusal::forbidden(phrase!(
             "this key has {limit} conversations, which is all it may have; go on with one of them",
             limit
@@ -159,10 +161,15 @@ pub(crate) async fn dry_run(
     let conversation = kept.as_ref().map(|kept| &kept.conversation);
     let (turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
     let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
-    if let Some(kept) = kept {
-        start.visit.leave(kept);
-    }
+    leave(start.visit, kept);
     Ok(preview?.body)
+}
+
+/// Leaves a conversation as it was found.
+fn leave(visit: Visit, kept: Option<Kept>) {
+    if let Some(kept) = kept {
+        visit.leave(kept);
+    }
 }
 
 /// Finds the agent, which the key must be allowed to use.
@@ -186,6 +193,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         let kept = visit.load(&*server.store).await?;
         let (known, revision) = (0, kept.as_ref().map_or(0, |kept| kept.conversation.revision()));
         if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
+            leave(visit, kept);
             return Err(Refusal::conflict(phrase!(
                 "the conversation is at revision {revision}, not {seen}",
                 revision,
@@ -208,6 +216,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         if kept.as_ref().is_some_and(|kept| kept.conversation.session().node(&place.node).is_some()) {
             return Ok(Start { visit, kept, known, after: Some(place.node), hashes, running });
         }
+        leave(visit, kept);
     }
     // Nobody has it, or somebody is at it: then it is another conversation.
     let new = stored_id(&request.owner, &format!("auto-{}", random_name()?));
@@ -236,9 +245,9 @@ async fn store(
         if start.after.is_some() && start.hashes.is_empty() {
             return Err(Refusal::not_found(phrase!("there is no such conversation")));
         }
-        let mut session = Session::new(&*start.visit.id);
+        let mut session = Session::new(start.visit.id());
         let ids = grow(&mut session, None, messages)?;
-        let conversation = Conversation::import(store, &start.visit.id, session, at).await?;
+        let conversation = Conversation::import(store, start.visit.id(), session, at).await?;
         return Ok((Kept::new(conversation), (start.known..).zip(ids).collect()));
     };
     if let Some(after) =

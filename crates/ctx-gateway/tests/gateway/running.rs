@@ -1,11 +1,13 @@
 //! Keys, limits, figures, models, health.
 
+use std::io::Write as _;
+
 use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
 use crate::bytes::whole;
-use crate::house::{AGENT, House, PROVIDER_KEY};
+use crate::house::{AGENT, House, PROVIDER_KEY, read};
 use crate::server::Server;
 
 fn hello() -> Vec<u8> {
@@ -114,6 +116,26 @@ fn a_key_begins_no_more_conversations_than_it_may_have() {
         assert_eq!(refused.json().pointer(pointer).unwrap(), kind, "{refused:?}");
     }
     assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
+}
+
+#[test]
+fn requests_at_the_same_time_begin_no_more_conversations_than_the_key_may_have() {
+    let (house, key) = limited(None, KeyLimits { conversations: Some(3), ..KeyLimits::default() });
+    let headers = [("authorization", key.as_str())];
+    let body = hello();
+    // All of them lack the last byte until the last one has connected.
+    let (last, rest) = body.split_last().unwrap();
+    let begun: Vec<_> = (0..16)
+        .map(|_| house.begin(("POST", "/v1/chat/completions"), &headers, (rest, body.len())))
+        .collect();
+    let ended = begun.into_iter().map(|mut stream| {
+        stream.write_all(&[*last]).unwrap();
+        stream
+    });
+    let mut statuses: Vec<u16> =
+        ended.collect::<Vec<_>>().into_iter().map(|stream| read(stream).status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
 }
 
 #[test]
