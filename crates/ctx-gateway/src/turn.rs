@@ -324,7 +324,7 @@ impl Turn {
     }
 
     async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
-        let (server, agent) = (self.server.clone(), self.agent.clone());
+        let agent = self.agent.clone();
         let pieces = self.request.asked.streams;
         let clients = if pieces { &agent.pieces } else { &agent.whole };
         let upstream = Upstream::new(clients, pieces.then_some(sender));
@@ -341,7 +341,7 @@ impl Turn {
         lock(&self.told).lost.extend(lost);
         chat.leaves_calls = true;
         chat.model = &upstream;
-        let ended = self.carry_out(&chat, request, cancel, &server.end).await;
+        let ended = self.carry_out(&chat, &upstream, request, cancel).await;
         drop(chat);
         let reply = upstream.into_reply();
         self.settle(ended, reply)
@@ -351,9 +351,9 @@ impl Turn {
     async fn carry_out(
         &mut self,
         chat: &Chat<'_>,
+        upstream: &Upstream<'_, Answer>,
         request: TurnRequest,
         cancel: &Cancel,
-        end: &Cancel,
     ) -> Result<TurnEnd, Refusal> {
         let Self { server, kept, told, request: asked, .. } = self;
         let log = ChatLog {
@@ -364,6 +364,7 @@ impl Turn {
         lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
+            TurnEvent::Delta(delta) => upstream.take(delta),
             TurnEvent::Found(found) => lose(told, &[found]),
             TurnEvent::Sending { round: 1, .. } => server.figures.ready_after(asked.since.elapsed()),
             _ => {}
@@ -371,7 +372,7 @@ impl Turn {
         let mut turn = std::pin::pin!(run_turn(chat, Some(log), request, &mut watch, cancel));
         let ended = tokio::select! {
             ended = &mut turn => ended,
-            () = end.cancelled() => {
+            () = server.end.cancelled() => {
                 cancel.cancel();
                 turn.await
             }
