@@ -23,6 +23,7 @@ use crate::limits::Metered;
 use crate::refusal::Refusal;
 use crate::rooms::{Kept, Visit};
 use crate::shape;
+use crate::spans::Observed;
 use crate::upstream::{Piece, Upstream};
 
 /// How many pieces of an answer wait for a slow client.
@@ -74,6 +75,7 @@ pub(crate) struct Told {
     pub(crate) revision: u64,
     /// What could not be said to the provider.
     pub(crate) lost: Vec<String>,
+    pub(crate) observed: Observed,
 }
 
 /// Stops a turn when the client is gone.
@@ -111,6 +113,7 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     let told = Told {
         conversation: start.visit.id().split_once('/').map_or("", |(_, name)| name).to_owned(),
         stored: start.visit.id().to_owned(),
+        observed: Observed { agent: Some(agent.agent.clone()), ..Observed::default() },
         ..Told::default()
     };
     let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
@@ -302,25 +305,30 @@ impl Turn {
     fn spawn(self, counted: (Metered, Lasting)) -> Going {
         let (sender, pieces) = channel(PIECES);
         let (cancel, told) = (Cancel::default(), self.told.clone());
-        let stop = Stop(cancel.clone());
+        let (stop, heard) = (Stop(cancel.clone()), told.clone());
         tokio::spawn(async move {
             let (server, since) = (self.server.clone(), self.request.since);
             let ended = self.run(&sender, &cancel).await;
             let usage = ended.as_ref().map(|answer| answer.usage).unwrap_or_default();
+            let error = ended.as_ref().err().map(Refusal::code);
+            {
+                let mut told = lock(&told);
+                (told.observed.usage, told.observed.error) = (usage, error);
+            }
             server.figures.ended(usage, ended.is_err());
             counted.0.used(usage.input.saturating_add(usage.output));
             tracing::info!(
                 took = ?since.elapsed(),
                 input = usage.input,
                 output = usage.output,
-                error = ended.as_ref().err().map(Refusal::code),
+                error,
                 "a turn ended"
             );
             drop(counted);
             // Whoever left has no use for the end.
             drop(sender.send(Piece::End(Box::new(ended))).await);
         });
-        Going { pieces, told, _stop: stop }
+        Going { pieces, told: heard, _stop: stop }
     }
 
     async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
@@ -343,7 +351,8 @@ impl Turn {
         chat.model = &upstream;
         let ended = self.carry_out(&chat, &upstream, request, cancel).await;
         drop(chat);
-        let reply = upstream.into_reply();
+        let (reply, host) = upstream.into_reply();
+        lock(&self.told).observed.server = host;
         self.settle(ended, reply)
     }
 
@@ -366,7 +375,11 @@ impl Turn {
             TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
             TurnEvent::Delta(delta) => upstream.take(delta),
             TurnEvent::Found(found) => lose(told, &[found]),
-            TurnEvent::Sending { round: 1, .. } => server.figures.ready_after(asked.since.elapsed()),
+            TurnEvent::Sending { round: 1, .. } => {
+                let took = asked.since.elapsed();
+                server.figures.ready_after(took);
+                lock(told).observed.ready = Some(took);
+            }
             _ => {}
         };
         let mut turn = std::pin::pin!(run_turn(chat, Some(log), request, &mut watch, cancel));

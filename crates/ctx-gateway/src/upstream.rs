@@ -38,11 +38,13 @@ pub(crate) struct Upstream<'a, A> {
     waiting: Mutex<VecDeque<Delta>>,
     /// The last answer.
     reply: Mutex<Option<Reply>>,
+    /// The host of whoever was asked last.
+    host: Mutex<Option<String>>,
 }
 
 impl<'a, A: Send> Upstream<'a, A> {
     pub(crate) fn new(clients: &'a [Client], pieces: Option<&'a Sender<Piece<A>>>) -> Self {
-        Self { clients, pieces, waiting: Mutex::default(), reply: Mutex::default() }
+        Self { clients, pieces, waiting: Mutex::default(), reply: Mutex::default(), host: Mutex::default() }
     }
 
     /// Takes a piece as the turn tells of it: its calls have the ids under which they are stored.
@@ -52,9 +54,10 @@ impl<'a, A: Send> Upstream<'a, A> {
         }
     }
 
-    /// Returns the last answer.
-    pub(crate) fn into_reply(self) -> Option<Reply> {
-        self.reply.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the last answer, and the host of whoever was asked last.
+    pub(crate) fn into_reply(self) -> (Option<Reply>, Option<String>) {
+        let reply = self.reply.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (reply, self.host.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -77,6 +80,7 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
         let (mut failure, mut kept) = (AskFailure::from(ClientError::Cancelled), Some(body));
         for client in self.clients {
             let Some(body) = kept.clone() else { break };
+            *lock(&self.host) = client.server().map(str::to_owned);
             let mut heard = |progress: Progress| {
                 if matches!(progress, Progress::Delta(_)) {
                     kept = None;

@@ -68,13 +68,11 @@ impl CallSoFar {
 impl Pieces {
     /// Writes words, unless a call has to end before.
     pub(super) fn words(&mut self, part: Part, text: &str) -> Vec<u8> {
-        match self.may_begin() && self.held.is_empty() {
-            true => self.write(part, text),
-            false => {
-                self.held.push((part, text.to_owned()));
-                Vec::new()
-            }
+        if self.may_begin() {
+            return self.write(part, text);
         }
+        self.held.push((part, text.to_owned()));
+        Vec::new()
     }
 
     pub(super) fn begin_call(&mut self, index: usize, id: &str, name: &str) -> Vec<u8> {
@@ -117,7 +115,9 @@ impl Pieces {
     /// Whether another part may begin. A call that has ended is closed by what follows it.
     fn may_begin(&self) -> bool {
         match self.open.filter(|_| self.is_in_turn()) {
-            Some(Part::Call(index)) => self.calls.get(&index).is_none_or(|call| call.progress == Progress::Ended),
+            Some(Part::Call(index)) => {
+                self.calls.get(&index).is_none_or(|call| call.progress == Progress::Ended)
+            }
             _ => true,
         }
     }

@@ -122,7 +122,13 @@ fn a_later_call_waits_for_the_end_of_an_earlier_one_where_blocks_come_one_at_a_t
 #[test]
 fn only_an_object_that_is_whole_lets_the_next_call_begin() {
     check(
-        &[piece(0, ("a", "f"), "[{}"), piece(1, ("b", "g"), "{\"y\":\"\\\"}"), more(0, "]"), more(1, "\"}"), end("stop")],
+        &[
+            piece(0, ("a", "f"), "[{}"),
+            piece(1, ("b", "g"), "{\"y\":\"\\\"}"),
+            more(0, "]"),
+            more(1, "\"}"),
+            end("stop"),
+        ],
         [
             "0[a=f  | 0 [{} | 1[b=g  | 1 {\"y\":\"\\\"} | 0 ] | 1 \"}",
             "0[a=f | 0  | 0 [{} | 0 ] | 0] | 1[b=g | 1 {\"y\":\"\\\"}\"} | 1]",

@@ -148,7 +148,8 @@ fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
             houses[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
         })
         .collect();
-    let mut statuses: Vec<u16> = waiting.into_iter().map(|stream| crate::house::read(stream).status).collect();
+    let mut statuses: Vec<u16> =
+        waiting.into_iter().map(|stream| crate::house::read(stream).status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
 }

@@ -177,3 +177,25 @@ fn figures_count_requests_and_tokens() {
         assert!(figures.lines().any(|known| known == line), "{line} is not in\n{figures}");
     }
 }
+
+#[cfg(feature = "otlp")]
+#[test]
+fn a_collector_is_told_of_each_request_and_of_no_words_and_keys() {
+    let collector = Server::start(|_| crate::server::Answer::json(200, &json!({})));
+    let address = collector.base_url();
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
+    let house = House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.collector = address.strip_suffix("/v1").map(str::to_owned);
+    });
+    let secret = [("x-api-key", "ctx-canary")];
+    assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, &hello()).status, 200);
+    assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, b"Hello").status, 400);
+    house.close();
+    let told = collector.requests();
+    assert!(told.iter().all(|request| request.path == "/v1/traces"), "{told:?}");
+    let told: Vec<u8> = told.into_iter().flat_map(|request| request.body).collect();
+    let count = |text: &str| told.windows(text.len()).filter(|bytes| *bytes == text.as_bytes()).count();
+    assert_eq!((count("ctx.request"), count("gen_ai.agent.name"), count("127.0.0.1")), (2, 1, 1));
+    assert_eq!(["Hello", "canary", PROVIDER_KEY, "You are"].map(count), [0; 4]);
+}
