@@ -38,7 +38,7 @@ impl Drop for Folder {
 
 /// A program that runs until this is dropped.
 #[derive(Debug)]
-pub(super) struct Running(Child);
+pub(super) struct Running(pub(super) Child);
 
 impl Running {
     pub(super) fn start(command: &mut Command) -> Result<Self> {
