@@ -191,11 +191,13 @@ fn a_collector_is_told_of_each_request_and_of_no_words_and_keys() {
     let secret = [("x-api-key", "ctx-canary")];
     assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, &hello()).status, 200);
     assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, b"Hello").status, 400);
+    let streamed = crate::streams::asks(Dialect::Anthropic, "c").to_string();
+    assert_eq!(house.ask("POST", "/v1/messages", &secret, streamed.as_bytes()).status, 200);
     house.close();
     let told = collector.requests();
     assert!(told.iter().all(|request| request.path == "/v1/traces"), "{told:?}");
     let told: Vec<u8> = told.into_iter().flat_map(|request| request.body).collect();
     let count = |text: &str| told.windows(text.len()).filter(|bytes| *bytes == text.as_bytes()).count();
-    assert_eq!((count("ctx.request"), count("gen_ai.agent.name"), count("127.0.0.1")), (2, 1, 1));
+    assert_eq!((count("ctx.request"), count("gen_ai.agent.name"), count("127.0.0.1")), (3, 2, 2));
     assert_eq!(["Hello", "canary", PROVIDER_KEY, "You are"].map(count), [0; 4]);
 }
