@@ -23,6 +23,8 @@ const AT = '2026-01-31T12:00:00Z';
 const AGENT =
   'name: Ada\npresetMessages:\n- {role: system, content: "You are Ada. It is {{date}}."}\n- {type: chat_history}\n';
 const WORDS = ['Grass ', 'is ', 'green.'];
+// Of a call, in pieces.
+const ARGUMENTS = ['{"at":', '"here"}'];
 const SCHEMA = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] };
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -45,7 +47,7 @@ const provider = createServer((request, response) => {
       return;
     }
     const calls = body.tools && body.messages.at(-1).role !== 'tool';
-    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":"here"}' } };
+    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: ARGUMENTS.join('') } };
     if (said.includes('wait') && !body.stream) {
       // Says nothing until the client leaves.
       response.on('close', () => (left += 1));
@@ -69,8 +71,10 @@ const provider = createServer((request, response) => {
       response.on('close', () => (left += 1));
       return;
     }
-    if (calls) piece({ tool_calls: [{ index: 0, ...call }] });
-    else for (const word of WORDS) piece({ content: word });
+    if (calls) {
+      piece({ tool_calls: [{ index: 0, ...call, function: { name: 'look', arguments: '' } }] });
+      for (const text of ARGUMENTS) piece({ tool_calls: [{ index: 0, function: { arguments: text } }] });
+    } else for (const word of WORDS) piece({ content: word });
     piece({}, calls ? 'tool_calls' : 'stop');
     send({ choices: [], usage });
     response.end('data: [DONE]\n\n');
@@ -135,9 +139,13 @@ function openai(address) {
     assert.equal(JSON.parse(asked.at(-1)).messages.at(-1).content, 'grass');
   });
   check('openai: tools in a stream', async () => {
+    const pieces = [];
     const stream = client.chat.completions.stream({ model: 'ada', messages: user('Look.'), tools });
+    stream.on('chunk', (chunk) => pieces.push(chunk.choices[0]?.delta.tool_calls?.[0].function.arguments));
     const message = await stream.finalMessage();
-    assert.equal(message.tool_calls[0].function.arguments, '{"at":"here"}');
+    assert.deepEqual(pieces.filter(Boolean), ARGUMENTS);
+    const [call] = message.tool_calls;
+    assert.deepEqual([call.id, call.function.name, call.function.arguments], ['c1', 'look', ARGUMENTS.join('')]);
   });
   check('openai: a picture', async () => {
     const url = `data:image/png;base64,${PICTURE}`;
@@ -184,6 +192,16 @@ function openai(address) {
     const second = await client.responses.create({ model: 'ada', input: [...input, ...first.output, result], tools: own });
     assert.equal(second.output_text, WORDS.join(''));
   });
+  check('openai: tools in a stream of responses', async () => {
+    const own = [{ type: 'function', name: 'look', parameters: SCHEMA, strict: false }];
+    const pieces = [];
+    const stream = client.responses.stream({ model: 'ada', input: 'Look.', tools: own });
+    stream.on('response.function_call_arguments.delta', (event) => pieces.push(event.delta));
+    const reply = await stream.finalResponse();
+    assert.deepEqual(pieces.filter(Boolean), ARGUMENTS);
+    const call = reply.output.find((item) => item.type === 'function_call');
+    assert.deepEqual([call.call_id, call.name, call.arguments], ['c1', 'look', ARGUMENTS.join('')]);
+  });
   check('openai: a conversation that is named', async () => {
     const named = { headers: { 'x-ctx-conversation': 'c' } };
     await client.chat.completions.create({ model: 'ada', messages: user('One') }, named);
@@ -208,7 +226,10 @@ function anthropic(address) {
     assert.deepEqual([pieces, message.usage.output_tokens], [WORDS, 4]);
   });
   check('anthropic: tools, whole and in a stream', async () => {
-    for (const ask of [(body) => client.messages.create(body), (body) => client.messages.stream(body).finalMessage()]) {
+    const pieces = [];
+    const inPieces = (body) =>
+      client.messages.stream(body).on('inputJson', (piece) => pieces.push(piece)).finalMessage();
+    for (const ask of [(body) => client.messages.create(body), inPieces]) {
       const body = { ...user('Look.'), tools };
       const first = await ask(body);
       const call = first.content.find((block) => block.type === 'tool_use');
@@ -218,6 +239,7 @@ function anthropic(address) {
       const second = await ask({ ...body, messages });
       assert.equal(second.content[0].text, WORDS.join(''));
     }
+    assert.deepEqual(pieces.filter(Boolean), ARGUMENTS);
   });
   check('anthropic: a picture', async () => {
     const source = { type: 'base64', media_type: 'image/png', data: PICTURE };

@@ -11,6 +11,7 @@ import openai
 
 ADDRESS = sys.argv[1]
 WORDS = ["Grass ", "is ", "green."]
+ARGUMENTS = ['{"at":', '"here"}']
 SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
 
 
@@ -43,10 +44,21 @@ def with_openai():
     messages += [first, {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": "grass"}]
     second = client.chat.completions.create(model="ada", messages=messages, tools=tools)
     expect(second.choices[0].message.content, "".join(WORDS))
+    with client.chat.completions.stream(model="ada", messages=[messages[0]], tools=tools) as events:
+        pieces = [event.arguments_delta for event in events if event.type == "tool_calls.function.arguments.delta"]
+        call = events.get_final_completion().choices[0].message.tool_calls[0]
+    expect([piece for piece in pieces if piece], ARGUMENTS)
+    expect((call.id, call.function.arguments), ("c1", "".join(ARGUMENTS)))
     response = client.responses.create(model="ada", input="Which colour?")
     expect(response.output_text, "".join(WORDS))
     with client.responses.stream(model="ada", input="Which colour?") as events:
         expect([event.delta for event in events if event.type == "response.output_text.delta"], WORDS)
+    own = [{"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}]
+    with client.responses.stream(model="ada", input="Look.", tools=own) as events:
+        pieces = [event.delta for event in events if event.type == "response.function_call_arguments.delta"]
+        call = next(item for item in events.get_final_response().output if item.type == "function_call")
+    expect([piece for piece in pieces if piece], ARGUMENTS)
+    expect((call.call_id, call.arguments), ("c1", "".join(ARGUMENTS)))
     odd = [{"role": "user", "content": "refuse"}]
     words = refused(openai.BadRequestError, lambda: client.chat.completions.create(model="ada", messages=odd))
     expect("not like this" in words, True)
@@ -64,6 +76,11 @@ def with_anthropic():
     first = client.messages.create(messages=messages, **asks)
     call = next(block for block in first.content if block.type == "tool_use")
     expect(call.input, {"at": "here"})
+    with client.messages.stream(messages=messages, **asks) as stream:
+        pieces = [event.partial_json for event in stream if event.type == "input_json"]
+        call = next(block for block in stream.get_final_message().content if block.type == "tool_use")
+    expect([piece for piece in pieces if piece], ARGUMENTS)
+    expect((call.id, call.input), ("c1", {"at": "here"}))
     result = {"type": "tool_result", "tool_use_id": call.id, "content": "grass"}
     messages += [{"role": "assistant", "content": first.content}, {"role": "user", "content": [result]}]
     expect(client.messages.create(messages=messages, **asks).content[0].text, "".join(WORDS))

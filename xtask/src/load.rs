@@ -4,6 +4,7 @@
 //! answer how long it was on its way.
 
 mod client;
+mod compare;
 mod gateway;
 mod streams;
 mod upstream;
@@ -39,6 +40,8 @@ struct Plan {
     /// For how many seconds processes are killed, and after how many the next one.
     kill_seconds: u64,
     kill_every: u64,
+    /// For how many seconds each of those is asked that are compared.
+    compare_seconds: u64,
 }
 
 const FULL: Plan = Plan {
@@ -50,6 +53,7 @@ const FULL: Plan = Plan {
     rounds: 5,
     kill_seconds: 60,
     kill_every: 5,
+    compare_seconds: 20,
 };
 
 const QUICK: Plan = Plan {
@@ -61,6 +65,7 @@ const QUICK: Plan = Plan {
     rounds: 3,
     kill_seconds: 10,
     kill_every: 3,
+    compare_seconds: 3,
 };
 
 /// What may be added to the provider's time, in milliseconds: the median and the 99th percentile.
@@ -69,19 +74,23 @@ const OVERHEAD: [f64; 2] = [3.0, 25.0];
 /// How much memory an open stream may take, in KiB.
 const MEMORY: u64 = 200;
 
-/// Runs everything; with `--quick` on small numbers, with `--program` against a command that was built already.
+/// Runs everything, or with `--compare` what is asked of proxies too; with `--quick` on small numbers, with `--program` against a command that was built already.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut plan, mut program, mut rest) = (FULL, None, arguments);
+    let (mut plan, mut program, mut compares, mut rest) = (FULL, None, false, arguments);
     while let Some((first, more)) = rest.split_first() {
         rest = more;
         match (first.as_str(), more.split_first()) {
             ("--quick", _) => plan = QUICK,
+            ("--compare", _) => compares = true,
             ("--program", Some((path, more))) => (program, rest) = (Some(PathBuf::from(path)), more),
-            _ => bail!("usage: cargo xtask load [--quick] [--program CTX]"),
+            _ => bail!("usage: cargo xtask load [--compare] [--quick] [--program CTX]"),
         }
     }
     let program = program.map_or_else(release, Ok)?;
     let upstream = upstream::start(plan.pieces)?;
+    if compares {
+        return compare::run(plan.compare_seconds, &program, upstream);
+    }
     println!("{plan:?}");
     let sent = on_one(plan, &program, upstream)?;
     match Postgres::start() {

@@ -59,7 +59,8 @@ pub(crate) fn loud(text: &str) -> String {
     format!("{line}\n!! {text}\n{line}")
 }
 
-fn folder(name: &str) -> Result<PathBuf> {
+/// Returns `target/NAME`, which is made if there is none.
+pub(crate) fn folder(name: &str) -> Result<PathBuf> {
     let folder = workspace::root().join("target").join(name);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make `target/{name}`"))?;
     Ok(folder)

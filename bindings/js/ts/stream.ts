@@ -5,7 +5,7 @@ import type { Dialect, Reply } from "./operations.js";
 /** What an event of a streamed reply brought. */
 export type Delta =
   | { kind: "text" | "reasoning"; text: string }
-  | { kind: "call"; index: number; name: string }
+  | { kind: "call"; index: number; id: string; name: string }
   | { kind: "arguments"; index: number; text: string }
   | { kind: "other" };
 

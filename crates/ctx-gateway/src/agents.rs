@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ctx_chat::{Client, Endpoint};
 use ctx_engine::{Format, Limits};
 use ctx_preset_import::detect;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions};
+use ctx_project::files::FilesRead;
 use ctx_project::folder::{FolderEntry, files};
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, TurnOptions};
 use ctx_types::{excerpt, phrase};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::gateway::Options;
 use crate::refusal::Refusal;
@@ -22,6 +25,12 @@ const MAX_BYTES: u64 = 32 << 20;
 /// How many agents stay compiled, each with a model of its own.
 const MAX_COMPILED: usize = 256;
 
+/// After which time an agent that could not be compiled is tried again though none of its files has changed.
+const RETRY: Duration = Duration::from_secs(3);
+
+/// How long a request waits for others that have the agent compiled.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// The longest name of a model, in bytes.
 const MAX_NAME: usize = 300;
 
@@ -30,7 +39,7 @@ const MAX_NAME: usize = 300;
 pub(crate) struct Agents {
     options: Options,
     files: BTreeMap<String, PathBuf>,
-    compiled: Mutex<BTreeMap<String, Arc<Compiled>>>,
+    slots: Mutex<BTreeMap<String, Arc<Slot>>>,
 }
 
 /// An agent with its model, ready for turns.
@@ -43,21 +52,50 @@ pub(crate) struct Compiled {
     pub(crate) whole: Vec<Client>,
     /// What is asked for answers in pieces, likewise.
     pub(crate) pieces: Vec<Client>,
-    /// The files that were read for it, as they were then.
-    files: Vec<(PathBuf, Option<Stamp>)>,
 }
 
-/// By what a change of a file is noticed: when it was written, and its size.
-type Stamp = (SystemTime, u64);
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = path.metadata().ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+/// What is known of a model's name; one request at a time finds it out.
+#[derive(Debug)]
+struct Slot {
+    turn: Arc<Semaphore>,
+    known: Mutex<Option<Arc<Known>>>,
 }
 
-impl Compiled {
-    fn is_current(&self) -> bool {
-        self.files.iter().all(|(path, known)| stamp(path) == *known)
+/// What came of compiling an agent.
+#[derive(Debug)]
+struct Known {
+    /// When its files began to be read.
+    begun: Instant,
+    made: Result<Arc<Compiled>, Refusal>,
+    /// Whether it could not be compiled; `made` is then an earlier one, if there is any.
+    has_failed: bool,
+    files: FilesRead,
+}
+
+impl Slot {
+    fn new() -> Self {
+        Self { turn: Arc::new(Semaphore::new(1)), known: Mutex::default() }
+    }
+
+    /// Returns what holds for a request: what was read after it came, or is still so in the files.
+    fn current(&self, asked: Instant) -> Option<Result<Arc<Compiled>, Refusal>> {
+        let known = lock(&self.known).clone()?;
+        // A failure may come from what is no file that was read.
+        let is_old = known.has_failed && known.begun.elapsed() >= RETRY;
+        let is_current = known.begun >= asked || (!is_old && known.files.are_unchanged());
+        is_current.then(|| known.made.clone())
+    }
+
+    /// Keeps what came of compiling, and returns what holds from now on.
+    fn keep(&self, mut new: Known) -> Result<Arc<Compiled>, Refusal> {
+        let mut known = lock(&self.known);
+        if let (Err(_), Some(Ok(before))) = (&new.made, known.as_ref().map(|known| &known.made)) {
+            // Whoever writes it may not be done yet.
+            let agent = &before.agent;
+            tracing::warn!(agent, "the agent was changed and cannot be used; it stays as it was");
+            new.made = Ok(before.clone());
+        }
+        known.insert(new.into()).made.clone()
     }
 }
 
@@ -82,7 +120,7 @@ impl Agents {
             if stems.get(&stem(path)) == Some(&1) { stem(path) } else { below }
         };
         let files = paths.iter().map(|path| (name(path), path.clone())).collect();
-        Self { options, files, compiled: Mutex::default() }
+        Self { options, files, slots: Mutex::default() }
     }
 
     /// Returns the names of the agents, in order.
@@ -104,35 +142,50 @@ impl Agents {
             Refusal::not_found(text).at("model")
         };
         let path = path.ok_or_else(unknown)?.clone();
-        let known = self.lock().get(&name).cloned();
-        if let Some(known) = known.as_ref().filter(|known| known.is_current()) {
-            return Ok(known.clone());
+        let (agent, slot, asked) = (agent.to_owned(), self.slot(name), Instant::now());
+        if let Some(made) = slot.current(asked) {
+            return made;
         }
-        let (this, agent) = (self.clone(), agent.to_owned());
-        let made = tokio::task::spawn_blocking(move || this.compile(agent, path, model));
-        let made = match (made.await.map_err(|_| Refusal::internal())?, known) {
-            (Ok(made), _) => Arc::new(made),
-            // Whoever writes it may not be done yet.
-            (Err(_), Some(known)) => {
-                tracing::warn!(
-                    agent = known.agent,
-                    "the agent was changed and cannot be used; it stays as it was"
-                );
-                return Ok(known);
-            }
-            (Err(error), None) => return Err(error.into()),
-        };
-        let mut compiled = self.lock();
-        if compiled.len() >= MAX_COMPILED {
-            compiled.pop_first();
+        let busy = || Refusal::unavailable(phrase!("the agent is being read; ask again later"));
+        let turn = timeout(PATIENCE, slot.turn.clone().acquire_owned()).await;
+        let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
+        // Somebody else may have read it while this one waited.
+        if let Some(made) = slot.current(asked) {
+            return made;
         }
-        compiled.insert(name, made.clone());
-        Ok(made)
+        let this = self.clone();
+        let made = tokio::task::spawn_blocking(move || {
+            let made = slot.keep(this.compile(agent, path, model));
+            drop(turn);
+            made
+        });
+        made.await.map_err(|_| Refusal::internal())?
+    }
+
+    fn slot(&self, name: String) -> Arc<Slot> {
+        let mut slots = lock(&self.slots);
+        if !slots.contains_key(&name) && slots.len() >= MAX_COMPILED {
+            slots.pop_first();
+        }
+        slots.entry(name).or_insert_with(|| Arc::new(Slot::new())).clone()
+    }
+
+    fn compile(&self, agent: String, path: PathBuf, model: Option<String>) -> Known {
+        let (begun, mut sources) = (Instant::now(), Sources::default());
+        let made = self.read(agent, path, model, &mut sources);
+        let (has_failed, made) = (made.is_err(), made.map(Arc::new).map_err(Refusal::from));
+        Known { begun, made, has_failed, files: sources.files_read }
     }
 
     /// Reads the files of an agent; what is odd about them is in the log.
-    fn compile(&self, agent: String, path: PathBuf, model: Option<String>) -> Result<Compiled, ProjectError> {
-        let (options, mut sources) = (&self.options, Sources::default());
+    fn read(
+        &self,
+        agent: String,
+        path: PathBuf,
+        model: Option<String>,
+        sources: &mut Sources,
+    ) -> Result<Compiled, ProjectError> {
+        let options = &self.options;
         // Whoever was asked has answered when the folder was opened.
         let config = ConfigOptions { ask: None, ..options.config.clone() };
         let turn = TurnOptions {
@@ -144,7 +197,7 @@ impl Agents {
             config: config.clone(),
             ..TurnOptions::default()
         };
-        let config = Config::read_for(&options.folder, &config, &mut sources)?;
+        let config = Config::read_for(&options.folder, &config, sources)?;
         let fallbacks = match options.endpoint.base_url.is_some() {
             // Who names an address on the command line means no other.
             true => Vec::new(),
@@ -164,7 +217,7 @@ impl Agents {
                 streams: true,
             },
             config,
-            &mut sources,
+            sources,
         )?;
         for found in &notes.found {
             let place = found.location.pointer.as_deref().unwrap_or_default();
@@ -183,13 +236,12 @@ impl Agents {
             let clients = endpoints.map(|endpoint| Client::new(Endpoint { streams, ..endpoint }));
             clients.collect::<Result<Vec<_>, _>>()
         };
-        let files = sources.files_read.paths().map(|path| (path.to_owned(), stamp(path))).collect();
-        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup, files })
+        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup })
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Compiled>>> {
-        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns whether a file is an agent or a preset of ours.
@@ -198,4 +250,78 @@ fn is_agent(path: &Path) -> bool {
     let bytes = if is_small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
     let format = detect(&bytes, &path.to_string_lossy(), &Limits::default());
     matches!(format, Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::SystemTime;
+
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    const ADA: &str = "name: Ada\npresetMessages: [{type: chat_history}]\n";
+
+    /// A folder with an agent that was changed so long ago.
+    fn folder(text: &str, age: Duration) -> (tempfile::TempDir, Arc<Agents>) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ada.yaml"), ADA).unwrap();
+        let options = Options {
+            folder: folder.path().to_owned(),
+            endpoint: EndpointOptions {
+                base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+                ..EndpointOptions::default()
+            },
+            model: Some("some-model".to_owned()),
+            config: ConfigOptions { is_ignored: true, ask: None },
+            ..Options::default()
+        };
+        let agents = Arc::new(Agents::find(options));
+        write(folder.path(), text, age);
+        (folder, agents)
+    }
+
+    fn write(folder: &Path, text: &str, age: Duration) {
+        let path = folder.join("ada.yaml");
+        std::fs::write(&path, text).unwrap();
+        File::options().write(true).open(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    }
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn known(agents: &Agents) -> Arc<Known> {
+        lock(&agents.slot("ada".to_owned()).known).clone().unwrap()
+    }
+
+    #[tokio::test]
+    async fn requests_at_the_same_time_compile_an_agent_once() {
+        let (_folder, agents) = folder(ADA, HOUR);
+        let made = join_all((0..8).map(|_| agents.get("ada"))).await;
+        let first = made[0].as_ref().unwrap();
+        assert!(made.iter().all(|made| Arc::ptr_eq(made.as_ref().unwrap(), first)));
+    }
+
+    #[tokio::test]
+    async fn a_broken_agent_is_compiled_again_only_when_a_file_has_changed() {
+        let (folder, agents) = folder("presetMessages: [{", HOUR);
+        assert_eq!(agents.get("ada").await.unwrap_err().status, 500);
+        let failed = known(&agents);
+        assert_eq!(agents.get("ada").await.unwrap_err().status, 500);
+        assert!(Arc::ptr_eq(&known(&agents), &failed));
+        write(folder.path(), ADA, HOUR);
+        assert!(agents.get("ada").await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_change_at_the_time_of_the_last_one_is_noticed() {
+        let (folder, agents) = folder(ADA, Duration::ZERO);
+        let path = folder.path().join("ada.yaml");
+        let changed = path.metadata().unwrap().modified().unwrap();
+        let before = agents.get("ada").await.unwrap();
+        std::fs::write(&path, ADA.replace("Ada", "Eva")).unwrap();
+        File::options().write(true).open(&path).unwrap().set_modified(changed).unwrap();
+        let after = agents.get("ada").await.unwrap();
+        assert!(!Arc::ptr_eq(&before, &after));
+    }
 }

@@ -1,17 +1,21 @@
 //! What clients ask and are answered, in the dialects of four providers: requests are read here, and replies written.
 
 mod anthropic;
+mod calls;
 mod gemini;
 mod openai_chat;
 mod openai_responses;
 mod reading;
 mod sse;
 
+use std::collections::BTreeMap;
+
 use ctx_types::{Node, Phrase, Reasoning, ToolCall};
 use ctx_wire::{Delta, Dialect, Finish, ReplyUsage};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
+use calls::CallSoFar;
 
 /// What a client asks, whatever its dialect.
 #[derive(Debug, Default)]
@@ -133,6 +137,10 @@ pub(crate) struct Pieces {
     /// The words so far, where the dialect says them again at the end.
     text: String,
     reasoning: String,
+    /// The calls that have begun, by their place in the answer.
+    calls: BTreeMap<usize, CallSoFar>,
+    /// Words that came while a call was open that has not ended.
+    held: Vec<(Part, String)>,
 }
 
 /// What comes piece by piece.
@@ -140,12 +148,15 @@ pub(crate) struct Pieces {
 enum Part {
     Text,
     Reasoning,
+    /// The arguments of the call of this place.
+    Call(usize),
 }
 
 impl Pieces {
     pub(crate) fn new(dialect: Dialect, label: Label, wants_usage: bool) -> Self {
         let (text, reasoning) = (String::new(), String::new());
-        Self { dialect, label, wants_usage, open: None, parts: 0, events: 0, text, reasoning }
+        let (calls, held) = (BTreeMap::new(), Vec::new());
+        Self { dialect, label, wants_usage, open: None, parts: 0, events: 0, text, reasoning, calls, held }
     }
 
     /// Writes what stands before the first piece.
@@ -158,13 +169,19 @@ impl Pieces {
         }
     }
 
-    /// Writes a piece; calls are written whole, at the end.
+    /// Writes a piece.
     pub(crate) fn piece(&mut self, delta: &Delta) -> Vec<u8> {
-        let (part, text) = match delta {
-            Delta::Text(text) => (Part::Text, text),
-            Delta::Reasoning(text) => (Part::Reasoning, text),
-            _ => return Vec::new(),
-        };
+        match delta {
+            Delta::Text(text) => self.words(Part::Text, text),
+            Delta::Reasoning(text) => self.words(Part::Reasoning, text),
+            Delta::Call { index, id, name } => self.begin_call(*index, id, name),
+            Delta::Arguments { index, text } => self.arguments(*index, text),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Writes a piece of a part.
+    fn write(&mut self, part: Part, text: &str) -> Vec<u8> {
         match self.dialect {
             Dialect::Anthropic => anthropic::piece(self, part, text),
             Dialect::Gemini => gemini::piece(self, part, text),
@@ -173,12 +190,13 @@ impl Pieces {
         }
     }
 
-    /// Writes the end of an answer, with its calls; words that came in no piece are written too.
+    /// Writes the end of an answer, with what came in no piece.
     pub(crate) fn end(&mut self, answer: &Answer) -> Vec<u8> {
         let mut written = Vec::new();
-        if self.parts == 0 && !answer.text.is_empty() {
-            written = self.piece(&Delta::Text(answer.text.clone()));
+        if self.parts == 0 && self.calls.is_empty() && !answer.text.is_empty() {
+            written = self.words(Part::Text, &answer.text);
         }
+        written.extend(self.end_calls(&answer.calls));
         written.extend(match self.dialect {
             Dialect::Anthropic => anthropic::end(self, answer),
             Dialect::Gemini => gemini::end(self, answer),

@@ -18,6 +18,7 @@ use crate::latest::Latest;
 use crate::limits::Meters;
 use crate::rooms::{MAX_MESSAGES, Rooms};
 use crate::serve;
+use crate::spans::Exporter;
 
 /// How many reports of turns are kept.
 const MAX_REPORTS: usize = 512;
@@ -50,6 +51,10 @@ pub struct Options {
     pub loaded_messages: Option<usize>,
     /// How long clients may take.
     pub time: Patience,
+    /// The OpenTelemetry collector that is told of each request, such as `http://127.0.0.1:4318`; none if absent.
+    ///
+    /// It takes the feature `otlp`. A span has status, agent, host of the provider, times and counts, and never words or keys.
+    pub collector: Option<String>,
 }
 
 /// How long clients may take.
@@ -116,6 +121,7 @@ pub(crate) struct Server {
     /// Why the latest turns sent what they sent, by conversation and by the message that was answered.
     pub(crate) reports: Latest<(String, NodeId), Arc<Report>>,
     pub(crate) figures: Figures,
+    pub(crate) exporter: Option<Arc<Exporter>>,
     /// Called when the turns that are under way must end.
     pub(crate) end: ctx_pipeline::Cancel,
 }
@@ -149,6 +155,8 @@ impl Gateway {
         drop(config);
         let store = store?.await?;
         let (keys, time) = (KeyFile::read(&options.key_file())?, options.time);
+        let exporter = options.collector.as_deref().map(Exporter::open).transpose();
+        let exporter = exporter.map_err(GatewayError::Unusable)?.map(Arc::new);
         let loaded_messages = options.loaded_messages.unwrap_or(MAX_MESSAGES);
         let agents = Agents::find(options);
         if agents.names().next().is_none() {
@@ -164,6 +172,7 @@ impl Gateway {
             beginnings: Latest::new(MAX_ENTRIES),
             reports: Latest::new(MAX_REPORTS),
             figures: Figures::default(),
+            exporter,
             end: ctx_pipeline::Cancel::default(),
         })))
     }
@@ -196,7 +205,11 @@ impl Gateway {
                 address = address.to_string()
             )));
         }
+        let exporter = self.0.exporter.clone();
         serve::serve(self.0, listener, end).await;
+        if let Some(exporter) = exporter {
+            drop(tokio::task::spawn_blocking(move || exporter.close()).await);
+        }
         Ok(())
     }
 }

@@ -30,6 +30,7 @@ mod rooms;
 mod routes;
 mod serve;
 mod shape;
+mod spans;
 mod turn;
 mod upstream;
 

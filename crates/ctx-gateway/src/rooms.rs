@@ -43,6 +43,8 @@ struct Table {
 #[derive(Debug)]
 struct Entry {
     room: Arc<Room>,
+    /// How many are at its turn, or wait for it.
+    guests: usize,
     visited: u64,
     messages: usize,
 }
@@ -78,15 +80,27 @@ impl Kept {
     }
 }
 
-/// The right to a conversation's next turn.
+/// A place in a room, which stays in memory until nobody has one; without a conversation it is then forgotten.
 #[derive(Debug)]
-pub(crate) struct Visit {
-    pub(crate) id: String,
+struct Guest {
+    id: String,
     room: Arc<Room>,
     table: Arc<Mutex<Table>>,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        lock(&self.table).leave(&self.id);
+    }
+}
+
+/// The right to a conversation's next turn. What was loaded and not left is forgotten.
+#[derive(Debug)]
+pub(crate) struct Visit {
     // Other processes may begin before others of this one.
     _hold: Hold,
     _turn: OwnedSemaphorePermit,
+    guest: Guest,
 }
 
 impl Rooms {
@@ -98,11 +112,11 @@ impl Rooms {
     /// Waits for the turn of a conversation, in this process and then among all.
     pub(crate) async fn enter(&self, store: &dyn ConversationStore, id: &str) -> Result<Visit, Refusal> {
         let busy = || Refusal::conflict(phrase!("another turn of this conversation is under way"));
-        let (room, since) = (self.room(id), Instant::now());
-        let turn = timeout(PATIENCE, room.turn.clone().acquire_owned()).await;
+        let (guest, since) = (self.guest(id), Instant::now());
+        let turn = timeout(PATIENCE, guest.room.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         let hold = store.hold(id, PATIENCE.saturating_sub(since.elapsed())).await?.ok_or_else(busy)?;
-        Ok(self.visit(id, room, (hold, turn)))
+        Ok(Visit { _hold: hold, _turn: turn, guest })
     }
 
     /// Takes the turn of a conversation if nobody has it.
@@ -111,21 +125,17 @@ impl Rooms {
         store: &dyn ConversationStore,
         id: &str,
     ) -> Result<Option<Visit>, Refusal> {
-        let room = self.room(id);
-        let Ok(turn) = room.turn.clone().try_acquire_owned() else { return Ok(None) };
+        let guest = self.guest(id);
+        let Ok(turn) = guest.room.turn.clone().try_acquire_owned() else { return Ok(None) };
         let hold = store.hold(id, Duration::ZERO).await?;
-        Ok(hold.map(|hold| self.visit(id, room, (hold, turn))))
+        Ok(hold.map(|hold| Visit { _hold: hold, _turn: turn, guest }))
     }
 
-    fn visit(&self, id: &str, room: Arc<Room>, (hold, turn): (Hold, OwnedSemaphorePermit)) -> Visit {
-        Visit { id: id.to_owned(), room, table: self.table.clone(), _hold: hold, _turn: turn }
-    }
-
-    fn room(&self, id: &str) -> Arc<Room> {
+    fn guest(&self, id: &str) -> Guest {
         let mut table = lock(&self.table);
         let room = table.enter(id);
         table.forget_least_used(self.most_messages);
-        room
+        Guest { id: id.to_owned(), room, table: self.table.clone() }
     }
 }
 
@@ -136,11 +146,12 @@ impl Table {
         self.next += 1;
         let entry = self.rooms.entry(id.to_owned()).or_insert_with(|| Entry {
             room: Arc::new(Room { turn: Arc::new(Semaphore::new(1)), kept: Mutex::default() }),
+            guests: 0,
             visited,
             messages: 0,
         });
         self.by_visit.remove(&entry.visited);
-        entry.visited = visited;
+        (entry.visited, entry.guests) = (visited, entry.guests + 1);
         self.by_visit.insert(visited, id.to_owned());
         entry.room.clone()
     }
@@ -148,13 +159,24 @@ impl Table {
     /// Forgets conversations until the others are few enough; the store has them all.
     fn forget_least_used(&mut self, most_messages: usize) {
         while self.rooms.len() > 1 && (self.rooms.len() > MAX_ROOMS || self.messages > most_messages) {
-            // Whoever holds one more handle is at its turn, or waits for it.
-            let is_idle =
-                |id: &String| self.rooms.get(id).is_some_and(|entry| Arc::strong_count(&entry.room) == 1);
-            let oldest = self.by_visit.iter().find(|(_, id)| is_idle(id));
-            let Some((visited, id)) = oldest.map(|(visited, id)| (*visited, id.clone())) else { return };
-            self.by_visit.remove(&visited);
-            self.messages -= self.rooms.remove(&id).map_or(0, |entry| entry.messages);
+            let is_idle = |id: &&String| self.rooms.get(*id).is_some_and(|entry| entry.guests == 0);
+            let Some(id) = self.by_visit.values().find(is_idle).cloned() else { return };
+            self.forget(&id);
+        }
+    }
+
+    fn forget(&mut self, id: &str) {
+        let Some(entry) = self.rooms.remove(id) else { return };
+        self.by_visit.remove(&entry.visited);
+        self.messages -= entry.messages;
+    }
+
+    /// Takes a guest out of a room; where the last one leaves nothing, the room is forgotten.
+    fn leave(&mut self, id: &str) {
+        let Some(entry) = self.rooms.get_mut(id) else { return };
+        entry.guests = entry.guests.saturating_sub(1);
+        if entry.guests == 0 && lock(&entry.room.kept).is_none() {
+            self.forget(id);
         }
     }
 
@@ -167,11 +189,16 @@ impl Table {
 }
 
 impl Visit {
+    /// Returns the id of the conversation.
+    pub(crate) fn id(&self) -> &str {
+        &self.guest.id
+    }
+
     /// Returns the conversation as the store has it; none if there is none.
     pub(crate) async fn load(&self, store: &dyn ConversationStore) -> Result<Option<Kept>, StoreError> {
-        let known = lock(&self.room.kept).take();
+        let known = lock(&self.guest.room.kept).take();
         if let Some(mut kept) = known {
-            let revision = match store.revision(&self.id).await {
+            let revision = match store.revision(self.id()).await {
                 Ok(revision) => revision,
                 Err(StoreError::NotFound { .. }) => return Ok(None),
                 Err(error) => return Err(error),
@@ -186,7 +213,7 @@ impl Visit {
                 _ => {}
             }
         }
-        match Conversation::load(store, &self.id).await {
+        match Conversation::load(store, self.id()).await {
             Ok(conversation) => Ok(Some(Kept::new(conversation))),
             Err(StoreError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -195,8 +222,8 @@ impl Visit {
 
     /// Keeps the conversation for its next turn.
     pub(crate) fn leave(self, kept: Kept) {
-        lock(&self.table).count(&self.id, kept.messages());
-        *lock(&self.room.kept) = Some(kept);
+        lock(&self.guest.table).count(self.id(), kept.messages());
+        *lock(&self.guest.room.kept) = Some(kept);
     }
 }
 
@@ -206,41 +233,86 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use ctx_chat::SqliteStore;
+    use ctx_types::Session;
+
     use super::*;
 
-    /// Visits conversations, each of so many messages, in turn; returns which are kept of which at most so many are.
+    /// A conversation of so many messages.
+    async fn conversation(store: &SqliteStore, id: &str, messages: usize) -> Kept {
+        let mut kept = Kept::new(Conversation::import(store, id, Session::new(id), None).await.unwrap());
+        kept.counted.0 = messages;
+        kept
+    }
+
+    /// Returns the names of the rooms, after a look at whether the sums are right.
     #[track_caller]
-    fn check(visits: &[(&str, usize)], most_messages: usize, expected: &[&str]) {
-        let mut table = Table::default();
-        for (id, messages) in visits {
-            table.enter(id);
-            table.count(id, *messages);
-            table.forget_least_used(most_messages);
-            let sum: usize = table.rooms.values().map(|entry| entry.messages).sum();
-            assert_eq!((table.messages, table.by_visit.len()), (sum, table.rooms.len()));
-        }
-        assert_eq!(table.rooms.keys().collect::<Vec<_>>(), expected);
+    fn names(rooms: &Rooms) -> Vec<String> {
+        let table = lock(&rooms.table);
+        let sum: usize = table.rooms.values().map(|entry| entry.messages).sum();
+        assert_eq!((table.messages, table.by_visit.len()), (sum, table.rooms.len()));
+        table.rooms.keys().cloned().collect()
+    }
+
+    /// Visits conversations, each of so many messages, in turn; at the end those are kept of which at most so many are.
+    /// Where there is no number, nothing is left.
+    #[track_caller]
+    fn check(visits: &[(&str, Option<usize>)], most_messages: usize, expected: &[&str]) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let rooms = Rooms::new(most_messages);
+        runtime.block_on(async {
+            let store = SqliteStore::in_memory().unwrap();
+            for (number, (id, messages)) in visits.iter().enumerate() {
+                let visit = rooms.enter(&store, id).await.unwrap();
+                if let Some(messages) = messages {
+                    visit.leave(conversation(&store, &format!("{id}{number}"), *messages).await);
+                }
+            }
+            // The limit holds from the next visit on.
+            drop(rooms.enter(&store, "").await);
+        });
+        assert_eq!(names(&rooms), expected);
     }
 
     #[test]
     fn the_least_used_are_forgotten_and_the_sum_stays_right() {
-        check(&[("a", 4), ("b", 4), ("a", 5), ("c", 4)], 10, &["a", "c"]);
-        check(&[("a", 4), ("b", 4), ("b", 1), ("c", 4)], 10, &["a", "b", "c"]);
-        check(&[("a", 40), ("b", 3)], 10, &["b"]);
+        check(&[("a", Some(4)), ("b", Some(4)), ("a", Some(5)), ("c", Some(4))], 10, &["a", "c"]);
+        check(&[("a", Some(4)), ("b", Some(4)), ("b", Some(1)), ("c", Some(4))], 10, &["a", "b", "c"]);
+        check(&[("a", Some(40)), ("b", Some(3))], 10, &["b"]);
     }
 
     #[test]
-    fn the_conversation_of_a_turn_is_not_forgotten() {
-        let mut table = Table::default();
-        let busy = table.enter("a");
-        for id in ["a", "b", "c"] {
-            table.enter(id);
-            table.count(id, 10);
-            table.forget_least_used(20);
+    fn a_visit_that_leaves_nothing_leaves_no_room() {
+        check(&[("a", None)], 10, &[]);
+        check(&[("a", Some(4)), ("b", None)], 10, &["a"]);
+        check(&[("a", Some(4)), ("a", None)], 10, &["a"]);
+    }
+
+    #[tokio::test]
+    async fn what_was_loaded_and_not_left_is_counted_no_more() {
+        let (rooms, store) = (Rooms::new(20), SqliteStore::in_memory().unwrap());
+        rooms.enter(&store, "a").await.unwrap().leave(conversation(&store, "a", 10).await);
+        let visit = rooms.enter(&store, "a").await.unwrap();
+        assert!(visit.load(&store).await.unwrap().is_some());
+        assert!(rooms.try_enter(&store, "a").await.unwrap().is_none());
+        assert_eq!(names(&rooms), ["a"]);
+        drop(visit);
+        assert!(names(&rooms).is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_conversation_of_a_turn_is_not_forgotten() {
+        let (rooms, store) = (Rooms::new(20), SqliteStore::in_memory().unwrap());
+        rooms.enter(&store, "a").await.unwrap().leave(conversation(&store, "a", 10).await);
+        let busy = rooms.enter(&store, "a").await.unwrap();
+        for id in ["b", "c"] {
+            rooms.enter(&store, id).await.unwrap().leave(conversation(&store, id, 10).await);
         }
-        assert_eq!(table.rooms.keys().collect::<Vec<_>>(), ["a", "c"]);
+        drop(rooms.enter(&store, "").await);
+        assert_eq!(names(&rooms), ["a", "c"]);
         drop(busy);
-        table.forget_least_used(10);
-        assert_eq!(table.rooms.keys().collect::<Vec<_>>(), ["c"]);
+        rooms.enter(&store, "d").await.unwrap().leave(conversation(&store, "d", 20).await);
+        drop(rooms.enter(&store, "").await);
+        assert_eq!(names(&rooms), ["d"]);
     }
 }

@@ -22,6 +22,7 @@ use crate::figures::Lasting;
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::refusal::{Kind, Refusal};
+use crate::spans::Span;
 use crate::turn::{self, Going, Told, lock};
 use crate::upstream::Piece;
 
@@ -101,19 +102,22 @@ async fn asked(
     RawQuery(query): RawQuery,
     request: Request<Body>,
 ) -> Response<Body> {
-    let answered = answer(&server, dialect, model, (query, request)).await;
+    let span = Span::new(server.exporter.clone(), dialect);
+    let answered = answer(&server, &span, (dialect, model), (query, request)).await;
     let response = answered.unwrap_or_else(|refusal| {
         tracing::info!(status = refusal.status, code = refusal.code(), %dialect, "a request was refused");
         refusal.into_response(dialect)
     });
-    server.figures.answered(dialect, response.status().as_u16());
+    let status = response.status().as_u16();
+    server.figures.answered(dialect, status);
+    span.answered(status);
     response
 }
 
 async fn answer(
     server: &Arc<Server>,
-    dialect: Dialect,
-    model: Option<(String, bool)>,
+    span: &Arc<Span>,
+    (dialect, model): (Dialect, Option<(String, bool)>),
     (query, request): (Option<String>, Request<Body>),
 ) -> Result<Response<Body>, Refusal> {
     let since = Instant::now();
@@ -139,8 +143,9 @@ async fn answer(
         return Ok(json_bytes(turn::dry_run(server, key, request).await?));
     }
     let going = turn::begin(server, key, request).await?;
+    span.follow(&going.told);
     match streams {
-        true => streamed(server, going, Pieces::new(dialect, label, wants_usage)).await,
+        true => streamed(server, going, Pieces::new(dialect, label, wants_usage), span.clone()).await,
         false => in_one(server, going, (dialect, label), explains).await,
     }
 }
@@ -191,7 +196,12 @@ async fn in_one(
 }
 
 /// Waits for the first piece, and answers with all of them. What fails before that is an error like any other.
-async fn streamed(server: &Arc<Server>, mut going: Going, pieces: Pieces) -> Result<Response<Body>, Refusal> {
+async fn streamed(
+    server: &Arc<Server>,
+    mut going: Going,
+    pieces: Pieces,
+    span: Arc<Span>,
+) -> Result<Response<Body>, Refusal> {
     let first = match going.pieces.recv().await {
         Some(Piece::End(ended)) if ended.is_err() => {
             return Err(ended.err().unwrap_or_else(Refusal::internal));
@@ -201,7 +211,7 @@ async fn streamed(server: &Arc<Server>, mut going: Going, pieces: Pieces) -> Res
     };
     let told = lock(&going.told).clone();
     let open = Lasting::new(server.clone(), |figures| &figures.open_streams);
-    let state = Streaming { going, pieces, next: Some(first), is_over: false, _open: open };
+    let state = Streaming { going, pieces, next: Some(first), is_over: false, _open: open, _span: span };
     let body = stream::unfold(state, |mut state| async move {
         let bytes = state.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(bytes)), state))
@@ -222,6 +232,8 @@ struct Streaming {
     next: Option<Piece<Answer>>,
     is_over: bool,
     _open: Lasting,
+    /// The request lasts as long as its answer.
+    _span: Arc<Span>,
 }
 
 impl Streaming {

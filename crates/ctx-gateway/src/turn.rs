@@ -23,6 +23,7 @@ use crate::limits::Metered;
 use crate::refusal::Refusal;
 use crate::rooms::{Kept, Visit};
 use crate::shape;
+use crate::spans::Observed;
 use crate::upstream::{Piece, Upstream};
 
 /// How many pieces of an answer wait for a slow client.
@@ -74,6 +75,7 @@ pub(crate) struct Told {
     pub(crate) revision: u64,
     /// What could not be said to the provider.
     pub(crate) lost: Vec<String>,
+    pub(crate) observed: Observed,
 }
 
 /// Stops a turn when the client is gone.
@@ -109,28 +111,31 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     let (agent, mut request) = admitted(server, key, request).await?;
     let mut start = find(server, &agent, &mut request).await?;
     let told = Told {
-        conversation: start.visit.id.split_once('/').map_or("", |(_, name)| name).to_owned(),
-        stored: start.visit.id.clone(),
+        conversation: start.visit.id().split_once('/').map_or("", |(_, name)| name).to_owned(),
+        stored: start.visit.id().to_owned(),
+        observed: Observed { agent: Some(agent.agent.clone()), ..Observed::default() },
         ..Told::default()
     };
     let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
     let input = typed(&mut messages);
     let kept = start.kept.take();
-    if kept.is_none() {
-        check_conversations(server, key).await?;
-    }
+    let may_begin = if kept.is_none() { one_more(server, key).await? } else { None };
     let (kept, places) = store(server, &start, kept, messages).await?;
+    drop(may_begin);
     let going =
         Turn { server: server.clone(), agent, request, input, start, kept, places, told: Arc::default() };
     *lock(&going.told) = told;
     Ok(going.spawn((metered, lasting)))
 }
 
-/// Refuses one conversation more than a key may have.
-async fn check_conversations(server: &Server, key: &KeyEntry) -> Result<(), Refusal> {
-    let Some(limit) = key.limits.conversations else { return Ok(()) };
-    match server.store.count(&stored_id(&key.name, "")).await? < limit {
-        true => Ok(()),
+/// Refuses one conversation more than a key may have. Until the visit ends, no other one of the key is begun, in any
+/// process: it is that of a conversation which nobody can name.
+async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refusal> {
+    let Some(limit) = key.limits.conversations else { return Ok(None) };
+    let all = stored_id(&key.name, "");
+    let visit = server.rooms.enter(&*server.store, &all).await?;
+    match server.store.count(&all).await? < limit {
+        true => Ok(Some(visit)),
         false => Err(Refusal::forbidden(phrase!(
             "this key has {limit} conversations, which is all it may have; go on with one of them",
             limit
@@ -159,10 +164,15 @@ pub(crate) async fn dry_run(
     let conversation = kept.as_ref().map(|kept| &kept.conversation);
     let (turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
     let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
-    if let Some(kept) = kept {
-        start.visit.leave(kept);
-    }
+    leave(start.visit, kept);
     Ok(preview?.body)
+}
+
+/// Leaves a conversation as it was found.
+fn leave(visit: Visit, kept: Option<Kept>) {
+    if let Some(kept) = kept {
+        visit.leave(kept);
+    }
 }
 
 /// Finds the agent, which the key must be allowed to use.
@@ -186,6 +196,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         let kept = visit.load(&*server.store).await?;
         let (known, revision) = (0, kept.as_ref().map_or(0, |kept| kept.conversation.revision()));
         if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
+            leave(visit, kept);
             return Err(Refusal::conflict(phrase!(
                 "the conversation is at revision {revision}, not {seen}",
                 revision,
@@ -208,6 +219,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         if kept.as_ref().is_some_and(|kept| kept.conversation.session().node(&place.node).is_some()) {
             return Ok(Start { visit, kept, known, after: Some(place.node), hashes, running });
         }
+        leave(visit, kept);
     }
     // Nobody has it, or somebody is at it: then it is another conversation.
     let new = stored_id(&request.owner, &format!("auto-{}", random_name()?));
@@ -236,9 +248,9 @@ async fn store(
         if start.after.is_some() && start.hashes.is_empty() {
             return Err(Refusal::not_found(phrase!("there is no such conversation")));
         }
-        let mut session = Session::new(&*start.visit.id);
+        let mut session = Session::new(start.visit.id());
         let ids = grow(&mut session, None, messages)?;
-        let conversation = Conversation::import(store, &start.visit.id, session, at).await?;
+        let conversation = Conversation::import(store, start.visit.id(), session, at).await?;
         return Ok((Kept::new(conversation), (start.known..).zip(ids).collect()));
     };
     if let Some(after) =
@@ -293,29 +305,34 @@ impl Turn {
     fn spawn(self, counted: (Metered, Lasting)) -> Going {
         let (sender, pieces) = channel(PIECES);
         let (cancel, told) = (Cancel::default(), self.told.clone());
-        let stop = Stop(cancel.clone());
+        let (stop, heard) = (Stop(cancel.clone()), told.clone());
         tokio::spawn(async move {
             let (server, since) = (self.server.clone(), self.request.since);
             let ended = self.run(&sender, &cancel).await;
             let usage = ended.as_ref().map(|answer| answer.usage).unwrap_or_default();
+            let error = ended.as_ref().err().map(Refusal::code);
+            {
+                let mut told = lock(&told);
+                (told.observed.usage, told.observed.error) = (usage, error);
+            }
             server.figures.ended(usage, ended.is_err());
             counted.0.used(usage.input.saturating_add(usage.output));
             tracing::info!(
                 took = ?since.elapsed(),
                 input = usage.input,
                 output = usage.output,
-                error = ended.as_ref().err().map(Refusal::code),
+                error,
                 "a turn ended"
             );
             drop(counted);
             // Whoever left has no use for the end.
             drop(sender.send(Piece::End(Box::new(ended))).await);
         });
-        Going { pieces, told, _stop: stop }
+        Going { pieces, told: heard, _stop: stop }
     }
 
     async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
-        let (server, agent) = (self.server.clone(), self.agent.clone());
+        let agent = self.agent.clone();
         let pieces = self.request.asked.streams;
         let clients = if pieces { &agent.pieces } else { &agent.whole };
         let upstream = Upstream::new(clients, pieces.then_some(sender));
@@ -332,9 +349,10 @@ impl Turn {
         lock(&self.told).lost.extend(lost);
         chat.leaves_calls = true;
         chat.model = &upstream;
-        let ended = self.carry_out(&chat, request, cancel, &server.end).await;
+        let ended = self.carry_out(&chat, &upstream, request, cancel).await;
         drop(chat);
-        let reply = upstream.into_reply();
+        let (reply, host) = upstream.into_reply();
+        lock(&self.told).observed.server = host;
         self.settle(ended, reply)
     }
 
@@ -342,9 +360,9 @@ impl Turn {
     async fn carry_out(
         &mut self,
         chat: &Chat<'_>,
+        upstream: &Upstream<'_, Answer>,
         request: TurnRequest,
         cancel: &Cancel,
-        end: &Cancel,
     ) -> Result<TurnEnd, Refusal> {
         let Self { server, kept, told, request: asked, .. } = self;
         let log = ChatLog {
@@ -355,14 +373,19 @@ impl Turn {
         lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
+            TurnEvent::Delta(delta) => upstream.take(delta),
             TurnEvent::Found(found) => lose(told, &[found]),
-            TurnEvent::Sending { round: 1, .. } => server.figures.ready_after(asked.since.elapsed()),
+            TurnEvent::Sending { round: 1, .. } => {
+                let took = asked.since.elapsed();
+                server.figures.ready_after(took);
+                lock(told).observed.ready = Some(took);
+            }
             _ => {}
         };
         let mut turn = std::pin::pin!(run_turn(chat, Some(log), request, &mut watch, cancel));
         let ended = tokio::select! {
             ended = &mut turn => ended,
-            () = end.cancelled() => {
+            () = server.end.cancelled() => {
                 cancel.cancel();
                 turn.await
             }

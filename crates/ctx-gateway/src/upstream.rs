@@ -34,18 +34,30 @@ pub(crate) struct Upstream<'a, A> {
     clients: &'a [Client],
     /// Where pieces go; nowhere if the answer is to come whole.
     pieces: Option<&'a Sender<Piece<A>>>,
+    /// Pieces that have come and were not handed on yet.
+    waiting: Mutex<VecDeque<Delta>>,
     /// The last answer.
     reply: Mutex<Option<Reply>>,
+    /// The host of whoever was asked last.
+    host: Mutex<Option<String>>,
 }
 
 impl<'a, A: Send> Upstream<'a, A> {
     pub(crate) fn new(clients: &'a [Client], pieces: Option<&'a Sender<Piece<A>>>) -> Self {
-        Self { clients, pieces, reply: Mutex::default() }
+        Self { clients, pieces, waiting: Mutex::default(), reply: Mutex::default(), host: Mutex::default() }
     }
 
-    /// Returns the last answer.
-    pub(crate) fn into_reply(self) -> Option<Reply> {
-        self.reply.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// Takes a piece as the turn tells of it: its calls have the ids under which they are stored.
+    pub(crate) fn take(&self, delta: Delta) {
+        if self.pieces.is_some() {
+            lock(&self.waiting).push_back(delta);
+        }
+    }
+
+    /// Returns the last answer, and the host of whoever was asked last.
+    pub(crate) fn into_reply(self) -> (Option<Reply>, Option<String>) {
+        let reply = self.reply.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (reply, self.host.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -68,6 +80,7 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
         let (mut failure, mut kept) = (AskFailure::from(ClientError::Cancelled), Some(body));
         for client in self.clients {
             let Some(body) = kept.clone() else { break };
+            *lock(&self.host) = client.server().map(str::to_owned);
             let mut heard = |progress: Progress| {
                 if matches!(progress, Progress::Delta(_)) {
                     kept = None;
@@ -111,23 +124,16 @@ impl<A: Send> Upstream<'_, A> {
         watch: &mut Watch<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, AskFailure> {
-        let waiting = Mutex::new(VecDeque::new());
-        let mut heard = |progress: Progress| {
-            if let (Progress::Delta(delta), Some(_)) = (&progress, self.pieces) {
-                lock(&waiting).push_back(delta.clone());
-            }
-            watch(progress);
-        };
-        let mut asking = client.ask(body, &mut heard, cancel);
+        let mut asking = client.ask(body, watch, cancel);
         loop {
             let done = poll_fn(|context| match asking.as_mut().poll(context) {
                 Poll::Ready(result) => Poll::Ready(Some(result)),
-                Poll::Pending if lock(&waiting).is_empty() => Poll::Pending,
+                Poll::Pending if lock(&self.waiting).is_empty() => Poll::Pending,
                 Poll::Pending => Poll::Ready(None),
             });
             let done = done.await;
             // While the client is slow, nothing more is read from the provider.
-            self.hand_on(&waiting, cancel).await;
+            self.hand_on(cancel).await;
             if let Some(result) = done {
                 return result;
             }
@@ -135,10 +141,10 @@ impl<A: Send> Upstream<'_, A> {
     }
 
     /// Hands on what waits; a client that is gone, or takes nothing, ends the turn.
-    async fn hand_on(&self, waiting: &Mutex<VecDeque<Delta>>, cancel: &Cancel) {
+    async fn hand_on(&self, cancel: &Cancel) {
         let Some(pieces) = self.pieces else { return };
         loop {
-            let Some(delta) = lock(waiting).pop_front() else { return };
+            let Some(delta) = lock(&self.waiting).pop_front() else { return };
             if cancel.is_cancelled() {
                 return;
             }

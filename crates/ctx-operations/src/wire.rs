@@ -130,7 +130,9 @@ fn delta(delta: &Delta) -> Value {
     match delta {
         Delta::Text(text) => json!({ "kind": "text", "text": text }),
         Delta::Reasoning(text) => json!({ "kind": "reasoning", "text": text }),
-        Delta::Call { index, name } => json!({ "kind": "call", "index": index, "name": name }),
+        Delta::Call { index, id, name } => {
+            json!({ "kind": "call", "index": index, "id": id, "name": name })
+        }
         Delta::Arguments { index, text } => json!({ "kind": "arguments", "index": index, "text": text }),
         _ => json!({ "kind": "other" }),
     }

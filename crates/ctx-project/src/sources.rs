@@ -60,9 +60,9 @@ impl Sources {
         if let Some(draft) = self.drafts.get(path) {
             return Ok(draft.to_vec());
         }
-        let bytes = files::read(path)?;
+        // Before it is read: what changes while it is read has changed since.
         self.files_read.note(path);
-        Ok(bytes)
+        files::read(path)
     }
 
     /// Turns an import error into one that shows the line it is about.

@@ -1,7 +1,6 @@
 //! What a model answered, in one shape for every dialect.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use ctx_types::{
     Content, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall, phrase,
@@ -48,24 +47,42 @@ impl Reply {
 
     /// Gives every call an id of its own, and reports those that had none or one that was taken.
     pub(crate) fn repair_ids(&mut self) {
-        let all: BTreeSet<Arc<str>> = self.tool_calls.iter().map(|call| call.id.clone()).collect();
-        let (mut taken, mut next) = (BTreeSet::new(), 0);
-        for (index, call) in self.tool_calls.iter_mut().enumerate() {
-            if !call.id.is_empty() && taken.insert(call.id.clone()) {
-                continue;
-            }
-            // `call_` and the first number from the call's place on that is free.
-            next = next.max(index);
-            let mut new = format!("call_{next}");
-            while all.contains(new.as_str()) {
-                next += 1;
-                new = format!("call_{next}");
-            }
-            next += 1;
-            let text = phrase!("call {index} of the answer had no id and gets `{new}`", index, new);
-            self.diagnostics.push(Diagnostic::warning(codes::REPLY_REPAIRED, text));
-            call.id = new.into();
+        let mut ids = CallIds::default();
+        let mut is_fine = |call: &ToolCall| !call.id.is_empty() && ids.taken.insert(call.id.to_string());
+        let fine: Vec<bool> = self.tool_calls.iter().map(&mut is_fine).collect();
+        let calls = self.tool_calls.iter_mut().enumerate().zip(fine);
+        for ((index, call), _) in calls.filter(|(_, is_fine)| !is_fine) {
+            let (id, finding) = ids.settle(index, "");
+            call.id = id.into();
+            self.diagnostics.extend(finding);
         }
+    }
+}
+
+/// The ids of the calls of an answer, which are settled in the order in which the calls begin.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallIds {
+    taken: BTreeSet<String>,
+    next: usize,
+}
+
+impl CallIds {
+    /// Returns the id of a call: the given one, or where that is blank or taken another, with a finding.
+    pub(crate) fn settle(&mut self, index: usize, given: &str) -> (String, Option<Diagnostic>) {
+        if !given.is_empty() && self.taken.insert(given.to_owned()) {
+            return (given.to_owned(), None);
+        }
+        // `call_` and the first number from the call's place on that is free.
+        self.next = self.next.max(index);
+        let mut new = format!("call_{}", self.next);
+        while self.taken.contains(&new) {
+            self.next += 1;
+            new = format!("call_{}", self.next);
+        }
+        self.next += 1;
+        self.taken.insert(new.clone());
+        let text = phrase!("call {index} of the answer had no id and gets `{new}`", index, new = new.clone());
+        (new, Some(Diagnostic::warning(codes::REPLY_REPAIRED, text)))
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::failure::Failure;
-use crate::reply::{Finish, Reply, ReplyUsage};
+use crate::reply::{CallIds, Finish, Reply, ReplyUsage};
 use crate::{anthropic, completion, gemini, openai_chat, openai_responses};
 use halves::Halves;
 
@@ -78,6 +78,8 @@ pub enum Delta {
     Call {
         /// The place of the call among the calls of the answer, from 0.
         index: usize,
+        /// The id that the call has in the answer; one is made where the provider gives none, or one that is taken.
+        id: String,
         /// The tool.
         name: String,
     },
@@ -256,6 +258,9 @@ pub(crate) struct Building {
     calls: Vec<Call>,
     /// The latest call of each of the provider's numbers.
     places: BTreeMap<u64, usize>,
+    ids: CallIds,
+    /// What was odd about ids.
+    findings: Vec<Diagnostic>,
     bytes: usize,
     /// Characters of which one half came.
     halves: Halves,
@@ -263,7 +268,10 @@ pub(crate) struct Building {
 
 #[derive(Clone, Debug, Default)]
 struct Call {
-    id: String,
+    /// The id that the provider gives it, if it does.
+    given: String,
+    /// The id that it has, once whoever watches knows of the call.
+    id: Option<String>,
     name: String,
     arguments: String,
 }
@@ -297,28 +305,44 @@ impl Building {
     /// another call: some servers number all calls alike.
     pub(crate) fn open_call(&mut self, number: u64, id: &str, name: &str, deltas: &mut Vec<Delta>) {
         let mut index = self.index_of(number);
-        let known = &self.calls[index].id;
+        let known = &self.calls[index].given;
         if !name.is_empty() && !id.is_empty() && !known.is_empty() && known != id {
             index = self.add_call(number);
         }
         let call = &mut self.calls[index];
-        if call.id.is_empty() {
+        if call.given.is_empty() {
             self.bytes += id.len();
-            id.clone_into(&mut call.id);
+            id.clone_into(&mut call.given);
         }
         if !name.is_empty() && call.name.is_empty() {
             self.bytes += name.len();
             name.clone_into(&mut call.name);
-            deltas.push(Delta::Call { index, name: name.to_owned() });
+            self.tell_call(index, deltas);
         }
     }
 
+    /// Tells of a call, whose id is settled from now on, and of what has come of its arguments.
+    fn tell_call(&mut self, index: usize, deltas: &mut Vec<Delta>) {
+        let call = &mut self.calls[index];
+        let (id, finding) = self.ids.settle(index, &call.given);
+        self.findings.extend(finding);
+        call.id = Some(id.clone());
+        deltas.push(Delta::Call { index, id, name: call.name.clone() });
+        if !call.arguments.is_empty() {
+            deltas.push(Delta::Arguments { index, text: call.arguments.clone() });
+        }
+    }
+
+    /// Adds to the arguments of a call; those that come before its name are told with it.
     pub(crate) fn add_arguments(&mut self, number: u64, text: &str, deltas: &mut Vec<Delta>) {
         if !text.is_empty() {
             let index = self.index_of(number);
             self.bytes += text.len();
-            self.calls[index].arguments += text;
-            deltas.push(Delta::Arguments { index, text: text.to_owned() });
+            let call = &mut self.calls[index];
+            call.arguments += text;
+            if call.id.is_some() {
+                deltas.push(Delta::Arguments { index, text: text.to_owned() });
+            }
         }
     }
 
@@ -384,14 +408,14 @@ impl Building {
             return;
         }
         self.text = words;
-        let calls = calls.into_iter().map(|(name, arguments)| Call { id: String::new(), name, arguments });
+        let calls = calls.into_iter().map(|(name, arguments)| Call { name, arguments, ..Call::default() });
         self.calls.extend(calls);
         if self.finish == Some(Finish::Stop) {
             self.finish = Some(Finish::ToolCalls);
         }
     }
 
-    pub(crate) fn into_reply(self) -> Reply {
+    pub(crate) fn into_reply(mut self) -> Reply {
         let thoughts = self.thoughts.into_values().map(Thought::into_block);
         let artifacts = thoughts.chain(self.artifacts).map(Arc::new).collect();
         let mut reply = Reply {
@@ -404,10 +428,15 @@ impl Building {
             diagnostics: self.halves.finding().into_iter().collect(),
             ..Reply::default()
         };
-        for call in self.calls {
-            push_call(&mut reply, &call.id, &call.name, call.arguments);
+        for (index, call) in self.calls.into_iter().enumerate() {
+            let id = call.id.unwrap_or_else(|| {
+                let (id, finding) = self.ids.settle(index, &call.given);
+                self.findings.extend(finding);
+                id
+            });
+            push_call(&mut reply, &id, &call.name, call.arguments);
         }
-        reply.repair_ids();
+        reply.diagnostics.extend(self.findings);
         reply
     }
 }

@@ -36,10 +36,34 @@ impl Drop for Folder {
     }
 }
 
+/// A program that runs until this is dropped.
+#[derive(Debug)]
+pub(super) struct Running(pub(super) Child);
+
+impl Running {
+    pub(super) fn start(command: &mut Command) -> Result<Self> {
+        Ok(Self(command.spawn().with_context(|| format!("cannot start {command:?}"))?))
+    }
+
+    /// Ends it without a word to it.
+    fn kill(&mut self) -> Result<()> {
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already needs no end.
+        drop(self.kill());
+    }
+}
+
 /// A gateway that runs until this is dropped.
 #[derive(Debug)]
 pub(super) struct Gateway {
-    child: Child,
+    running: Running,
     pub(super) address: SocketAddr,
 }
 
@@ -67,32 +91,29 @@ impl Gateway {
     }
 
     fn spawn(command: &mut Command) -> Result<Self> {
-        let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-        let mut line = String::new();
-        let output = child.stdout.take().context("the gateway has no output")?;
+        let (mut running, mut line) = (Running::start(command)?, String::new());
+        let output = running.0.stdout.take().context("the gateway has no output")?;
         BufReader::new(output).read_line(&mut line)?;
         let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix("/v1"));
         let address = address.and_then(|address| address.parse().ok());
-        Ok(Self { child, address: address.with_context(|| format!("the gateway said `{line}`"))? })
+        Ok(Self { running, address: address.with_context(|| format!("the gateway said `{line}`"))? })
     }
 
     /// Ends it without a word to it.
     pub(super) fn kill(&mut self) -> Result<()> {
-        self.child.kill()?;
-        self.child.wait()?;
-        Ok(())
+        self.running.kill()
     }
 
     /// Returns how many KiB of memory it has, where the system says so.
     pub(super) fn memory(&self) -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let text = fs::read_to_string(format!("/proc/{}/status", self.running.0.id())).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         line.split_whitespace().next()?.parse().ok()
     }
 
     /// Returns how much processor time it has had, in milliseconds, where the system says so.
     pub(super) fn processor_millis(&self) -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.running.0.id())).ok()?;
         let fields: Vec<u64> =
             text.rsplit_once(") ")?.1.split(' ').map(|field| field.parse().unwrap_or(0)).collect();
         // Of user and system, in hundredths of a second.
@@ -107,13 +128,6 @@ fn command(program: &Path, folder: &Folder, (store, port): (&str, u16), upstream
     command.args(["--loaded-messages", "4000000", "--log", "error", "--no-config"]);
     command.env("OPENAI_API_KEY", "sk-load").stdin(Stdio::null()).stdout(Stdio::piped());
     command
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        // One that has ended already needs no end.
-        drop(self.kill());
-    }
 }
 
 /// A `PostgreSQL` server with a folder of its own, until this is dropped.
@@ -181,5 +195,20 @@ impl Drop for Postgres {
         // What does not end is told by the program itself.
         drop(self.run("pg_ctl", &["-D", &data.to_string_lossy(), "-m", "immediate", "-w", "stop"]));
         drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_says_no_address_is_ended() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $$; exec sleep 600"]).stdout(Stdio::piped());
+        let error = Gateway::spawn(&mut command).unwrap_err().to_string();
+        let number = error.split('`').nth(1).unwrap().trim();
+        assert!(number.parse::<u32>().is_ok(), "{error}");
+        assert!(!Path::new("/proc").join(number).exists());
     }
 }

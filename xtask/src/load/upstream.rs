@@ -34,24 +34,28 @@ pub(super) fn start(pieces: u32) -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Answers one request of a connection; says whether another one came.
+/// Answers one request of a connection; says whether another one may come.
 fn serve(mut connection: &TcpStream, answers: &AtomicU64, pieces: u32) -> std::io::Result<bool> {
-    let Some(body) = read(connection)? else { return Ok(false) };
+    let Some((body, goes_on)) = read(connection)? else { return Ok(false) };
     connection.set_nodelay(true)?;
     let answer = answers.fetch_add(1, Ordering::Relaxed);
     let streams = body.windows(STREAMS.len()).rev().any(|bytes| bytes == STREAMS);
     if !streams {
         let text = format!("a{answer}.0 ");
         let message = serde_json::json!({ "role": "assistant", "content": text });
-        let body =
-            serde_json::json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] });
+        let choice = serde_json::json!({ "index": 0, "message": message, "finish_reason": "stop" });
+        let usage = serde_json::json!({ "prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11 });
+        let body = serde_json::json!({
+            "id": format!("a{answer}"), "object": "chat.completion", "created": 0, "model": "gpt-4o",
+            "choices": [choice], "usage": usage,
+        });
         let body = body.to_string();
         let length = body.len();
         write!(
             connection,
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         )?;
-        return Ok(true);
+        return Ok(goes_on);
     }
     connection.write_all(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
@@ -68,15 +72,15 @@ fn serve(mut connection: &TcpStream, answers: &AtomicU64, pieces: u32) -> std::i
     chunk(connection, r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#)?;
     chunk(connection, "[DONE]")?;
     connection.write_all(b"0\r\n\r\n")?;
-    Ok(true)
+    Ok(goes_on)
 }
 
 /// What a body has that asks for pieces; it stands behind the messages.
 const STREAMS: &[u8] = br#""stream":true"#;
 
-/// Reads a request to its end and returns its body; none once the other side has closed.
-fn read(connection: &TcpStream) -> std::io::Result<Option<Vec<u8>>> {
-    let (mut reader, mut length) = (BufReader::new(connection), 0);
+/// Reads a request to its end and returns its body, and whether the connection stays; none once the other side has closed.
+fn read(connection: &TcpStream) -> std::io::Result<Option<(Vec<u8>, bool)>> {
+    let (mut reader, mut length, mut goes_on) = (BufReader::new(connection), 0, true);
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line)? == 0 {
@@ -86,13 +90,14 @@ fn read(connection: &TcpStream) -> std::io::Result<Option<Vec<u8>>> {
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().unwrap_or(0);
         }
+        goes_on &= line != "connection: close";
         if line.is_empty() {
             break;
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Some(body))
+    Ok(Some((body, goes_on)))
 }
 
 fn chunk(mut connection: &TcpStream, data: &str) -> std::io::Result<()> {

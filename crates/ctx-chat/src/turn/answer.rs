@@ -1,12 +1,12 @@
 //! Asking the model, and what becomes of its answer: stored, and its calls carried out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
 use ctx_types::{Change, Content, Message, NodeEdit, NodeId, SessionOp, Text, ToolCall};
-use ctx_wire::Reply;
+use ctx_wire::{Delta, Reply};
 use futures_util::StreamExt as _;
 
 use crate::model::Progress;
@@ -26,10 +26,12 @@ impl Running<'_, '_> {
         loop {
             let body = self.encode();
             self.emit(TurnEvent::Sending { round, bytes: body.len() });
-            let watch = &mut *self.watch;
-            let mut heard = |progress| watch(TurnEvent::from(progress));
-            match self.chat.model.ask(body.into(), &mut heard, self.cancel).await {
-                Ok(reply) => {
+            let (watch, mut ids) = (&mut *self.watch, CallIds::beside(&self.messages));
+            let mut heard = |progress| watch(TurnEvent::from(ids.tell_apart(progress)));
+            let asked = self.chat.model.ask(body.into(), &mut heard, self.cancel).await;
+            match asked {
+                Ok(mut reply) => {
+                    ids.give(&mut reply.tool_calls);
                     self.learn().await;
                     self.emit(TurnEvent::Replied { usage: reply.usage });
                     return Ok(reply);
@@ -56,7 +58,6 @@ impl Running<'_, '_> {
         if reply.is_blank() {
             return Err(TurnFailure::Blank.into());
         }
-        self.tell_calls_apart(&mut reply.tool_calls);
         let (id, message) = self.store_reply(&reply).await?;
         self.end.text = message.text().as_ref().into();
         self.end.answer = Some(id.clone());
@@ -67,20 +68,6 @@ impl Running<'_, '_> {
         }
         self.carry_out(&id, &calls).await?;
         Ok(true)
-    }
-
-    /// Gives calls ids that no earlier call has; some servers count from 0 in every answer.
-    fn tell_calls_apart(&self, calls: &mut [ToolCall]) {
-        let earlier = self.messages.iter().flat_map(|message| &message.tool_calls);
-        let mut taken: BTreeSet<String> = earlier.map(|call| call.id.to_string()).collect();
-        for call in calls {
-            let first = call.id.to_string();
-            let names = (2_usize..).map(|number| format!("{first}_{number}"));
-            let mut names = std::iter::once(first.clone()).chain(names);
-            let name = names.find(|name| !taken.contains(name)).unwrap_or(first);
-            call.id = name.as_str().into();
-            taken.insert(name);
-        }
     }
 
     async fn store_reply(&mut self, reply: &Reply) -> Result<(NodeId, Message), Stop> {
@@ -223,6 +210,50 @@ impl Running<'_, '_> {
         self.messages.extend(appended.messages);
         self.found(appended.diagnostics);
         Ok(())
+    }
+}
+
+/// Gives the calls of an answer ids that no earlier call has, from when they begin; some servers count from 0 in every
+/// answer.
+struct CallIds {
+    taken: BTreeSet<String>,
+    /// The ids of calls that have begun, by their place.
+    begun: BTreeMap<usize, String>,
+}
+
+impl CallIds {
+    fn beside(messages: &[Message]) -> Self {
+        let earlier = messages.iter().flat_map(|message| &message.tool_calls);
+        Self { taken: earlier.map(|call| call.id.to_string()).collect(), begun: BTreeMap::new() }
+    }
+
+    /// Tells of a call that begins under its own id.
+    fn tell_apart(&mut self, progress: Progress) -> Progress {
+        match progress {
+            Progress::Delta(Delta::Call { index, id, name }) => {
+                let id = self.free(&id);
+                self.begun.insert(index, id.clone());
+                Progress::Delta(Delta::Call { index, id, name })
+            }
+            other => other,
+        }
+    }
+
+    /// Gives all calls of an answer their ids.
+    fn give(mut self, calls: &mut [ToolCall]) {
+        for (index, call) in calls.iter_mut().enumerate() {
+            let id = self.begun.remove(&index).unwrap_or_else(|| self.free(&call.id));
+            call.id = id.into();
+        }
+    }
+
+    /// Takes an id, with a number behind it if it is taken.
+    fn free(&mut self, id: &str) -> String {
+        let numbered = (2_usize..).map(|number| format!("{id}_{number}"));
+        let mut names = std::iter::once(id.to_owned()).chain(numbered);
+        let free = names.find(|name| !self.taken.contains(name)).unwrap_or_default();
+        self.taken.insert(free.clone());
+        free
     }
 }
 

@@ -190,6 +190,7 @@ fn outline(event: &TurnEvent) -> String {
         TurnEvent::Retry { attempt, .. } => format!("retry {attempt}"),
         TurnEvent::Overflowed => "overflowed".to_owned(),
         TurnEvent::Delta(ctx_wire::Delta::Text(text)) => format!("text {text}"),
+        TurnEvent::Delta(ctx_wire::Delta::Call { index, id, name }) => format!("call {index} {id} {name}"),
         TurnEvent::Delta(_) => "delta".to_owned(),
         TurnEvent::Replied { .. } => "replied".to_owned(),
         TurnEvent::ToolStarted { name, .. } => format!("start {name}"),

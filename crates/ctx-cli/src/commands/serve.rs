@@ -63,6 +63,12 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         seed: arguments.seed,
         config: project::config_options(language, &arguments.config),
         loaded_messages: usize::try_from(arguments.loaded_messages).ok(),
+        // A program that cannot export leaves alone what is set for others.
+        collector: if cfg!(feature = "otlp") {
+            std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok()
+        } else {
+            None
+        },
         ..Options::default()
     }
 }

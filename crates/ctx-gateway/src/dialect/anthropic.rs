@@ -251,29 +251,34 @@ pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
             written.extend(closed(pieces));
         }
         pieces.open = Some(part);
-        let block = match part {
-            Part::Text => json!({ "type": "text", "text": "" }),
-            Part::Reasoning => json!({ "type": "thinking", "thinking": "", "signature": "" }),
-        };
+        let block = block(pieces, part);
         written.extend(opened(pieces, &block));
     }
     let piece = match part {
         Part::Text => json!({ "type": "text_delta", "text": text }),
         Part::Reasoning => json!({ "type": "thinking_delta", "thinking": text }),
+        Part::Call(_) => json!({ "type": "input_json_delta", "partial_json": text }),
     };
     written.extend(delta(pieces, &piece));
     written
 }
 
+/// A block before its first piece.
+fn block(pieces: &mut Pieces, part: Part) -> Value {
+    match part {
+        Part::Text => json!({ "type": "text", "text": "" }),
+        Part::Reasoning => json!({ "type": "thinking", "thinking": "", "signature": "" }),
+        Part::Call(index) => {
+            pieces.place(index, pieces.parts);
+            let call = pieces.calls.get(&index);
+            let (id, name) = (call.map(|call| &call.id), call.map(|call| &call.name));
+            json!({ "type": "tool_use", "id": id, "name": name, "input": {} })
+        }
+    }
+}
+
 pub(super) fn end(pieces: &mut Pieces, answer: &Answer) -> Vec<u8> {
     let mut written = if pieces.open.take().is_some() { closed(pieces) } else { Vec::new() };
-    for call in &answer.calls {
-        let block = json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": {} });
-        written.extend(opened(pieces, &block));
-        let input = arguments(&call.arguments).to_string();
-        written.extend(delta(pieces, &json!({ "type": "input_json_delta", "partial_json": input })));
-        written.extend(closed(pieces));
-    }
     let delta = json!({ "stop_reason": reason(answer), "stop_sequence": null });
     let event = json!({ "type": "message_delta", "delta": delta, "usage": usage(answer) });
     written.extend(sse::named("message_delta", &event));

@@ -277,11 +277,16 @@ pub(super) fn write_error(refusal: &Refusal, message: &str) -> Value {
 }
 
 pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
-    pieces.parts = 1;
     let part = match part {
         Part::Text => json!({ "text": text }),
         Part::Reasoning => json!({ "text": text, "thought": true }),
+        // The dialect has calls whole: they come at the end.
+        Part::Call(index) => {
+            pieces.place(index, 0);
+            return Vec::new();
+        }
     };
+    pieces.parts = 1;
     sse::data(&chunk(&pieces.label, &[part], None))
 }
 

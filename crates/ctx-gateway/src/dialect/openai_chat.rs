@@ -1,6 +1,6 @@
 //! Chat completions.
 
-use ctx_types::{Node, Role, StoredToolCall, excerpt, phrase};
+use ctx_types::{Node, Role, StoredToolCall, ToolCall, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use super::reading::{self, call, content, flag, maybe_text, node, objects, text, wrong};
@@ -127,7 +127,7 @@ pub(super) fn write(label: &Label, answer: &Answer) -> Value {
         message["reasoning_content"] = thought.as_str().into();
     }
     if !answer.calls.is_empty() {
-        message["tool_calls"] = calls(answer, false);
+        message["tool_calls"] = answer.calls.iter().map(tool_call).collect();
     }
     json!({
         "id": format!("chatcmpl-{}", label.id), "object": "chat.completion", "created": label.created,
@@ -137,15 +137,9 @@ pub(super) fn write(label: &Label, answer: &Answer) -> Value {
     })
 }
 
-fn calls(answer: &Answer, has_index: bool) -> Value {
-    let calls = answer.calls.iter().enumerate().map(|(index, call)| {
-        let function = json!({ "name": call.name, "arguments": call.arguments.as_str() });
-        match has_index {
-            true => json!({ "index": index, "id": call.id, "type": "function", "function": function }),
-            false => json!({ "id": call.id, "type": "function", "function": function }),
-        }
-    });
-    calls.collect()
+fn tool_call(call: &ToolCall) -> Value {
+    let function = json!({ "name": call.name, "arguments": call.arguments.as_str() });
+    json!({ "id": call.id, "type": "function", "function": function })
 }
 
 fn reason(answer: &Answer) -> &str {
@@ -187,19 +181,28 @@ pub(super) fn begin(pieces: &Pieces) -> Vec<u8> {
 
 pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
     pieces.parts = 1;
-    let key = match part {
-        Part::Text => "content",
-        Part::Reasoning => "reasoning_content",
+    let delta = match part {
+        Part::Text => json!({ "content": text }),
+        Part::Reasoning => json!({ "reasoning_content": text }),
+        Part::Call(index) => json!({ "tool_calls": [call_piece(pieces, index, text)] }),
     };
-    chunk(pieces, &json!({ key: text }), None)
+    chunk(pieces, &delta, None)
+}
+
+/// The first piece of a call says which it is, the others go on with its arguments.
+fn call_piece(pieces: &mut Pieces, index: usize, text: &str) -> Value {
+    let is_new = pieces.place(index, index);
+    match pieces.calls.get(&index).filter(|_| is_new) {
+        Some(call) => json!({
+            "index": index, "id": call.id, "type": "function",
+            "function": { "name": call.name, "arguments": text },
+        }),
+        None => json!({ "index": index, "function": { "arguments": text } }),
+    }
 }
 
 pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
-    let mut written = Vec::new();
-    if !answer.calls.is_empty() {
-        written.extend(chunk(pieces, &json!({ "tool_calls": calls(answer, true) }), None));
-    }
-    written.extend(chunk(pieces, &json!({}), Some(reason(answer))));
+    let mut written = chunk(pieces, &json!({}), Some(reason(answer)));
     if pieces.wants_usage {
         let label = &pieces.label;
         written.extend(sse::data(&json!({

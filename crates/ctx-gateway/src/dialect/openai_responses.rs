@@ -227,9 +227,13 @@ fn message(label: &Label, text: &str, status: &str) -> Value {
 fn function_call(label: &Label, answer: &Answer, index: usize) -> Value {
     let call = &answer.calls[index];
     json!({
-        "type": "function_call", "id": format!("fc_{}_{index}", label.id), "call_id": call.id, "name": call.name,
+        "type": "function_call", "id": call_id(label, index), "call_id": call.id, "name": call.name,
         "arguments": call.arguments.as_str(), "status": "completed",
     })
+}
+
+fn call_id(label: &Label, index: usize) -> String {
+    format!("fc_{}_{index}", label.id)
 }
 
 fn response(label: &Label, status: &str, output: &[Value], answer: Option<&Answer>) -> Value {
@@ -289,6 +293,11 @@ pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
                 "summary_index": 0, "delta": text });
             written.extend(event(pieces, "response.reasoning_summary_text.delta", fields));
         }
+        Part::Call(call) => {
+            let fields =
+                json!({ "item_id": call_id(&pieces.label, call), "output_index": index, "delta": text });
+            written.extend(event(pieces, "response.function_call_arguments.delta", fields));
+        }
     }
     written
 }
@@ -312,7 +321,22 @@ fn open(pieces: &mut Pieces, part: Part) -> Vec<u8> {
             let item = json!({ "type": "reasoning", "id": format!("rs_{}", pieces.label.id), "summary": [] });
             event(pieces, "response.output_item.added", json!({ "output_index": index, "item": item }))
         }
+        Part::Call(call) => {
+            pieces.place(call, index);
+            let item = call_so_far(pieces, call, "in_progress");
+            event(pieces, "response.output_item.added", json!({ "output_index": index, "item": item }))
+        }
     }
+}
+
+/// A call as an item: its arguments are told once it is completed.
+fn call_so_far(pieces: &Pieces, index: usize, status: &str) -> Value {
+    let Some(call) = pieces.calls.get(&index) else { return Value::Null };
+    let arguments = if status == "completed" { call.arguments.as_str() } else { "" };
+    json!({
+        "type": "function_call", "id": call_id(&pieces.label, index), "call_id": call.id, "name": call.name,
+        "arguments": arguments, "status": status,
+    })
 }
 
 fn close(pieces: &mut Pieces) -> Vec<u8> {
@@ -338,34 +362,23 @@ fn close(pieces: &mut Pieces) -> Vec<u8> {
             let item = thought(&pieces.label, &pieces.reasoning);
             event(pieces, "response.output_item.done", json!({ "output_index": index, "item": item }))
         }
+        Part::Call(call) => {
+            let item = call_so_far(pieces, call, "completed");
+            let fields = json!({ "item_id": item["id"], "output_index": index, "name": item["name"],
+                "arguments": item["arguments"] });
+            let mut written = event(pieces, "response.function_call_arguments.done", fields);
+            written.extend(event(
+                pieces,
+                "response.output_item.done",
+                json!({ "output_index": index, "item": item }),
+            ));
+            written
+        }
     }
 }
 
 pub(super) fn end(pieces: &mut Pieces, answer: &Answer) -> Vec<u8> {
     let mut written = close(pieces);
-    for index in 0..answer.calls.len() {
-        let (place, whole) = (pieces.parts, function_call(&pieces.label, answer, index));
-        pieces.parts += 1;
-        let mut begun = whole.clone();
-        (begun["arguments"], begun["status"]) = (json!(""), json!("in_progress"));
-        let arguments = whole["arguments"].clone();
-        let id = whole["id"].clone();
-        written.extend(event(
-            pieces,
-            "response.output_item.added",
-            json!({ "output_index": place, "item": begun }),
-        ));
-        let fields = json!({ "item_id": id, "output_index": place, "delta": arguments });
-        written.extend(event(pieces, "response.function_call_arguments.delta", fields));
-        let fields =
-            json!({ "item_id": id, "output_index": place, "name": whole["name"], "arguments": arguments });
-        written.extend(event(pieces, "response.function_call_arguments.done", fields));
-        written.extend(event(
-            pieces,
-            "response.output_item.done",
-            json!({ "output_index": place, "item": whole }),
-        ));
-    }
     let whole = write(&pieces.label, answer);
     let kind = format!("response.{}", answer.status());
     written.extend(event(pieces, &kind, json!({ "response": whole })));

@@ -71,7 +71,7 @@ macro_rules! cases {
 
 cases! {
     a_chat_completion_of_anthropic_has_calls
-    a_stream_of_chat_completions_ends_with_its_calls
+    a_stream_of_chat_completions_has_calls_in_pieces
     an_answer_cut_off_by_its_limit_says_so
     a_message_of_chat_completions_has_calls
     a_stream_of_messages_has_blocks

@@ -146,10 +146,20 @@ impl House {
 
     /// Sends a request, and leaves the answer to be read.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+        self.begin((method, path), headers, (body, body.len()))
+    }
+
+    /// Sends a request, of whose body of so many bytes only these come.
+    pub(crate) fn begin(
+        &self,
+        (method, path): (&str, &str),
+        headers: &[(&str, &str)],
+        (body, length): (&[u8], usize),
+    ) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         write!(stream, "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address)
             .unwrap();
-        write!(stream, "content-type: application/json\r\ncontent-length: {}\r\n", body.len()).unwrap();
+        write!(stream, "content-type: application/json\r\ncontent-length: {length}\r\n").unwrap();
         for (name, value) in headers {
             write!(stream, "{name}: {value}\r\n").unwrap();
         }

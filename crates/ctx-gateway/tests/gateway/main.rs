@@ -4,6 +4,7 @@
 
 mod attacks;
 mod bytes;
+mod calls;
 mod conversations;
 mod dialects;
 mod house;

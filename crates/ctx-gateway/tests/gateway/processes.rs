@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 
+use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
@@ -123,4 +124,32 @@ fn a_streamed_answer_is_stored_before_its_end_is_told() {
     assert_eq!(texts(&two, &name), ["Hello", "Hi."]);
     let last: Vec<Value> = got.events();
     assert_eq!(last.last().unwrap()["choices"][0]["finish_reason"], "stop");
+}
+
+#[test]
+fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
+    let Some(database) = database() else { return };
+    let mut keys = KeyFile::default();
+    let limits = KeyLimits { conversations: Some(3), ..KeyLimits::default() };
+    let key = keys.add(&name("limit"), None, limits).unwrap();
+    let house = || {
+        let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+        keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
+        let provider = Server::start(|_| says("Hi."));
+        House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+            options.store = Some((&database).into());
+        })
+    };
+    let (houses, key) = ([house(), house()], format!("Bearer {}", key.reveal()));
+    let headers = [("authorization", key.as_str())];
+    let waiting: Vec<_> = (0..16)
+        .map(|number| {
+            let body = say(&format!("c{number}"), "Hello", false);
+            houses[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
+        })
+        .collect();
+    let mut statuses: Vec<u16> =
+        waiting.into_iter().map(|stream| crate::house::read(stream).status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
 }

@@ -1,11 +1,13 @@
 //! Keys, limits, figures, models, health.
 
+use std::io::Write as _;
+
 use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
 use crate::bytes::whole;
-use crate::house::{AGENT, House, PROVIDER_KEY};
+use crate::house::{AGENT, House, PROVIDER_KEY, read};
 use crate::server::Server;
 
 fn hello() -> Vec<u8> {
@@ -117,6 +119,26 @@ fn a_key_begins_no_more_conversations_than_it_may_have() {
 }
 
 #[test]
+fn requests_at_the_same_time_begin_no_more_conversations_than_the_key_may_have() {
+    let (house, key) = limited(None, KeyLimits { conversations: Some(3), ..KeyLimits::default() });
+    let headers = [("authorization", key.as_str())];
+    let body = hello();
+    // All of them lack the last byte until the last one has connected.
+    let (last, rest) = body.split_last().unwrap();
+    let begun: Vec<_> = (0..16)
+        .map(|_| house.begin(("POST", "/v1/chat/completions"), &headers, (rest, body.len())))
+        .collect();
+    let ended = begun.into_iter().map(|mut stream| {
+        stream.write_all(&[*last]).unwrap();
+        stream
+    });
+    let mut statuses: Vec<u16> =
+        ended.collect::<Vec<_>>().into_iter().map(|stream| read(stream).status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
+}
+
+#[test]
 fn a_changed_agent_holds_from_the_next_turn_on() {
     let house = House::open(
         House::new(Dialect::OpenaiChat, vec![]).close(),
@@ -154,4 +176,28 @@ fn figures_count_requests_and_tokens() {
     ] {
         assert!(figures.lines().any(|known| known == line), "{line} is not in\n{figures}");
     }
+}
+
+#[cfg(feature = "otlp")]
+#[test]
+fn a_collector_is_told_of_each_request_and_of_no_words_and_keys() {
+    let collector = Server::start(|_| crate::server::Answer::json(200, &json!({})));
+    let address = collector.base_url();
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
+    let house = House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.collector = address.strip_suffix("/v1").map(str::to_owned);
+    });
+    let secret = [("x-api-key", "ctx-canary")];
+    assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, &hello()).status, 200);
+    assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, b"Hello").status, 400);
+    let streamed = crate::streams::asks(Dialect::Anthropic, "c").to_string();
+    assert_eq!(house.ask("POST", "/v1/messages", &secret, streamed.as_bytes()).status, 200);
+    house.close();
+    let told = collector.requests();
+    assert!(told.iter().all(|request| request.path == "/v1/traces"), "{told:?}");
+    let told: Vec<u8> = told.into_iter().flat_map(|request| request.body).collect();
+    let count = |text: &str| told.windows(text.len()).filter(|bytes| *bytes == text.as_bytes()).count();
+    assert_eq!((count("ctx.request"), count("gen_ai.agent.name"), count("127.0.0.1")), (3, 2, 2));
+    assert_eq!(["Hello", "canary", PROVIDER_KEY, "You are"].map(count), [0; 4]);
 }

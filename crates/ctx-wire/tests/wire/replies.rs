@@ -122,6 +122,51 @@ fn parallel_calls_are_told_apart_by_their_index() {
     );
 }
 
+/// Feeds pieces of calls, each with its number, and compares what is told of them with the calls of the answer.
+#[track_caller]
+fn check_told(calls: &[Value], told: &[&str], answer: &str) {
+    let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits::default());
+    let mut deltas = Vec::new();
+    for call in calls {
+        deltas.extend(stream.push(&chunk(&json!({ "tool_calls": [call] })).to_string()).unwrap());
+    }
+    stream.push(&end("tool_calls").to_string()).unwrap();
+    let write = |delta| match delta {
+        Delta::Call { index, id, name } => format!("{index} {id}={name}"),
+        Delta::Arguments { index, text } => format!("{index} {text}"),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(deltas.into_iter().map(write).collect::<Vec<_>>(), told);
+    let calls = stream.finish().unwrap().tool_calls;
+    let calls = calls.iter().map(|call| format!("{}={}({})", call.id, call.name, call.arguments.as_str()));
+    assert_eq!(calls.collect::<Vec<_>>().join(" "), answer);
+}
+
+#[test]
+fn a_call_is_told_with_the_id_that_it_has_in_the_answer() {
+    let begin = |index: u64, id: &str, name: &str| json!({ "index": index, "id": id, "function": { "name": name, "arguments": "" } });
+    let more = |index: u64, text: &str| json!({ "index": index, "function": { "arguments": text } });
+    check_told(
+        &[begin(0, "a", "f"), begin(1, "b", "g"), more(1, "{\"y\":"), more(0, "{}"), more(1, "2}")],
+        &["0 a=f", "1 b=g", "1 {\"y\":", "0 {}", "1 2}"],
+        "a=f({}) b=g({\"y\":2})",
+    );
+    // Without an id, with one that is taken, and with one that another call got.
+    check_told(
+        &[begin(0, "", "f"), begin(1, "a", "f"), begin(2, "a", "g"), begin(3, "call_0", "h")],
+        &["0 call_0=f", "1 a=f", "2 call_2=g", "3 call_3=h"],
+        "call_0=f({}) a=f({}) call_2=g({}) call_3=h({})",
+    );
+    // What comes before the name is told with it; an id that comes behind it comes too late.
+    check_told(
+        &[more(0, "{\"x\""), begin(0, "a", ""), more(0, ":"), begin(0, "", "f"), more(0, "1}")],
+        &["0 a=f", "0 {\"x\":", "0 1}"],
+        "a=f({\"x\":1})",
+    );
+    check_told(&[begin(0, "", "f"), begin(0, "late", "")], &["0 call_0=f"], "call_0=f({})");
+    check_told(&[more(0, "{}")], &[], "call_0=({})");
+}
+
 #[test]
 fn whole_calls_that_come_one_after_the_other_stay_apart() {
     let piece = |call: Value| chunk(&json!({ "tool_calls": [call] }));

@@ -147,6 +147,8 @@ fn a_tool_round_is_stored_message_by_message_before_the_next_call() {
         "found CTX0402",
         "stored user n1",
         "sending 1",
+        "call 0 a first",
+        "call 1 b second",
         "replied",
         "stored assistant n2",
         "start first",

@@ -114,6 +114,9 @@ fn ids_that_come_again_are_told_apart() {
         (stored[1].as_str(), stored[3].as_str()),
         ("assistant:  [call_0 echo]", "assistant:  [call_0_2 echo]")
     );
+    // Whoever watches knows the second by its own id before it is whole.
+    let told = room.told.iter().filter(|line| line.starts_with("call"));
+    assert_eq!(told.collect::<Vec<_>>(), ["call 0 call_0 echo", "call 0 call_0_2 echo"]);
     room.check_requests();
 }
 

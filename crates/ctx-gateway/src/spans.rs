@@ -1,0 +1,97 @@
+//! What OpenTelemetry is told: one span for each request, with figures and names of the operator's, and never with words
+//! or keys.
+
+#[cfg(feature = "otlp")]
+mod otlp;
+
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use ctx_wire::{Dialect, ReplyUsage};
+
+use crate::turn::{Told, lock};
+
+#[cfg(feature = "otlp")]
+pub(crate) use otlp::Exporter;
+
+/// Nothing is exported by a program that was built without OpenTelemetry.
+#[cfg(not(feature = "otlp"))]
+#[derive(Debug)]
+pub(crate) enum Exporter {}
+
+#[cfg(not(feature = "otlp"))]
+impl Exporter {
+    pub(crate) fn open(_: &str) -> Result<Self, ctx_types::Phrase> {
+        Err(ctx_types::phrase!("this program was built without OpenTelemetry"))
+    }
+
+    fn send(&self, _: &Ended) {
+        match *self {}
+    }
+
+    pub(crate) fn close(&self) {
+        match *self {}
+    }
+}
+
+/// A request while it lasts; the exporter gets it once whoever answers it has let go of it.
+#[derive(Debug)]
+pub(crate) struct Span {
+    exporter: Option<Arc<Exporter>>,
+    begun: SystemTime,
+    dialect: Dialect,
+    status: AtomicU16,
+    told: OnceLock<Arc<Mutex<Told>>>,
+}
+
+/// A request that is over.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only an exporter reads it"))]
+struct Ended {
+    begun: SystemTime,
+    dialect: Dialect,
+    status: u16,
+    turn: Observed,
+}
+
+/// What is noted of a turn for its span.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only an exporter reads it"))]
+pub(crate) struct Observed {
+    /// The agent, by the name of its file.
+    pub(crate) agent: Option<String>,
+    /// The host of the provider that answered.
+    pub(crate) server: Option<String>,
+    /// How long it took until the provider was asked.
+    pub(crate) ready: Option<Duration>,
+    pub(crate) usage: ReplyUsage,
+    /// Why there is no answer.
+    pub(crate) error: Option<&'static str>,
+}
+
+impl Span {
+    pub(crate) fn new(exporter: Option<Arc<Exporter>>, dialect: Dialect) -> Arc<Self> {
+        let (begun, status, told) = (SystemTime::now(), AtomicU16::new(0), OnceLock::new());
+        Arc::new(Self { exporter, begun, dialect, status, told })
+    }
+
+    /// Notes what is known of the turn, which goes on.
+    pub(crate) fn follow(&self, told: &Arc<Mutex<Told>>) {
+        // A request has one turn.
+        drop(self.told.set(told.clone()));
+    }
+
+    pub(crate) fn answered(&self, status: u16) {
+        self.status.store(status, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        let Some(exporter) = &self.exporter else { return };
+        let turn = self.told.get().map(|told| lock(told).observed.clone()).unwrap_or_default();
+        let status = self.status.load(Ordering::Relaxed);
+        exporter.send(&Ended { begun: self.begun, dialect: self.dialect, status, turn });
+    }
+}

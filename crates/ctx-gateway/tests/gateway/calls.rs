@@ -1,0 +1,215 @@
+//! Calls of tools in streams: each client gets them in pieces, with the ids and arguments that are stored.
+
+use std::io::{BufRead as _, BufReader};
+
+use ctx_wire::Dialect;
+use serde_json::{Value, json};
+
+use crate::house::House;
+use crate::server::{Answer, Step, delta, end, sse, word};
+use crate::streams::{asks, error_of};
+
+const CLIENTS: [(&str, Dialect); 3] = [
+    ("/v1/chat/completions", Dialect::OpenaiChat),
+    ("/v1/messages", Dialect::Anthropic),
+    ("/v1/responses", Dialect::OpenaiResponses),
+];
+
+/// A piece of a call, as chat completions have it.
+fn piece(index: u64, call: (&str, &str), arguments: &str) -> Value {
+    let function = json!({ "name": call.1, "arguments": arguments });
+    delta(&json!({ "tool_calls": [{ "index": index, "id": call.0, "function": function }] }))
+}
+
+fn more(index: u64, arguments: &str) -> Value {
+    piece(index, ("", ""), arguments)
+}
+
+/// What a client hears of calls: `[` and its id and name where one begins, `]` where it ends; words as they are.
+fn outline(events: &[Value]) -> String {
+    let text = |event: &Value, pointer: &str| event.pointer(pointer)?.as_str().map(str::to_owned);
+    let said = |event: &Value| -> Option<String> {
+        let kind = event["type"].as_str().unwrap_or_default();
+        let place = event.get("index").or(event.get("output_index")).cloned().unwrap_or_default();
+        Some(match kind {
+            "content_block_start" if event["content_block"]["type"] == "tool_use" => {
+                let block = &event["content_block"];
+                format!("{place}[{}={}", block["id"].as_str()?, block["name"].as_str()?)
+            }
+            "content_block_delta" => match text(event, "/delta/partial_json") {
+                Some(arguments) => format!("{place} {arguments}"),
+                None => text(event, "/delta/text")?,
+            },
+            "content_block_stop" => format!("{place}]"),
+            "response.output_item.added" if event["item"]["type"] == "function_call" => {
+                let item = &event["item"];
+                format!("{place}[{}={}", item["call_id"].as_str()?, item["name"].as_str()?)
+            }
+            "response.function_call_arguments.delta" => format!("{place} {}", event["delta"].as_str()?),
+            "response.output_text.delta" => event["delta"].as_str()?.to_owned(),
+            "response.output_item.done" if event["item"]["type"] == "function_call" => {
+                format!("{place}]{}", event["item"]["arguments"].as_str()?)
+            }
+            "" => match event.pointer("/choices/0/delta/tool_calls/0") {
+                Some(call) => {
+                    let (id, name) = (call["id"].as_str(), call["function"]["name"].as_str());
+                    let head = id.zip(name).map_or(String::new(), |(id, name)| format!("[{id}={name}"));
+                    format!("{}{head} {}", call["index"], call["function"]["arguments"].as_str()?)
+                }
+                None => text(event, "/choices/0/delta/content").filter(|text| !text.is_empty())?,
+            },
+            _ => return None,
+        })
+    };
+    events.iter().filter_map(said).collect::<Vec<_>>().join(" | ")
+}
+
+/// The calls of the last message that is stored.
+fn stored(house: &House) -> String {
+    let shown = house.get("/conversations/c").json();
+    let calls = shown["messages"].as_array().unwrap().last().unwrap()["tool_calls"].as_array().cloned();
+    let text = |call: &Value, key: &str| call[key].as_str().unwrap().to_owned();
+    let call =
+        |call: &Value| format!("{}={}({})", text(call, "id"), text(call, "name"), text(call, "arguments"));
+    calls.unwrap_or_default().iter().map(call).collect::<Vec<_>>().join(" ")
+}
+
+/// Streams these pieces to a client of chat completions, one of messages and one of responses, and compares what each of
+/// them hears, and what is stored.
+#[track_caller]
+fn check(pieces: &[Value], heard: [&str; 3], kept: &str) {
+    for ((path, dialect), heard) in CLIENTS.into_iter().zip(heard) {
+        let house = House::new(Dialect::OpenaiChat, vec![Answer::events(pieces)]);
+        let got = house.post(path, &asks(dialect, "c"));
+        assert_eq!(outline(&got.events()), heard, "{dialect}");
+        assert_eq!(stored(&house), kept, "{dialect}");
+    }
+}
+
+#[test]
+fn a_call_comes_as_its_pieces_come() {
+    check(
+        &[word("Hm. "), piece(0, ("a", "f"), ""), more(0, "{\"x\""), more(0, ":1}"), end("tool_calls")],
+        [
+            "Hm.  | 0[a=f  | 0 {\"x\" | 0 :1}",
+            "Hm.  | 0] | 1[a=f | 1  | 1 {\"x\" | 1 :1} | 1]",
+            "Hm.  | 1[a=f | 1  | 1 {\"x\" | 1 :1} | 1]{\"x\":1}",
+        ],
+        "a=f({\"x\":1})",
+    );
+}
+
+#[test]
+fn a_later_call_waits_for_the_end_of_an_earlier_one_where_blocks_come_one_at_a_time() {
+    check(
+        &[
+            piece(0, ("a", "f"), "{\"x\":"),
+            piece(1, ("b", "g"), "{\"y\":"),
+            word("Hm."),
+            more(0, "{}}"),
+            more(1, "2}"),
+            end("tool_calls"),
+        ],
+        [
+            "0[a=f  | 0 {\"x\": | 1[b=g  | 1 {\"y\": | Hm. | 0 {}} | 1 2}",
+            "0[a=f | 0  | 0 {\"x\": | 0 {}} | 0] | 1[b=g | 1 {\"y\": | 1 2} | 1] | Hm. | 2]",
+            "0[a=f | 0  | 0 {\"x\": | 0 {}} | 0]{\"x\":{}} | 1[b=g | 1 {\"y\": | 1 2} | 1]{\"y\":2} | Hm.",
+        ],
+        "a=f({\"x\":{}}) b=g({\"y\":2})",
+    );
+}
+
+#[test]
+fn only_an_object_that_is_whole_lets_the_next_call_begin() {
+    check(
+        &[
+            piece(0, ("a", "f"), "[{}"),
+            piece(1, ("b", "g"), "{\"y\":\"\\\"}"),
+            more(0, "]"),
+            more(1, "\"}"),
+            end("stop"),
+        ],
+        [
+            "0[a=f  | 0 [{} | 1[b=g  | 1 {\"y\":\"\\\"} | 0 ] | 1 \"}",
+            "0[a=f | 0  | 0 [{} | 0 ] | 0] | 1[b=g | 1 {\"y\":\"\\\"}\"} | 1]",
+            "0[a=f | 0  | 0 [{} | 0 ] | 0][{}] | 1[b=g | 1 {\"y\":\"\\\"}\"} | 1]{\"y\":\"\\\"}\"}",
+        ],
+        "a=f([{}]) b=g({\"y\":\"\\\"}\"})",
+    );
+}
+
+#[test]
+fn calls_without_an_id_or_with_one_that_is_taken_begin_with_the_id_that_is_stored() {
+    check(
+        &[piece(0, ("", "f"), "{}"), piece(1, ("a", "f"), "{}"), piece(2, ("a", "g"), "{}"), end("stop")],
+        [
+            "0[call_0=f  | 0 {} | 1[a=f  | 1 {} | 2[call_2=g  | 2 {}",
+            "0[call_0=f | 0  | 0 {} | 0] | 1[a=f | 1  | 1 {} | 1] | 2[call_2=g | 2  | 2 {} | 2]",
+            "0[call_0=f | 0  | 0 {} | 0]{} | 1[a=f | 1  | 1 {} | 1]{} | 2[call_2=g | 2  | 2 {} | 2]{}",
+        ],
+        "call_0=f({}) a=f({}) call_2=g({})",
+    );
+}
+
+#[test]
+fn an_id_of_an_earlier_turn_is_another_one_from_the_first_piece_on() {
+    let call = || Answer::calls(&[("call_0", "f", "{\"x\":1}")]);
+    let house = House::new(Dialect::OpenaiChat, vec![call(), call()]);
+    house.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c"));
+    let result = json!([{ "role": "tool", "tool_call_id": "call_0", "content": "red" }]);
+    let body =
+        json!({ "model": "ada", "stream": true, "messages": result, "metadata": { "conversation": "c" } });
+    let got = house.post("/v1/chat/completions", &body);
+    assert_eq!(outline(&got.events()), "0[call_0_2=f  | 0 {\"x | 0 \":1}");
+    assert_eq!(stored(&house), "call_0_2=f({\"x\":1})");
+}
+
+#[test]
+fn arguments_that_are_blank_or_cut_off_end_as_they_are_stored() {
+    check(
+        &[piece(0, ("a", "f"), ""), piece(1, ("b", "g"), " "), end("tool_calls")],
+        [
+            "0[a=f  | 1[b=g  | 1   | 0 {} | 1 {}",
+            "0[a=f | 0  | 0 {} | 0] | 1[b=g | 1   | 1 {} | 1]",
+            "0[a=f | 0  | 0 {} | 0]{} | 1[b=g | 1   | 1 {} | 1] {}",
+        ],
+        "a=f({}) b=g({})",
+    );
+    check(
+        &[piece(0, ("a", "f"), "{\"x\":\"}"), end("length")],
+        [
+            "0[a=f  | 0 {\"x\":\"}",
+            "0[a=f | 0  | 0 {\"x\":\"} | 0]",
+            "0[a=f | 0  | 0 {\"x\":\"} | 0]{\"x\":\"}",
+        ],
+        "a=f({\"x\":\"})",
+    );
+}
+
+#[test]
+fn a_call_whose_stream_breaks_off_ends_in_an_error_and_is_not_stored() {
+    for (path, dialect) in CLIENTS {
+        let pieces = [piece(0, ("a", "f"), "{\"x\""), piece(1, ("b", "g"), "{}")];
+        let steps = vec![Step::Bytes(sse(&pieces, false)), Step::Close];
+        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let events = house.post(path, &asks(dialect, "c")).events();
+        assert!(outline(&events).contains("[a=f") && !outline(&events).contains(']'), "{events:?}");
+        assert!(events.last().and_then(error_of).is_some(), "{events:?}");
+        assert_eq!(stored(&house), "");
+    }
+}
+
+#[test]
+fn a_piece_of_a_call_is_handed_on_while_the_provider_goes_on() {
+    for (path, dialect) in CLIENTS {
+        let steps = vec![Step::Bytes(sse(&[piece(0, ("a", "f"), "{\"x\"")], false)), Step::Stall];
+        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let body = asks(dialect, "c").to_string();
+        let mut lines = BufReader::new(house.send("POST", path, &[], body.as_bytes()));
+        let mut line = String::new();
+        while !line.contains(r#"{\"x\""#) {
+            line.clear();
+            assert!(lines.read_line(&mut line).unwrap() > 0, "{dialect}");
+        }
+    }
+}
