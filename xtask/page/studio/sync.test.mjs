@@ -1,7 +1,7 @@
 // Two windows, lost connections, files that change outside: no edit is lost, and none overwrites another silently.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, entry, folder, open, openEntry, save, serve, settled } from "./harness.mjs";
 
@@ -150,6 +150,46 @@ test("a file that was changed outside is not overwritten", async (t) => {
   // Edits of other places are carried over; otherwise both are shown. What was written outside is never lost.
   if (await page.locator("[data-test=conflict]").count()) assert.equal(text, other);
   else assert.match(text, /hasty gardener/);
+});
+
+test("a file that was deleted is told, and written again by who keeps their text", async (t) => {
+  const { path, page } = await studio(t);
+  await entry(page, "season").locator("[role=switch]").click();
+  await settled(page);
+  rmSync(join(path, "agent.yaml"));
+  await page.keyboard.press("Control+s");
+  await page.locator("[data-test=keep-mine]").click();
+  await page.locator("[data-test=dirty]:not(.on)").waitFor();
+  assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /isEnabled: (true|false)/);
+  // With nothing to keep, the page says what is gone.
+  rmSync(join(path, "agent.yaml"));
+  await page.locator(".toast", { hasText: "agent.yaml is no longer in the folder" }).waitFor();
+});
+
+test("saving again and again while somebody types is no conflict", async (t) => {
+  const { path, page, problems } = await studio(t);
+  const text = "Plant the leeks before the frost, water them once a week and wait. ".repeat(2);
+  await type(page, "season", "");
+  for (const [at, letter] of [...text].entries()) {
+    await page.keyboard.type(letter);
+    if (at % 5 === 4) await page.keyboard.press("Control+s");
+  }
+  await save(page);
+  assert.equal(await page.locator("[data-test=conflict]").count(), 0);
+  assert.ok(readFileSync(join(path, "agent.yaml"), "utf8").includes(text.trim()));
+  assert.deepEqual(problems, []);
+});
+
+test("a server that began anew asks for its link, which the same tab takes", async (t) => {
+  const { path, server, page } = await studio(t, true);
+  const port = new URL(server.link).port;
+  await server.stop();
+  const again = await serve(path, port);
+  t.after(() => again.stop());
+  await page.locator(".closed").waitFor();
+  await page.evaluate((hash) => (location.hash = hash), new URL(again.link).hash);
+  await page.locator(".entry").first().waitFor();
+  assert.equal(new URL(page.url()).hash.includes("code"), false);
 });
 
 test("a file with line ends of two characters keeps them", async (t) => {
