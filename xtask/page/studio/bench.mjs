@@ -24,7 +24,13 @@ function project(entries, bytes, messages, book = 0) {
     ...(at % 10 === 9 ? { injectionStrategy: { type: "depth", depth: at % 7 } } : {}),
   }));
   list.splice(Math.floor(entries / 2), 0, { id: "history", type: "chat_history" });
-  const yaml = list.map((one) => `  - ${JSON.stringify(one)}\n`).join("");
+  // With a book it is one that was imported: the texts of its entries stand in blocks.
+  const block = ({ content, ...rest }) => {
+    const keys = Object.entries(rest).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+    const lines = content?.match(/.{1,200}( |$)/g)?.map((line) => `\n      ${line.trimEnd()}`);
+    return `  - ${[...keys, ...(lines ? [`content: |-${lines.join("")}`] : [])].join("\n    ")}\n`;
+  };
+  const yaml = list.map((one) => (book > 0 ? block(one) : `  - ${JSON.stringify(one)}\n`)).join("");
   writeFileSync(join(path, "agent.yaml"), `# made for a measurement\nname: Robin\npresetMessages:\n${yaml}`);
   const chat = Array.from({ length: messages }, (_, at) => ({
     role: at % 2 ? "assistant" : "user",
