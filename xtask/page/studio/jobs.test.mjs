@@ -411,6 +411,7 @@ test("job 3: groups, many at once, and the text of the file", async (t) => {
 test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
   const path = folder();
   const { page, problems } = await studio(t, path);
+  const before = files(path);
   const until = (check) => page.waitForFunction(check);
   // An anchor: the dialog takes the focus, the new entry gets it, and its text is reached from it.
   await page.locator("[data-test=add-anchor]").focus();
@@ -479,9 +480,14 @@ test("jobs 2, 4 and 5 with the keyboard alone", async (t) => {
   ).setFiles([{ name: "ada.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(CARD)) }]);
   await page.locator("[data-test=import-write]").waitFor();
   await until(() => document.activeElement.id === "import-title");
+  assert.deepEqual(files(path), before, "an anchor that is not saved, a comparison and a report write nothing");
   await page.locator("[data-test=import-write]").focus();
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => location.hash.startsWith("#/preset/"));
+  const after = files(path);
+  const made = Object.keys(after).filter((name) => !(name in before));
+  assert.ok(made.some((name) => name.endsWith("agent.yaml")), `${made}`);
+  for (const name of Object.keys(before)) assert.equal(after[name], before[name], `${name} stays as it was`);
   assert.deepEqual(problems, []);
 });
 
