@@ -7,9 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{
-    api, book, clients, diagnostics, layers, macros, package, schema, sdk, servers, texts, tidy, workspace,
-};
+use crate::{api, book, diagnostics, layers, macros, package, schema, servers, texts, tidy, workspace};
 use beside::Beside;
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -96,16 +94,6 @@ const STEPS: &[Step] = &[
         work: Work::Verb { run: book::run, arguments: &["--if-possible"] },
         is_slow: true,
     },
-    Step {
-        title: "sdk --if-possible",
-        work: Work::Verb { run: sdk::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
-    Step {
-        title: "clients --if-possible",
-        work: Work::Verb { run: clients::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
     Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },
 ];
 
@@ -113,6 +101,8 @@ const STEPS: &[Step] = &[
 const BESIDE: &[&[&str]] = &[
     &["conformance", "--if-possible"],
     &["page", "--if-possible"],
+    &["sdk", "--if-possible"],
+    &["clients", "--if-possible"],
     &["studio", "--check", "--if-possible"],
     &["studio", "--if-possible"],
 ];
