@@ -68,8 +68,8 @@ export class OpenFile {
   /** What the server took lately. It knows edits by their ids, so that none counts twice. */
   #taken: Batch[] = [];
   #sending: Promise<void> | undefined;
-  /** Edits wait while the file is saved: an answer that another one has overtaken would tell of the past. */
-  #saving: Promise<boolean> | undefined;
+  /** What is asked for one after the other: an answer that another one has overtaken would tell of the past. */
+  #asked: Promise<unknown> = Promise.resolve();
   /** How often the file was saved here. */
   #saves = 0;
   /** The notice of the last failure, over once a save goes through. */
@@ -165,11 +165,8 @@ export class OpenFile {
 
   async save(isOverwriting = false): Promise<boolean> {
     await this.#steps;
-    while (this.#saving) await this.#saving;
     if (!(await this.flush())) return false;
-    while (this.#saving) await this.#saving;
-    this.#saving = this.#saveNow(isOverwriting).finally(() => (this.#saving = undefined));
-    return this.#saving;
+    return this.#inTurn(() => this.#saveNow(isOverwriting));
   }
 
   async #saveNow(isOverwriting: boolean): Promise<boolean> {
@@ -327,12 +324,13 @@ export class OpenFile {
   #keep(batch: Batch): void {
     // A whole text stands for all before it.
     this.#taken = batch.text === undefined ? [...this.#taken.slice(-99), batch] : [batch];
-    setTimeout(() => {
+    const forget = (): void => {
       // A server that is gone may have gone before it was written down.
-      if (!isConnected.value) return;
+      if (!isConnected.value) return void setTimeout(forget, KEPT);
       this.#taken = this.#taken.filter((one) => one !== batch);
       this.#remember();
-    }, KEPT);
+    };
+    setTimeout(forget, KEPT);
   }
 
   #remember(): void {
@@ -356,12 +354,17 @@ export class OpenFile {
   }
 
   #send(): Promise<void> {
-    this.#sending ??= this.#sendFirst().finally(() => (this.#sending = undefined));
+    this.#sending ??= this.#inTurn(() => this.#sendFirst()).finally(() => (this.#sending = undefined));
     return this.#sending;
   }
 
+  #inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    const asked = this.#asked.then(ask);
+    this.#asked = asked.catch(() => undefined);
+    return asked;
+  }
+
   async #sendFirst(): Promise<void> {
-    await this.#saving;
     const [batch] = this.pending.value;
     const view = this.server.value;
     if (!batch || !view) return;

@@ -59,7 +59,8 @@ export function socketProtocols(): string[] {
 
 export async function call<T>(method: "GET" | "POST" | "DELETE", path: string, options: CallOptions = {}): Promise<T> {
   const headers: Record<string, string> = { "accept-language": lang.value, "x-ctx-window": windowId };
-  if (token) headers["authorization"] = `Bearer ${token}`;
+  const sent = token;
+  if (sent) headers["authorization"] = `Bearer ${sent}`;
   if (options.ifMatch !== undefined) headers["if-match"] = `"${options.ifMatch}"`;
   let body: BodyInit | undefined;
   if (options.bytes) {
@@ -76,7 +77,11 @@ export async function call<T>(method: "GET" | "POST" | "DELETE", path: string, o
     isReachable.value = true;
     noticeBuild(response.headers.get("x-ctx-build"));
     if (response.ok) return (await response.json()) as T;
-    if (response.status === 401 && path !== "login") access.value = "closed";
+    if (response.status === 401 && path !== "login") {
+      // A new link was opened while this was on its way.
+      if (token !== sent) return await call<T>(method, path, options);
+      access.value = "closed";
+    }
     throw new CallError(response.status, await failureOf(response));
   } catch (error) {
     if (error instanceof CallError) throw error;
