@@ -161,10 +161,10 @@ impl Draft {
             written(file, (text, old), edits, wanted)
         };
         let text = edit_all(&self.text, edits, &mut content.value, &write);
-        let grown = edits.iter().map(Edit::size).sum::<usize>() + self.text.len();
+        let grown = || edits.iter().map(Edit::size).sum::<usize>() + self.text.len();
         let text = match (text, limit(file.1)) {
             // Why a text cannot be read is not told.
-            (Err(EditError::ChangesMore), limit) if grown > limit => {
+            (Err(EditError::ChangesMore), limit) if grown() > limit => {
                 return Err(EditError::TooLarge { limit });
             }
             (text, _) => text?,

@@ -65,7 +65,13 @@ pub fn block_written(old: &str, was: &str, new: &str) -> Option<String> {
         }
         written.push_str(line_end);
     }
-    (says(old, was) && says(&written, new)).then_some(written)
+    // At the end of a file the last line may have no end.
+    let is_open = !old.ends_with('\n');
+    let is_held = says(&format!("{old}{}", if is_open { line_end } else { "" }), was) && says(&written, new);
+    if is_open && chomp == "-" {
+        written.truncate(written.len() - line_end.len());
+    }
+    is_held.then_some(written)
 }
 
 const SIGNS: [char; 2] = ['|', '>'];
@@ -112,6 +118,8 @@ mod tests {
     fn the_sign_says_how_the_text_ends() {
         check("a: |\n  x\n\nb: 1\n", "y", "a: |-\n  y\n\nb: 1\n");
         check("a: |-\n  x\n", "y\n", "a: |\n  y\n");
+        check("a: |-\n  x", "y\nz", "a: |-\n  y\n  z");
+        check("a: |-\n  x", "y\n", "a: |\n  y\n");
         check("a: |+\n  x\n\n\nb: 1\n", "x\n\n", "a: |+\n  x\n\nb: 1\n");
         check("a: |\n  x\n", "x\n\n", "-");
     }
