@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use ctx_operations::OperationError;
+use ctx_operations::{OperationError, Role, Text};
 use serde_json::{Map, Value};
 
 thread_local! {
@@ -54,12 +54,12 @@ pub(crate) fn value(bytes: &[u8]) -> Result<Value, OperationError> {
 }
 
 /// Takes messages that have nothing but a role and a text, with NUL between any two of these.
-pub(crate) fn plain_messages(bytes: &[u8]) -> Result<Value, OperationError> {
-    let mut texts = str::from_utf8(bytes).map_err(OperationError::usage)?.split('\0').map(Value::from);
-    let messages = std::iter::from_fn(|| Some((texts.next()?, texts.next()?)));
-    let message =
-        |(role, content)| Map::from_iter([("role".to_owned(), role), ("content".to_owned(), content)]);
-    Ok(messages.map(message).collect())
+pub(crate) fn plain_messages(bytes: &[u8]) -> Result<Vec<(Role, Text)>, OperationError> {
+    let mut texts = str::from_utf8(bytes).map_err(OperationError::usage)?.split('\0');
+    let pairs = std::iter::from_fn(|| Some((texts.next()?, texts.next()?)));
+    let message = |(role, text)| Role::parse(role).map(|role| (role, Text::from(text)));
+    let messages: Option<Vec<_>> = pairs.map(message).collect();
+    messages.ok_or_else(|| OperationError::usage("a message has no role"))
 }
 
 /// Takes options that JavaScript gave.

@@ -106,8 +106,11 @@ pub extern "C" fn conversation_read() -> i32 {
 pub extern "C" fn conversation_extend(conversation: i32, is_plain: i32) -> i32 {
     number(with(|held| {
         let conversation = held.conversations.get_mut(&conversation).ok_or_else(unknown)?;
-        let messages = if is_plain == 1 { plain_messages(&given())? } else { value(&given())? };
-        i32::try_from(conversation.extend(messages)?).map_err(OperationError::usage)
+        let count = match is_plain {
+            1 => conversation.extend_texts(plain_messages(&given())?)?,
+            _ => conversation.extend(value(&given())?)?,
+        };
+        i32::try_from(count).map_err(OperationError::usage)
     }))
 }
 

@@ -178,6 +178,9 @@ export class Conversation<M extends object = Message> {
   }
 }
 
+/** The roles of messages that may have a text and nothing else; the result of a tool names its call. */
+const PLAIN_ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant"]);
+
 /** Writes messages for the engine: as JSON, or where they are nothing but roles and texts, as these with NUL between. */
 export function crossing(messages: readonly object[]): { text: string; isPlain: number } {
   const texts: string[] = [];
@@ -185,8 +188,8 @@ export function crossing(messages: readonly object[]): { text: string; isPlain: 
     const keys = Object.keys(message);
     const { role, content, toJSON } = message as Record<string, unknown>;
     const isPlain = keys.length === 2 && keys[0] === "role" && keys[1] === "content" && toJSON === undefined;
-    if (!isPlain || !isText(role) || !isText(content)) return { text: json(messages), isPlain: 0 };
-    texts.push(role, content);
+    if (!isPlain || !PLAIN_ROLES.has(role) || !isText(content)) return { text: json(messages), isPlain: 0 };
+    texts.push(role as string, content);
   }
   return { text: texts.join("\0"), isPlain: 1 };
 }

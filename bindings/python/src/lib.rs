@@ -15,7 +15,7 @@ use pyo3::types::PyList;
 use serde_json::{Map, Value};
 
 use host::{Limit, Stop, asking, check_idle};
-use values::{Given, to_python};
+use values::{Given, plain_messages, to_python};
 
 create_exception!(
     ctx,
@@ -119,8 +119,14 @@ impl Conversation {
 
     /// Adds a list of messages; returns how many there are now.
     fn extend(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let messages = serde_json::to_value(Given::new(messages)).map_err(|error| unwritten(py, &error))?;
-        let count = py.detach(|| lock(&self.0)?.extend(messages));
+        let count = match plain_messages(messages) {
+            Some(messages) => py.detach(|| lock(&self.0)?.extend_texts(messages)),
+            None => {
+                let messages =
+                    serde_json::to_value(Given::new(messages)).map_err(|error| unwritten(py, &error))?;
+                py.detach(|| lock(&self.0)?.extend(messages))
+            }
+        };
         count.map_err(|error| exception(py, &error))
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ctx_engine::{ConversationMemory, Limits, read_conversation};
 use ctx_preset_import::{Document, conversation_of};
-use ctx_types::{Diagnostic, NodeId, Persist as _, Session, SessionOp};
+use ctx_types::{Content, Diagnostic, Node, NodeId, Persist as _, Role, Session, SessionOp, Text};
 use serde_json::{Value, json};
 
 use crate::error::OperationError;
@@ -62,13 +62,36 @@ impl Conversation {
         let document = Document::of_value(messages, &Limits::default());
         let read = document.and_then(|document| conversation_of(document, name));
         let read = read.map_err(|error| OperationError::of_document(&error, name, &[]))?;
+        self.join(read.value, read.diagnostics)
+    }
+
+    /// Adds messages that have a role and a text and nothing else, as [`extend`](Self::extend) does, without JSON in
+    /// between.
+    ///
+    /// Errors: more messages than a document may have, or a result of a tool, which names the call that it answers.
+    pub fn extend_texts(&mut self, messages: Vec<(Role, Text)>) -> Result<usize, OperationError> {
+        // An object, and two texts in it.
+        if messages.len() > Limits::default().json_nodes / 3 {
+            return Err(OperationError::usage(format_args!("{} messages are too many", messages.len())));
+        }
+        if messages.iter().any(|(role, _)| *role == Role::Tool) {
+            return Err(OperationError::usage("the result of a tool has more than a text"));
+        }
+        let node =
+            |(role, text)| Node { role: Some(role), content: Some(Content::Text(text)), ..Node::default() };
+        let (session, found) = Session::linear("session", messages.into_iter().map(node));
+        self.join(session, found)
+    }
+
+    /// Adds the messages of a session without branches.
+    fn join(&mut self, read: Session, found: Vec<Diagnostic>) -> Result<usize, OperationError> {
         if self.is_empty() {
-            *self = Self::of(read.value, read.diagnostics);
+            *self = Self::of(read, found);
             return Ok(self.count);
         }
-        self.found.extend(read.diagnostics);
-        let root = read.value.root_id().clone();
-        let new = read.value.nodes().filter(|(id, _)| **id != root);
+        self.found.extend(found);
+        let root = read.root_id().clone();
+        let new = read.nodes().filter(|(id, _)| **id != root);
         for (place, (id, node)) in new.enumerate() {
             let is_ours = **id == *format!("n{}", place + 1);
             let id = if is_ours { self.free_id() } else { self.unused(id) };

@@ -53,7 +53,7 @@ pub use agent_file::AgentFile;
 pub use book_file::BookFile;
 pub use conversation::Conversation;
 pub use ctx_engine::Engine;
-pub use ctx_types::{Deadline, PortFuture};
+pub use ctx_types::{Deadline, PortFuture, Role, Text};
 pub use error::OperationError;
 pub use fit::{Fitted, Kept};
 pub use given::Given;

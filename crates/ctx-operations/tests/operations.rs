@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ctx_operations::{
-    Agent, AskHost, Conversation, Deadline, Kept, OPERATIONS, OperationError, PortFuture, call, engine_with,
+    Agent, AskHost, Conversation, Deadline, Kept, OPERATIONS, OperationError, PortFuture, Role, Text, call,
+    engine_with,
 };
 use serde_json::{Map, Value, json};
 
@@ -87,6 +88,29 @@ fn a_conversation_that_grew_is_one_that_was_given_at_once() {
     assert_eq!(first.kept, second.kept);
     assert_eq!(first.kept.last(), Some(&Kept::Whole(8)));
     assert!(first.kept.len() < 9 && first.tokens <= 60);
+}
+
+#[test]
+fn texts_are_added_as_messages_are() {
+    let all = messages(7);
+    let texts = |messages: &[Value]| -> Vec<(Role, Text)> {
+        let text = |message: &Value, key: &str| message[key].as_str().unwrap().to_owned();
+        let both = |message| (Role::parse(&text(message, "role")).unwrap(), text(message, "content").into());
+        messages.iter().map(both).collect()
+    };
+    let mut given = Conversation::default();
+    let mut texted = Conversation::default();
+    for part in [&all[..3], &all[3..4], &all[4..]] {
+        let count = given.extend(json!(part)).unwrap();
+        assert_eq!(texted.extend_texts(texts(part)).unwrap(), count);
+    }
+    assert_eq!(texted.to_json(), given.to_json());
+    let options = json!({ "budget": 60 }).as_object().unwrap().clone();
+    let [first, second] =
+        [&given, &texted].map(|conversation| conversation.fit(options.clone(), None).unwrap());
+    assert_eq!((first.kept, first.tokens), (second.kept, second.tokens));
+    let result = vec![(Role::Tool, "4".into())];
+    assert_eq!(texted.extend_texts(result).unwrap_err().code, "usage");
 }
 
 #[test]

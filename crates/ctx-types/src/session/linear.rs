@@ -110,9 +110,9 @@ pub(super) fn free_root_id(is_taken: impl Fn(&str) -> bool) -> NodeId {
     names.find(|name| !is_taken(name)).unwrap_or_default().into()
 }
 
-/// Gives every node an id of its own; returns them with the set of all.
+/// Gives every node an id of its own; returns them with the set of those that nodes had.
 fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<NodeId>) {
-    let mut taken: HashSet<NodeId> = nodes.iter().filter_map(|node| node.id.clone()).collect();
+    let taken: HashSet<NodeId> = nodes.iter().filter_map(|node| node.id.clone()).collect();
     let mut seen: HashSet<NodeId> = HashSet::with_capacity(taken.len());
     let mut ids = Vec::with_capacity(nodes.len());
     let mut number = 0_usize;
@@ -121,8 +121,8 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
             ids.push(id.clone());
             continue;
         }
+        // The next one has another number, and a root another name.
         let fresh = fresh_id(&mut number, &taken);
-        taken.insert(fresh.clone());
         if let Some(id) = &node.id {
             let id = excerpt(id);
             let message =
