@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ctx_engine::{ConversationMemory, Limits, read_conversation};
 use ctx_preset_import::{Document, conversation_of};
-use ctx_types::{Content, Diagnostic, Node, NodeId, Persist as _, Role, Session, SessionOp, Text};
+use ctx_types::{Content, Diagnostic, Node, NodeId, Persist as _, Reader, Role, Session, SessionOp, Text};
 use serde_json::{Value, json};
 
 use crate::error::OperationError;
@@ -77,8 +77,13 @@ impl Conversation {
         if messages.iter().any(|(role, _)| *role == Role::Tool) {
             return Err(OperationError::usage("the result of a tool has more than a text"));
         }
-        let node =
-            |(role, text)| Node { role: Some(role), content: Some(Content::Text(text)), ..Node::default() };
+        // What is written of a message is what would be if it had been read.
+        let read = |role: Role| Node::read(json!({ "role": role.as_str(), "content": "" }), &mut Reader::new());
+        let mut read_nodes = HashMap::new();
+        let node = |(role, text)| {
+            let node = read_nodes.entry(role).or_insert_with(|| read(role)).clone();
+            Node { content: Some(Content::Text(text)), ..node }
+        };
         let (session, found) = Session::linear("session", messages.into_iter().map(node));
         self.join(session, found)
     }
