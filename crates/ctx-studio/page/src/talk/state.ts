@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { ConversationStep, ConversationView, MessageView, StepTaken, TreeView } from "../api";
 import { call, CallError } from "../transport";
+import { painted } from "../ui/painted";
 import { agentId, filesOf } from "../project";
 import { outside } from "../notices";
 import { announce, closeToast, toast } from "../announce";
@@ -26,7 +27,7 @@ export const first = signal<number | undefined>(undefined);
 export const wanted = signal<{ id: string; from?: number; to?: number } | undefined>(undefined);
 export const isBusy = signal(false);
 
-let shown: string | undefined;
+let current: string | undefined;
 let loading: Promise<void> | undefined;
 let isStale = false;
 /** The state of the conversation that the tree shows. */
@@ -37,8 +38,8 @@ export function followTalk(): void {
   effect(() => {
     const id = talkId.value;
     if (route.value.page !== "talk" || !id) return;
-    if (id !== shown) {
-      shown = id;
+    if (id !== current) {
+      current = id;
       talk.value = tree.value = treeOf = first.value = wanted.value = undefined;
       unfolded.value = new Set();
     }
@@ -56,6 +57,13 @@ export function load(): Promise<void> {
   isStale = true;
   loading ??= loadAll();
   return loading;
+}
+
+/** Ends when what is being asked for, or a step on its way, is on the screen: whoever computes more waits that long. */
+export async function shown(): Promise<void> {
+  if (!running && !loading) return;
+  while (running ?? loading) await (running ?? loading);
+  await painted();
 }
 
 async function loadAll(): Promise<void> {
