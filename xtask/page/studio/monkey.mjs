@@ -72,6 +72,9 @@ while (Date.now() < end) {
 
 // The page, the drafts and the files say the same.
 page.setDefaultTimeout(90_000);
+// Edits that the server refused, or that are on their way, are kept by the page; the browser asks whether to leave it.
+page.removeAllListeners("dialog");
+page.on("dialog", (dialog) => void dialog.accept());
 await page.evaluate(() => (location.hash = "#/talk"));
 await page.reload();
 await page.locator("[data-test=talk-file]").selectOption({ label: "chat.session.json" });

@@ -8,7 +8,7 @@ import { inputs, turn } from "./turn";
 import { outside } from "./notices";
 import { lang } from "./language";
 import { joined, type Shown } from "./difference";
-import { shown } from "./talk/state";
+import { shown } from "./shown";
 
 export type { Shown };
 /** What a preview can be asked for instead of what stands on the page. */

@@ -3,6 +3,7 @@ import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MadeSession, MessageView, NewConversation } from "../api";
 import { call, CallError } from "../transport";
+import { painted, shown } from "../shown";
 import { filesOf, labelOf, loadProject, projectInfo } from "../project";
 import { go } from "../route";
 import { t } from "../language";
@@ -12,7 +13,6 @@ import { Select } from "../ui/field";
 import { Menu } from "../ui/menu";
 import { Icon } from "../ui/icon";
 import { Pager } from "../ui/paged";
-import { painted } from "../ui/painted";
 import { answer, isAnswering } from "./answer";
 import { CompressDialog } from "./compress-dialog";
 import { Composer } from "./composer";
@@ -21,8 +21,8 @@ import { MessageItem } from "./message-item";
 import { Tree } from "./tree";
 import { first, isBusy, jump, load, take, talk, talkFailure, talkId, talkPath, wanted } from "./state";
 
-/** How many messages are drawn at once: more than a screen has. */
-const AT_ONCE = 25;
+/** How high a message is at least, in pixels: so many are drawn at once that they fill the window. */
+const LEAST = 60;
 
 /** So near to the end, in pixels, somebody sees it. */
 const NEAR = 240;
@@ -142,10 +142,15 @@ function useParts(rows: readonly MessageView[]): ReadonlySet<string> {
   const sought = rows.findIndex(({ id }) => id === wanted.value?.id);
   const start = sought < 0 && first.value === undefined ? rows.length : sought;
   const rest = rows.flatMap(({ id }, at) => (ids.has(id) ? [] : [{ id, far: Math.abs(at - start) }]));
-  for (const { id } of rest.sort((a, b) => a.far - b.far).slice(0, AT_ONCE)) ids.add(id);
+  for (const { id } of rest.sort((a, b) => a.far - b.far).slice(0, 1 + innerHeight / LEAST)) ids.add(id);
   known.current = ids;
   useEffect(() => {
-    if (ids.size < rows.length) void painted().then(() => goOn((times) => times + 1));
+    const next = async () => {
+      await painted();
+      await shown();
+      goOn((times) => times + 1);
+    };
+    if (ids.size < rows.length) void next();
   });
   return ids;
 }
