@@ -146,11 +146,9 @@ export function take(step: ConversationStep): Promise<boolean> {
       show(taken.view);
       answered = place();
     }
-    void shown().then(() => {
-      if (!isOfLog) return notify(taken);
-      closeToast(notice);
-      announce(`${step.kind === "redo" ? t().redone : t().undone}: ${taken.told}`);
-    });
+    if (!isOfLog) return notify(taken);
+    closeToast(notice);
+    announce(`${step.kind === "redo" ? t().redone : t().undone}: ${taken.told}`);
   });
 }
 
