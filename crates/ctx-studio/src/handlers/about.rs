@@ -39,7 +39,7 @@ pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     server.look();
     if let Some(id) = call.query.get("conversation") {
-        server.stored.keep(id)?;
+        server.stored.keep(id);
     }
     let mut found = server.findings();
     let config = server.config(&mut Sources::default()).unwrap_or_else(|error| {

@@ -102,17 +102,17 @@ impl StoredTalks {
         Some(name)
     }
 
-    /// Lists a conversation that a window shows, which may be older than all that are listed.
-    pub(crate) fn keep(&self, id: &str) -> ProjectResult<()> {
+    /// Lists a conversation that a window shows, which may be older than all that are listed. Why a store cannot be read is
+    /// known from the last look.
+    pub(crate) fn keep(&self, id: &str) {
         let mut state = lock(&self.state);
-        let Some(store) = state.store.clone().filter(|_| state.is_cut) else { return Ok(()) };
+        let Some(store) = state.store.clone().filter(|_| state.is_cut) else { return };
         if state.listed.iter().all(|listed| listed.id != id) {
-            let mut entries = pollster::block_on(store.list())?.into_iter().map(Listed::of);
-            state.listed.extend(entries.find(|entry| entry.id == id));
+            let entries = pollster::block_on(store.list()).unwrap_or_default();
+            state.listed.extend(entries.into_iter().map(Listed::of).find(|entry| entry.id == id));
         }
         drop(state);
         self.name(id);
-        Ok(())
     }
 
     /// Returns how many steps a conversation has.
