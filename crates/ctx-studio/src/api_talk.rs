@@ -183,6 +183,10 @@ pub(crate) struct StepTaken {
     /// The message that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
+    /// What a step leaves: the part that the query names, as that of GET `conversations/{f}`, or the one around the
+    /// message that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) view: Option<ConversationView>,
 }
 
 /// The answer to POST `conversations/{f}/session`.

@@ -11,6 +11,8 @@ use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
 use ctx_project::files::{self, Existing, FilesRead};
 use ctx_project::folder::{self as listing, FolderEntry};
+use ctx_project::options::TurnOptions;
+use ctx_project::{Config, ConfigOptions, Sources};
 use ctx_types::phrase;
 use sha2::{Digest as _, Sha256};
 
@@ -89,11 +91,13 @@ impl Folder {
     /// Lists the files, by path; and whether there are more than are listed. Links are no files.
     pub(crate) fn list(&self) -> (Vec<FoundFile>, bool) {
         let mut found = Vec::new();
+        let assets = self.assets();
+        let is_asset = |path: &str| assets.as_ref().is_some_and(|folder| path.starts_with(folder));
         for entry in listing::files(&self.path) {
             let FolderEntry::File(full) = entry else { continue };
             // A name that is no text cannot be told to the page.
             let Some(path) = self.below(&full) else { continue };
-            if is_attached(&path) {
+            if is_attached(&path) || is_asset(&path) {
                 continue;
             }
             if found.len() >= MAX_FILES {
@@ -108,6 +112,20 @@ impl Folder {
             });
         }
         (found, false)
+    }
+
+    /// Returns the folder that `assets` names, below this one and with `/`; none where files of other kinds are known to
+    /// be in it.
+    fn assets(&self) -> Option<String> {
+        let config = Config::read_for(&self.path, &ConfigOptions::default(), &mut Sources::default()).ok()?;
+        let folder = self.below(&std::path::absolute(config.assets()?).ok()?)?;
+        let folder = Some(format!("{folder}/")).filter(|folder| folder != "/")?;
+        let mut named = TurnOptions::default();
+        config.complete(&mut named, &Sources::default()).ok()?;
+        let single = [named.agent, named.session, named.profile, named.models];
+        let mut named = single.into_iter().flatten().chain(named.worldbooks);
+        let is_inside = |path: PathBuf| self.below(&path).is_some_and(|path| path.starts_with(&folder));
+        (!named.any(is_inside)).then_some(folder)
     }
 
     /// Reads a file; none if it is gone.

@@ -1,7 +1,8 @@
 // Clicks and types at random, always the same for one SEED, for so many MINUTES; what a silent page never does ends it.
-// At the end the page, the drafts and the files say the same.
+// At the end the page, the drafts, the files and the store say the same.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { close, ctx, folder, open, serve } from "./harness.mjs";
 
@@ -17,6 +18,9 @@ function draw() {
 }
 const pick = (list) => list[Math.floor(draw() * list.length)];
 
+// A store of its own.
+const home = mkdtempSync(join(tmpdir(), "home-"));
+process.env.CTX_HOME = home;
 const path = folder();
 const book = { name: "Garden", entries: { 0: { uid: 0, key: ["basil"], content: "Green." }, 1: { uid: 1, key: ["water"], content: "Wet." } } };
 writeFileSync(join(path, "garden.json"), JSON.stringify(book, null, 2));
@@ -70,25 +74,44 @@ while (Date.now() < end) {
   assert.deepEqual(faults, [], `after ${done} actions`);
 }
 
-// The page, the drafts and the files say the same.
+// The page, the drafts, the files and the store say the same.
 page.setDefaultTimeout(90_000);
+// Edits that the server refused, or that are on their way, are kept by the page; the browser asks whether to leave it.
+page.removeAllListeners("dialog");
+page.on("dialog", (dialog) => void dialog.accept());
 await page.evaluate(() => (location.hash = "#/talk"));
 await page.reload();
 await page.locator("[data-test=talk-file]").selectOption({ label: "chat.session.json" });
 await page.locator("[data-test=path]").waitFor();
-const told = JSON.parse(ctx(path, "session", "show", "chat.session.json", "--json")).path;
+/** What is shown of a conversation in a file, as the command tells it. */
+const shown = (file) => {
+  const told = JSON.parse(ctx(path, "session", "show", file, "--json")).path;
+  return told.filter(({ state }) => state !== "hidden").map(({ id }) => id).slice(-200);
+};
 await page.waitForFunction(
   (expected) => [...document.querySelectorAll(".message")].map((one) => one.dataset.id).join() === expected.join(),
-  told.filter(({ state }) => state !== "hidden").map(({ id }) => id).slice(-200),
+  shown("chat.session.json"),
 );
-const files = await page.evaluate(async () => {
+const [files, stored] = await page.evaluate(async () => {
   const token = localStorage.getItem(`ctx-studio/${localStorage.getItem("ctx-studio/last")}/token`);
   const ask = async (path) => (await fetch(`/api/${path}`, { headers: { authorization: `Bearer ${token}` } })).json();
   const { files } = await ask("project");
-  return Promise.all(files.filter(({ isDirty }) => !isDirty).map(async ({ id, path }) => [path, (await ask(`files/${id}`)).text]));
+  const texts = files.filter(({ isDirty, isStored }) => !isDirty && !isStored);
+  const conversations = files.filter(({ isStored }) => isStored);
+  return Promise.all([
+    Promise.all(texts.map(async ({ id, path }) => [path, (await ask(`files/${id}`)).text])),
+    Promise.all(conversations.map(async ({ id }) => (await ask(`conversations/${id}`)).rows.map((row) => row.id))),
+  ]);
 });
 for (const [name, text] of files)
   if (name !== "ctx.toml") assert.equal(text, readFileSync(join(path, name), "utf8").replace(/^\uFEFF/, ""), name);
+const names = JSON.parse(ctx(path, "session", "list", "--json")).map(({ id }) => id);
+assert.equal(stored.length, names.length);
+for (const [at, name] of names.entries()) {
+  const copy = join(home, "copy.json");
+  writeFileSync(copy, ctx(path, "session", "export", name));
+  assert.deepEqual(stored[at], shown(copy), name);
+}
 console.log(`studio: ${done} actions, ${missed} missed, no fault (seed ${process.env.SEED ?? 7}, ${MINUTES} minutes)`);
 await close();
 await server.stop();

@@ -934,6 +934,9 @@ export interface StepTaken {
   told: string;
   /** The message that it is about. */
   id?: string;
+  /** What a step leaves: the part that the query names, as that of GET `conversations/{f}`, or the one around the
+   * message that it is about. */
+  view?: ConversationView;
 }
 
 /** POST `conversations/{f}/turn/stop`. */

@@ -35,7 +35,10 @@ function preferred(): Lang {
   return navigator.language.startsWith("zh") ? "zh" : "en";
 }
 
+// Made once: a number's own method makes one for each call.
+const groups = new Intl.NumberFormat("en-US");
+
 /** A figure with its digits in groups. */
 export function figure(value: number): string {
-  return value.toLocaleString("en-US");
+  return groups.format(value);
 }

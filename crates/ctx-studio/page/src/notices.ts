@@ -4,6 +4,7 @@ import type { Notice } from "./api";
 import { access, isConnected, socketProtocols, thisWindow } from "./transport";
 import { openFiles } from "./files";
 import { loadProject } from "./project";
+import { shown } from "./shown";
 
 /** Counts up when a file changed that this window did not change: what is computed from it is stale. */
 export const outside = signal(0);
@@ -60,6 +61,10 @@ function hear(notice: Notice): void {
   last = { run: notice.run, seq: notice.seq };
   if (notice.by && notice.by === thisWindow()) return;
   if (notice.type === "turn") return void turnTold.value++;
+  void shown().then(() => follow(notice));
+}
+
+function follow(notice: Notice): void {
   if (notice.type === "resync") {
     void loadProject();
     for (const file of openFiles()) void file.load();

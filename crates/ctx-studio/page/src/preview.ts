@@ -8,6 +8,7 @@ import { inputs, turn } from "./turn";
 import { outside } from "./notices";
 import { lang } from "./language";
 import { joined, type Shown } from "./difference";
+import { shown } from "./shown";
 
 export type { Shown };
 /** What a preview can be asked for instead of what stands on the page. */
@@ -88,15 +89,17 @@ export async function refresh(): Promise<void> {
   if (isRunning) return;
   isRunning = true;
   try {
+    await shown();
+    isStale = false;
     const asked = request();
     const made = JSON.stringify([asked.conversation, asked.turn?.model, lang.peek()]);
     const have = made === madeWith ? preview.peek()?.id : undefined;
     const ask = async (have?: string) =>
       joined(await call<Preview>("POST", "preview", { body: { ...asked, have } }), preview.peek());
     // Whole where the page has another one by now.
-    const shown = (await ask(have)) ?? (await ask());
+    const whole = (await ask(have)) ?? (await ask());
     madeWith = made;
-    preview.value = shown;
+    preview.value = whole;
     previewFailure.value = undefined;
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
@@ -118,9 +121,9 @@ export async function refresh(): Promise<void> {
 
 /** A preview that stays: its id can be compared with later ones. */
 export async function pinned(instead: Instead = {}): Promise<Shown> {
-  const shown = joined(await call<Preview>("POST", "preview", { body: { ...request(instead), pin: true } }), undefined);
-  if (!shown) throw new Error("a preview that is asked for as a whole is whole");
-  return shown;
+  const whole = joined(await call<Preview>("POST", "preview", { body: { ...request(instead), pin: true } }), undefined);
+  if (!whole) throw new Error("a preview that is asked for as a whole is whole");
+  return whole;
 }
 
 // --- What is asked for as it comes into view ----------------------------------------------------------------------

@@ -74,7 +74,9 @@ export function defaults(): Project["defaults"] {
 
 export async function loadProject(): Promise<void> {
   try {
-    const loaded = await call<Project>("GET", "project");
+    const { page, file: id } = route.value;
+    const query = page === "talk" && id ? `?conversation=${encodeURIComponent(id)}` : "";
+    const loaded = await call<Project>("GET", `project${query}`);
     suggestLang(loaded.lang);
     const shown = projectInfo.value?.files.find(({ id }) => id === currentId.value);
     if (shown && !loaded.files.some(({ id }) => id === shown.id)) toast(t().fileGone(shown.path), "error");

@@ -35,9 +35,12 @@ pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     })
 }
 
-/// Lists the folder.
+/// Lists the folder, and beside it conversations of the store, that of the window among them.
 pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     server.look();
+    if let Some(id) = call.query.get("conversation") {
+        server.stored.keep(id);
+    }
     let mut found = server.findings();
     let config = server.config(&mut Sources::default()).unwrap_or_else(|error| {
         found.push(Diagnostic::warning(codes::UNUSABLE, error.phrase()));

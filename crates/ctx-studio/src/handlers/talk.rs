@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api_imports::Nothing;
-use crate::api_talk::MadeSession;
+use crate::api_talk::{MadeSession, StepTaken};
 use crate::api_turn::StopTurn;
 use crate::call::{Call, Refusal, Reply};
 use crate::server::Server;
@@ -11,13 +11,18 @@ use crate::talk::{self, Asked};
 
 pub(crate) fn view(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let known = server.talks.read(server, call.part("f"))?;
+    Reply::json(&talk::view(&known, &asked(call)?, call.language))
+}
+
+/// Reads what of a path is asked for.
+fn asked(call: &Call) -> Result<Asked, Refusal> {
     let open = call.query.get("open").map(String::as_str).unwrap_or_default();
-    let asked = Asked {
+    Ok(Asked {
         from: call.number("from")?,
         at: call.query.get("at").cloned(),
+        about: None,
         open: open.split(',').filter(|id| !id.is_empty()).map(Into::into).collect(),
-    };
-    Reply::json(&talk::view(&known, &asked, call.language))
+    })
 }
 
 pub(crate) fn tree(server: &Server, call: &Call) -> Result<Reply, Refusal> {
@@ -25,7 +30,13 @@ pub(crate) fn tree(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 }
 
 pub(crate) fn step(server: &Server, call: &Call) -> Result<Reply, Refusal> {
-    Reply::json(&talk::take(server, call)?)
+    let asked = asked(call)?;
+    let taken = talk::take(server, call)?;
+    let asked = Asked { about: taken.id.clone(), ..asked };
+    // The step is taken, whether or not it can be shown.
+    let known = server.talks.read(server, call.part("f")).ok();
+    let view = known.map(|known| talk::view(&known, &asked, call.language));
+    Reply::json(&StepTaken { view, ..taken })
 }
 
 pub(crate) fn plan(server: &Server, call: &Call) -> Result<Reply, Refusal> {

@@ -68,7 +68,7 @@ pub(crate) fn compress(server: &Server, call: &Call) -> Result<StepTaken, Refusa
         MaskOutcome::Summarized(new) => {
             let hash = super::told(server, id, masked.file);
             let told = call.language.say(&new.notice.phrase());
-            Ok(StepTaken { hash, told, id: Some(new.id.to_string()) })
+            Ok(StepTaken { hash, told, id: Some(new.id.to_string()), view: None })
         }
         MaskOutcome::Nothing(nothing) => Err(Refusal::unusable(nothing.reason)),
         MaskOutcome::Failed { failure, .. } => Err(Refusal::unusable(failure.phrase())),

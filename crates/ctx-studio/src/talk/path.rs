@@ -20,8 +20,10 @@ const MAX_STEPS: usize = 20;
 pub(crate) struct Asked {
     /// The first message; absent means the last ones.
     pub(crate) from: Option<usize>,
-    /// A message that must be among them.
+    /// A message around which they stand.
     pub(crate) at: Option<String>,
+    /// A message that must be among them.
+    pub(crate) about: Option<String>,
     /// The summaries whose messages are shown.
     pub(crate) open: Vec<NodeId>,
 }
@@ -31,14 +33,22 @@ pub(crate) fn view(known: &Known, asked: &Asked, language: Language) -> Conversa
     let session = &known.file.session;
     let all = display_path(session, &asked.open);
     let shown: Vec<(usize, &DisplayNode<'_>)> =
-        all.iter().enumerate().filter(|(_, node)| node.is_shown && is_said(node)).collect();
+        all.iter().enumerate().filter(|(_, node)| node.is_shown).collect();
     let total = shown.len();
-    let wanted = asked.at.as_deref().and_then(|at| shown.iter().position(|(_, node)| **node.id == *at));
-    let from = match (wanted, asked.from) {
-        (Some(at), _) => at.saturating_sub(MAX_ROWS / 2).min(total.saturating_sub(MAX_ROWS)),
+    let place = |id: &Option<String>| {
+        let id = id.as_deref()?;
+        let place = session.depth(id)?.checked_sub(1)?;
+        all.get(place).filter(|node| **node.id == *id)?;
+        shown.binary_search_by_key(&place, |(place, _)| *place).ok()
+    };
+    let around = |place: usize| place.saturating_sub(MAX_ROWS / 2).min(total.saturating_sub(MAX_ROWS));
+    let from = match (place(&asked.at), asked.from) {
+        (Some(at), _) => around(at),
         (None, Some(from)) => from.min(total),
         (None, None) => total.saturating_sub(MAX_ROWS),
     };
+    let about = place(&asked.about).filter(|place| !(from..from + MAX_ROWS).contains(place));
+    let from = about.map_or(from, around);
     let rows = shown.iter().skip(from).take(MAX_ROWS);
     let rows = rows.map(|(place, node)| row(session, place + 1, node)).collect();
     let fixed = known.file.refusal().map(|reason| language.say(&reason));
@@ -55,11 +65,6 @@ pub(crate) fn view(known: &Known, asked: &Asked, language: Language) -> Conversa
         is_list: known.file.is_list(),
         fixed,
     }
-}
-
-/// The root of a tree is often no message.
-fn is_said(shown: &DisplayNode<'_>) -> bool {
-    shown.node.parent_id.is_some() || shown.node.content.as_ref().is_some_and(|content| !content.is_blank())
 }
 
 fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView {

@@ -150,7 +150,7 @@ fn written(
 ) -> Result<StepTaken, Refusal> {
     file.save(&Target::InPlace, &FilesRead::default())?;
     let hash = super::told(server, call.part("f"), file);
-    Ok(StepTaken { hash, told: label, id: about })
+    Ok(StepTaken { hash, told: label, id: about, view: None })
 }
 
 /// Writes a list of messages as a session beside it, which can be changed; returns the id of the new file.

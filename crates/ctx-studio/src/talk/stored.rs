@@ -1,6 +1,6 @@
 //! Conversations of the store: listed beside the files of the folder, under ids of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -24,8 +24,8 @@ use crate::server::Server;
 /// How many conversations are listed: those that were changed last.
 const MAX_LISTED: usize = 1_000;
 
-/// How many that windows have opened are listed beside them.
-const MAX_OPENED: usize = 1_000;
+/// How many that windows show are listed beside them.
+const MAX_OPENED: usize = 100;
 
 /// How long the name of a conversation may be, in characters.
 const MAX_NAME: usize = 200;
@@ -44,8 +44,8 @@ struct State {
     /// Why it cannot be opened.
     failure: Option<Phrase>,
     listed: Vec<Listed>,
-    /// The names of those that a window has opened, which stay in the list.
-    opened: BTreeSet<String>,
+    /// The names of those that windows have asked for, the latest last: they stay in the list.
+    opened: VecDeque<String>,
     is_cut: bool,
     /// Up to where its journal was read.
     place: u64,
@@ -90,10 +90,29 @@ impl StoredTalks {
         (files.collect(), state.is_cut)
     }
 
-    /// Returns what the store calls a conversation; none that is not of it.
+    /// Returns what the store calls a conversation, which stays in the list from now on; none that is not of it.
     pub(crate) fn name(&self, id: &str) -> Option<String> {
-        let state = lock(&self.state);
-        state.listed.iter().find(|listed| listed.id == id).map(|listed| listed.entry.id.clone())
+        let mut state = lock(&self.state);
+        let name = state.listed.iter().find(|listed| listed.id == id)?.entry.id.clone();
+        state.opened.retain(|opened| *opened != name);
+        state.opened.push_back(name.clone());
+        if state.opened.len() > MAX_OPENED {
+            state.opened.pop_front();
+        }
+        Some(name)
+    }
+
+    /// Lists a conversation that a window shows, which may be older than all that are listed. Why a store cannot be read is
+    /// known from the last look.
+    pub(crate) fn keep(&self, id: &str) {
+        let mut state = lock(&self.state);
+        let Some(store) = state.store.clone().filter(|_| state.is_cut) else { return };
+        if state.listed.iter().all(|listed| listed.id != id) {
+            let entries = pollster::block_on(store.list()).unwrap_or_default();
+            state.listed.extend(entries.into_iter().map(Listed::of).find(|entry| entry.id == id));
+        }
+        drop(state);
+        self.name(id);
     }
 
     /// Returns how many steps a conversation has.
@@ -105,12 +124,7 @@ impl StoredTalks {
     /// Loads a conversation.
     pub(crate) fn open(&self, name: &str) -> Result<SessionFile, Refusal> {
         let store = self.store().ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
-        let file = SessionFile::stored(&store, name)?;
-        let opened = &mut lock(&self.state).opened;
-        if opened.len() < MAX_OPENED {
-            opened.insert(name.to_owned());
-        }
-        Ok(file)
+        Ok(SessionFile::stored(&store, name)?)
     }
 
     pub(crate) fn store(&self) -> Option<SqliteStore> {

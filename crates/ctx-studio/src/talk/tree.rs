@@ -15,8 +15,7 @@ const MAX_HEAD: usize = 80;
 
 /// Shows the tree. O(messages).
 pub(crate) fn tree(session: &Session) -> TreeView {
-    let path = session.path();
-    let active: HashSet<&str> = path.iter().filter_map(|node| node.id.as_deref()).collect();
+    let active = active(session);
     let mut runs = Vec::new();
     // Depth first, so that branches stand below each other; the newest is put first, and taken last.
     let mut open: Vec<(NodeId, Option<usize>)> = vec![(session.root_id().clone(), None)];
@@ -33,12 +32,26 @@ pub(crate) fn tree(session: &Session) -> TreeView {
     TreeView { runs, is_cut: false }
 }
 
+/// Returns the first messages of the runs of the active path.
+fn active(session: &Session) -> HashSet<&NodeId> {
+    let mut active = HashSet::from([session.root_id()]);
+    let mut below = None;
+    for (id, node) in session.ancestors(session.active_leaf_id()) {
+        if node.children_ids.len() > 1 {
+            active.extend(below);
+        }
+        below = Some(id);
+    }
+    active.extend(below);
+    active
+}
+
 /// Follows a run to its branching or end; none of a root that says nothing.
 fn follow(
     session: &Session,
     first: &NodeId,
     above: Option<usize>,
-    active: &HashSet<&str>,
+    active: &HashSet<&NodeId>,
 ) -> (Option<RunView>, Vec<NodeId>) {
     let Some(mut node) = session.node(first) else { return (None, Vec::new()) };
     if node.parent_id.is_none() && node.content.as_ref().is_none_or(Content::is_blank) {
@@ -48,26 +61,29 @@ fn follow(
     let mut run = RunView {
         above,
         first: first.to_string(),
-        last: first.to_string(),
+        last: String::new(),
         messages: 0,
         summaries: 0,
         role: node.role.unwrap_or_default().to_string(),
         head: start(text.trim_start().lines().next().unwrap_or_default(), MAX_HEAD).to_owned(),
-        is_active: active.contains(&**first),
+        is_active: active.contains(first),
     };
-    loop {
+    let mut last = first;
+    let ends = loop {
         match node.is_summary() {
             true => run.summaries += 1,
             false => run.messages += 1,
         }
         match node.children_ids.as_slice() {
             [only] => match session.node(only) {
-                Some(next) => (node, run.last) = (next, only.to_string()),
-                None => return (Some(run), Vec::new()),
+                Some(next) => (node, last) = (next, only),
+                None => break Vec::new(),
             },
-            several => return (Some(run), several.to_vec()),
+            several => break several.to_vec(),
         }
-    }
+    };
+    run.last = last.to_string();
+    (Some(run), ends)
 }
 
 #[cfg(test)]

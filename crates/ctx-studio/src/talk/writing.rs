@@ -126,7 +126,7 @@ fn told(server: &Server, running: &Running, written: Option<Written>) -> Result<
         Some(Ok((file, notice, id))) => {
             let hash = super::told(server, &running.id, file);
             let told = running.language.say(&notice);
-            let taken = StepTaken { hash, told, id: Some(id) };
+            let taken = StepTaken { hash, told, id: Some(id), view: None };
             running.note_summary(server, |work| work.taken = Some(taken));
         }
     }

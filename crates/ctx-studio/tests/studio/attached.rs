@@ -117,6 +117,31 @@ fn attached_files_are_no_files_of_the_project() {
 }
 
 #[test]
+fn files_of_the_folder_of_assets_are_no_files_of_the_project() {
+    let place = folder();
+    let path = |name: &str| project(&place).join(name);
+    let config = std::fs::read_to_string(path("ctx.toml")).unwrap();
+    for name in ["docs/sent", "docs-of-others"] {
+        std::fs::create_dir_all(path(name)).unwrap();
+        std::fs::write(path(name).join("a.json"), "[]").unwrap();
+    }
+    let server = start(&place);
+    let all = ["agent.yaml", "chat.json", "ctx.toml", "docs-of-others/a.json", "docs/sent/a.json"];
+    let check = |assets: &str, more: &str, expected: &[&str]| {
+        std::fs::write(path("ctx.toml"), format!("assets = {assets:?}\n{config}{more}")).unwrap();
+        let project = server.get("/api/project").good();
+        let files = project["files"].as_array().unwrap().iter();
+        let paths: Vec<&str> = files.map(|file| file["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, expected, "{assets}");
+    };
+    check("docs", "", &all[..4]);
+    check("./docs/sent/", "", &all[..4]);
+    check("..", "", &all);
+    check(".", "", &all);
+    check("docs", "session = \"docs/sent/a.json\"\n", &all);
+}
+
+#[test]
 fn a_file_stays_while_a_window_means_to_send_it_and_the_oldest_makes_room() {
     let place = folder();
     let server = start(&place);

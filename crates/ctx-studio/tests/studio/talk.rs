@@ -29,11 +29,13 @@ fn view(server: &Running, id: &str, query: &str) -> Value {
     server.get(&format!("/api/conversations/{id}?{query}")).good()
 }
 
-/// Takes a step from what the file is now.
+/// Takes a step from what the file is now; the answer shows what it leaves.
 fn step(server: &Running, id: &str, step: &Value) -> Value {
     let base = view(server, id, "")["hash"].clone();
     let asked = json!({ "base": base, "step": step });
-    server.ask("POST", &format!("/api/conversations/{id}/steps"), &asked).good()
+    let taken = server.ask("POST", &format!("/api/conversations/{id}/steps"), &asked).good();
+    assert_eq!(taken["view"], view(server, id, ""));
+    taken
 }
 
 /// Copies a conversation to the store, and returns the id of the copy.
@@ -57,6 +59,15 @@ fn a_long_path_is_told_by_parts() {
     let around = view(&server, &id, &format!("from=300&at={wanted}"));
     assert!(ids(&around).contains(&wanted.as_str()), "a message that is asked for is among them");
     assert!(around.get("fixed").is_none(), "{around}");
+    let toggle = |query: &str, enabled: bool| {
+        let step = json!({ "kind": "toggle", "id": wanted, "enabled": enabled });
+        let asked = json!({ "base": view(&server, &id, "")["hash"], "step": step });
+        let taken = server.ask("POST", &format!("/api/conversations/{id}/steps?{query}"), &asked).good();
+        (taken["view"].clone(), view(&server, &id, &format!("at={wanted}")))
+    };
+    let (shown, around) = toggle("from=240", false);
+    assert_eq!(shown, around, "what a step is about is shown");
+    assert_eq!(toggle("from=170", true).0["from"], 170);
     let list = view(&server, &server.id("long.json"), "");
     assert!(list["fixed"].is_string() && list["isList"] == true, "a list is read-only");
 }
@@ -245,10 +256,28 @@ fn a_conversation_that_is_open_stays_in_a_long_list() {
         pollster::block_on(Conversation::import(&store, &format!("c{number}"), other, Some(i64::MAX)))
             .unwrap();
     }
-    let project = server.get("/api/project").good();
-    assert_eq!(project["isCut"], true);
-    assert!(project["files"].as_array().unwrap().iter().any(|file| file["id"] == id), "it is listed");
+    let listed = |server: &Running, query: &str| {
+        let project = server.get(&format!("/api/project{query}")).good();
+        assert_eq!(project["isCut"], true);
+        let files = project["files"].as_array().unwrap().iter().filter(|file| file["isStored"] == true);
+        files.map(|file| file["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(listed(&server, "").iter().any(|listed| listed == id), "it stays");
     step(&server, id, &json!({ "kind": "append", "role": "user", "text": "And now?" }));
+    assert_eq!(view(&server, id, "")["total"], 2);
+    drop(server);
+
+    // A server that began anew learns of it from the window.
+    let server = start(&place);
+    assert!(!listed(&server, "").iter().any(|listed| listed == id), "the others are newer");
+    server.get(&format!("/api/conversations/{id}")).refused(404);
+    assert_eq!(listed(&server, "?conversation=nobody").len(), 1_000);
+    assert_eq!(listed(&server, &format!("?conversation={id}")).len(), 1_001);
+    for other in listed(&server, "").iter().take(99) {
+        view(&server, other, "");
+    }
+    server.ask("POST", "/api/conversations", &json!({})).good();
+    assert!(listed(&server, "").iter().any(|listed| listed == id), "it stays");
     assert_eq!(view(&server, id, "")["total"], 2);
 }
 

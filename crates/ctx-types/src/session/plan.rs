@@ -93,27 +93,42 @@ impl<'a> Plan<'a> {
     ///
     /// O(distance to where nothing changes and the old way is met), if the old way is known to be selected.
     pub(super) fn strays(&self) -> Vec<(NodeId, NodeId)> {
-        let nodes = &self.session.nodes;
         let top = self.top();
-        let mut old_way = nodes.get(&self.session.leaf.id);
         let mut strays = Vec::new();
         let mut child = self.leaf_id();
-        while let Some(above) = self.node(child).and_then(|node| node.parent_id.as_ref()) {
-            let Some(node) = self.node(above) else { break };
+        loop {
+            // Above all that changes slots know the way, on which looking ids up would take most of the time.
+            if let Some(slot) = self.old(child).filter(|slot| slot.depth < top) {
+                self.add_strays_above(slot, &mut strays);
+                return strays;
+            }
+            let Some(above) = self.node(child).and_then(|node| node.parent_id.as_ref()) else {
+                return strays;
+            };
+            let Some(node) = self.node(above) else { return strays };
             if node.last_selected_child_id.as_ref() != Some(child) {
                 strays.push((above.clone(), child.clone()));
             }
-            if let Some(slot) = self.old(above).filter(|slot| slot.depth < top && self.session.is_way_known) {
-                while let Some(lower) = old_way.filter(|lower| lower.depth > slot.depth) {
-                    old_way = nodes.parent(lower);
-                }
-                if old_way.is_some_and(|old| old.id == slot.id) {
-                    break;
-                }
+            child = above;
+        }
+    }
+
+    /// Adds the strays above a node above which nothing changes.
+    fn add_strays_above(&self, mut child: &'a Slot, strays: &mut Vec<(NodeId, NodeId)>) {
+        let nodes = &self.session.nodes;
+        let mut old_way = nodes.get(&self.session.leaf.id).filter(|_| self.session.is_way_known);
+        while let Some(above) = nodes.parent(child) {
+            if above.node.last_selected_child_id.as_ref() != Some(&child.id) {
+                strays.push((above.id.clone(), child.id.clone()));
+            }
+            while let Some(lower) = old_way.filter(|lower| lower.depth > above.depth) {
+                old_way = nodes.parent(lower);
+            }
+            if old_way.is_some_and(|old| old.id == above.id) {
+                return;
             }
             child = above;
         }
-        strays
     }
 }
 

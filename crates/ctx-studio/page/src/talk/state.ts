@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { ConversationStep, ConversationView, MessageView, StepTaken, TreeView } from "../api";
 import { call, CallError } from "../transport";
+import { shown, soon } from "../shown";
 import { agentId, filesOf } from "../project";
 import { outside } from "../notices";
 import { announce, closeToast, toast } from "../announce";
@@ -26,9 +27,11 @@ export const first = signal<number | undefined>(undefined);
 export const wanted = signal<{ id: string; from?: number; to?: number } | undefined>(undefined);
 export const isBusy = signal(false);
 
-let shown: string | undefined;
+let current: string | undefined;
 let loading: Promise<void> | undefined;
 let isStale = false;
+/** What the answer to a step has shown already. */
+let answered: string | undefined;
 /** The state of the conversation that the tree shows. */
 let treeOf: string | undefined;
 
@@ -37,8 +40,8 @@ export function followTalk(): void {
   effect(() => {
     const id = talkId.value;
     if (route.value.page !== "talk" || !id) return;
-    if (id !== shown) {
-      shown = id;
+    if (id !== current) {
+      current = id;
       talk.value = tree.value = treeOf = first.value = wanted.value = undefined;
       unfolded.value = new Set();
     }
@@ -54,12 +57,14 @@ const path = (verb = "") => pathOf(talkId.peek() ?? "", verb);
 /** Ends when what is shown is no older than the call. One at a time: an answer that comes late would show what was before. */
 export function load(): Promise<void> {
   isStale = true;
-  loading ??= loadAll();
+  loading ??= soon(loadAll());
   return loading;
 }
 
 async function loadAll(): Promise<void> {
   try {
+    // Several calls in one moment are one.
+    await undefined;
     while (isStale) {
       isStale = false;
       await read();
@@ -71,21 +76,46 @@ async function loadAll(): Promise<void> {
 
 async function read(): Promise<void> {
   try {
-    const asked = new URLSearchParams({ open: [...unfolded.peek()].join(",") });
-    const at = wanted.peek()?.id;
-    if (at !== undefined) asked.set("at", at);
-    if (first.peek() !== undefined) asked.set("from", String(first.peek()));
+    const [asked, known] = [place(), answered];
+    answered = undefined;
+    if (asked === known) return;
     const id = talkId.peek();
     const view = await call<ConversationView>("GET", `${path()}?${asked}`);
-    if (id !== talkId.peek()) return;
-    talk.value = { ...view, rows: kept(view.rows) };
-    talkFailure.value = undefined;
-    // The tree is that of the whole file, and nobody waits for it to see messages.
-    if (view.hash === treeOf) return;
-    const told = await call<TreeView>("GET", path("/tree"));
-    if (id === talkId.peek()) [tree.value, treeOf] = [told, view.hash];
+    // What a step has shown meanwhile is newer.
+    if (id === talkId.peek() && answered === undefined) show(view);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
+    talkFailure.value = error;
+  }
+}
+
+/** What is shown of the conversation, or its end, as it is asked for. */
+function place(isEnd = false): string {
+  const asked = new URLSearchParams({ open: [...unfolded.peek()].join(",") });
+  const [at, from] = isEnd ? [] : [wanted.peek()?.id, first.peek()];
+  if (at !== undefined) asked.set("at", at);
+  if (from !== undefined) asked.set("from", String(from));
+  return String(asked);
+}
+
+function show(view: ConversationView): void {
+  talk.value = { ...view, rows: kept(view.rows) };
+  talkFailure.value = undefined;
+  void readTree();
+}
+
+/** The tree is that of the whole file, and nobody waits for it to see messages. */
+async function readTree(): Promise<void> {
+  await shown();
+  const [id, hash] = [talkId.peek(), talk.peek()?.hash];
+  if (hash === undefined || hash === treeOf) return;
+  treeOf = hash;
+  try {
+    const told = await call<TreeView>("GET", path("/tree"));
+    if (id === talkId.peek() && hash === treeOf) tree.value = told;
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    treeOf = undefined;
     talkFailure.value = error;
   }
 }
@@ -104,10 +134,18 @@ export function take(step: ConversationStep): Promise<boolean> {
   const isOfLog = step.kind === "undo" || step.kind === "redo";
   const log = step.kind === "redo" ? talk.peek()?.redo : talk.peek()?.undo;
   if (isOfLog && log?.length === 0) return Promise.resolve(false);
-  return send("/steps", { step, agent: agentId.peek() }, (taken) => {
-    // What is added stands at the end, which is shown from now on.
-    if (step.kind === "append") first.value = wanted.value = undefined;
-    else if (taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
+  // What is added stands at the end, which is shown from now on.
+  const isAdded = step.kind === "append";
+  const [id, asked] = [talkId.peek(), place(isAdded)];
+  return send(`/steps?${asked}`, { step, agent: agentId.peek() }, (taken) => {
+    const isHere = id === talkId.peek();
+    const isAsked = isHere && asked === place(isAdded);
+    if (isHere && isAdded) first.value = wanted.value = undefined;
+    else if (isHere && taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
+    if (isAsked && taken.view) {
+      show(taken.view);
+      answered = place();
+    }
     if (!isOfLog) return notify(taken);
     closeToast(notice);
     announce(`${step.kind === "redo" ? t().redone : t().undone}: ${taken.told}`);
@@ -129,7 +167,7 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
   const base = talk.peek()?.hash;
   if (base === undefined) return false;
   let end = () => {};
-  running = new Promise((resolve) => (end = resolve));
+  running = soon(new Promise((resolve) => (end = resolve)));
   onItsWay = asked;
   isBusy.value = true;
   try {

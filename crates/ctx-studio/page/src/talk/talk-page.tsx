@@ -1,8 +1,9 @@
 // A conversation: its branches, the active path with summaries as stacks, and what can be done with it.
 import type { JSX, RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MadeSession, MessageView, NewConversation } from "../api";
 import { call, CallError } from "../transport";
+import { painted, shown } from "../shown";
 import { filesOf, labelOf, loadProject, projectInfo } from "../project";
 import { go } from "../route";
 import { t } from "../language";
@@ -19,6 +20,9 @@ import { LiveAnswer } from "./live-answer";
 import { MessageItem } from "./message-item";
 import { Tree } from "./tree";
 import { first, isBusy, jump, load, take, talk, talkFailure, talkId, talkPath, wanted } from "./state";
+
+/** How high a message is at least, in pixels: so many are drawn at once that they fill the window. */
+const LEAST = 60;
 
 /** So near to the end, in pixels, somebody sees it. */
 const NEAR = 240;
@@ -110,6 +114,7 @@ function StepButton({ kind, isFixed }: { kind: "undo" | "redo"; isFixed: boolean
 function Path({ isFixed }: { isFixed: boolean }) {
   const list = useRef<HTMLOListElement>(null);
   const view = talk.value;
+  const ids = useParts(view?.rows ?? []);
   useEnd(list, `${talkId.value} ${view?.total} ${answer.value?.length}`);
   if (!view) return null;
   const to = view.from + view.rows.length;
@@ -120,10 +125,34 @@ function Path({ isFixed }: { isFixed: boolean }) {
       )}
       {view.total === 0 && <p class="empty soft">{t().talk.empty}</p>}
       <ol ref={list} class="path" aria-label={t().talk.path} data-test="path">
-        {view.rows.map((row) => drawn(row, isFixed))}
+        {view.rows.map((row) => (ids.has(row.id) ? drawn(row, isFixed) : <li key={row.id} class="message" />))}
       </ol>
     </>
   );
+}
+
+/**
+ * Returns the messages that are drawn: those of before, and a part of the others each time, first what must be seen, so
+ * that no frame waits for all of them. A box stands for the rest meanwhile.
+ */
+function useParts(rows: readonly MessageView[]): ReadonlySet<string> {
+  const known = useRef<ReadonlySet<string>>(new Set());
+  const [, goOn] = useState(0);
+  const ids = new Set(rows.map(({ id }) => id).filter((id) => known.current.has(id)));
+  const sought = rows.findIndex(({ id }) => id === wanted.value?.id);
+  const start = sought < 0 && first.value === undefined ? rows.length : sought;
+  const rest = rows.flatMap(({ id }, at) => (ids.has(id) ? [] : [{ id, far: Math.abs(at - start) }]));
+  for (const { id } of rest.sort((a, b) => a.far - b.far).slice(0, 1 + innerHeight / LEAST)) ids.add(id);
+  known.current = ids;
+  useEffect(() => {
+    const next = async () => {
+      await painted();
+      await shown();
+      goOn((times) => times + 1);
+    };
+    if (ids.size < rows.length) void next();
+  });
+  return ids;
 }
 
 const items = new WeakMap<MessageView, JSX.Element>();
