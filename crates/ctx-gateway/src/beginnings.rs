@@ -68,10 +68,7 @@ pub(crate) async fn mark(server: &Server, conversation: &str, marks: Vec<(Beginn
 }
 
 /// Finds the longest beginning that is remembered.
-fn remembered(
-    stored: &Latest<Beginning, Place>,
-    hashes: &[Option<Beginning>],
-) -> Option<(usize, Place)> {
+fn remembered(stored: &Latest<Beginning, Place>, hashes: &[Option<Beginning>]) -> Option<(usize, Place)> {
     let newest = hashes.iter().enumerate().rev().take(REACH);
     newest.into_iter().find_map(|(index, hash)| Some((index + 1, stored.get(hash.as_ref()?)?)))
 }

@@ -191,7 +191,8 @@ impl ConversationStore for SqliteStore {
                 let sql = "SELECT conversation, node FROM marks WHERE mark = ?1";
                 let mut statement = connection.prepare_cached(sql)?;
                 for mark in marks {
-                    let found = statement.query_row([mark], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
+                    let found =
+                        statement.query_row([mark], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
                     if let Some((conversation, node)) = found.optional()? {
                         return Ok(Some(Marked { mark, conversation, node: node.into() }));
                     }

@@ -101,7 +101,10 @@ impl Pieces {
             let known = self.calls.entry(index).or_insert_with(|| CallSoFar::new(&call.id, &call.name));
             let rest = known.rest(&call.arguments);
             if rest.is_empty() && known.arguments.trim() != call.arguments.trim() {
-                tracing::warn!(index, "arguments came when their call had ended; the client has not got them");
+                tracing::warn!(
+                    index,
+                    "arguments came when their call had ended; the client has not got them"
+                );
             }
             // Whatever it looks like.
             known.progress = Progress::Ended;
