@@ -60,8 +60,8 @@ pub use step_label::StepLabel;
 #[cfg(feature = "postgres")]
 pub use store::PostgresStore;
 pub use store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, SqliteStore,
-    Step, StoreError, StoreFault, Stored,
+    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
+    SqliteStore, Step, StoreError, StoreFault, Stored,
 };
 pub use summarizer::ModelSummarizer;
 pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};

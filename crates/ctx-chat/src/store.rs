@@ -13,7 +13,7 @@ mod worker;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_types::SessionOp;
+use ctx_types::{NodeId, SessionOp};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
@@ -82,6 +82,17 @@ pub trait ConversationStore: Send + Sync {
         Ok(Some(Hold::default()))
     }
 
+    /// Gives messages of a conversation marks, each in place of what had that mark; they go with the conversation. What is
+    /// not there is given none. By default marks are not kept.
+    async fn mark(&self, _id: &str, _marks: Vec<(Mark, NodeId)>) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Finds the first of these marks that a message has; by default none.
+    async fn marked(&self, _marks: &[Mark]) -> Result<Option<Marked>, StoreError> {
+        Ok(None)
+    }
+
     /// Removes a conversation and every trace of it from the store.
     async fn delete(&self, id: &str) -> Result<(), StoreError>;
 
@@ -99,6 +110,20 @@ pub trait ConversationStore: Send + Sync {
 
     /// Keeps what a refusal taught, in place of what was known of the model.
     async fn learn(&self, limit: LearnedLimit) -> Result<(), StoreError>;
+}
+
+/// What a host finds a message by, in whatever conversation it is, such as the hash of all that was said up to there.
+pub type Mark = [u8; 16];
+
+/// A message that has a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// The mark.
+    pub mark: Mark,
+    /// The conversation.
+    pub conversation: String,
+    /// The message.
+    pub node: NodeId,
 }
 
 /// How many tokens messages to a model may have, as a refusal showed.

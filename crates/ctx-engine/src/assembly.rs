@@ -159,8 +159,9 @@ impl<'a> Assembly<'a> {
 
     /// Keeps what the next turn need not make anew.
     fn keep(&self, run: &Run) {
-        let kept = run.blackboard.get::<KeptCompression>().filter(|_| !self.turn.preview);
-        if let (Some(memory), Some(kept)) = (self.ports.memory, kept) {
+        let Some(memory) = self.ports.memory.filter(|_| !self.turn.preview) else { return };
+        memory.keep_texts(run.draft.messages());
+        if let Some(kept) = run.blackboard.get::<KeptCompression>() {
             memory.keep(kept.clone());
         }
     }
@@ -190,7 +191,7 @@ impl<'a> Assembly<'a> {
         attachments::tell_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         // What macros have written is mostly the same each turn, and is counted next.
-        self.agent.share_texts(run.draft.messages_mut());
+        self.agent.share_texts(run.draft.messages_mut(), self.ports.memory);
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
         let unlimited = self.unlimited();
@@ -201,7 +202,7 @@ impl<'a> Assembly<'a> {
             let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
             let tokens = match done.map_err(AssembleError::from) {
                 Ok(()) => {
-                    self.agent.share_texts(run.draft.messages_mut());
+                    self.agent.share_texts(run.draft.messages_mut(), self.ports.memory);
                     self.total(run.draft.messages())
                 }
                 Err(AssembleError::Infeasible(infeasible)) => {

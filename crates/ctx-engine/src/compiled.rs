@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::context_limit::ContextLimit;
 use crate::engine::{Compile, Engine};
 use crate::limiting;
+use crate::memory::ConversationMemory;
 use crate::prepared_input::InputMacros;
 use crate::switches::Switches;
 
@@ -114,11 +115,13 @@ impl CompiledAgent {
         &self.input_macros
     }
 
-    /// Shares the texts that were written for a context with those of earlier turns, which are counted already.
-    pub(crate) fn share_texts(&self, messages: &mut [Message]) {
+    /// Shares the texts that were written for a context with those of earlier turns, which are counted already: of the
+    /// same conversation, or of any.
+    pub(crate) fn share_texts(&self, messages: &mut [Message], conversation: Option<&ConversationMemory>) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
             let Content::Text(text) = &message.content else { continue };
-            let known = self.memory.share(text.clone());
+            let known = conversation.and_then(|conversation| conversation.known_text(text));
+            let known = known.unwrap_or_else(|| self.memory.share(text.clone()));
             if !known.is_shared_with(text) {
                 message.content = Content::Text(known);
             }

@@ -1,8 +1,12 @@
 //! What the turns of one conversation keep for each other.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ctx_processors::{KeptCompression, KeptRecall};
+use ctx_types::{Content, Message, Text};
+
+/// How many texts of a turn are kept.
+const MAX_TEXTS: usize = 64;
 
 /// What the turns of one conversation keep for each other; a host has one beside each conversation that is open.
 ///
@@ -10,7 +14,8 @@ use ctx_processors::{KeptCompression, KeptRecall};
 /// request comes near its budget again, so that the provider's prompt cache holds and a turn costs little. Without a
 /// memory each turn rewrites anew. It belongs to no agent: where the settings of the compressor or the messages
 /// differ from those it was made with, it counts for nothing. Previews read it and leave it as it is. With `recall`
-/// on, the index of the conversation is kept too, and grows by what is new.
+/// on, the index of the conversation is kept too, and grows by what is new. Texts that stages wrote for the last turn
+/// are kept, so that they are not counted again where the next one has them too.
 ///
 /// ```
 /// use ctx_engine::{Compile, ConversationMemory, Engine, Ports, Switches};
@@ -43,12 +48,14 @@ use ctx_processors::{KeptCompression, KeptRecall};
 pub struct ConversationMemory {
     compression: Mutex<KeptCompression>,
     recall: KeptRecall,
+    texts: Mutex<Vec<Text>>,
 }
 
 impl ConversationMemory {
     /// Forgets everything, so that the next turn begins anew.
     pub fn forget(&self) {
         self.keep(KeptCompression::default());
+        self.texts().clear();
     }
 
     /// Returns whether a beginning of the conversation stands rewritten.
@@ -66,5 +73,24 @@ impl ConversationMemory {
 
     pub(crate) fn keep(&self, compression: KeptCompression) {
         *self.compression.lock().unwrap_or_else(PoisonError::into_inner) = compression;
+    }
+
+    /// Returns the text of the last turn that is equal. O(texts of that turn and bytes of the text).
+    pub(crate) fn known_text(&self, text: &Text) -> Option<Text> {
+        self.texts().iter().find(|known| *known == text).cloned()
+    }
+
+    /// Keeps the texts that stages wrote for a turn, in place of those of the turn before.
+    pub(crate) fn keep_texts(&self, messages: &[Message]) {
+        let written = messages.iter().filter(|message| !message.written.is_empty());
+        let texts = written.filter_map(|message| match &message.content {
+            Content::Text(text) => Some(text.clone()),
+            Content::Parts(_) => None,
+        });
+        *self.texts() = texts.take(MAX_TEXTS).collect();
+    }
+
+    fn texts(&self) -> MutexGuard<'_, Vec<Text>> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -314,6 +314,13 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_agent_that_was_saved_just_now_is_compiled_once() {
+        let (_folder, agents) = folder(ADA, Duration::ZERO);
+        let before = agents.get("ada").await.unwrap();
+        assert!(Arc::ptr_eq(&before, &agents.get("ada").await.unwrap()));
+    }
+
+    #[tokio::test]
     async fn a_change_at_the_time_of_the_last_one_is_noticed() {
         let (folder, agents) = folder(ADA, Duration::ZERO);
         let path = folder.path().join("ada.yaml");

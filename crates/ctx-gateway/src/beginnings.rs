@@ -1,19 +1,21 @@
 //! Which stored conversation a request continues that sends all of it: found by running hashes of its messages.
 
+use ctx_chat::{Mark, Marked, StoreError};
 use ctx_types::{Content, ContentPart, Node, NodeId, Role};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::gateway::Server;
 use crate::latest::Latest;
 
-/// How many beginnings are remembered.
+/// How many beginnings are remembered; the store has all of them.
 pub(crate) const MAX_ENTRIES: usize = 200_000;
 
 /// How many messages behind the end a conversation is recognised.
 pub(crate) const REACH: usize = 64;
 
 /// A hash of a beginning: of its owner, its agent and all of its messages.
-pub(crate) type Beginning = [u8; 16];
+pub(crate) type Beginning = Mark;
 
 /// A message of a stored conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +24,51 @@ pub(crate) struct Place {
     pub(crate) node: NodeId,
 }
 
-/// Finds the longest beginning that is stored: how many messages it has, and where it ends.
-pub(crate) fn find(
-    stored: &Latest<Beginning, Place>,
+/// Finds the longest beginning of a request that is stored: how many messages it has, and where it ends.
+///
+/// The store is asked only where an answer stands behind what is remembered: another process has stored it, or this one
+/// before it was started anew.
+pub(crate) async fn find(
+    server: &Server,
     hashes: &[Option<Beginning>],
-) -> Option<(usize, Place)> {
+    messages: &[Node],
+) -> Result<Option<(usize, Place)>, StoreError> {
+    let remembered = remembered(&server.beginnings, hashes);
+    let known = remembered.as_ref().map_or(0, |(known, _)| *known);
+    let is_answer = |node: &Node| node.role == Some(Role::Assistant);
+    if !messages.get(known..).unwrap_or_default().iter().any(is_answer) {
+        return Ok(remembered);
+    }
+    let behind = hashes.get(known..).unwrap_or_default().iter().flatten().rev().copied();
+    let found = server.store.marked(&behind.collect::<Vec<_>>()).await?;
+    let found = found.and_then(|Marked { mark, conversation, node }| {
+        let index = hashes.iter().rposition(|hash| *hash == Some(mark))?;
+        Some((index + 1, Place { conversation, node }))
+    });
+    Ok(found.or(remembered))
+}
+
+/// Remembers where beginnings end in a conversation.
+pub(crate) fn remember(server: &Server, conversation: &str, marks: &[(Beginning, NodeId)]) {
+    for (hash, node) in marks {
+        let place = Place { conversation: conversation.to_owned(), node: node.clone() };
+        server.beginnings.keep(*hash, place);
+    }
+}
+
+/// Stores where beginnings end in a conversation. Without it a client that sends everything begins another stored
+/// conversation once it is not remembered any more, and is answered the same.
+pub(crate) async fn mark(server: &Server, conversation: &str, marks: Vec<(Beginning, NodeId)>) {
+    if marks.is_empty() {
+        return;
+    }
+    if let Err(error) = server.store.mark(conversation, marks).await {
+        tracing::warn!(%error, "where a conversation goes on is remembered in memory alone");
+    }
+}
+
+/// Finds the longest beginning that is remembered.
+fn remembered(stored: &Latest<Beginning, Place>, hashes: &[Option<Beginning>]) -> Option<(usize, Place)> {
     let newest = hashes.iter().enumerate().rev().take(REACH);
     newest.into_iter().find_map(|(index, hash)| Some((index + 1, stored.get(hash.as_ref()?)?)))
 }

@@ -60,7 +60,9 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
 
 /// Waits until no turn is under way and every connection is closed.
 async fn idle(server: &Server, connections: &Semaphore) {
-    while server.figures.open_turns.load(Ordering::Relaxed) > 0
+    let figures = &server.figures;
+    while figures.open_turns.load(Ordering::Relaxed) > 0
+        || figures.open_marks.load(Ordering::Relaxed) > 0
         || connections.available_permits() < MAX_CONNECTIONS
     {
         sleep(PAUSE).await;

@@ -13,7 +13,7 @@ use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::agents::Compiled;
-use crate::beginnings::{self, Beginning, Place, REACH, Running};
+use crate::beginnings::{self, Beginning, REACH, Running};
 use crate::call::{Wishes, conversation, stored_id};
 use crate::dialect::{Answer, Asked};
 use crate::figures::Lasting;
@@ -212,7 +212,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
         )));
     }
     let hashes = running.extend(&request.asked.messages);
-    if let Some((known, place)) = beginnings::find(&server.beginnings, &hashes)
+    if let Some((known, place)) = beginnings::find(server, &hashes, &request.asked.messages).await?
         && let Some(visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
     {
         let kept = visit.load(&*server.store).await?;
@@ -307,8 +307,10 @@ impl Turn {
         let (cancel, told) = (Cancel::default(), self.told.clone());
         let (stop, heard) = (Stop(cancel.clone()), told.clone());
         tokio::spawn(async move {
-            let (server, since) = (self.server.clone(), self.request.since);
-            let ended = self.run(&sender, &cancel).await;
+            let (server, since, id) =
+                (self.server.clone(), self.request.since, self.start.visit.id().to_owned());
+            let mut marks = Vec::new();
+            let ended = self.run(&sender, &cancel, &mut marks).await;
             let usage = ended.as_ref().map(|answer| answer.usage).unwrap_or_default();
             let error = ended.as_ref().err().map(Refusal::code);
             {
@@ -324,14 +326,22 @@ impl Turn {
                 error,
                 "a turn ended"
             );
+            let _marking = Lasting::new(server.clone(), |figures| &figures.open_marks);
             drop(counted);
-            // Whoever left has no use for the end.
-            drop(sender.send(Piece::End(Box::new(ended))).await);
+            let end = sender.send(Piece::End(Box::new(ended)));
+            // Whoever left has no use for the end; nobody waits for the marks.
+            drop(tokio::join!(end, beginnings::mark(&server, &id, marks)));
         });
         Going { pieces, told: heard, _stop: stop }
     }
 
-    async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
+    /// Carries the turn out; `marks` gets the places by which it is found again.
+    async fn run(
+        mut self,
+        sender: &Sender<Piece<Answer>>,
+        cancel: &Cancel,
+        marks: &mut Vec<(Beginning, NodeId)>,
+    ) -> Result<Answer, Refusal> {
         let agent = self.agent.clone();
         let pieces = self.request.asked.streams;
         let clients = if pieces { &agent.pieces } else { &agent.whole };
@@ -353,7 +363,7 @@ impl Turn {
         drop(chat);
         let (reply, host) = upstream.into_reply();
         lock(&self.told).observed.server = host;
-        self.settle(ended, reply)
+        self.settle(ended, reply, marks)
     }
 
     /// Carries the turn out; it is stopped by whoever stops it, and when the gateway ends.
@@ -394,41 +404,53 @@ impl Turn {
     }
 
     /// Keeps what came of the turn, and makes the answer of it.
-    fn settle(self, ended: Result<TurnEnd, Refusal>, reply: Option<Reply>) -> Result<Answer, Refusal> {
-        let Self { server, request, mut start, kept, places, told, .. } = self;
+    fn settle(
+        mut self,
+        ended: Result<TurnEnd, Refusal>,
+        reply: Option<Reply>,
+        marks: &mut Vec<(Beginning, NodeId)>,
+    ) -> Result<Answer, Refusal> {
         // After an error the conversation in memory may be behind the store: it is loaded anew.
         let mut end = ended?;
-        let snapshot = {
-            let mut told = lock(&told);
+        let turn = {
+            let mut told = lock(&self.told);
             told.answer.clone_from(&end.answer);
-            told.revision = kept.conversation.revision();
-            told.clone()
+            told.revision = self.kept.conversation.revision();
+            told.turn.clone()
         };
-        if let (Some(report), Some(turn)) = (end.report.take(), &snapshot.turn) {
-            server.reports.keep((snapshot.stored.clone(), turn.clone()), report.into());
+        if let (Some(report), Some(turn)) = (end.report.take(), &turn) {
+            let id = self.start.visit.id().to_owned();
+            self.server.reports.keep((id, turn.clone()), report.into());
         }
-        let node = end.answer.as_deref().and_then(|id| kept.conversation.session().node(id));
-        let answer = answer_of(&end, node, reply);
-        if request.wishes.conversation.is_none() {
-            let last = snapshot.turn.map(|turn| (start.hashes.len().saturating_sub(1), turn));
-            for (index, node) in places.into_iter().rev().take(REACH).chain(last) {
-                if let Some(Some(hash)) = start.hashes.get(index) {
-                    server.beginnings.keep(*hash, Place { conversation: snapshot.stored.clone(), node });
-                }
-            }
-            if let (TurnOutcome::Answered, Some(node), Some(id)) = (&end.outcome, node, end.answer.clone()) {
-                start.running.push(node);
-                if let Some(hash) = start.running.beginning() {
-                    server.beginnings.keep(hash, Place { conversation: snapshot.stored, node: id });
-                }
-            }
+        let node = end.answer.as_ref().and_then(|id| self.kept.conversation.session().node(id)).cloned();
+        let answer = answer_of(&end, node.as_ref(), reply);
+        if self.request.wishes.conversation.is_none() {
+            let answered = node.filter(|_| matches!(end.outcome, TurnOutcome::Answered));
+            *marks = self.marks(turn, end.answer.zip(answered));
+            beginnings::remember(&self.server, self.start.visit.id(), marks);
         }
-        start.visit.leave(kept);
+        self.start.visit.leave(self.kept);
         match end.outcome {
             TurnOutcome::Answered => Ok(answer),
             TurnOutcome::Failed(failure) => Err(failure.into()),
             _ => Err(Refusal::unavailable(phrase!("the turn was stopped"))),
         }
+    }
+
+    /// Returns the places by which a request that goes on from here finds the conversation: those of the messages that
+    /// are new, the oldest first, that of what was answered, and that of the answer.
+    fn marks(&mut self, turn: Option<NodeId>, answer: Option<(NodeId, Node)>) -> Vec<(Beginning, NodeId)> {
+        let (start, places) = (&mut self.start, std::mem::take(&mut self.places));
+        let new = places.len().saturating_sub(REACH);
+        let last = turn.map(|turn| (start.hashes.len().saturating_sub(1), turn));
+        let places = places.into_iter().skip(new).chain(last);
+        let hashed = |(index, node): (usize, NodeId)| Some((start.hashes.get(index).copied()??, node));
+        let mut marks: Vec<_> = places.filter_map(hashed).collect();
+        if let Some((id, node)) = answer {
+            start.running.push(&node);
+            marks.extend(start.running.beginning().map(|hash| (hash, id)));
+        }
+        marks
     }
 
     fn lose(&self, found: &[Diagnostic]) {

@@ -78,7 +78,8 @@ impl Conversation {
             return Err(OperationError::usage("the result of a tool has more than a text"));
         }
         // What is written of a message is what would be if it had been read.
-        let read = |role: Role| Node::read(json!({ "role": role.as_str(), "content": "" }), &mut Reader::new());
+        let read =
+            |role: Role| Node::read(json!({ "role": role.as_str(), "content": "" }), &mut Reader::new());
         let mut read_nodes = HashMap::new();
         let node = |(role, text)| {
             let node = read_nodes.entry(role).or_insert_with(|| read(role)).clone();

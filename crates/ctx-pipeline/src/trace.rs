@@ -1,6 +1,6 @@
 //! What a stage changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ctx_types::{Message, Place, SourceKind, StageReport};
 
@@ -45,10 +45,12 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
     }
 }
 
-/// Returns how many messages are new, and how many are changed.
+/// Returns how many messages are new, and how many are changed. Mostly many are gone and few are new: only those that
+/// may be partners are filed.
 fn compare_unordered(before: &[&Message], after: &[&Message]) -> (usize, usize) {
-    let mut known: HashMap<Key<'_>, Vec<&Message>> = HashMap::with_capacity(before.len());
-    for message in before.iter().rev() {
+    let wanted: HashSet<Key<'_>> = after.iter().map(|message| key(message)).collect();
+    let mut known: HashMap<Key<'_>, Vec<&Message>> = HashMap::with_capacity(wanted.len());
+    for message in before.iter().rev().filter(|message| wanted.contains(&key(message))) {
         known.entry(key(message)).or_default().push(message);
     }
     let (mut added, mut changed) = (0, 0);

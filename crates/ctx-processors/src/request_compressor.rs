@@ -1,5 +1,7 @@
 //! `request-compressor`: settled history in fewer tokens, before anything has to be dropped.
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 use ctx_compress::request::{CompressionPipeline, Meter, RequestConfig, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
@@ -96,10 +98,10 @@ fn repair_pairs(cx: &mut PipelineContext<'_>) {
 }
 
 /// Returns messages as pinned if their nodes in the conversation's file are; the loader has seen which.
-fn marked(draft: &[Message], cx: &PipelineContext<'_>) -> Vec<Message> {
+fn marked<'a>(draft: &'a [Message], cx: &PipelineContext<'_>) -> Cow<'a, [Message]> {
     let pins = cx.blackboard.get::<LoadedWindow>().map(|window| window.pins.as_slice());
     if pins.is_some_and(<[NodeId]>::is_empty) {
-        return draft.to_vec();
+        return Cow::Borrowed(draft);
     }
     let in_file = |id: &str| {
         let node = cx.inputs.session.node(id);

@@ -102,7 +102,7 @@ impl ContextProcessor for SessionLoader {
 }
 
 pub(crate) fn message_at(session: &Session, position: usize) -> Option<Message> {
-    session.sent_node(position).map(|(id, node)| node.to_message(id))
+    session.sent_message(position).cloned()
 }
 
 /// Returns the length of the leading run of system and developer messages, summaries and notes not among them.
@@ -153,7 +153,7 @@ fn load_window(
             cx.checkpoint()?;
         }
         let Some((id, node)) = session.sent_node(position) else { continue };
-        let message = node.to_message(id);
+        let Some(message) = message_at(session, position) else { continue };
         // An answer that is to be continued is no answer yet: the question before it is pending still.
         if !std::mem::take(&mut may_be_last) || !stands_last(continued(cx), &message) {
             turn.look_at(&message);

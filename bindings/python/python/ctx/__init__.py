@@ -97,7 +97,7 @@ class Conversation(Generic[M]):
         new = list(messages)
         if not new:
             return
-        count = self._native.extend([m if type(m) is dict else as_dict(m) for m in new])
+        count = self._native.extend(list(map(as_dict, new)))
         self._messages.extend(new)
         if count != len(self._messages):
             raise ValueError(f"{len(self._messages)} messages were read as {count}")

@@ -3,11 +3,13 @@
 mod fault;
 mod schema;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use ctx_types::NodeId;
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::time::Instant;
@@ -16,8 +18,8 @@ use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
 use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, columns, count, entries, name_of, number};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, StoreError,
-    StoreFault, Stored,
+    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
+    StoreError, StoreFault, Stored,
 };
 
 /// What every connection is set to: commits wait for the disk, and nobody waits for a lock for ever.
@@ -222,6 +224,30 @@ impl ConversationStore for PostgresStore {
     async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM ctx_conversations WHERE starts_with(id, $1)";
         Ok(count(self.client().await?.query_one(sql, &[&prefix]).await?.try_get(0)?))
+    }
+
+    async fn mark(&self, id: &str, marks: Vec<(Mark, NodeId)>) -> Result<(), StoreError> {
+        let marks: BTreeMap<Mark, NodeId> = marks.into_iter().collect();
+        let (marks, nodes): (Vec<&[u8]>, Vec<&str>) =
+            marks.iter().map(|(mark, node)| (mark.as_slice(), &**node)).unzip();
+        let sql = "INSERT INTO ctx_marks (mark, conversation, node)
+                   SELECT mark, id, node FROM ctx_conversations, unnest($2::bytea[], $3::text[]) AS given (mark, node)
+                   WHERE id = $1 ORDER BY mark
+                   ON CONFLICT (mark) DO UPDATE SET conversation = excluded.conversation, node = excluded.node";
+        self.client().await?.execute(sql, &[&id, &marks, &nodes]).await?;
+        Ok(())
+    }
+
+    async fn marked(&self, marks: &[Mark]) -> Result<Option<Marked>, StoreError> {
+        let given: Vec<&[u8]> = marks.iter().map(Mark::as_slice).collect();
+        let sql = "SELECT given.place, conversation, node FROM ctx_marks
+                   JOIN unnest($1::bytea[]) WITH ORDINALITY AS given (mark, place) ON ctx_marks.mark = given.mark
+                   ORDER BY given.place LIMIT 1";
+        let Some(row) = self.client().await?.query_opt(sql, &[&given]).await? else { return Ok(None) };
+        let place = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0);
+        let mark = place.checked_sub(1).and_then(|place| marks.get(place)).copied();
+        let (conversation, node) = (row.try_get(1)?, row.try_get::<_, String>(2)?.into());
+        Ok(mark.map(|mark| Marked { mark, conversation, node }))
     }
 
     async fn delete(&self, id: &str) -> Result<(), StoreError> {

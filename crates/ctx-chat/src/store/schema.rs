@@ -52,6 +52,15 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE conversations DROP COLUMN checkpoint;
     ALTER TABLE conversations DROP COLUMN checkpoint_revision;
 ",
+    "
+    CREATE TABLE marks (
+        mark BLOB PRIMARY KEY,
+        conversation TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+        node TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    -- Deleting a conversation looks for its marks.
+    CREATE INDEX marks_by_conversation ON marks (conversation);
+",
 ];
 
 /// Prepares a connection: durable writes, several processes, nothing left behind; and brings the tables up to date.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Folder;
 use crate::server::{Answer, Server, Step, sse, word};
+use crate::studio::{self, Page};
 
 const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
      - {type: chat_history}\n";
@@ -104,6 +105,37 @@ fn what_the_provider_gets_is_what_ctx_assemble_prints() {
     // The command breaks the lines for people; the order of all keys is the same.
     let sent = String::from_utf8(server.requests().remove(0).body).unwrap();
     assert_eq!(sent, printed.to_string());
+}
+
+#[test]
+fn the_page_shows_the_conversations_of_a_gateway_that_runs_on_its_store() {
+    let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk-canary")]);
+    let server = Server::script([says("Hi."), says("Fine.")]);
+    let running = Running::start(
+        &folder,
+        &format!("--store talks.db --base-url {} --key-file key --model m", server.base_url()),
+    );
+    let store = folder.path().join("talks.db");
+    let studio = studio::start(folder.path(), &["--port", "0", "--store", store.to_str().unwrap()]);
+    let page = Page::open(&studio);
+    let get = |path: &str| page.good(("GET", path), &[], &Value::Null);
+    let (mut conversation, mut revision) = (String::new(), Value::Null);
+    for answer in ["Hi.", "Fine."] {
+        running.post("/v1/chat/completions", "x-ctx-conversation: diary\r\n", &hello());
+        let project = get("/api/project");
+        let files = project["files"].as_array().unwrap();
+        let diary = files.iter().find(|file| file["path"].as_str().unwrap().ends_with("/diary")).unwrap();
+        conversation = format!("/api/conversations/{}", diary["id"].as_str().unwrap());
+        let view = get(&conversation);
+        let said = view.to_string();
+        assert!(said.contains("wordsOfTheUser") && said.contains(answer), "{said}");
+        assert_ne!(std::mem::replace(&mut revision, view["hash"].clone()), view["hash"]);
+    }
+    // A step of the page is one of the conversation: the next turn goes on from there.
+    let step = json!({ "base": revision, "step": { "kind": "undo" } });
+    page.good(("POST", &format!("{conversation}/steps")), &[], &step);
+    running.end();
+    assert!(!get(&conversation).to_string().contains("Fine."));
 }
 
 #[test]

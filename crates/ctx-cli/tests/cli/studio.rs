@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// A command that runs until it is dropped.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     link: String,
 }
@@ -20,7 +20,7 @@ impl Drop for Running {
     }
 }
 
-fn start(folder: &std::path::Path, arguments: &[&str]) -> Running {
+pub(crate) fn start(folder: &std::path::Path, arguments: &[&str]) -> Running {
     start_by(Command::new(env!("CARGO_BIN_EXE_ctx")), folder, arguments)
 }
 
@@ -87,15 +87,15 @@ fn a_folder_that_is_not_there_is_told() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot open the folder `missing`"));
 }
 
-/// The page of a folder's only file, as a browser asks it.
-struct Page {
+/// The page of a folder's first file, as a browser asks it.
+pub(crate) struct Page {
     port: u16,
     token: String,
     file: String,
 }
 
 impl Page {
-    fn open(running: &Running) -> Self {
+    pub(crate) fn open(running: &Running) -> Self {
         let code = running.link.split_once("#code=").unwrap().1;
         let mut page = Self { port: port(&running.link), token: String::new(), file: String::new() };
         let login = page.good(("POST", "/api/login"), &[], &json!({ "code": code }));
@@ -120,7 +120,7 @@ impl Page {
         self.ask(("POST", &format!("{}/save", self.file)), &[("if-match", &tag)], &json!({}))
     }
 
-    fn good(&self, what: (&str, &str), headers: &[(&str, &str)], body: &Value) -> Value {
+    pub(crate) fn good(&self, what: (&str, &str), headers: &[(&str, &str)], body: &Value) -> Value {
         let (status, answer) = self.ask(what, headers, body);
         assert_eq!(status, 200, "{answer}");
         answer

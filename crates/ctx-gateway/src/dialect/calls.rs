@@ -5,6 +5,9 @@ use ctx_wire::Dialect;
 
 use super::{Part, Pieces};
 
+/// What a call without arguments is stored with.
+const NO_ARGUMENTS: &str = "{}";
+
 /// A call as far as it has come.
 #[derive(Debug, Default)]
 pub(super) struct CallSoFar {
@@ -97,6 +100,12 @@ impl Pieces {
         for (index, call) in open.chain(calls.iter().enumerate()) {
             let known = self.calls.entry(index).or_insert_with(|| CallSoFar::new(&call.id, &call.name));
             let rest = known.rest(&call.arguments);
+            if rest.is_empty() && known.arguments.trim() != call.arguments.trim() {
+                tracing::warn!(
+                    index,
+                    "arguments came when their call had ended; the client has not got them"
+                );
+            }
             // Whatever it looks like.
             known.progress = Progress::Ended;
             written.extend(match rest.is_empty() {
@@ -122,6 +131,16 @@ impl Pieces {
         }
     }
 
+    /// Ends the open call if it has got no arguments and a later one has: providers write one call after the other.
+    fn end_blank(&mut self) -> Vec<u8> {
+        let Some(Part::Call(index)) = self.open.filter(|_| self.is_in_turn()) else { return Vec::new() };
+        let is_overtaken = self.calls.range(index + 1..).any(|(_, later)| later.progress != Progress::Blank);
+        let open = self.calls.get_mut(&index).filter(|call| is_overtaken && call.progress == Progress::Blank);
+        let Some(open) = open else { return Vec::new() };
+        open.add(NO_ARGUMENTS);
+        self.write(Part::Call(index), NO_ARGUMENTS)
+    }
+
     /// Notes that the client is told of a call; says whether it was not told of it before.
     pub(super) fn place(&mut self, index: usize, place: usize) -> bool {
         self.calls.get_mut(&index).is_some_and(|call| call.place.replace(place).is_none())
@@ -129,12 +148,13 @@ impl Pieces {
 
     /// Writes what waits, as far as it may begin: calls in their order, then words.
     fn go_on(&mut self) -> Vec<u8> {
-        let mut written = Vec::new();
+        let mut written = self.end_blank();
         while self.may_begin() {
             let next = self.calls.iter().find(|(_, call)| call.place.is_none());
             let next = next.map(|(index, call)| (*index, call.arguments.clone()));
             let Some((index, text)) = next else { break };
             written.extend(self.write(Part::Call(index), &text));
+            written.extend(self.end_blank());
         }
         if self.may_begin() {
             for (part, text) in std::mem::take(&mut self.held) {

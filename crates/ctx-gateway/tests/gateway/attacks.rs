@@ -213,6 +213,22 @@ fn two_lengths_or_two_names_are_refused() {
 }
 
 #[test]
+fn what_a_client_names_writes_no_header_of_the_answer() {
+    let folder = House::new(Dialect::Anthropic, vec![]).close();
+    let house = House::open(folder, Dialect::Anthropic, Server::start(|_| whole(Dialect::Anthropic)));
+    let evil = "c\r\nx-evil: 1";
+    let user = json!([{ "role": "user", "content": "Hello" }]);
+    for (body, status) in [
+        (json!({ "model": "ada", "messages": user, "metadata": { "conversation": evil } }), 400),
+        (json!({ "model": evil, "messages": user }), 404),
+        (json!({ "model": "ada", "messages": user, evil: true }), 200),
+    ] {
+        let got = house.post(PATHS[0], &body);
+        assert_eq!((got.status, got.header("x-evil")), (status, None), "{got:?}");
+    }
+}
+
+#[test]
 fn no_client_says_where_requests_go() {
     let house = House::new(Dialect::Gemini, vec![]);
     let elsewhere = Server::script([]);

@@ -6,7 +6,7 @@ use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
 use crate::house::{AT, House};
-use crate::server::Answer;
+use crate::server::{Answer, Server};
 
 /// A whole answer of a provider.
 pub(crate) fn whole(dialect: Dialect) -> Answer {
@@ -125,4 +125,39 @@ fn a_dry_run_answers_the_same_bytes_and_sends_and_stores_nothing() {
     assert_eq!(got.body.as_bytes(), assembled(&house, &conversation, &json!([]), Dialect::Anthropic));
     assert_eq!(house.provider.requests().len(), 0);
     assert_eq!(house.get("/conversations").json()["data"], json!([]));
+}
+
+/// An agent that may send little, so that older messages become a note.
+const SMALL: &str = "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n\
+     parameters: {contextManagement: {enabled: true, maxContextTokens: 2000}, contextCompression: {autoTrigger: false}}\n";
+
+#[test]
+fn turns_of_a_long_conversation_send_what_dry_runs_show_and_begin_alike() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    std::fs::write(folder.path().join("small.yaml"), SMALL).unwrap();
+    let house = House::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let said = |n: usize| {
+        let text =
+            format!("Lamp {n} of the pier was lit by Ada at {}:30, before dawn and in the rain.", n % 24);
+        json!({ "role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "content": text })
+    };
+    let named = [("x-ctx-conversation", "c")];
+    let dry = [("x-ctx-conversation", "c"), ("x-ctx-dry-run", "1")];
+    let mut heads = Vec::new();
+    for turn in 0..4 {
+        let new = if turn == 0 { (0..401).map(said).collect() } else { vec![said(2 * turn)] };
+        let body = json!({ "model": "small", "messages": new }).to_string();
+        let ask = |headers: &[(&str, &str)]| {
+            let got = house.ask("POST", "/v1/chat/completions", headers, body.as_bytes());
+            assert_eq!(got.status, 200, "{got:?}");
+            got
+        };
+        // The first one has nothing yet that a dry run could see.
+        let shown = (turn > 0).then(|| ask(&dry).body);
+        ask(&named);
+        let sent = house.provider.requests().pop().unwrap();
+        assert!(shown.is_none_or(|shown| shown.as_bytes() == sent.body), "turn {turn}");
+        heads.push(sent.messages().remove(0).1);
+    }
+    assert!(heads[0].contains("Lamp 1") && heads.iter().all(|head| *head == heads[0]), "{heads:?}");
 }

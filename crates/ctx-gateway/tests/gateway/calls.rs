@@ -120,6 +120,25 @@ fn a_later_call_waits_for_the_end_of_an_earlier_one_where_blocks_come_one_at_a_t
 }
 
 #[test]
+fn a_call_without_arguments_ends_when_a_later_one_has_some() {
+    check(
+        &[
+            piece(0, ("a", "f"), ""),
+            piece(1, ("b", "f"), ""),
+            piece(2, ("c", "g"), "{\"y\":"),
+            more(2, "2}"),
+            end("tool_calls"),
+        ],
+        [
+            "0[a=f  | 1[b=f  | 2[c=g  | 2 {\"y\": | 2 2} | 0 {} | 1 {}",
+            "0[a=f | 0  | 0 {} | 0] | 1[b=f | 1  | 1 {} | 1] | 2[c=g | 2 {\"y\": | 2 2} | 2]",
+            "0[a=f | 0  | 0 {} | 0]{} | 1[b=f | 1  | 1 {} | 1]{} | 2[c=g | 2 {\"y\": | 2 2} | 2]{\"y\":2}",
+        ],
+        "a=f({}) b=f({}) c=g({\"y\":2})",
+    );
+}
+
+#[test]
 fn only_an_object_that_is_whole_lets_the_next_call_begin() {
     check(
         &[

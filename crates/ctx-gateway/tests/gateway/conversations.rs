@@ -225,3 +225,16 @@ fn a_conversation_outlives_the_gateway() {
     say(&again, "How are you?", &[]);
     assert_eq!(texts(&again, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
 }
+
+#[test]
+fn a_request_that_sends_everything_goes_on_after_the_gateway_was_started_anew() {
+    let mut house = house(&["Hi.", "Fine.", "Bye."]);
+    let name = send(&house, &["Hello"]).header("x-ctx-conversation").unwrap().to_owned();
+    let said = ["Hello", "Hi.", "How are you?", "Fine.", "Goodbye"];
+    for (said, answer) in [(&said[..3], "Fine."), (&said, "Bye."), (&said[..3], "Well.")] {
+        let answers = crate::server::Server::script([says(answer)]);
+        house = House::open(house.close(), Dialect::OpenaiChat, answers);
+        assert_eq!(send(&house, said).header("x-ctx-conversation"), Some(&*name));
+        assert_eq!(texts(&house, &name), [said, &[answer]].concat());
+    }
+}

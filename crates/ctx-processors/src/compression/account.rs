@@ -57,7 +57,7 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
         let (fate, reason) = match became {
             Became::Itself => continue,
             Became::Cut(short, reason) => {
-                decisions.push(cut(message, short, reason.clone()));
+                decisions.push(cut(message, short, Phrase::clone(reason)));
                 continue;
             }
             Became::Merged(reason) => (Outcomes::Merged, reason),
@@ -65,7 +65,7 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
         };
         let (tokens, is_exact) = costing.text(message);
         let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };
-        match decisions.last_mut().filter(|last| last.outcome == fate && last.reason == *reason) {
+        match decisions.last_mut().filter(|last| last.outcome == fate && last.reason == **reason) {
             Some(run) => {
                 run.count += 1;
                 run.bytes = run.bytes.map(|bytes| bytes + message.content.len());
@@ -74,7 +74,7 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
             None => decisions.push(Decision {
                 bytes: Some(message.content.len()),
                 tokens: Some(tokens),
-                ..Decision::new(fate, message.source.clone(), reason.clone())
+                ..Decision::new(fate, message.source.clone(), Phrase::clone(reason))
             }),
         }
     }

@@ -50,11 +50,11 @@ pub(super) enum Became {
     /// It is as it was.
     Itself,
     /// This shorter one.
-    Cut(Message, Phrase),
+    Cut(Message, Arc<Phrase>),
     /// It is in a note, and no longer sent.
-    Merged(Phrase),
+    Merged(Arc<Phrase>),
     /// It is no longer sent.
-    Dropped(Phrase),
+    Dropped(Arc<Phrase>),
 }
 
 impl Became {

@@ -1,6 +1,7 @@
 //! One pass over a draft: what is sent, what became of each message, and what is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use ctx_compress::request::{
@@ -189,7 +190,7 @@ impl<'a> Writing<'a> {
             }
             Action::Summarise | Action::Drop => {
                 let is_summarised = step.action == Action::Summarise;
-                step.range.clone().for_each(|index| self.leave_out(index, is_summarised, &step.reason));
+                self.leave_out(step.range.clone(), is_summarised, &step.reason);
             }
         }
     }
@@ -207,27 +208,31 @@ impl<'a> Writing<'a> {
         let place = self.place(index);
         self.push(short.clone(), place);
         if let Some(place) = place {
-            self.outcome.became.insert(place, Became::Cut(short.clone(), reason.clone()));
+            self.outcome.became.insert(place, Became::Cut(short.clone(), Arc::new(reason.clone())));
         }
     }
 
-    fn leave_out(&mut self, index: usize, is_summarised: bool, reason: &Phrase) {
+    /// Leaves messages out that stand side by side.
+    fn leave_out(&mut self, range: Range<usize>, is_summarised: bool, reason: &Phrase) {
         let became = match self.outcome.messages.iter().rfind(|message| message.note.is_some()) {
             Some(note) if is_summarised => {
                 let id = note.source.id.as_deref().unwrap_or("a note");
-                Became::Merged(phrase!("older than the newest messages; `{note}` replaces it", note = id))
+                let reason = phrase!("older than the newest messages; `{note}` replaces it", note = id);
+                Became::Merged(Arc::new(reason))
             }
-            _ => Became::Dropped(reason.clone()),
+            _ => Became::Dropped(Arc::new(reason.clone())),
         };
-        match self.place(index) {
-            Some(place) if self.basis.messages.get(index).is_some_and(is_free) => {
-                self.outcome.became.insert(place, became);
-            }
-            Some(_) => {}
-            // An earlier note, with all that it stood for.
-            None => {
-                for earlier in self.outcome.became.values_mut().filter(|earlier| earlier.is_gone()) {
-                    earlier.clone_from(&became);
+        for index in range {
+            match self.place(index) {
+                Some(place) if self.basis.messages.get(index).is_some_and(is_free) => {
+                    self.outcome.became.insert(place, became.clone());
+                }
+                Some(_) => {}
+                // An earlier note, with all that it stood for.
+                None => {
+                    for earlier in self.outcome.became.values_mut().filter(|earlier| earlier.is_gone()) {
+                        earlier.clone_from(&became);
+                    }
                 }
             }
         }

@@ -16,6 +16,9 @@ use crate::text::Text;
 /// `{"openai": {"prefix": true}}`.
 const PROVIDER_FIELDS: &str = "providerFields";
 
+/// The key in a node's metadata where AIO Hub has the calls that a result answers.
+pub(super) const ANSWERED_CALLS: &str = "toolCalls";
+
 impl Node {
     /// Makes the message that the node stands for; its texts are shared, not copied.
     ///
@@ -85,7 +88,7 @@ impl Node {
         }
         let metadata = self.metadata.as_ref()?;
         let answered =
-            [metadata.tool_call.as_ref(), metadata.kept.get("toolCalls").and_then(|calls| calls.get(0))];
+            [metadata.tool_call.as_ref(), metadata.kept.get(ANSWERED_CALLS).and_then(|calls| calls.get(0))];
         answered.into_iter().flatten().find_map(|call| text(call, "requestId"))
     }
 

@@ -1,9 +1,14 @@
 //! What is sent of the active path, kept beside the tree so that a turn need not walk the whole path.
 
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
 use crate::content::Content;
-use crate::message::Role;
+use crate::message::{Message, Role};
 use crate::persist::Kept;
 use crate::session::hidden::{DisplayState, display_path};
+use crate::session::node_message::ANSWERED_CALLS;
 use crate::session::nodes::Slot;
 use crate::session::totals::Totals;
 use crate::session::{
@@ -15,7 +20,7 @@ use crate::text::EncodingId;
 ///
 /// Made when a session is read, extended when a message is appended at the
 /// active leaf (O(1), or the ids that summaries list), and made anew
-/// (O(path)) when it is asked for after any other change. It costs 16 bytes a message.
+/// (O(path)) when it is asked for after any other change. It costs 32 bytes a message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     entries: Vec<Entry>,
@@ -29,11 +34,13 @@ pub(super) struct Sent {
 }
 
 /// A message that is sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     slot: usize,
     /// The bytes of text of this message and all before it.
     bytes_through: u64,
+    /// The message in flight, once it was asked for: turns share it.
+    message: OnceLock<Message>,
 }
 
 /// Neighbouring messages of the active path that are not sent, for one reason.
@@ -78,6 +85,15 @@ impl Session {
         Some((&slot.id, &slot.node))
     }
 
+    /// Returns the message in flight at a position of what is sent, the oldest at 0.
+    ///
+    /// It is made once and is the same shared message as long as nothing of what is sent changes.
+    pub fn sent_message(&self, position: usize) -> Option<&Message> {
+        let entry = self.sent().entries.get(position)?;
+        let slot = self.nodes.slot(entry.slot)?;
+        Some(entry.message.get_or_init(|| slot.node.to_message(&slot.id)))
+    }
+
     /// Returns how many bytes of text the oldest `count` messages of what is sent have.
     pub fn sent_bytes(&self, count: usize) -> u64 {
         let last = count.checked_sub(1).map(|last| last.min(self.sent_len().saturating_sub(1)));
@@ -110,7 +126,7 @@ impl Session {
         let Some(mut sent) = self.sent.take() else { return };
         if let SessionOp::Edit { id, edit } = op {
             if self.is_aside(id, edit, undo) {
-                self.sent = std::sync::OnceLock::from(sent);
+                self.sent = OnceLock::from(sent);
             }
             return;
         }
@@ -122,7 +138,7 @@ impl Session {
             return;
         }
         sent.add(index, slot, None);
-        self.sent = std::sync::OnceLock::from(sent);
+        self.sent = OnceLock::from(sent);
     }
 
     /// Returns whether an edit only noted something beside a message of which nothing here knows, so that what is
@@ -138,10 +154,12 @@ impl Session {
     }
 }
 
-/// What a message's notes say that this crate understands: the facts beside a summary are sent with it.
-fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>) {
+/// What a message's notes say that this crate understands: the facts beside a summary are sent with it, and the call
+/// that a result answers may stand there.
+fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, Option<Value>) {
     let notes = node.metadata.as_deref().cloned().unwrap_or_default();
-    (NodeMetadata { kept: Kept::default(), ..notes }, SummaryAppendix::of(node))
+    let calls = notes.kept.get(ANSWERED_CALLS).cloned();
+    (NodeMetadata { kept: Kept::default(), ..notes }, SummaryAppendix::of(node), calls)
 }
 
 impl Sent {
@@ -171,7 +189,8 @@ impl Sent {
             None if is_blank(slot) => LeftOutReason::Blank,
             None => {
                 let before = self.entries.last().map_or(0, |entry| entry.bytes_through);
-                self.entries.push(Entry { slot: index, bytes_through: before + bytes });
+                let message = OnceLock::new();
+                self.entries.push(Entry { slot: index, bytes_through: before + bytes, message });
                 self.ends_left_out = false;
                 return;
             }
@@ -205,8 +224,6 @@ fn is_blank(slot: &Slot) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
     use crate::session::AppendedFact;
 
@@ -275,6 +292,35 @@ mod tests {
             let fact = AppendedFact { text: "B-17".into(), from: "a".into() };
             SummaryAppendix { heading: "Also:".into(), facts: vec![fact], is_sent: true }.write(metadata);
         }));
+    }
+
+    #[test]
+    fn a_message_in_flight_is_shared_until_what_is_sent_changes() {
+        let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
+        let (mut session, _) = Session::linear("s", nodes);
+        let first = session.sent_message(0).unwrap().clone();
+        append(&mut session, "b", "c", "xyz");
+        let again = |session: &Session| session.sent_message(0).unwrap().is_shared_with(&first);
+        assert!(again(&session) && again(&session.clone()));
+        let edit = Box::new(NodeEdit::content(Content::Text("other".into())));
+        let undo = session.apply(&SessionOp::Edit { id: "a".into(), edit }).unwrap();
+        assert_eq!(session.sent_message(0).unwrap().text(), "other");
+        session.apply(&undo).unwrap();
+        assert_eq!(*session.sent_message(0).unwrap(), first);
+        assert!(session.sent_message(3).is_none());
+    }
+
+    #[test]
+    fn the_call_that_a_result_answers_is_seen_where_it_is_a_note() {
+        let (mut session, _) = Session::linear("s", [Node::new(Role::Tool, "red").with_id("a")]);
+        let mut answers = |call: &str| {
+            let mut metadata = NodeMetadata::default();
+            metadata.kept.set(ANSWERED_CALLS, serde_json::json!([{ "requestId": call }]));
+            let edit = NodeEdit { metadata: Change::Set(Box::new(metadata)), ..NodeEdit::default() };
+            session.apply(&SessionOp::Edit { id: "a".into(), edit: Box::new(edit) }).unwrap();
+            session.sent_message(0).and_then(|message| message.tool_call_id.clone())
+        };
+        assert_eq!(["c1", "c2"].map(|call| answers(call)), ["c1", "c2"].map(|call| Some(call.into())));
     }
 
     #[test]

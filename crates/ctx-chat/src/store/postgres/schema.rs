@@ -8,7 +8,8 @@ use crate::store::StoreError;
 const LOCK: i64 = 0x0063_7478_6c6f_6773;
 
 /// The steps from an empty database to the newest form; `ctx_store` holds the number of those that it has.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE ctx_conversations (
         id text PRIMARY KEY,
         name text,
@@ -37,7 +38,17 @@ const MIGRATIONS: &[&str] = &["
         tokens bigint NOT NULL,
         at bigint NOT NULL
     );
-"];
+",
+    "
+    CREATE TABLE ctx_marks (
+        mark bytea PRIMARY KEY,
+        conversation text NOT NULL REFERENCES ctx_conversations (id) ON DELETE CASCADE,
+        node text NOT NULL
+    );
+    -- Deleting a conversation looks for its marks.
+    CREATE INDEX ctx_marks_by_conversation ON ctx_marks (conversation);
+",
+];
 
 /// Brings the tables up to date; of several processes that do so at once one does it.
 pub(super) async fn migrate(client: &mut Client) -> Result<(), StoreError> {
