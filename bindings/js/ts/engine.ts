@@ -34,10 +34,10 @@ export interface Exports {
 }
 
 /** The files that the package loads when it needs them. */
-export type PackageFile = Engine | "cl100k_base.bin" | "o200k_base.bin";
+export type PackageFile = "ctx.wasm" | "ctx-files.wasm" | "cl100k_base.bin" | "o200k_base.bin";
 
 /** The engine, and the larger one that has the operations on files too, and writes HTML as Markdown. */
-type Engine = "ctx.wasm" | "ctx-files.wasm";
+type Engine = Extract<PackageFile, `${string}.wasm`>;
 
 /** The operations that only the larger engine has. */
 const ON_FILES = new Set(["check", "export", "import", "migrate", "schemas"]);

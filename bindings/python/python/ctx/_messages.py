@@ -24,7 +24,7 @@ _ROLES = {
 def as_dict(message: object) -> dict[str, Any]:
     """Return a message as chat completions have it: a dict as it is, else what an object of another package says."""
     if isinstance(message, dict):
-        return message
+        return cast("dict[str, Any]", message)
     if isinstance(message, Mapping):
         return dict(cast("Mapping[str, Any]", message))
     if isinstance(message, tuple):
