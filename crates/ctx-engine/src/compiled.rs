@@ -20,6 +20,7 @@ use crate::context_limit::ContextLimit;
 use crate::engine::{Compile, Engine};
 use crate::limiting;
 use crate::prepared_input::InputMacros;
+use crate::recall::LONG;
 use crate::switches::Switches;
 
 /// An agent that was compiled once and assembles any number of contexts. `Send + Sync`; cheap to share
@@ -114,10 +115,14 @@ impl CompiledAgent {
         &self.input_macros
     }
 
-    /// Shares the texts that were written for a context with those of earlier turns, which are counted already.
+    /// Shares the texts that were written for a context with those of earlier turns, which are counted already; of long
+    /// ones the lines are.
     pub(crate) fn share_texts(&self, messages: &mut [Message]) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
             let Content::Text(text) = &message.content else { continue };
+            if text.len() >= LONG {
+                continue;
+            }
             let known = self.memory.share(text.clone());
             if !known.is_shared_with(text) {
                 message.content = Content::Text(known);
