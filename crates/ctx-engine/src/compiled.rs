@@ -9,8 +9,8 @@ use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundin
 use ctx_processors::InjectionAssembler;
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
-    Agent, Content, Diagnostic, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
-    TurnInput, UserProfile,
+    Agent, Content, Diagnostic, EncodingId, LoadedWorldbook, Message, Placement, PresetMessage, Session,
+    TextMemory, TurnInput, UserProfile,
 };
 use serde_json::Value;
 
@@ -115,12 +115,12 @@ impl CompiledAgent {
         &self.input_macros
     }
 
-    /// Shares the texts that were written for a context with those of earlier turns, which are counted already; of long
-    /// ones the lines are.
-    pub(crate) fn share_texts(&self, messages: &mut [Message]) {
+    /// Shares the texts that were written for a context with those of earlier turns, which are counted already. A long
+    /// one that is counted gains nothing by it: its lines are remembered.
+    pub(crate) fn share_texts(&self, messages: &mut [Message], encoding: EncodingId) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
             let Content::Text(text) = &message.content else { continue };
-            if text.len() >= LONG {
+            if text.len() >= LONG && text.known_tokens(encoding).is_some() {
                 continue;
             }
             let known = self.memory.share(text.clone());

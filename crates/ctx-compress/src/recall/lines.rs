@@ -73,9 +73,6 @@ const MOST_LINES: usize = 2_000;
 /// How many lines that do not fit are tried before it is enough.
 const MOST_MISSES: usize = 64;
 
-/// Where less than one of so many parts of the room is left, no line is looked for that fits.
-const FULL: u64 = 256;
-
 /// How often what turned out to be held is taken out again.
 const ATTEMPTS: usize = 4;
 
@@ -152,9 +149,9 @@ impl<'a> Lines<'a> {
         let beside = room.checked_sub(request.meter.frame())?;
         let head = head(request.index, beside);
         let mut left = (beside * 4).checked_sub(self.costs.of(&format!("{head}\n")))?;
-        let (mut lines, mut misses, full) = (Vec::new(), 0, left / FULL);
+        let (mut lines, mut misses) = (Vec::new(), 0);
         for hit in &request.found.hits {
-            if lines.len() == MOST_LINES || misses == MOST_MISSES || left < full {
+            if lines.len() == MOST_LINES || misses == MOST_MISSES {
                 break;
             }
             if (request.is_held)(hit.message, taken) {
@@ -205,7 +202,8 @@ impl<'a> Lines<'a> {
     fn make(&mut self, at: usize) {
         let first = self.found.partition_point(|(message, _)| *message < at);
         let found = self.found.get(first..).unwrap_or_default().iter();
-        let records: Vec<usize> = found.take_while(|(message, _)| *message == at).map(|found| found.1).collect();
+        let records: Vec<usize> =
+            found.take_while(|(message, _)| *message == at).map(|found| found.1).collect();
         let message = (self.request.message)(at);
         if let Some(message) = &message {
             if !records.iter().all(|record| self.memory.get(at, *record).is_some()) {
@@ -284,7 +282,8 @@ impl<'a> Lines<'a> {
 
 /// Joins a head and lines.
 fn joined(head: &str, lines: &[(Hit, &Line)]) -> Text {
-    let mut text = String::with_capacity(head.len() + lines.iter().map(|(_, line)| line.text.len()).sum::<usize>());
+    let mut text =
+        String::with_capacity(head.len() + lines.iter().map(|(_, line)| line.text.len()).sum::<usize>());
     text.push_str(head);
     for (_, line) in lines {
         text.push('\n');

@@ -107,8 +107,11 @@ impl RecallIndex {
                 weight * rarity * times * (256 + SATURATION) / (256 * times + length) / 100
             };
             // Words of many records mostly come once in each: a table saves as many divisions.
-            let once: Vec<u64> =
-                if word.count > 1_024 { (0..=u8::MAX).map(|words| part(1, words)).collect() } else { Vec::new() };
+            let once: Vec<u64> = if word.count > 1_024 {
+                (0..=u8::MAX).map(|words| part(1, words)).collect()
+            } else {
+                Vec::new()
+            };
             for Posting { record, times } in word.newest_first().take(left) {
                 let Some(entry) = self.records.get(record as usize) else { continue };
                 let known = once.get(usize::from(entry.words)).copied().filter(|_| times == 1);
@@ -119,17 +122,7 @@ impl RecallIndex {
                 scored.push(Scored { record, score, words: 1 << at });
             }
         }
-        let bits = usize::BITS - self.records.len().leading_zeros();
-        radix::sort_by_key(&mut scored, bits, |one| u64::from(one.record));
-        scored.dedup_by(|later, kept| {
-            let is_same = later.record == kept.record;
-            if is_same {
-                kept.score = kept.score.saturating_add(later.score);
-                kept.words |= later.words;
-            }
-            is_same
-        });
-        scored
+        summed(scored, self.records.len())
     }
 
     /// Returns the best records and those around them, each with what its neighbours add.
@@ -159,6 +152,21 @@ impl RecallIndex {
         let pin = if entry(record).is_some_and(|entry| entry.is_pinned()) { PINNED * 100 } else { 0 };
         (own * 100 + near + far + answer) * (10_000 + age + pin) / 10_000
     }
+}
+
+/// Adds up the scores of each record, in the order of the records, of which there are so many.
+fn summed(mut scored: Vec<Scored>, records: usize) -> Vec<Scored> {
+    let bits = usize::BITS - records.leading_zeros();
+    radix::sort_by_key(&mut scored, bits, |one| u64::from(one.record));
+    scored.dedup_by(|later, kept| {
+        let is_same = later.record == kept.record;
+        if is_same {
+            kept.score = kept.score.saturating_add(later.score);
+            kept.words |= later.words;
+        }
+        is_same
+    });
+    scored
 }
 
 /// Returns the scores from two records before one to two behind it, and the words of its own; `scored` begins with the
