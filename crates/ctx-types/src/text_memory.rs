@@ -91,7 +91,9 @@ impl TextMemory {
         }
         if !new.is_empty() {
             let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            new.iter().for_each(|(key, _, tokens)| remembered.parts.keep(*key, *tokens));
+            for (key, _, tokens) in &new {
+                remembered.parts.keep(*key, *tokens);
+            }
         }
         new.iter().fold(known, |sum, (_, _, tokens)| sum.saturating_add(*tokens))
     }

@@ -205,10 +205,9 @@ impl<'a> Lines<'a> {
         let records: Vec<usize> =
             found.take_while(|(message, _)| *message == at).map(|found| found.1).collect();
         let message = (self.request.message)(at);
-        if let Some(message) = &message {
-            if !records.iter().all(|record| self.memory.get(at, *record).is_some()) {
-                self.write(at, &records, message);
-            }
+        let is_kept = records.iter().all(|record| self.memory.get(at, *record).is_some());
+        if let Some(message) = message.as_ref().filter(|_| !is_kept) {
+            self.write(at, &records, message);
         }
         for record in records {
             let text = self.memory.get(at, record);

@@ -120,7 +120,7 @@ impl Postings {
         }
         self.join_alike();
         // Nearly all of it is in order already, which a stable sort makes use of.
-        self.recent.sort();
+        self.recent.sort_by_key(|one| hash(*one));
     }
 
     /// Makes one run of all, which is the least memory and the quickest to search. O(occurrences).
@@ -164,7 +164,7 @@ impl Postings {
     pub(super) fn reader(&self) -> Reader<'_> {
         let mut recent = Cow::Borrowed(&*self.recent);
         if !recent.is_sorted() {
-            recent.to_mut().sort();
+            recent.to_mut().sort_unstable();
         }
         Reader { postings: self, recent }
     }

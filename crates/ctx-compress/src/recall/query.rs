@@ -94,13 +94,12 @@ impl<'a> Lookup<'a> {
 
     fn add(&mut self, word: &str, weight: u64, is_asked: bool) {
         let hash = word_hash(word);
-        let found = match self.words.get(&hash) {
-            Some(found) => *found,
-            None => {
-                let found = self.find(word, hash);
-                self.words.insert(hash, found);
-                found
-            }
+        let found = if let Some(found) = self.words.get(&hash) {
+            *found
+        } else {
+            let found = self.find(word, hash);
+            self.words.insert(hash, found);
+            found
         };
         let Some((term, share)) = found else { return };
         if let Some(term) = self.terms.get_mut(&term) {

@@ -2,12 +2,13 @@
 
 /// How many bits a digit has.
 const BITS: u32 = 11;
+const MASK: u64 = (1 << BITS) - 1;
 
 /// Sorts by the lowest `bits` of keys, which have no higher ones; what has equal keys stays in its order. O(list).
 pub(super) fn sort_by_key<T: Copy + Default>(list: &mut Vec<T>, bits: u32, key: impl Fn(&T) -> u64) {
     let mut next = vec![T::default(); list.len()];
     for digit in 0..bits.div_ceil(BITS) {
-        let digit = |one: &T| (key(one) >> (digit * BITS)) as usize % (1 << BITS);
+        let digit = |one: &T| usize::try_from(key(one) >> (digit * BITS) & MASK).unwrap_or_default();
         let mut places = [0; 1 << BITS];
         let mut count = |one: &T| places.get_mut(digit(one)).into_iter().for_each(|count| *count += 1);
         list.iter().for_each(&mut count);
