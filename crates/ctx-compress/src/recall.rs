@@ -41,6 +41,8 @@ mod index;
 mod line_memory;
 mod lines;
 mod postings;
+mod query;
+mod radix;
 mod reasons;
 mod records;
 mod run;

@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 use conversation::{BUDGET, Conversation, Variables, agent, append, turn, warm, with};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use ctx_engine::{CompiledAgent, ConversationMemory, Engine, Ports, Switches};
-use ctx_types::{Content, Session, TurnInput};
+use ctx_types::{Content, Node, Session, TurnInput};
 
 /// How many messages a conversation has; the first answer is measured for the fewest.
 const SIZES: [usize; 2] = [10_000, 1_000_000];
+
+/// How many questions are asked before they come again.
+const MOST_QUESTIONS: usize = 4_000;
 
 criterion_group! {
     name = benches;
@@ -31,8 +34,10 @@ fn recalling(criterion: &mut Criterion) {
     let (with_recall, without) = (compiled(&["recall"]), compiled(&[]));
     for size in SIZES {
         let mut messages = Conversation::new(1, Variables::Off);
+        let session = messages.session(size);
         let mut talk = Talk {
-            session: messages.session(size),
+            questions: questions(&session),
+            session,
             messages,
             memory: ConversationMemory::default(),
             appended: 0,
@@ -66,6 +71,7 @@ fn recalling(criterion: &mut Criterion) {
 /// A conversation, and what its turns keep.
 struct Talk {
     session: Session,
+    questions: Vec<String>,
     messages: Conversation,
     memory: ConversationMemory,
     appended: usize,
@@ -77,6 +83,7 @@ impl Talk {
     /// Times an assembly of a conversation that nobody has seen.
     fn first(&mut self, compiled: &CompiledAgent, size: usize) -> Duration {
         self.session = self.messages.session(size);
+        self.questions = questions(&self.session);
         self.memory = ConversationMemory::default();
         self.assemble(compiled)
     }
@@ -93,12 +100,9 @@ impl Talk {
 
     /// Asks about something that was said long ago.
     fn assemble(&self, compiled: &CompiledAgent) -> Duration {
-        let path = self.session.path();
-        let old = path.get(path.len() / 3 + self.appended).and_then(|node| node.content.as_ref());
-        let words = old.map(Content::text).unwrap_or_default();
-        let words: Vec<&str> = words.split(' ').take(8).collect();
+        let question = self.questions.get(self.appended % self.questions.len().max(1));
         let turn: TurnInput = turn().with(|turn| {
-            turn.input = Some(format!("What about {}?", words.join(" ")).into());
+            turn.input = question.map(|question| question.as_str().into());
             turn.context_tokens = Some(self.budget);
         });
         let ports = Ports::default().with(|ports| ports.memory = Some(&self.memory));
@@ -108,4 +112,15 @@ impl Talk {
         black_box(context).ok();
         taken
     }
+}
+
+/// Asks about what was said from a third of a conversation on; made beforehand, since looking for it walks over the
+/// conversation, and leaves a turn no cache.
+fn questions(session: &Session) -> Vec<String> {
+    let path = session.path();
+    let question = |node: &Node| {
+        let text = node.content.as_ref().map(Content::text).unwrap_or_default();
+        format!("What about {}?", text.split(' ').take(8).collect::<Vec<&str>>().join(" "))
+    };
+    path.iter().skip(path.len() / 3).take(MOST_QUESTIONS).map(|node| question(node)).collect()
 }

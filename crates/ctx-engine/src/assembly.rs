@@ -7,7 +7,7 @@ use ctx_processors::{
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, Stopwatch,
-    TokenFigure, TurnInput, Usage, UsageLine, phrase,
+    TokenCounter as _, TokenFigure, TurnInput, Usage, UsageLine, phrase,
 };
 use ctx_wire::Dialect;
 
@@ -191,7 +191,7 @@ impl<'a> Assembly<'a> {
         attachments::tell_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         // What macros have written is mostly the same each turn, and is counted next.
-        self.agent.share_texts(run.draft.messages_mut(), self.ports.memory);
+        self.agent.share_texts(run.draft.messages_mut(), self.ports.memory, self.counter.encoding());
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
         let unlimited = self.unlimited();
@@ -202,7 +202,11 @@ impl<'a> Assembly<'a> {
             let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
             let tokens = match done.map_err(AssembleError::from) {
                 Ok(()) => {
-                    self.agent.share_texts(run.draft.messages_mut(), self.ports.memory);
+                    self.agent.share_texts(
+                        run.draft.messages_mut(),
+                        self.ports.memory,
+                        self.counter.encoding(),
+                    );
                     self.total(run.draft.messages())
                 }
                 Err(AssembleError::Infeasible(infeasible)) => {

@@ -9,8 +9,8 @@ use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundin
 use ctx_processors::InjectionAssembler;
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
-    Agent, Content, Diagnostic, LoadedWorldbook, Message, Placement, PresetMessage, Session, TextMemory,
-    TurnInput, UserProfile,
+    Agent, Content, Diagnostic, EncodingId, LoadedWorldbook, Message, Placement, PresetMessage, Session,
+    TextMemory, TurnInput, UserProfile,
 };
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ use crate::engine::{Compile, Engine};
 use crate::limiting;
 use crate::memory::ConversationMemory;
 use crate::prepared_input::InputMacros;
+use crate::recall::LONG;
 use crate::switches::Switches;
 
 /// An agent that was compiled once and assembles any number of contexts. `Send + Sync`; cheap to share
@@ -117,11 +118,20 @@ impl CompiledAgent {
 
     /// Shares the texts that were written for a context with those of earlier turns, which are counted already: of the
     /// same conversation, or of any.
-    pub(crate) fn share_texts(&self, messages: &mut [Message], conversation: Option<&ConversationMemory>) {
+    pub(crate) fn share_texts(
+        &self,
+        messages: &mut [Message],
+        conversation: Option<&ConversationMemory>,
+        encoding: EncodingId,
+    ) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
             let Content::Text(text) = &message.content else { continue };
-            let known = conversation.and_then(|conversation| conversation.known_text(text));
-            let known = known.unwrap_or_else(|| self.memory.share(text.clone()));
+            let known = match conversation.and_then(|conversation| conversation.known_text(text)) {
+                Some(known) => known,
+                // The lines of a long one are remembered.
+                None if text.len() >= LONG && text.known_tokens(encoding).is_some() => continue,
+                None => self.memory.share(text.clone()),
+            };
             if !known.is_shared_with(text) {
                 message.content = Content::Text(known);
             }

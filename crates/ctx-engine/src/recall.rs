@@ -4,7 +4,7 @@ use ctx_tokens::Counter;
 use ctx_types::{EncodingId, Text, TextMemory, TokenCounter};
 
 /// From how many bytes on a text is counted by its lines.
-const LONG: usize = 1_024;
+pub(crate) const LONG: usize = 1_024;
 
 /// Counts as the counter of a turn does, and remembers beyond it what it counted of strings.
 ///
@@ -21,7 +21,8 @@ impl TokenCounter for Recall<'_> {
     }
 
     fn count(&self, text: &str) -> u32 {
-        self.counter.count_text(&self.memory.share(Text::from(text)))
+        let (counter, encoding) = (self.counter, self.counter.encoding());
+        self.memory.count_parts(encoding, counter.parts(text), |part| counter.count(part))
     }
 
     fn count_till_limit(&self, text: &str, limit: u32) -> Option<u32> {
@@ -33,10 +34,7 @@ impl TokenCounter for Recall<'_> {
             return self.counter.count_text(text);
         }
         // What is written anew each turn, such as what is recalled, has most of its lines again.
-        let (counter, encoding) = (self.counter, self.counter.encoding());
-        text.tokens_with(encoding, |text| {
-            self.memory.count_parts(encoding, counter.parts(text), |part| counter.count(part))
-        })
+        text.tokens_with(self.counter.encoding(), |text| self.count(text))
     }
 }
 
@@ -57,7 +55,8 @@ mod tests {
                 assert_eq!(recall.count_till_limit(text, 3), counter.count_till_limit(text, 3));
             }
         }
-        let known = memory.share("search_notes".into());
-        assert_eq!(known.known_tokens(counter.encoding()), Some(counter.count("search_notes")));
+        let again = |_: &str| unreachable!("it was counted");
+        let known = memory.count_parts(counter.encoding(), ["search_notes"].into_iter(), again);
+        assert_eq!(known, counter.count("search_notes"));
     }
 }

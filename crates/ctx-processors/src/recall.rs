@@ -79,19 +79,16 @@ impl ContextProcessor for RecallProcessor {
         }
         let kept = cx.blackboard.get::<KeptRecall>().cloned().unwrap_or_default();
         let (session, with_branches) = (cx.inputs.session, cx.config.is_on(BRANCHES));
-        let (print, is_known) = {
+        let (print, found) = {
             let path = kept.follow(session, with_branches);
             path.index().findings().into_iter().for_each(|finding| cx.report(finding));
-            // What was said before says nothing by itself.
-            (path.print(), path.index().knows(&question.now()))
+            (path.print(), path.index().search(&parts))
         };
         let near = meaning::ranked(cx, &kept, &question.now()).await?;
         cx.checkpoint()?;
-        let found = is_known || !near.is_empty();
-        let recalled = found.then(|| {
+        let found = if near.is_empty() { found } else { joined(found, &near) };
+        let recalled = (!found.hits.is_empty()).then(|| {
             let path = kept.again(print, session, with_branches);
-            let found = if is_known { path.index().search(&parts) } else { SearchResult::default() };
-            let found = if near.is_empty() { found } else { joined(found, &near) };
             written(cx, &path, &found)
         });
         cx.checkpoint()?;

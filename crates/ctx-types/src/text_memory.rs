@@ -1,7 +1,9 @@
 //! Texts that are written anew each turn, shared with those of earlier turns.
 
+use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::BuildHasher as _;
 use std::sync::{Mutex, PoisonError};
 
 use crate::text::{EncodingId, Text};
@@ -9,7 +11,7 @@ use crate::text::{EncodingId, Text};
 /// Remembers texts that were written, so that an equal one of a later turn keeps the token counts of the first.
 ///
 /// It changes no result, only what need not be counted again. It is bounded: above [`TextMemory::MAX_TEXTS`]
-/// texts or [`TextMemory::MAX_BYTES`] bytes it begins anew.
+/// texts, [`TextMemory::MAX_BYTES`] bytes of them or [`TextMemory::MAX_PARTS`] parts it begins anew.
 ///
 /// ```
 /// use ctx_types::{Text, TextMemory};
@@ -31,13 +33,14 @@ struct Remembered {
     parts: Parts,
 }
 
-/// Parts of texts, such as lines, and how many tokens they have in one encoding.
+/// Parts of texts, such as lines, and how many tokens they have.
+///
+/// A part is known by its length and a hash with a secret key, so that nobody can write two that are taken for the same.
 #[derive(Default)]
 struct Parts {
-    encoding: Option<EncodingId>,
+    hasher: RandomState,
     /// Only looked up, as the texts are.
-    counts: HashMap<Box<str>, u32>,
-    bytes: usize,
+    counts: HashMap<(u64, usize), u32>,
 }
 
 impl TextMemory {
@@ -45,6 +48,8 @@ impl TextMemory {
     pub const MAX_TEXTS: usize = 1_024;
     /// How many bytes the remembered texts have at the most.
     pub const MAX_BYTES: usize = 4 * 1024 * 1024;
+    /// How many parts are remembered at the most, in some 30 bytes each.
+    pub const MAX_PARTS: usize = 100_000;
 
     /// Returns the remembered text that is equal, or remembers this one. O(bytes of the text).
     pub fn share(&self, text: Text) -> Text {
@@ -64,8 +69,6 @@ impl TextMemory {
     }
 
     /// Returns the tokens of parts together, counting those that were not counted in this encoding before. O(bytes).
-    ///
-    /// As many bytes of parts are remembered as of texts, of one encoding at a time.
     pub fn count_parts<'a>(
         &self,
         encoding: EncodingId,
@@ -75,42 +78,37 @@ impl TextMemory {
         let mut new = Vec::new();
         let known = {
             let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_known = remembered.parts.encoding == Some(encoding);
-            let mut known = 0_u32;
-            for part in parts {
-                match remembered.parts.counts.get(part).filter(|_| is_known) {
-                    Some(tokens) => known = known.saturating_add(*tokens),
-                    None => new.push((part, 0)),
-                }
-            }
-            known
+            parts.fold(0_u32, |known, part| {
+                let key = remembered.parts.key(encoding, part);
+                let tokens = remembered.parts.counts.get(&key).copied();
+                new.extend(tokens.is_none().then_some((key, part, 0)));
+                known.saturating_add(tokens.unwrap_or_default())
+            })
         };
         // Others need not wait for what is counted.
-        for (part, tokens) in &mut new {
+        for (_, part, tokens) in &mut new {
             *tokens = count(part);
         }
         if !new.is_empty() {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).parts.keep(encoding, &new);
+            let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            for (key, _, tokens) in &new {
+                remembered.parts.keep(*key, *tokens);
+            }
         }
-        new.iter().fold(known, |sum, (_, tokens)| sum.saturating_add(*tokens))
+        new.iter().fold(known, |sum, (_, _, tokens)| sum.saturating_add(*tokens))
     }
 }
 
 impl Parts {
-    fn keep(&mut self, encoding: EncodingId, new: &[(&str, u32)]) {
-        let size = |part: &str| part.len() + size_of::<(Box<str>, u32)>();
-        let bytes: usize = new.iter().map(|(part, _)| size(part)).sum();
-        if bytes > TextMemory::MAX_BYTES {
-            return;
+    fn key(&self, encoding: EncodingId, part: &str) -> (u64, usize) {
+        (self.hasher.hash_one((encoding.0, part)), part.len())
+    }
+
+    fn keep(&mut self, key: (u64, usize), tokens: u32) {
+        if self.counts.len() >= TextMemory::MAX_PARTS {
+            self.counts = HashMap::new();
         }
-        if self.encoding != Some(encoding) || self.bytes + bytes > TextMemory::MAX_BYTES {
-            *self = Self { encoding: Some(encoding), ..Self::default() };
-        }
-        for (part, tokens) in new {
-            if self.counts.insert((*part).into(), *tokens).is_none() {
-                self.bytes += size(part);
-            }
-        }
+        self.counts.insert(key, tokens);
     }
 }
 
@@ -126,8 +124,7 @@ mod tests {
 
     #[test]
     fn parts_are_counted_once_in_each_encoding_until_the_memory_is_full() {
-        let memory = TextMemory::default();
-        let (long, counted) = ("x".repeat(TextMemory::MAX_BYTES), std::cell::Cell::new(0));
+        let (memory, counted) = (TextMemory::default(), std::cell::Cell::new(0));
         let check = |encoding: u32, parts: &[&str], expected: (u32, u32)| {
             counted.set(0);
             let count = |part: &str| {
@@ -140,12 +137,15 @@ mod tests {
         check(1, &["one\n", "three"], (9, 2));
         check(1, &["three", "one\n", "four"], (13, 1));
         check(2, &["three"], (5, 1));
-        check(1, &["three"], (5, 1));
-        check(1, &[&long], (4_194_304, 1));
         check(1, &["three"], (5, 0));
-        check(1, &[&long[40..]], (4_194_264, 1));
-        check(1, &["three"], (5, 1));
         check(1, &[], (0, 0));
+        let many: Vec<String> = (0..TextMemory::MAX_PARTS - 4).map(|number| format!("{number:05}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let all = u32::try_from(many.len()).unwrap();
+        check(1, &many, (5 * all, all));
+        check(1, &["three"], (5, 0));
+        check(1, &["five5"], (5, 1));
+        check(1, &["three"], (5, 1));
     }
 
     #[test]

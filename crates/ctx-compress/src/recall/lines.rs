@@ -1,10 +1,10 @@
 //! The message that recalled records become: one line each, in the order of the conversation.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use ctx_types::{Fingerprint, Message, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust};
+use ctx_types::{Fingerprint, Message, NoteLineKind, Role, Segment, Source, SourceKind, Span, Text, Trust};
 
 use crate::recall::index::RecallIndex;
 use crate::recall::line_memory::{LineForm, LineMemory};
@@ -103,6 +103,7 @@ pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
 /// A line with where it came from.
 #[derive(Debug)]
 struct Line {
+    /// With its line break at the end, as it is counted.
     text: Arc<str>,
     source: Source,
     /// Expected, in quarters of a token.
@@ -124,18 +125,17 @@ struct Lines<'a> {
     request: &'a RecallRequest<'a>,
     costs: Costs<'a>,
     memory: MutexGuard<'a, LineMemory>,
-    /// The records that were found of messages that nobody asked for yet.
-    found: BTreeMap<usize, BTreeSet<usize>>,
-    /// By message and record.
-    made: BTreeMap<(usize, usize), Line>,
+    /// The messages and records that were found, in their order.
+    found: Vec<(usize, usize)>,
+    /// By message and record; none where the message is there no more.
+    made: BTreeMap<(usize, usize), Option<Line>>,
 }
 
 impl<'a> Lines<'a> {
     fn new(request: &'a RecallRequest<'a>) -> Self {
-        let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for hit in &request.found.hits {
-            found.entry(hit.message).or_default().insert(hit.record);
-        }
+        let mut found: Vec<(usize, usize)> =
+            request.found.hits.iter().map(|hit| (hit.message, hit.record)).collect();
+        found.sort_unstable();
         let index = request.index;
         let mut memory = index.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let speakers = [1, 2].map(|number| index.speaker(number).map(str::to_owned));
@@ -148,7 +148,7 @@ impl<'a> Lines<'a> {
         let request = self.request;
         let beside = room.checked_sub(request.meter.frame())?;
         let head = head(request.index, beside);
-        let mut left = (beside * 4).checked_sub(self.costs.of(&head))?;
+        let mut left = (beside * 4).checked_sub(self.costs.of(&format!("{head}\n")))?;
         let (mut lines, mut misses) = (Vec::new(), 0);
         for hit in &request.found.hits {
             if lines.len() == MOST_LINES || misses == MOST_MISSES {
@@ -177,42 +177,54 @@ impl<'a> Lines<'a> {
     /// Writes lines and counts them. If they have more tokens than were expected, what fits least goes.
     fn written_within(&self, mut chosen: Chosen, room: u64) -> Option<(Chosen, Recalled)> {
         while !chosen.lines.is_empty() {
-            let recalled = self.written(&chosen);
-            if recalled.tokens <= room {
+            let ordered = self.ordered(&chosen);
+            let text = joined(&chosen.head, &ordered);
+            let tokens = self.request.meter.message(&self.message(text.clone()));
+            if tokens <= room {
+                let recalled = self.recalled(&chosen.head, &ordered, text, tokens);
                 return Some((chosen, recalled));
             }
-            let (lines, over) = (chosen.lines.len(), recalled.tokens - room);
-            let excess = usize::try_from((lines as u64 * over).div_ceil(recalled.tokens)).unwrap_or(lines);
+            let (lines, over) = (chosen.lines.len(), tokens - room);
+            let excess = usize::try_from((lines as u64 * over).div_ceil(tokens)).unwrap_or(lines);
             chosen.lines.truncate(lines - (excess + lines / 128).clamp(1, lines));
         }
         None
     }
 
     fn line(&mut self, hit: Hit) -> Option<&Line> {
-        if let Some(records) = self.found.remove(&hit.message) {
-            self.make(hit.message, &records);
+        if !self.made.contains_key(&(hit.message, hit.record)) {
+            self.make(hit.message);
         }
-        self.made.get(&(hit.message, hit.record))
+        self.made.get(&(hit.message, hit.record))?.as_ref()
     }
 
-    fn make(&mut self, at: usize, records: &BTreeSet<usize>) {
-        let Some(message) = (self.request.message)(at) else { return };
-        if !records.iter().all(|record| self.memory.get(at, *record).is_some()) {
-            self.write(at, records, &message);
+    /// Makes the lines of all records of a message that were found.
+    fn make(&mut self, at: usize) {
+        let first = self.found.partition_point(|(message, _)| *message < at);
+        let found = self.found.get(first..).unwrap_or_default().iter();
+        let records: Vec<usize> =
+            found.take_while(|(message, _)| *message == at).map(|found| found.1).collect();
+        let message = (self.request.message)(at);
+        let is_kept = records.iter().all(|record| self.memory.get(at, *record).is_some());
+        if let Some(message) = message.as_ref().filter(|_| !is_kept) {
+            self.write(at, &records, message);
         }
         for record in records {
-            let Some(text) = self.memory.get(at, *record) else { continue };
-            let cost = self.costs.of(&text);
-            self.made.insert((at, *record), Line { text, source: message.source.clone(), cost });
+            let text = self.memory.get(at, record);
+            let line = text.zip(message.as_ref()).map(|(text, message)| {
+                let cost = self.costs.of(&text);
+                Line { text, source: message.source.clone(), cost }
+            });
+            self.made.insert((at, record), line);
         }
     }
 
     /// Writes records of a message as lines.
-    fn write(&mut self, at: usize, records: &BTreeSet<usize>, message: &Message) {
+    fn write(&mut self, at: usize, records: &[usize], message: &Message) {
         let mut lines = Vec::with_capacity(records.len());
         let mut number = 0;
         each_record(message, |record| {
-            if records.contains(&number) {
+            if records.binary_search(&number).is_ok() {
                 lines.push((number, text(&record, at, self.request).into()));
             }
             number += 1;
@@ -220,27 +232,30 @@ impl<'a> Lines<'a> {
         self.memory.keep(at, lines);
     }
 
-    /// Writes lines that are made, in the order of the conversation.
-    fn written(&self, chosen: &Chosen) -> Recalled {
-        let (request, head) = (self.request, &chosen.head);
+    /// Returns lines that are made, in the order of the conversation.
+    fn ordered(&self, chosen: &Chosen) -> Vec<(Hit, &Line)> {
         let mut ordered = chosen.lines.clone();
         ordered.sort_unstable_by_key(|hit| (hit.message, hit.record));
-        let made = |hit: &Hit| Some((*hit, self.made.get(&(hit.message, hit.record))?));
-        let ordered: Vec<(Hit, &Line)> = ordered.iter().filter_map(made).collect();
-        let mut text = head.clone();
-        for (_, line) in &ordered {
-            text.push('\n');
-            text.push_str(&line.text);
-        }
+        let made = |hit: Hit| Some((hit, self.made.get(&(hit.message, hit.record))?.as_ref()?));
+        ordered.into_iter().filter_map(made).collect()
+    }
+
+    fn message(&self, text: Text) -> Message {
+        Message::new(self.request.role, text, Source::new(SourceKind::Summary, Trust::Model))
+    }
+
+    /// Says of each part of a text where it comes from.
+    fn recalled(&self, head: &str, ordered: &[(Hit, &Line)], text: Text, tokens: u64) -> Recalled {
+        let request = self.request;
         let id: Arc<str> = format!("recall-{}", Fingerprint::default().text(&text)).into();
         let own = |trust: Trust| Source::new(SourceKind::Summary, trust).with_id(id.clone());
         let own_words = Source::new(SourceKind::Formatter, Trust::Preset).with_id("recall");
         let mut segments =
             vec![Segment { span: Span::new(0, head.len()), source: own_words, via: Vec::new() }];
         let mut start = head.len();
-        let mut pieces = Vec::new();
-        for (hit, line) in &ordered {
-            let end = start + 1 + line.text.len();
+        let mut pieces = Vec::with_capacity(ordered.len());
+        for (hit, line) in ordered {
+            let end = start + line.text.len();
             // To be trusted as what it was made from.
             let segment = Segment {
                 span: Span::new(start, end),
@@ -256,10 +271,24 @@ impl<'a> Lines<'a> {
                 ago: (hit.message >= request.others).then(|| request.index.len() - hit.message - 1),
             });
         }
-        let message =
-            Message::new(request.role, text, own(Trust::Model)).with(|message| message.written = segments);
-        Recalled { tokens: request.meter.message(&message), message, pieces }
+        let message = self.message(text).with(|message| {
+            message.source = own(Trust::Model);
+            message.written = segments;
+        });
+        Recalled { message, pieces, tokens }
     }
+}
+
+/// Joins a head and lines.
+fn joined(head: &str, lines: &[(Hit, &Line)]) -> Text {
+    let mut text =
+        String::with_capacity(head.len() + lines.iter().map(|(_, line)| line.text.len()).sum::<usize>());
+    text.push_str(head);
+    for (_, line) in lines {
+        text.push('\n');
+        text.push_str(line.text.trim_end_matches('\n'));
+    }
+    text.into()
 }
 
 /// What lines cost, in quarters of a token. Beyond the first ones that is taken from what these cost for their length.
@@ -278,14 +307,14 @@ impl<'a> Costs<'a> {
     /// How many texts are counted: all of them would be as much work as counting what they are joined to.
     const COUNTED: usize = 24;
 
-    /// Returns what a text costs with its line break.
+    /// Returns what a text costs that has its line break.
     fn of(&mut self, text: &str) -> u64 {
-        let quarters = quarters(text) + 1;
+        let quarters = quarters(text);
         if self.meter.is_estimate() {
             return quarters;
         }
         if self.counted < Self::COUNTED {
-            let tokens = self.meter.text(text) + 1;
+            let tokens = self.meter.text(text);
             self.counted += 1;
             self.tokens += tokens;
             self.quarters += quarters;
@@ -295,7 +324,7 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Writes a record as a line: its number, or `~` on another branch, who says it, and what.
+/// Writes a record as a line with its break: its number, or `~` on another branch, who says it, and what.
 fn text(record: &Record<'_>, message: usize, request: &RecallRequest<'_>) -> String {
     let index = request.index;
     let mut text = match message.checked_sub(request.others) {
@@ -309,12 +338,14 @@ fn text(record: &Record<'_>, message: usize, request: &RecallRequest<'_>) -> Str
         NoteLineKind::System | NoteLineKind::Call | NoteLineKind::Result => None,
     };
     let said = speaker.and_then(|name| without_name(record.text, name)).unwrap_or(record.text);
-    let mut words = String::new();
+    let mut words = String::with_capacity(said.len());
     match record.kind {
         NoteLineKind::Call | NoteLineKind::Result => write_whole(said, &mut words),
         _ => write_detail(said, &mut words),
     }
+    text.reserve(words.len() + 1);
     text.push_str(&words);
+    text.push('\n');
     text
 }
 

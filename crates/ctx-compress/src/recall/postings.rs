@@ -1,12 +1,16 @@
 //! Postings: in which records each word occurs, in little memory.
 
+use std::borrow::Cow;
+
+use crate::recall::radix;
 use crate::recall::run::{Entry, HASH_BITS, Run, Writer};
 use crate::recall::steps::{Posting, append, newest_first};
 
 /// For each word, by its hash, the records that have it, newest first, so that a search may stop before the oldest.
 ///
-/// What is new waits for some company, is then sorted and becomes a run; 16 runs of like size become one. So each
-/// occurrence is written a few times, always in order, where a table would wait for the memory at each. A word takes
+/// What is new waits for some company, is then sorted and becomes a run; 16 runs of like size, or up to 64 where many
+/// are added at once, become one. So each occurrence is written a few times, always in order, where a table would wait
+/// for the memory at each. A word takes
 /// some 5 bytes, and each record that has it 1 or 2. Words are told apart by 38 bits of their hashes: of a million,
 /// two take each other for the same once or twice.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +28,7 @@ pub(super) struct Postings {
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     postings: &'a Postings,
-    recent: Vec<u64>,
+    recent: Cow<'a, [u64]>,
 }
 
 /// A word that was found.
@@ -39,7 +43,7 @@ pub(super) struct Word<'a> {
 }
 
 /// How many occurrences wait until they become a run, where many are added at once.
-const RECENT: usize = 64 * 1_024;
+const RECENT: usize = 256 * 1_024;
 
 /// How many wait when no more come for now: one for so many that are in runs, within these bounds.
 const RESTING: (usize, usize) = (256, 4_096);
@@ -76,9 +80,10 @@ impl Postings {
         self.recent.extend(words.iter().map(|word| word >> RECORD_BITS << RECORD_BITS | between));
     }
 
-    /// Makes a run of what waits, and one of several that are alike.
+    /// Makes a run of what waits.
     fn seal(&mut self) {
-        self.recent.sort_unstable();
+        // Of one word the older records come first already.
+        radix::sort_by_key(&mut self.recent, HASH_BITS, |one| hash(*one));
         let words = self.recent.chunk_by(|a, b| hash(*a) == hash(*b));
         let len = self.recent.len();
         let run = Run::with_room(words.clone().count(), len * 8, len);
@@ -96,17 +101,26 @@ impl Postings {
         self.in_runs += len;
         self.recent.clear();
         self.runs.push(writer.finish());
+        if self.runs.len() >= Run::MOST_JOINED {
+            self.join_alike();
+        }
+    }
+
+    fn join_alike(&mut self) {
         while let Some(from) = self.first_alike() {
             self.join(from);
         }
     }
 
-    /// Makes a run of what waits if it is much, when no more comes for now.
+    /// Makes a run of what waits if it is much, and brings it into order, when no more comes for now.
     pub(super) fn rest(&mut self) {
         if self.recent.len() >= (self.in_runs / IN_RUNS).clamp(RESTING.0, RESTING.1) {
             self.seal();
             self.recent.shrink_to(0);
         }
+        self.join_alike();
+        // Nearly all of it is in order already, which a stable sort makes use of.
+        self.recent.sort_by_key(|one| hash(*one));
     }
 
     /// Makes one run of all, which is the least memory and the quickest to search. O(occurrences).
@@ -146,10 +160,12 @@ impl Postings {
         self.runs.iter().map(Run::len).sum::<usize>() >= MOST_BYTES
     }
 
-    /// Makes them ready to be read.
+    /// Makes them ready to be read. O(what waits).
     pub(super) fn reader(&self) -> Reader<'_> {
-        let mut recent = self.recent.clone();
-        recent.sort_unstable();
+        let mut recent = Cow::Borrowed(&*self.recent);
+        if !recent.is_sorted() {
+            recent.to_mut().sort_unstable();
+        }
         Reader { postings: self, recent }
     }
 

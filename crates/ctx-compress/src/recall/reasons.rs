@@ -1,6 +1,7 @@
 //! The words of a query that a record has, as they stand in the query.
 
-use crate::recall::search::{Hit, Term, each_query_text, ends};
+use crate::recall::query::{Term, each_query_text, ends};
+use crate::recall::search::Hit;
 use crate::recall::terms::each_term;
 use crate::request::word_hash;
 

@@ -1,14 +1,10 @@
 //! A search: BM25, and what neighbours, questions, named speakers, age and pins add to it.
 
-use std::collections::BTreeMap;
-
 use crate::recall::index::RecallIndex;
-use crate::recall::postings::Word;
+use crate::recall::query::{Query, Term};
+use crate::recall::radix;
 use crate::recall::reasons::QueryWords;
-use crate::recall::records::beginning;
 use crate::recall::steps::Posting;
-use crate::recall::terms::each_term;
-use crate::request::word_hash;
 
 /// A record that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +28,6 @@ pub struct SearchResult {
     pub(super) words: QueryWords,
 }
 
-/// How many bytes of a query are looked at.
-const MOST_BYTES: usize = 16 * 1024;
-
-/// How many words of a query are looked for; the rarest ones if it has more. Each has a bit in [`Hit::words`].
-const MOST_TERMS: usize = 64;
-
 /// How many occurrences of words are looked at in one search; the newest of words that many records have.
 const MOST_POSTINGS: usize = 40_000;
 
@@ -55,8 +45,6 @@ const FAR: u64 = 15;
 const ANSWER: u64 = 60;
 /// What is added, in hundredths, where the query names who speaks.
 const NAMED: u64 = 30;
-/// What a word counts, in hundredths, that the index does not have, but the one that it ends in.
-const END: u64 = 50;
 /// What is added, in hundredths, to the newest record; the less, the older one is.
 const NEWEST: u64 = 5;
 /// What is added, in hundredths, to a record of a pinned message.
@@ -67,15 +55,6 @@ const FLOOR: u64 = 50;
 /// Of BM25, in 256ths: how soon a word that comes often counts no more (1.2), and how far lengths matter (0.75).
 const SATURATION: u64 = 307;
 const LENGTH: u64 = 192;
-
-/// A word of a query that the index has.
-#[derive(Clone, Debug)]
-pub(super) struct Term<'a> {
-    pub(super) hash: u64,
-    word: Word<'a>,
-    weight: u64,
-    rarity: u64,
-}
 
 /// A record, what it scores, and by which words.
 #[derive(Clone, Copy, Default)]
@@ -93,11 +72,12 @@ impl RecallIndex {
     ///
     /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, their 64
     /// rarest words, and 40,000 occurrences of these; it finds 4,096 records at the most. Words that half of the
-    /// records have say nothing.
+    /// records have say nothing. Texts of less than the greatest weight count for what the others find, and find nothing
+    /// by themselves.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
-        let terms = self.terms(query);
-        let words = QueryWords::of(query, &terms);
-        let scored = self.scored(query, terms);
+        let Some(looked_for) = Query::of(self, query) else { return SearchResult::default() };
+        let words = QueryWords::of(query, &looked_for.terms);
+        let scored = self.scored(looked_for);
         let mut found = self.with_neighbours(&scored);
         let order = |(score, record, _): &Found| (u64::MAX - score, u32::MAX - record);
         if found.len() > MOST_HITS {
@@ -114,41 +94,35 @@ impl RecallIndex {
         SearchResult { hits, words }
     }
 
-    /// Returns whether a text has a word that a search would look for.
-    pub fn knows(&self, text: &str) -> bool {
-        !self.terms(&[(text, 100)]).is_empty()
-    }
-
     /// Scores the records that have words of the query, in their order.
-    fn scored(&self, query: &[(&str, u64)], terms: Vec<Term<'_>>) -> Vec<Scored> {
+    fn scored(&self, Query { terms, named }: Query<'_>) -> Vec<Scored> {
         let mut scored: Vec<Scored> = Vec::new();
         let mean = (self.words / (self.records.len() as u64).max(1)).max(1);
-        let named = self.named(query);
         let length = |words: u64| SATURATION * ((256 - LENGTH) + LENGTH * words / mean) / 256;
         let lengths: Vec<u64> = (0..=u64::from(u8::MAX)).map(length).collect();
         for (at, Term { word, weight, rarity, .. }) in terms.into_iter().enumerate() {
             let left = MOST_POSTINGS - scored.len();
+            let part = |times: u64, words: u8| {
+                let length = lengths.get(usize::from(words)).copied().unwrap_or_default();
+                weight * rarity * times * (256 + SATURATION) / (256 * times + length) / 100
+            };
+            // Words of many records mostly come once in each: a table saves as many divisions.
+            let once: Vec<u64> = if word.count > 1_024 {
+                (0..=u8::MAX).map(|words| part(1, words)).collect()
+            } else {
+                Vec::new()
+            };
             for Posting { record, times } in word.newest_first().take(left) {
                 let Some(entry) = self.records.get(record as usize) else { continue };
-                let length = lengths.get(usize::from(entry.words)).copied().unwrap_or_default();
-                let times = u64::from(times);
-                let part = weight * rarity * times * (256 + SATURATION) / (256 * times + length) / 100;
+                let known = once.get(usize::from(entry.words)).copied().filter(|_| times == 1);
+                let part = known.unwrap_or_else(|| part(u64::from(times), entry.words));
                 let part =
                     if named.get(entry.speaker()) == Some(&true) { part * (100 + NAMED) / 100 } else { part };
                 let score = u32::try_from(part).unwrap_or(u32::MAX).max(1);
                 scored.push(Scored { record, score, words: 1 << at });
             }
         }
-        let mut scored = by_record(scored, self.records.len());
-        scored.dedup_by(|later, kept| {
-            let is_same = later.record == kept.record;
-            if is_same {
-                kept.score = kept.score.saturating_add(later.score);
-                kept.words |= later.words;
-            }
-            is_same
-        });
-        scored
+        summed(scored, self.records.len())
     }
 
     /// Returns the best records and those around them, each with what its neighbours add.
@@ -178,88 +152,21 @@ impl RecallIndex {
         let pin = if entry(record).is_some_and(|entry| entry.is_pinned()) { PINNED * 100 } else { 0 };
         (own * 100 + near + far + answer) * (10_000 + age + pin) / 10_000
     }
-
-    /// Returns the words of a query that are in the index; the rarest first.
-    fn terms(&self, query: &[(&str, u64)]) -> Vec<Term<'_>> {
-        let mut weights: BTreeMap<u64, (Word<'_>, u64)> = BTreeMap::new();
-        let (names, reader) = (self.name_words(), self.postings.reader());
-        let known = |stem: &str| {
-            let hash = word_hash(stem);
-            reader.find(hash).map(|found| (hash, found))
-        };
-        each_query_word(query, |word, weight| {
-            let is_name = names.iter().any(|(_, name)| name == word);
-            if is_name {
-                return;
-            }
-            let whole = known(word).map(|(hash, found)| (hash, (found, weight)));
-            // `walnut` is a `nut`.
-            let end = || ends(word).find_map(known);
-            let term = whole.or_else(|| end().map(|(hash, found)| (hash, (found, weight * END / 100))));
-            if let Some((hash, (found, weight))) = term {
-                let known = weights.entry(hash).or_insert((found, weight));
-                known.1 = weight.max(known.1);
-            }
-        });
-        let records = self.records.len() as u64;
-        let terms = weights.into_iter().filter_map(|(hash, (word, weight))| {
-            let with = u64::from(word.count);
-            // A few records say nothing about how rare a word is.
-            let tells = with * 2 <= records || records < 32;
-            tells.then(|| Term { hash, word, weight, rarity: rarity(records, with) })
-        });
-        let mut terms: Vec<Term<'_>> = terms.collect();
-        terms.sort_unstable_by_key(|term| (u64::MAX - term.rarity, term.hash));
-        terms.truncate(MOST_TERMS);
-        terms
-    }
-
-    /// Returns for nobody, the user and the model whether the query names them.
-    fn named(&self, query: &[(&str, u64)]) -> [bool; 3] {
-        let names = self.name_words();
-        let mut named = [false; 3];
-        each_query_word(query, |word, _| {
-            let of_name = names.iter().filter(|(_, name)| name == word);
-            of_name.for_each(|(number, _)| {
-                named.get_mut(*number).into_iter().for_each(|named| *named = true);
-            });
-        });
-        named
-    }
-
-    /// Returns the words of the names of the user (1) and the model (2).
-    fn name_words(&self) -> Vec<(usize, String)> {
-        let mut words = Vec::new();
-        for number in [1, 2] {
-            let name = self.speaker(number).unwrap_or_default();
-            each_term(name, |word| words.push((number, word.to_owned())));
-        }
-        words
-    }
 }
 
-/// Brings scores into the order of their records, of which there are so many: digit by digit, the lowest first.
-fn by_record(scored: Vec<Scored>, records: usize) -> Vec<Scored> {
-    const BITS: u32 = 11;
-    let (mut sorted, mut next) = (scored, Vec::new());
-    for digit in 0..(usize::BITS - records.leading_zeros()).div_ceil(BITS) {
-        let digit = |one: &Scored| (one.record >> (digit * BITS)) as usize % (1 << BITS);
-        let mut places = [0; 1 << BITS];
-        let mut count = |one: &Scored| places.get_mut(digit(one)).into_iter().for_each(|count| *count += 1);
-        sorted.iter().for_each(&mut count);
-        let mut begin = 0;
-        for place in &mut places {
-            begin += std::mem::replace(place, begin);
+/// Adds up the scores of each record, in the order of the records, of which there are so many.
+fn summed(mut scored: Vec<Scored>, records: usize) -> Vec<Scored> {
+    let bits = usize::BITS - records.leading_zeros();
+    radix::sort_by_key(&mut scored, bits, |one| u64::from(one.record));
+    scored.dedup_by(|later, kept| {
+        let is_same = later.record == kept.record;
+        if is_same {
+            kept.score = kept.score.saturating_add(later.score);
+            kept.words |= later.words;
         }
-        next.resize(sorted.len(), Scored::default());
-        for one in &sorted {
-            let Some(place) = places.get_mut(digit(one)) else { continue };
-            next.get_mut(*place).into_iter().for_each(|next| *next = *one);
-            *place += 1;
-        }
-        std::mem::swap(&mut sorted, &mut next);
-    }
-    sorted
+        is_same
+    });
+    scored
 }
 
 /// Returns the scores from two records before one to two behind it, and the words of its own; `scored` begins with the
@@ -287,38 +194,4 @@ fn best(scored: &[Scored]) -> Vec<u32> {
         best.sort_unstable_by_key(|(_, record)| *record);
     }
     best.into_iter().map(|(_, record)| record).collect()
-}
-
-/// Returns the ends of a word that may be one of two words: both have three letters at the least. The longest first.
-pub(super) fn ends(word: &str) -> impl Iterator<Item = &str> {
-    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let cuts = if is_plain { 3..word.len().saturating_sub(2) } else { 0..0 };
-    cuts.filter_map(|cut| word.get(cut..))
-}
-
-/// Calls `visit` for each part of a query, as far as it is looked at.
-pub(super) fn each_query_text(query: &[(&str, u64)], mut visit: impl FnMut(&str, u64)) {
-    let mut left = MOST_BYTES;
-    for (text, weight) in query {
-        let looked_at = beginning(text, left);
-        left -= looked_at.len();
-        visit(looked_at, *weight);
-    }
-}
-
-fn each_query_word(query: &[(&str, u64)], mut visit: impl FnMut(&str, u64)) {
-    each_query_text(query, |text, weight| each_term(text, |word| visit(word, weight)));
-}
-
-/// Returns how rare a word is that so many of the records have, in 256ths: `ln(1 + (N - n + 0.5) / (n + 0.5))` (BM25).
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "counts are far below 2^53, and the logarithm is between 0 and 23"
-)]
-fn rarity(records: u64, with: u64) -> u64 {
-    let odds = (records.saturating_sub(with) as f64 + 0.5) / (with as f64 + 0.5);
-    // Whole numbers, so that the last bit of a logarithm changes nothing.
-    (odds.ln_1p() * 256.0).round() as u64
 }

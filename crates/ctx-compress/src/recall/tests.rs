@@ -101,6 +101,17 @@ fn a_question_that_says_nothing_finds_nothing() {
 }
 
 #[test]
+fn what_was_said_before_counts_and_finds_nothing_by_itself() {
+    let index = indexed(&conversation(&TRIP));
+    let first = |query: &[(&str, u64)]| index.search(query).hits.first().map(|hit| hit.message);
+    let before = ("walnut trees in the garden", 33);
+    assert_eq!(first(&[("zebra", 100), before]), None);
+    assert_eq!(first(&[before]), Some(5), "trees, behind a question about the garden");
+    assert_eq!(first(&[("pond", 100), before]), Some(5));
+    assert_eq!(first(&[("walnut pond", 100), ("walnuts", 33)]), first(&[("walnut pond", 100)]));
+}
+
+#[test]
 fn the_answer_to_a_question_is_found_by_the_words_of_the_question() {
     let messages =
         conversation(&["Which colour has the lighthouse?", "Red, with a white stripe.", "Fine.", "Good."]);

@@ -313,14 +313,14 @@ mod tests {
     #[test]
     fn the_call_that_a_result_answers_is_seen_where_it_is_a_note() {
         let (mut session, _) = Session::linear("s", [Node::new(Role::Tool, "red").with_id("a")]);
-        let mut answers = |call: &str| {
+        let answers = |call: &str| {
             let mut metadata = NodeMetadata::default();
             metadata.kept.set(ANSWERED_CALLS, serde_json::json!([{ "requestId": call }]));
             let edit = NodeEdit { metadata: Change::Set(Box::new(metadata)), ..NodeEdit::default() };
             session.apply(&SessionOp::Edit { id: "a".into(), edit: Box::new(edit) }).unwrap();
             session.sent_message(0).and_then(|message| message.tool_call_id.clone())
         };
-        assert_eq!(["c1", "c2"].map(|call| answers(call)), ["c1", "c2"].map(|call| Some(call.into())));
+        assert_eq!(["c1", "c2"].map(answers), ["c1", "c2"].map(|call| Some(call.into())));
     }
 
     #[test]

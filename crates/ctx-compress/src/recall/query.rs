@@ -1,0 +1,164 @@
+//! A query: its words, each of them looked up in the index once.
+
+use std::collections::BTreeMap;
+
+use crate::recall::index::RecallIndex;
+use crate::recall::postings::{Reader, Word};
+use crate::recall::records::beginning;
+use crate::recall::terms::each_term;
+use crate::request::word_hash;
+
+/// How many bytes of a query are looked at.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// How many words of a query are looked for; the rarest ones if it has more. Each has a bit in
+/// [`Hit::words`](crate::recall::Hit::words).
+const MOST_TERMS: usize = 64;
+
+/// What a word counts, in hundredths, that the index does not have, but the one that it ends in.
+const END: u64 = 50;
+
+/// What is looked for.
+#[derive(Debug)]
+pub(super) struct Query<'a> {
+    /// The words that the index has; the rarest first.
+    pub(super) terms: Vec<Term<'a>>,
+    /// Whether it names nobody, the user, the model.
+    pub(super) named: [bool; 3],
+}
+
+/// A word of a query that the index has.
+#[derive(Clone, Debug)]
+pub(super) struct Term<'a> {
+    pub(super) hash: u64,
+    pub(super) word: Word<'a>,
+    pub(super) weight: u64,
+    pub(super) rarity: u64,
+}
+
+impl<'a> Query<'a> {
+    /// Looks up the words of texts, each with its weight; none if only texts of less than the greatest weight have
+    /// words that tell something.
+    pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Option<Self> {
+        let greatest = query.iter().map(|(_, weight)| *weight).max()?;
+        let mut lookup = Lookup::new(index);
+        each_query_text(query, |text, weight| {
+            each_term(text, |word| lookup.add(word, weight, weight == greatest));
+        });
+        let records = index.records.len() as u64;
+        let with = |term: &Looked<'_>| u64::from(term.word.count);
+        // A few records say nothing about how rare a word is.
+        lookup.terms.retain(|_, term| with(term) * 2 <= records || records < 32);
+        if !lookup.terms.values().any(|term| term.is_asked) {
+            return None;
+        }
+        let term = |(hash, term): (u64, Looked<'a>)| {
+            let rarity = rarity(records, with(&term));
+            Term { hash, word: term.word, weight: term.weight, rarity }
+        };
+        let mut terms: Vec<Term<'_>> = lookup.terms.into_iter().map(term).collect();
+        terms.sort_unstable_by_key(|term| (u64::MAX - term.rarity, term.hash));
+        terms.truncate(MOST_TERMS);
+        Some(Self { terms, named: lookup.named })
+    }
+}
+
+/// The words of a query, so far.
+struct Lookup<'a> {
+    reader: Reader<'a>,
+    /// The words of the names of the user (1) and the model (2), which are not looked for.
+    names: Vec<(usize, String)>,
+    named: [bool; 3],
+    /// For each word of the query, by its hash, what is looked for, and what it counts, in hundredths.
+    words: BTreeMap<u64, Option<(u64, u64)>>,
+    terms: BTreeMap<u64, Looked<'a>>,
+}
+
+struct Looked<'a> {
+    word: Word<'a>,
+    weight: u64,
+    /// Whether a text of the greatest weight has it.
+    is_asked: bool,
+}
+
+impl<'a> Lookup<'a> {
+    fn new(index: &'a RecallIndex) -> Self {
+        let mut names = Vec::new();
+        for number in [1, 2] {
+            let name = index.speaker(number).unwrap_or_default();
+            each_term(name, |word| names.push((number, word.to_owned())));
+        }
+        let reader = index.postings.reader();
+        Self { reader, names, named: [false; 3], words: BTreeMap::new(), terms: BTreeMap::new() }
+    }
+
+    fn add(&mut self, word: &str, weight: u64, is_asked: bool) {
+        let hash = word_hash(word);
+        let found = if let Some(found) = self.words.get(&hash) {
+            *found
+        } else {
+            let found = self.find(word, hash);
+            self.words.insert(hash, found);
+            found
+        };
+        let Some((term, share)) = found else { return };
+        if let Some(term) = self.terms.get_mut(&term) {
+            term.weight = term.weight.max(weight * share / 100);
+            term.is_asked |= is_asked;
+        }
+    }
+
+    fn find(&mut self, word: &str, hash: u64) -> Option<(u64, u64)> {
+        let mut is_name = false;
+        for (number, _) in self.names.iter().filter(|(_, name)| name == word) {
+            self.named.get_mut(*number).into_iter().for_each(|named| *named = true);
+            is_name = true;
+        }
+        if is_name {
+            return None;
+        }
+        if self.has(hash) {
+            return Some((hash, 100));
+        }
+        // `walnut` is a `nut`.
+        ends(word).map(word_hash).find(|end| self.has(*end)).map(|end| (end, END))
+    }
+
+    fn has(&mut self, hash: u64) -> bool {
+        if self.terms.contains_key(&hash) {
+            return true;
+        }
+        let found = self.reader.find(hash).map(|word| Looked { word, weight: 0, is_asked: false });
+        found.is_some_and(|looked| self.terms.insert(hash, looked).is_none())
+    }
+}
+
+/// Returns the ends of a word that may be one of two words: both have three letters at the least. The longest first.
+pub(super) fn ends(word: &str) -> impl Iterator<Item = &str> {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let cuts = if is_plain { 3..word.len().saturating_sub(2) } else { 0..0 };
+    cuts.filter_map(|cut| word.get(cut..))
+}
+
+/// Calls `visit` for each part of a query, as far as it is looked at.
+pub(super) fn each_query_text(query: &[(&str, u64)], mut visit: impl FnMut(&str, u64)) {
+    let mut left = MOST_BYTES;
+    for (text, weight) in query {
+        let looked_at = beginning(text, left);
+        left -= looked_at.len();
+        visit(looked_at, *weight);
+    }
+}
+
+/// Returns how rare a word is that so many of the records have, in 256ths: `ln(1 + (N - n + 0.5) / (n + 0.5))` (BM25).
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are far below 2^53, and the logarithm is between 0 and 23"
+)]
+fn rarity(records: u64, with: u64) -> u64 {
+    let odds = (records.saturating_sub(with) as f64 + 0.5) / (with as f64 + 0.5);
+    // Whole numbers, so that the last bit of a logarithm changes nothing.
+    (odds.ln_1p() * 256.0).round() as u64
+}
