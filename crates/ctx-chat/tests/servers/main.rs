@@ -34,12 +34,12 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
-/// The servers, each started when the first case needs it; they end with the last case.
+/// The servers, started when a case needs one; they end with the last case.
 #[derive(Default)]
 struct Servers {
     aimock: OnceLock<Foreign>,
-    /// One case after the other: what it is told to break, it breaks for whoever asks next.
-    llmock: Mutex<Option<Foreign>>,
+    /// Those that no case uses. Each serves one case at a time: what it is told to break, it breaks for whoever asks next.
+    llmock: Mutex<Vec<Foreign>>,
 }
 
 impl Servers {
@@ -49,9 +49,12 @@ impl Servers {
     }
 
     fn with_llmock(&self, case: impl FnOnce(&Foreign)) {
-        // A case that failed says so itself; the next one begins anew.
-        let mut server = self.llmock.lock().unwrap_or_else(PoisonError::into_inner);
-        case(server.get_or_insert_with(foreign::start_llmock));
+        let idle = || self.llmock.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let server = known.unwrap_or_else(foreign::start_llmock);
+        case(&server);
+        // The server of a case that failed ends with it.
+        idle().push(server);
     }
 }
 
