@@ -8,6 +8,9 @@ use ctx_types::{Content, Message, Text};
 /// How many texts of a turn are kept.
 const MAX_TEXTS: usize = 64;
 
+/// How many bytes they have together at the most.
+const MAX_BYTES: usize = 1 << 20;
+
 /// What the turns of one conversation keep for each other; a host has one beside each conversation that is open.
 ///
 /// With `request-compressor` on, a beginning of the conversation that was rewritten stays as it was written until the
@@ -87,10 +90,35 @@ impl ConversationMemory {
             Content::Text(text) => Some(text.clone()),
             Content::Parts(_) => None,
         });
-        *self.texts() = texts.take(MAX_TEXTS).collect();
+        let mut left = MAX_BYTES;
+        let mut fits = |text: &Text| left.checked_sub(text.len()).map(|rest| left = rest).is_some();
+        *self.texts() = texts.filter(|text| fits(text)).take(MAX_TEXTS).collect();
     }
 
     fn texts(&self) -> MutexGuard<'_, Vec<Text>> {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{Role, Segment, Source, SourceKind, Span, Trust};
+
+    use super::*;
+
+    #[test]
+    fn texts_of_the_last_turn_are_kept_within_a_limit() {
+        let memory = ConversationMemory::default();
+        let message = |text: &str| {
+            let source = Source::new(SourceKind::Formatter, Trust::Preset);
+            let segment = Segment { span: Span::new(0, text.len()), source: source.clone(), via: Vec::new() };
+            Message::new(Role::System, text, source).with(|message| message.written = vec![segment])
+        };
+        let is_known = |text: &str| memory.known_text(&text.into()).is_some();
+        let long = "x".repeat(MAX_BYTES);
+        memory.keep_texts(&["a", &long, "b"].map(message));
+        assert!(is_known("a") && is_known("b") && !is_known(&long));
+        memory.keep_texts(&[message(&long)]);
+        assert!(is_known(&long) && !is_known("a"));
     }
 }
