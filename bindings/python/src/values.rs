@@ -13,6 +13,9 @@ use serde_json::Value;
 /// How deep lists and dicts may be nested: as documents may.
 const MAX_DEPTH: usize = 128;
 
+/// How many objects are remembered that say a role.
+const MAX_ROLES: usize = 8;
+
 /// A value of Python that is written as JSON; bytes become base64.
 pub(crate) struct Given<'a, 'py> {
     value: &'a Bound<'py, PyAny>,
@@ -93,12 +96,25 @@ impl Serialize for Given<'_, '_> {
 /// Most messages are that, and reading them as JSON takes three times as long.
 pub(crate) fn plain_messages(messages: &Bound<'_, PyAny>) -> Option<Vec<(Role, Text)>> {
     let py = messages.py();
+    // The role is the same few objects again and again, which need not be read each time.
+    let mut roles: Vec<(Bound<'_, PyString>, Role)> = Vec::new();
     let plain = |message: Bound<'_, PyAny>| {
         let message = message.cast_into::<PyDict>().ok().filter(|message| message.len() == 2)?;
-        let text = |key| message.get_item(key).ok()??.cast_into::<PyString>().ok()?.encode_utf8().ok();
-        let (role, content) = (text(intern!(py, "role"))?, text(intern!(py, "content"))?);
-        let role = Role::parse(str::from_utf8(role.as_bytes()).ok()?).filter(|role| *role != Role::Tool)?;
-        Some((role, Text::from(str::from_utf8(content.as_bytes()).ok()?)))
+        let field = |key| message.get_item(key).ok()??.cast_into::<PyString>().ok();
+        let (given, content) = (field(intern!(py, "role"))?, field(intern!(py, "content"))?);
+        let role = match roles.iter().find(|(known, _)| known.is(&given)) {
+            Some((_, role)) => *role,
+            None => {
+                let role = Role::parse(str::from_utf8(given.encode_utf8().ok()?.as_bytes()).ok()?)?;
+                if roles.len() < MAX_ROLES {
+                    roles.push((given, role));
+                }
+                role
+            }
+        };
+        let content = content.encode_utf8().ok()?;
+        let text = str::from_utf8(content.as_bytes()).ok()?;
+        (role != Role::Tool).then(|| (role, Text::from(text)))
     };
     messages.cast::<PyList>().ok()?.iter().map(plain).collect()
 }

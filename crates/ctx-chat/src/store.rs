@@ -2,6 +2,7 @@
 
 mod error;
 mod hold;
+mod log;
 mod notices;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -64,7 +64,7 @@ impl Reader {
 
     /// Reports the misspelt keys of what a noun keeps.
     fn kept_keys(&mut self, kept: &Kept, known: &[&str]) {
-        if let Value::Object(object) = &kept.0 {
+        if let Some(object) = kept.map() {
             self.misspelt_keys(object, known);
         }
     }
@@ -184,7 +184,7 @@ fn regex_rule(rule: &RegexRule, reader: &mut Reader) {
 }
 
 fn book_entry(entry: &WorldbookEntry, reader: &mut Reader) {
-    if let Value::Object(object) = &entry.kept.0 {
+    if let Some(object) = entry.kept.map() {
         let is_ours = |key: &str| !key.contains('_') || WorldbookEntry::KEYS.contains(&key);
         if object.keys().all(|key| is_ours(key)) {
             reader.misspelt_keys(object, WorldbookEntry::KEYS);

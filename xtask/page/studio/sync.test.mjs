@@ -138,6 +138,40 @@ test("a window goes on with a server that began anew, and sends it what it misse
   await page.locator(".entry[data-id=identity].off").waitFor();
 });
 
+test("an edit waits until its file is read from a server that began anew", async (t) => {
+  const { path, page, context, server } = await studio(t, true);
+  const origin = new URL(server.link);
+  await entry(page, "season").locator("[role=switch]").click();
+  await settled(page);
+  await server.stop();
+  const again = await serve(path, origin.port);
+  t.after(() => again.stop());
+  await page.locator(".closed").waitFor();
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const order = [];
+  await page.route("**/api/files/*", async (route) => {
+    await held;
+    order.push("read");
+    await route.continue();
+  });
+  await page.route("**/edits", async (route) => {
+    order.push("edit");
+    await route.continue();
+  });
+  const asked = page.waitForRequest("**/api/files/*");
+  const second = await context.newPage();
+  await second.goto(again.link);
+  await asked;
+  await entry(page, "reminder").locator("[role=switch]").click();
+  await page.locator(".entry[data-id=reminder].off").waitFor();
+  release();
+  await second.locator(".entry[data-id=reminder].off").waitFor();
+  await page.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+  assert.equal(await page.locator("[data-test=conflict]").count(), 0);
+  assert.equal(order.indexOf("edit") > order.indexOf("read"), true, order.join(", "));
+});
+
 test("a file that was changed outside is not overwritten", async (t) => {
   const { path, page } = await studio(t);
   await entry(page, "season").locator("[role=switch]").click();

@@ -82,7 +82,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
 }
 
 /// Switches off what a file could bring that runs by itself: a store has none, and nobody knows whose file it is.
-fn disarm(connection: &Connection) -> Result<(), StoreError> {
+pub(super) fn disarm(connection: &Connection) -> Result<(), StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

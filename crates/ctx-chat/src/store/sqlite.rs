@@ -1,7 +1,7 @@
 //! Conversations in one `SQLite` file.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ctx_types::NodeId;
@@ -14,11 +14,14 @@ use crate::store::record::{Rows, StepRow, columns, count, entries, name_of, numb
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Mark, Marked, Notice,
-    StoreError, StoreFault, Stored, schema,
+    StoreError, StoreFault, Stored, log, schema,
 };
 
 /// How long a call waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long it is waited before the log is tried again.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The longest of these waits; the database counts their milliseconds with few bits.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -73,6 +76,7 @@ impl SqliteStore {
         let patience = patience.min(LONGEST_PATIENCE);
         connection.busy_timeout(patience)?;
         schema::prepare(&mut connection)?;
+        log::watch(&mut connection)?;
         let patience = Patience::from(patience);
         let worker = Worker::start(connection, patience.clone())?;
         Ok(Self { worker, patience, notices: Notices::default() })
@@ -212,12 +216,8 @@ impl ConversationStore for SqliteStore {
         };
         self.worker.write_then(delete, move |()| notices.deleted(&told)).await?;
         // The log beside the file still has the old pages; a reader in another process may delay this.
-        self.worker
-            .alone(|connection| {
-                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-                Ok(())
-            })
-            .await
+        let limit = self.patience.limit();
+        self.worker.alone(move |connection| empty_log(connection, limit)).await
     }
 
     async fn changes(&self, since: u64) -> Result<(Vec<Notice>, u64), StoreError> {
@@ -269,6 +269,21 @@ impl ConversationStore for SqliteStore {
                 Ok(())
             })
             .await
+    }
+}
+
+/// Moves all of the log into the file, and cuts it. Waits while somebody else moves: the database does not.
+fn empty_log(connection: &Connection, limit: Duration) -> Result<(), StoreError> {
+    let begun = Instant::now();
+    loop {
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let (is_busy, pages): (bool, i64) =
+            connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        // Without a number of pages nothing was tried.
+        if !is_busy || pages >= 0 || begun.elapsed() >= limit {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 

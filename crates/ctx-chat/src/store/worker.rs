@@ -43,6 +43,10 @@ impl fmt::Debug for Patience {
 }
 
 impl Patience {
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// Has somebody hear when a write waits longer than a moment; whoever says so first.
     pub(super) fn tell(&self, hear: impl Fn() + Send + Sync + 'static) {
         drop(self.heard.set(Box::new(hear)));

@@ -32,7 +32,7 @@ export type Conflict =
       before: unknown;
     }
   /** The server does not take what was typed, and nobody else has changed it. */
-  | { kind: "refused"; mine: Batch[]; failure: CallError };
+  | { kind: "refused"; mine: Batch[]; sent: Batch; failure: CallError };
 
 /** Files with edits that the server refused: they are shown wherever the page is. */
 export const refusals = signal<readonly OpenFile[]>([]);
@@ -68,6 +68,12 @@ export class OpenFile {
   /** What the server took lately. It knows edits by their ids, so that none counts twice. */
   #taken: Batch[] = [];
   #sending: Promise<void> | undefined;
+  /** What the server was sent and has not answered. */
+  #inFlight: Batch | undefined;
+  /** What was sent once, answered or not: the server may know its id, and would take no more under it. */
+  #sent = new WeakSet<Batch>();
+  /** Whether the server began anew, and the file was not read from it yet. */
+  #isStale = false;
   /** What is asked for one after the other: an answer that another one has overtaken would tell of the past. */
   #asked: Promise<unknown> = Promise.resolve();
   /** How often the file was saved here. */
@@ -93,6 +99,7 @@ export class OpenFile {
       if (saves !== this.#saves) return await this.load(isForced);
       this.#take(view, isForced);
       this.failure.value = undefined;
+      if (this.pending.value.length > 0) this.#schedule(0);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.failure.value = error;
@@ -112,7 +119,7 @@ export class OpenFile {
       last.edits?.length === 1 &&
       last.edits[0]?.op === "set" &&
       last.edits[0].pointer === only.pointer &&
-      !this.#isInFlight(last);
+      !this.#sent.has(last);
     if (isNext) this.#put([...waiting.slice(0, -1), { id: last.id, edits }]);
     else this.#put([...waiting, { id: randomId(), edits }]);
     this.#schedule(0);
@@ -123,7 +130,7 @@ export class OpenFile {
     if (this.isReadOnly.value) return;
     const waiting = this.pending.value;
     const last = waiting.at(-1);
-    const isNext = last?.text !== undefined && !this.#isInFlight(last);
+    const isNext = last?.text !== undefined && !this.#sent.has(last);
     this.#put(isNext ? [...waiting.slice(0, -1), { id: last.id, text }] : [...waiting, { id: randomId(), text }]);
     this.#schedule(PAUSE);
   }
@@ -207,8 +214,10 @@ export class OpenFile {
       await this.save(true);
     } else {
       this.#take(conflict.theirs, true);
+      // What is on its way keeps the id that its answer is about.
+      const isUnderWay = (batch: Batch) => batch === this.#inFlight;
       // A new id, as the old one was refused.
-      this.#put(this.pending.value.map((batch) => ({ ...batch, id: randomId() })));
+      this.#put(this.pending.value.map((batch) => (isUnderWay(batch) ? batch : { ...batch, id: randomId() })));
       await this.flush();
     }
   }
@@ -240,14 +249,16 @@ export class OpenFile {
 
   /** Sends once more what the text of the file cannot express, so that a part of it is written anew. */
   async rewrite(): Promise<void> {
-    if (this.conflict.value?.kind !== "refused") return;
-    const [first, ...rest] = this.pending.value;
-    if (first) this.#put([{ ...first, rewrite: true }, ...rest]);
+    const conflict = this.conflict.value;
+    if (conflict?.kind !== "refused") return;
+    const { sent } = conflict;
+    this.#put(this.pending.value.map((batch) => (batch === sent ? { ...batch, rewrite: true } : batch)));
     await this.sendAgain();
   }
 
   /** Edits of an earlier life of this window, which the server may not have. */
   restore(batches: Batch[]): void {
+    for (const batch of batches) this.#sent.add(batch);
     this.#put([...batches, ...this.pending.value]);
     this.#schedule(0);
   }
@@ -268,8 +279,8 @@ export class OpenFile {
   /** Edits that wait were made for what was known: where another has changed their places, a person chooses. */
   #compare(known: FileView, view: FileView): void {
     const waiting = this.pending.value;
-    const own = this.#sending ? waiting.slice(0, 1) : [];
-    const mine = waiting.slice(own.length);
+    const own = waiting.filter((batch) => batch === this.#inFlight);
+    const mine = waiting.filter((batch) => batch !== this.#inFlight);
     if (mine.length === 0 || view.revision === known.revision) return;
     // The answer to what is on its way may be this one, or still come.
     const before = [known.value, own.reduce((value, batch) => apply(value, batch.edits ?? []), known.value)];
@@ -301,7 +312,7 @@ export class OpenFile {
     try {
       const body = { base: this.server.value?.revision ?? 0, ...told };
       // The server refuses a step over what another has changed, so the answer has nothing of others.
-      this.#take(await call<FileView>("POST", this.#path(verb), { body }), false, true);
+      this.#take(await call<FileView>("POST", this.#path(verb), { body, isOfRun: true }), false, true);
     } catch (error) {
       this.#fail(error, "edit", [], this.server.value);
     }
@@ -309,10 +320,6 @@ export class OpenFile {
 
   #path(verb: string): string {
     return `files/${encodeURIComponent(this.id)}/${verb}`;
-  }
-
-  #isInFlight(batch: Batch): boolean {
-    return this.#sending !== undefined && this.pending.value[0] === batch;
   }
 
   #put(batches: Batch[]): void {
@@ -339,9 +346,16 @@ export class OpenFile {
     else forget(this.id);
   }
 
-  /** A server that began anew counts revisions anew. */
+  /** A server that began anew counts revisions anew: edits wait until the file is read from it. */
   async reopen(): Promise<void> {
-    await this.load(true);
+    this.#isStale = true;
+    await this.#inTurn(() => this.load(true));
+    if (this.failure.value?.isOffline) {
+      // Where another link is wanted, all is opened once more when it is there.
+      if (access.value === "open") setTimeout(() => void this.reopen(), RETRY);
+      return;
+    }
+    this.#isStale = false;
     this.#put([...this.#taken.splice(0), ...this.pending.value]);
     await this.sendAgain();
     await this.flush();
@@ -367,12 +381,14 @@ export class OpenFile {
   async #sendFirst(): Promise<void> {
     const [batch] = this.pending.value;
     const view = this.server.value;
-    if (!batch || !view) return;
+    if (!batch || !view || this.#isStale) return;
+    this.#inFlight = batch;
+    this.#sent.add(batch);
     try {
       const body = { base: view.revision, ...batch };
-      const answer = await call<Edited>("POST", this.#path("edits"), { body });
+      const answer = await call<Edited>("POST", this.#path("edits"), { body, isOfRun: true });
       // Both together: the page never shows the edit twice or not at all.
-      const rest = this.pending.value.slice(1);
+      const rest = this.pending.value.filter((one) => one !== batch);
       this.#keep(batch);
       const isWhole = !("splice" in answer);
       const now = this.server.value;
@@ -380,28 +396,32 @@ export class OpenFile {
       if (isWhole) this.#take(answer);
       else if (isNext) this.#take(changed(now, answer, batch.edits ?? []), false, false, this.#found);
       this.#put(rest);
+      this.#inFlight = undefined;
       // Somebody else's edit was heard of meanwhile.
       if (!isWhole && !isNext) await this.load();
     } catch (error) {
-      this.#fail(error, "edit", this.pending.value, view);
+      this.#inFlight = undefined;
+      this.#fail(error, "edit", this.pending.value, view, batch);
     }
   }
 
-  #fail(error: unknown, kind: "edit" | "save", mine: Batch[], asked: FileView | undefined): void {
+  #fail(error: unknown, kind: "edit" | "save", mine: Batch[], asked: FileView | undefined, sent?: Batch): void {
     if (!(error instanceof CallError)) throw error;
+    // It was given up meanwhile.
+    if (sent && !mine.includes(sent)) return;
     const isFinal = (error.status === 400 || error.status === 422) && error.failure.rewrite === undefined;
-    const isWrong = isFinal && mine[0]?.edits !== undefined;
+    const isWrong = isFinal && sent?.edits !== undefined;
     if (error.isConflict && error.failure.theirs) {
       this.conflict.value = { kind, mine, theirs: error.failure.theirs, before: asked?.value };
     } else if (error.isOffline) {
       if (mine.length > 0) this.#schedule(RETRY);
       else toast(t().offline, "error");
-    } else if (mine.length > 0 && !isWrong) {
+    } else if (sent && !isWrong) {
       // What was typed is lost only if somebody says so.
-      this.conflict.value = { kind: "refused", mine, failure: error };
+      this.conflict.value = { kind: "refused", mine, sent, failure: error };
     } else {
       // The server will never take it, so it does not stay in the way of the next ones.
-      if (mine.length > 0) this.#put(mine.slice(1));
+      if (mine.length > 0) this.#put(mine.filter((batch) => batch !== sent));
       closeToast(this.#failure);
       this.#failure = toast(error.message || t().failed, "error", error.failure.help);
       void this.load();

@@ -28,6 +28,8 @@ export interface CallOptions {
   timeout?: number;
   /** It is sent even if the window is closed meanwhile. */
   outlives?: boolean;
+  /** It counts from what this run of the server has told: with the token of another run it is not sent again. */
+  isOfRun?: boolean;
 }
 
 const TIMEOUT = 30_000;
@@ -79,8 +81,9 @@ export async function call<T>(method: "GET" | "POST" | "DELETE", path: string, o
     if (response.ok) return (await response.json()) as T;
     if (response.status === 401 && path !== "login") {
       // A new link was opened while this was on its way.
-      if (token !== sent) return await call<T>(method, path, options);
-      access.value = "closed";
+      const isNew = token !== sent;
+      if (isNew && !options.isOfRun) return await call<T>(method, path, options);
+      if (!isNew) access.value = "closed";
     }
     throw new CallError(response.status, await failureOf(response));
   } catch (error) {
@@ -141,6 +144,8 @@ addEventListener("hashchange", () => {
 addEventListener("storage", ({ key, newValue }) => {
   if (!newValue || key !== `ctx-studio/${project}/token` || newValue === token) return;
   token = newValue;
+  // Who follows hears that it began anew, also where nothing was asked of it meanwhile.
+  access.value = "closed";
   access.value = "open";
 });
 

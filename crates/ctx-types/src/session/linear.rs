@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::message::Role;
-use crate::persist::Reader;
+use crate::persist::{Reader, Sharing};
 use crate::session::fold::Folds;
 use crate::session::links::Filing;
 use crate::session::nodes::{Nodes, Position};
@@ -66,7 +66,9 @@ impl Session {
     /// Adds nodes to a session that has only its root, each below the one before.
     fn chain(&mut self, ids: Vec<NodeId>, nodes: Vec<Node>) {
         let mut above = self.nodes.index(&self.root_id);
+        let mut sharing = Sharing::default();
         for (id, mut node) in ids.into_iter().zip(nodes) {
+            sharing.share(&mut node.kept);
             if node.is_malformed() {
                 self.nodes.insert(id, node, Filing::AsIs, Position::Last);
                 continue;

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::persist::{Persist, Reader, put_value};
+use crate::persist::{Persist, Reader, Sharing, put_value};
 use crate::session::fold::Folds;
 use crate::session::links::Filing;
 use crate::session::nodes::{Nodes, Position, Slot};
@@ -105,8 +105,10 @@ fn read_id(session: &Value, key: &str, reader: &mut Reader) -> Option<String> {
 fn read_nodes(stored: Map<String, Value>, reader: &mut Reader) -> Nodes {
     let mut nodes = Nodes::default();
     nodes.reserve(stored.len());
+    let mut sharing = Sharing::default();
     for (key, value) in stored {
-        let node = reader.at_key(&key, |reader| Node::read(value, reader));
+        let mut node = reader.at_key(&key, |reader| Node::read(value, reader));
+        sharing.share(&mut node.kept);
         nodes.insert(key.into(), node, Filing::AsIs, Position::Last);
     }
     nodes

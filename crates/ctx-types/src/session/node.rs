@@ -105,7 +105,7 @@ impl Node {
     /// Puts the keys of id, parent and children first, as applications write them, and forgets what the
     /// others of a new node's links held.
     pub(super) fn begin_links(&mut self) {
-        let Value::Object(map) = &mut self.kept.0 else { return };
+        let Some(map) = self.kept.map_mut() else { return };
         let rest = std::mem::take(map);
         map.insert("id".to_owned(), Value::from(""));
         map.insert("parentId".to_owned(), Value::from(""));
