@@ -172,6 +172,22 @@ test("an edit waits until its file is read from a server that began anew", async
   assert.equal(order.indexOf("edit") > order.indexOf("read"), true, order.join(", "));
 });
 
+test("what is typed behind a request whose answer was lost is kept", async (t) => {
+  const { path, page } = await studio(t);
+  let isLost = false;
+  await page.route("**/edits", async (route) => {
+    if (isLost) return await route.continue();
+    isLost = true;
+    await route.fetch();
+    await route.abort();
+  });
+  await type(page, "reminder", "One");
+  await page.locator(".bar-note.warning").waitFor();
+  await page.keyboard.type(" and two.");
+  await save(page);
+  assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /One and two\./);
+});
+
 test("a file that was changed outside is not overwritten", async (t) => {
   const { path, page } = await studio(t);
   await entry(page, "season").locator("[role=switch]").click();
