@@ -172,5 +172,5 @@ impl RewrittenHistory {
 
 /// Returns whether a message is the same as in an earlier turn.
 fn is_same(now: &Message, before: &Message) -> bool {
-    now.source.id == before.source.id && (now.is_shared_with(before) || now == before)
+    now.is_shared_with(before) || (now.source.id == before.source.id && now == before)
 }

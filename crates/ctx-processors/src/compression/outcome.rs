@@ -75,10 +75,11 @@ impl StageInput<'_> {
             _ => self.pass(&Basis::of(self.messages)),
         };
         let meter = self.pipeline.meter();
+        let since = prefix_stability(&self.earlier.sent, &outcome.messages, meter);
+        outcome.tokens = since.tokens + since.rewritten_tokens;
         if !self.earlier.sent.is_empty() {
-            outcome.since_last_turn = Some(prefix_stability(&self.earlier.sent, &outcome.messages, meter));
+            outcome.since_last_turn = Some(since);
         }
-        outcome.tokens = meter.messages(&outcome.messages);
         outcome.kept.sent = Arc::new(outcome.messages.clone());
         outcome
     }

@@ -8,7 +8,7 @@ use ctx_types::{
 };
 
 use crate::request::coverage::index::{Index, Making};
-use crate::request::coverage::passage::{ELSEWHERE, passages, write_prefix};
+use crate::request::coverage::passage::{ELSEWHERE, Passage, passages, write_prefix};
 use crate::request::coverage::pieces::Piece;
 use crate::request::excerpt::own_source;
 
@@ -54,9 +54,14 @@ impl Draft<'_> {
         }
         written.note.speakers.clone_from(&self.making.speakers.names);
         let mut elsewhere = self.elsewhere.iter().copied().peekable();
+        // An earlier note has hundreds of lines: it is read once for all of them.
+        let mut read: (usize, Vec<Passage<'_>>) = (usize::MAX, Vec::new());
         for (passage, ordinals) in &by_passage {
             let message =
                 self.index.passages.get(*passage as usize).map_or(0, |entry| entry.message as usize);
+            if read.0 != message {
+                read = (message, self.messages.get(message).map(passages).unwrap_or_default());
+            }
             let mut marked = None;
             while let Some(kept) = elsewhere.next_if(|kept| *kept < message) {
                 marked = Some(kept);
@@ -65,15 +70,19 @@ impl Draft<'_> {
             if let Some(kept) = marked.filter(|_| !written.note.lines.is_empty()) {
                 written.add_mark(self.messages.get(kept));
             }
-            self.write_line(*passage, ordinals, &mut written);
+            self.write_line((*passage, ordinals), &read.1, &mut written);
         }
         Some(written.finish(role))
     }
 
-    fn write_line(&self, passage: u32, ordinals: &[u32], into: &mut NoteText) {
+    fn write_line(
+        &self,
+        (passage, ordinals): (u32, &[u32]),
+        passages: &[Passage<'_>],
+        into: &mut NoteText,
+    ) {
         let Some(entry) = self.index.passages.get(passage as usize) else { return };
         let Some(message) = self.messages.get(entry.message as usize) else { return };
-        let passages = passages(message);
         let Some(made_from) = passages.get(entry.ordinal as usize) else { return };
         let mut line = Line::default();
         write_prefix(made_from.kind, made_from.tool, &mut line.text);
