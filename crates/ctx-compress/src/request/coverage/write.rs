@@ -75,12 +75,7 @@ impl Draft<'_> {
         Some(written.finish(role))
     }
 
-    fn write_line(
-        &self,
-        (passage, ordinals): (u32, &[u32]),
-        passages: &[Passage<'_>],
-        into: &mut NoteText,
-    ) {
+    fn write_line(&self, (passage, ordinals): (u32, &[u32]), passages: &[Passage<'_>], into: &mut NoteText) {
         let Some(entry) = self.index.passages.get(passage as usize) else { return };
         let Some(message) = self.messages.get(entry.message as usize) else { return };
         let Some(made_from) = passages.get(entry.ordinal as usize) else { return };

@@ -1,0 +1,177 @@
+//! What nouns keep of their files, shared where it is the same.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde_json::{Map, Number, Value};
+
+/// What a noun's file held beside its typed fields.
+///
+/// Clones share it until one of them changes.
+#[derive(Clone, Debug, Default)]
+pub struct Kept(
+    /// None stands for an empty object.
+    Option<Arc<Value>>,
+);
+
+impl Kept {
+    pub(crate) fn new(value: Value) -> Self {
+        Self(Some(Arc::new(value)))
+    }
+
+    /// Returns the value of a key that the noun has no typed field for.
+    ///
+    /// Keys with a typed field may hold an empty placeholder here.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.as_ref()?.get(key)
+    }
+
+    /// Returns the value of a key that the noun has no typed field for, to be changed in its place.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.get(key)?;
+        self.map_mut()?.get_mut(key)
+    }
+
+    /// Removes a key and returns what it held.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        self.get(key)?;
+        self.map_mut()?.shift_remove(key)
+    }
+
+    /// Sets a key that the noun has no typed field for.
+    pub fn set(&mut self, key: &str, value: Value) {
+        if let Some(map) = self.map_mut() {
+            map.insert(key.to_owned(), value);
+        }
+    }
+
+    /// Returns whether the file held something else than an object where the noun should stand.
+    pub fn is_malformed(&self) -> bool {
+        self.0.as_ref().is_some_and(|value| !value.is_object())
+    }
+
+    /// Returns the object; none if the file held something else, or nothing.
+    pub(crate) fn map(&self) -> Option<&Map<String, Value>> {
+        self.0.as_ref()?.as_object()
+    }
+
+    /// The same, to be changed; none if the file held something else.
+    pub(crate) fn map_mut(&mut self) -> Option<&mut Map<String, Value>> {
+        let value = self.0.get_or_insert_with(|| Arc::new(Value::Object(Map::new())));
+        Arc::make_mut(value).as_object_mut()
+    }
+
+    /// Returns what the file held where the noun should stand, if it was no object.
+    pub(crate) fn malformed(&self) -> Option<&Value> {
+        self.0.as_deref().filter(|value| !value.is_object())
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own == other,
+            (Some(one), None) | (None, Some(one)) => one.as_object().is_some_and(Map::is_empty),
+            (None, None) => true,
+        }
+    }
+}
+
+/// How many different ones [`Sharing`] knows at a time.
+const MAX_SHARED: usize = 8;
+
+/// Lets nouns that keep the same share it: what is kept of the messages of a file hardly differs.
+#[derive(Debug, Default)]
+pub(crate) struct Sharing(VecDeque<Kept>);
+
+impl Sharing {
+    /// Puts the one that is known in the place of an equal one. Compares with [`MAX_SHARED`] at the most.
+    pub(crate) fn share(&mut self, kept: &mut Kept) {
+        if kept.0.is_none() {
+            return;
+        }
+        if let Some(known) = self.0.iter().find(|known| is_same(known, kept)) {
+            *kept = known.clone();
+            return;
+        }
+        if self.0.len() >= MAX_SHARED {
+            self.0.pop_front();
+        }
+        self.0.push_back(kept.clone());
+    }
+}
+
+/// Returns whether two hold the same in the same order.
+fn is_same(one: &Kept, other: &Kept) -> bool {
+    if let (Some(one), Some(other)) = (&one.0, &other.0)
+        && Arc::ptr_eq(one, other)
+    {
+        return true;
+    }
+    let (Some(one), Some(other)) = (one.map(), other.map()) else { return false };
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same_entry(one, other))
+}
+
+fn is_same_entry(one: (&String, &Value), other: (&String, &Value)) -> bool {
+    one.0 == other.0
+        && match (one.1, other.1) {
+            (Value::Object(one), Value::Object(other)) => {
+                one.len() == other.len()
+                    && one.iter().zip(other).all(|(one, other)| is_same_entry(one, other))
+            }
+            // Objects in lists may differ in the order of their keys.
+            (Value::Array(one), Value::Array(other)) => one.is_empty() && other.is_empty(),
+            // 0.0 equals -0.0, and is written in another way.
+            (Value::Number(one), Value::Number(other)) => {
+                let bits = |number: &Number| number.as_f64().map(f64::to_bits);
+                one == other && bits(one) == bits(other)
+            }
+            (one, other) => one == other,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Shares two, and returns whether they are one value then.
+    #[track_caller]
+    fn check(one: Value, other: Value, is_shared: bool) {
+        let (mut one, mut other, mut sharing) = (Kept::new(one), Kept::new(other), Sharing::default());
+        let before = [one.clone(), other.clone()];
+        sharing.share(&mut one);
+        sharing.share(&mut other);
+        assert_eq!([&one, &other], [&before[0], &before[1]]);
+        let same = one.0.as_ref().zip(other.0.as_ref()).is_some_and(|(one, other)| Arc::ptr_eq(one, other));
+        assert_eq!(same, is_shared);
+    }
+
+    #[test]
+    fn only_what_is_written_alike_is_shared() {
+        check(
+            json!({ "id": "", "metadata": { "a": "" } }),
+            json!({ "id": "", "metadata": { "a": "" } }),
+            true,
+        );
+        check(json!({ "a": 1, "b": 2 }), json!({ "b": 2, "a": 1 }), false);
+        check(json!({ "x": { "a": 1, "b": 2 } }), json!({ "x": { "b": 2, "a": 1 } }), false);
+        check(json!({ "a": 0.0 }), json!({ "a": -0.0 }), false);
+        check(json!({ "a": [{ "b": 1 }] }), json!({ "a": [{ "b": 1 }] }), false);
+        check(json!("no object"), json!("no object"), false);
+    }
+
+    #[test]
+    fn who_changes_a_shared_one_changes_it_alone() {
+        let (mut one, mut sharing) = (Kept::new(json!({ "a": 1 })), Sharing::default());
+        let mut other = one.clone();
+        sharing.share(&mut one);
+        sharing.share(&mut other);
+        other.set("a", json!(2));
+        assert_eq!((one.get("a"), other.get("a")), (Some(&json!(1)), Some(&json!(2))));
+        assert_eq!(other.remove("b"), None);
+        assert_eq!(Kept::default(), Kept::new(json!({})));
+        assert_ne!(Kept::default(), Kept::new(json!([])));
+    }
+}
