@@ -18,7 +18,7 @@ fn database() -> Option<String> {
     named
 }
 
-async fn client(database: &str) -> Client {
+pub(crate) async fn client(database: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(database, NoTls).await.unwrap();
     tokio::spawn(connection);
     client
@@ -37,12 +37,16 @@ impl Schema {
         let database = database()?;
         let name = format!("ctx_test_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         client(&database).await.batch_execute(&format!("CREATE SCHEMA {name}")).await.unwrap();
-        let config = format!("{database} options='-c search_path={name}'");
+        let config = format!("{database} application_name={name} options='-c search_path={name}'");
         Some(Self { name, config })
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(crate) fn config(&self) -> &str {
+        &self.config
     }
 
     pub(crate) async fn open(&self) -> PostgresStore {
@@ -53,6 +57,23 @@ impl Schema {
     async fn run(&self, sql: &str) {
         let client = client(&self.config).await;
         client.batch_execute(sql).await.unwrap();
+    }
+
+    /// Counts the connections of stores.
+    pub(crate) async fn connections(&self) -> i64 {
+        let client = client(&database().unwrap()).await;
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
+        client.query_one(sql, &[&self.name]).await.unwrap().get(0)
+    }
+
+    /// Waits until stores have no connection any more.
+    pub(crate) async fn until_unconnected(&self) {
+        for _ in 0..2_000 {
+            if self.connections().await == 0 {
+                return;
+            }
+        }
+        panic!("the store is still connected");
     }
 }
 
@@ -80,7 +101,7 @@ fn check(sql: &str, expected: &str) {
 
 #[test]
 fn a_newer_store_is_not_touched() {
-    check("UPDATE ctx_store SET version = 9", "the store has version 9; this program knows versions up to 1");
+    check("UPDATE ctx_store SET version = 9", "the store has version 9; this program knows versions up to 2");
 }
 
 #[test]
@@ -156,15 +177,13 @@ fn a_connection_that_broke_is_opened_again() {
         let Some(schema) = Schema::new().await else { return };
         let store = schema.open().await;
         let mut chat = crate::store::chat(&store, &["a"]).await.unwrap();
-        schema
-            .run(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-            WHERE query LIKE '%ctx_journal%' AND pid <> pg_backend_pid() AND datname = current_database()",
-            )
-            .await;
-        // The call on which it breaks may fail; what follows does not, and nothing is there twice.
-        let first = chat.append(&store, Node::new(Role::User, "b"), None).await;
-        if first.is_err() {
+        assert_eq!(schema.connections().await, 2);
+        let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
+        client(&database().unwrap()).await.query(sql, &[&schema.name()]).await.unwrap();
+        schema.until_unconnected().await;
+        // The calls on which they break may fail; what follows does not, and nothing is there twice.
+        drop(store.revision("c").await);
+        if chat.append(&store, Node::new(Role::User, "b"), None).await.is_err() {
             chat = Conversation::load(&store, "c").await.unwrap();
             chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
         }
