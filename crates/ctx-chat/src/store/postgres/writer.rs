@@ -112,7 +112,9 @@ impl Task {
             // What one of them brought may be at fault.
             Err(StoreError::Database(_)) if batch.len() > 1 => batch,
             Err(error) => {
-                batch.into_iter().for_each(|append| self.answer(append, Err(repeated(&error))));
+                for append in batch {
+                    self.answer(append, Err(repeated(&error)));
+                }
                 Vec::new()
             }
         }

@@ -1,5 +1,8 @@
 //! Appends that come together: each has its own answer, whatever becomes of the others.
 
+#[cfg(feature = "postgres")]
+mod postgres;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,21 +52,13 @@ async fn race(stores: &[Arc<dyn ConversationStore>; 2], id: &str) -> Vec<String>
         let names = ["a", "b", "c"].map(|name| format!("{name}{round}"));
         let appends = names.iter().zip([0, 1, 0]);
         let told = join_all(appends.map(|(name, at)| stores[at].append(id, round, step(name)))).await;
-        for (name, told) in names.into_iter().zip(told) {
-            match told {
-                Ok(revision) => said.push((name, revision)),
-                Err(StoreError::Stale { expected, found, .. }) => {
-                    assert_eq!((expected, found), (round, round + 1))
-                }
-                Err(error) => panic!("{error}"),
-            }
-        }
-        assert_eq!(
-            said.iter().map(|(_, revision)| *revision).collect::<Vec<_>>(),
-            (1..=round + 1).collect::<Vec<_>>()
-        );
+        let is_stale = |told: &_| matches!(told, Err(StoreError::Stale { expected, found, .. }) if (*expected, *found) == (round, round + 1));
+        assert_eq!(told.iter().filter(|told| is_stale(told)).count(), 2, "{told:?}");
+        let taken =
+            told.iter().position(|told| matches!(told, Ok(revision) if *revision == round + 1)).unwrap();
+        said.push(names[taken].clone());
     }
-    said.into_iter().map(|(name, _)| name).collect()
+    said
 }
 
 /// Asks for changes until all is done, and returns the revisions of which it heard last.
@@ -75,7 +70,7 @@ async fn follow(store: &dyn ConversationStore, is_done: &Cell<bool>) -> BTreeMap
         assert!(now >= place);
         place = now;
         for notice in notices {
-            let Notice::Changed { id, revision } = notice else { panic!("{notice:?}") };
+            let Notice::Changed { id, revision } = notice else { continue };
             let before = heard.insert(id, revision);
             assert!(before.is_none_or(|before| before < revision));
         }
@@ -122,105 +117,4 @@ fn an_append_is_checked_against_those_before_it() {
         }
         assert_eq!(store.list().await.unwrap()[0].changed_millis, Some(7));
     });
-}
-
-#[cfg(feature = "postgres")]
-mod postgres {
-    use super::*;
-    use crate::store::block_on;
-    use crate::store::postgres::{Schema, client, drop_schema};
-
-    #[test]
-    fn appends_that_come_together_share_a_transaction() {
-        block_on(async {
-            let Some(schema) = Schema::new().await else { return };
-            let store = schema.open().await;
-            let ids = begin(&store).await;
-            let told = join_all(ids.iter().map(|id| store.append(id, 0, step("a")))).await;
-            assert!(told.iter().all(|told| matches!(told, Ok(1))), "{told:?}");
-            let sql = "SELECT count(*), count(DISTINCT xmin::text) FROM ctx_steps";
-            let row = client(schema.config()).await.query_one(sql, &[]).await.unwrap();
-            assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (ids.len() as i64, 1));
-            drop_schema(schema.name()).await;
-        });
-    }
-
-    #[test]
-    fn one_that_fails_harms_no_other() {
-        block_on(async {
-            let Some(schema) = Schema::new().await else { return };
-            let store = schema.open().await;
-            for id in ["a", "b", "c", "gone"] {
-                store.create(id, json!({}), None).await.unwrap();
-            }
-            store.delete("gone").await.unwrap();
-            let appends = [("a", "1"), ("gone", "x"), ("b", "1"), ("a", "x")]
-                .map(|(id, name)| store.append(id, 0, step(name)));
-            let told = join_all(appends).await;
-            assert!(
-                matches!(
-                    told[..],
-                    [Ok(1), Err(StoreError::NotFound { .. }), Ok(1), Err(StoreError::Stale { found: 1, .. })]
-                ),
-                "{told:?}"
-            );
-            // The server takes no such label, and no such id: with them the whole transaction fails.
-            for (id, name) in [("c", "\0"), ("\0", "x")] {
-                let at = labels(&store, "a").await.len() as u64;
-                let (appends, next) = ([("a", "n"), (id, name), ("b", "n")], at + 1);
-                let told = join_all(appends.map(|(id, name)| {
-                    let expected = if id == "a" || id == "b" { at } else { 0 };
-                    store.append(id, expected, step(name))
-                }))
-                .await;
-                assert!(matches!(&told[1], Err(StoreError::Database(_))), "{told:?}");
-                assert_eq!((told[0].as_ref().ok(), told[2].as_ref().ok()), (Some(&next), Some(&next)));
-            }
-            for (id, said) in [("a", &["1", "n", "n"][..]), ("b", &["1", "n", "n"]), ("c", &[])] {
-                assert_eq!(labels(&store, id).await, said);
-            }
-            drop_schema(schema.name()).await;
-        });
-    }
-
-    #[test]
-    fn nobody_waits_for_a_conversation_that_another_has() {
-        block_on(async {
-            let Some(schema) = Schema::new().await else { return };
-            let store = schema.open().await;
-            let ids = begin(&store).await;
-            let mut other = client(schema.config()).await;
-            let transaction = other.transaction().await.unwrap();
-            transaction
-                .execute("SELECT FROM ctx_conversations WHERE id = 'c3' FOR UPDATE", &[])
-                .await
-                .unwrap();
-            let (held, free): (Vec<_>, Vec<_>) = ids.iter().partition(|id| *id == "c3");
-            let freed = async {
-                let told = join_all(free.iter().map(|id| store.append(id, 0, step("a")))).await;
-                transaction.rollback().await.unwrap();
-                told
-            };
-            let (held, told) = join(store.append(held[0], 0, step("a")), freed).await;
-            assert!(matches!(held, Ok(1)), "{held:?}");
-            assert!(told.iter().all(|told| matches!(told, Ok(1))), "{told:?}");
-            drop_schema(schema.name()).await;
-        });
-    }
-
-    #[test]
-    fn a_store_that_is_dropped_leaves_no_connection() {
-        block_on(async {
-            let Some(schema) = Schema::new().await else { return };
-            let store = schema.open().await;
-            store.create("c", json!({}), None).await.unwrap();
-            store.append("c", 0, step("a")).await.unwrap();
-            assert_eq!(schema.connections().await, 2);
-            drop(store.clone());
-            store.append("c", 1, step("b")).await.unwrap();
-            drop(store);
-            schema.until_unconnected().await;
-            drop_schema(schema.name()).await;
-        });
-    }
 }
