@@ -59,18 +59,32 @@ impl Schema {
         client.batch_execute(sql).await.unwrap();
     }
 
-    /// Counts the connections of stores.
-    pub(crate) async fn connections(&self) -> i64 {
+    /// Counts the connections of this test of which something holds.
+    async fn count(&self, condition: &str) -> i64 {
         let client = client(&database().unwrap()).await;
-        let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
-        client.query_one(sql, &[&self.name]).await.unwrap().get(0)
+        let sql =
+            format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND {condition}");
+        client.query_one(&sql, &[&self.name]).await.unwrap().get(0)
     }
 
-    /// Waits until stores have no connection any more.
+    /// Counts the connections of this test.
+    pub(crate) async fn connections(&self) -> i64 {
+        self.count("true").await
+    }
+
+    /// Waits until none is there any more.
     pub(crate) async fn until_unconnected(&self) {
         let mut looks = 0..2_000;
         while self.connections().await > 0 {
             assert!(looks.next().is_some(), "a store is still connected");
+        }
+    }
+
+    /// Waits until one of them waits for a lock.
+    pub(crate) async fn until_waiting(&self) {
+        let mut looks = 0..2_000;
+        while self.count("wait_event_type = 'Lock'").await == 0 {
+            assert!(looks.next().is_some(), "nobody waits for a lock");
         }
     }
 }

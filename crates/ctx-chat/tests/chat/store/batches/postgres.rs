@@ -1,6 +1,6 @@
 //! What shares a transaction in `PostgreSQL`, and what does not.
 
-use ctx_chat::{ConversationStore as _, PostgresStore, StoreError};
+use ctx_chat::{ConversationStore as _, Notice, PostgresStore, StoreError};
 use futures_util::future::{join, join_all};
 use serde_json::json;
 
@@ -97,6 +97,33 @@ fn a_mark_is_in_nobodys_way() {
         let told = store.append("c", 0, step("a")).await;
         assert!(matches!(told, Ok(1)), "{told:?}");
         transaction.rollback().await.unwrap();
+    });
+}
+
+/// The lock of the journal; processes of every version take it.
+const JOURNAL: i64 = 0x0063_7478_6c6f_6773;
+
+#[test]
+fn who_asks_for_changes_misses_none_that_is_committed_late() {
+    on_postgres(async |store, schema| {
+        store.create("c", json!({ "nodes": [] }), None).await.unwrap();
+        let mut other = client(schema.config()).await;
+        let transaction = other.transaction().await.unwrap();
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&JOURNAL]).await.unwrap();
+        transaction
+            .execute("INSERT INTO ctx_journal (conversation, revision) VALUES ('z', 1)", &[])
+            .await
+            .unwrap();
+        let late = async {
+            schema.until_waiting().await;
+            let (_, place) = store.changes(0).await.unwrap();
+            transaction.commit().await.unwrap();
+            place
+        };
+        let (told, place) = join(store.append("c", 0, step("a")), late).await;
+        assert!(matches!(told, Ok(1)), "{told:?}");
+        let news = ["z", "c"].map(|id| Notice::Changed { id: id.into(), revision: 1 });
+        assert_eq!(store.changes(place).await.unwrap().0, news);
     });
 }
 
