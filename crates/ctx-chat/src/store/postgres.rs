@@ -43,9 +43,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 ///
 /// Commits wait for the server's disk; appends that come together share one wait. A process has up to three
 /// connections: one for appends, one for the conversations that it holds, and one for all else. One that broke is
-/// opened again with the next call, and the calls on which it broke fail. There is no TLS: reach the server over a socket, over loopback, or
-/// through a tunnel. What is deleted is gone from the tables; the server's own logs and backups are its keeper's
-/// affair.
+/// opened again with the next call, and the calls on which it broke fail. There is no TLS: reach the server over a
+/// socket, over loopback, or through a tunnel. What is deleted is gone from the tables; the server's own logs and
+/// backups are its keeper's affair.
 ///
 /// Needs the feature `postgres`.
 #[derive(Clone)]
@@ -329,7 +329,8 @@ fn step(row: &Row) -> Result<StepRow, StoreError> {
     })
 }
 
-/// Notes in the journal that conversations changed, or without a revision that some were deleted; within a transaction.
+/// Notes in the journal that conversations changed, or without a revision that some were deleted. A transaction has to
+/// be open.
 ///
 /// Whoever notes has the journal for himself until he has committed: so places come in the order in which they can
 /// be seen, and nobody who asks for changes misses one.

@@ -72,7 +72,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Waits until nobody else holds the lock; it is free again when the transaction ends, in which this has to be called.
+/// Waits until nobody else holds the lock; it is free again when the open transaction ends.
 pub(super) async fn lock(client: &Client) -> Result<(), StoreError> {
     client.execute_typed("SELECT pg_advisory_xact_lock($1)", &[(&LOCK, Type::INT8)]).await?;
     Ok(())

@@ -39,8 +39,9 @@ impl Writer {
         steps: Vec<LogEntry>,
     ) -> Result<u64, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let steps = steps.into_iter().zip(expected + 1..);
-        let steps = steps.map(|(entry, revision)| written(id, revision, &entry)).collect::<Result<_, _>>()?;
+        let steps =
+            steps.iter().zip(1..).map(|(entry, number)| written(id, expected.saturating_add(number), entry));
+        let steps = steps.collect::<Result<_, _>>()?;
         let append = Append { id: id.to_owned(), expected, steps, reply };
         self.0.send(append).await.map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
@@ -160,21 +161,28 @@ impl Task {
             Some(client) => client,
             None => dial(&self.config).await?,
         };
-        let client = self.client.insert(client);
-        match change(client, batch, locked).await {
-            Ok((verdicts, changes)) if !changes.is_empty() => {
-                publish(client, &changes).await?;
-                Ok(verdicts)
-            }
-            undone => {
-                client.batch_execute("ROLLBACK").await?;
-                undone.map(|(verdicts, _)| verdicts)
-            }
+        let done = transact(&client, batch, locked).await;
+        if !matches!(done, Err(StoreError::Unreachable(_))) {
+            self.client = Some(client);
+        }
+        done
+    }
+}
+
+async fn transact(client: &Client, batch: &[Append], locked: Locked) -> Result<Vec<Verdict>, StoreError> {
+    match change(client, batch, locked).await {
+        Ok((verdicts, changes)) if !changes.is_empty() => {
+            publish(client, &changes).await?;
+            Ok(verdicts)
+        }
+        undone => {
+            client.batch_execute("ROLLBACK").await?;
+            undone.map(|(verdicts, _)| verdicts)
         }
     }
 }
 
-/// Takes what waits already, so much as fits into one transaction.
+/// Takes what waits already, as much as fits into one transaction.
 fn gather(first: Append, waiting: &mut mpsc::Receiver<Append>) -> Vec<Append> {
     let mut bytes = first.bytes();
     let mut batch = vec![first];

@@ -24,6 +24,9 @@ pub(crate) async fn client(database: &str) -> Client {
     client
 }
 
+/// Holds of a connection that waits for a lock.
+pub(crate) const WAITING: &str = "wait_event_type = 'Lock'";
+
 /// A schema of a test.
 pub(crate) struct Schema {
     name: String,
@@ -59,17 +62,21 @@ impl Schema {
         client.batch_execute(sql).await.unwrap();
     }
 
-    /// Counts the connections of this test of which something holds.
-    async fn count(&self, condition: &str) -> i64 {
+    /// Asks the server something about the connections of this test.
+    async fn ask(&self, what: &str, condition: &str) -> i64 {
         let client = client(&database().unwrap()).await;
-        let sql =
-            format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND {condition}");
+        let sql = format!("SELECT {what} FROM pg_stat_activity WHERE application_name = $1 AND {condition}");
         client.query_one(&sql, &[&self.name]).await.unwrap().get(0)
+    }
+
+    /// Has the server end some of them, and returns how many.
+    pub(crate) async fn end(&self, condition: &str) -> i64 {
+        self.ask("count(pg_terminate_backend(pid))", condition).await
     }
 
     /// Counts the connections of this test.
     pub(crate) async fn connections(&self) -> i64 {
-        self.count("true").await
+        self.ask("count(*)", "true").await
     }
 
     /// Waits until none is there any more.
@@ -83,7 +90,7 @@ impl Schema {
     /// Waits until one of them waits for a lock.
     pub(crate) async fn until_waiting(&self) {
         let mut looks = 0..2_000;
-        while self.count("wait_event_type = 'Lock'").await == 0 {
+        while self.ask("count(*)", WAITING).await == 0 {
             assert!(looks.next().is_some(), "nobody waits for a lock");
         }
     }
@@ -189,9 +196,7 @@ fn a_connection_that_broke_is_opened_again() {
         let Some(schema) = Schema::new().await else { return };
         let store = schema.open().await;
         let mut chat = crate::store::chat(&store, &["a"]).await.unwrap();
-        assert_eq!(schema.connections().await, 2);
-        let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
-        client(&database().unwrap()).await.query(sql, &[&schema.name()]).await.unwrap();
+        assert_eq!(schema.end("true").await, 2);
         schema.until_unconnected().await;
         // The calls on which they break may fail; what follows does not, and nothing is there twice.
         drop(store.revision("c").await);

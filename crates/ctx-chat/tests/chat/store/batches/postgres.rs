@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::store::batches::{begin, labels, step};
 use crate::store::block_on;
-use crate::store::postgres::{Schema, client, drop_schema};
+use crate::store::postgres::{Schema, WAITING, client, drop_schema};
 
 fn on_postgres(test: impl AsyncFnOnce(PostgresStore, &Schema)) {
     block_on(async {
@@ -124,6 +124,31 @@ fn who_asks_for_changes_misses_none_that_is_committed_late() {
         assert!(matches!(told, Ok(1)), "{told:?}");
         let news = ["z", "c"].map(|id| Notice::Changed { id: id.into(), revision: 1 });
         assert_eq!(store.changes(place).await.unwrap().0, news);
+    });
+}
+
+#[test]
+fn appends_on_which_the_connection_breaks_fail_and_the_next_one_opens_it_again() {
+    on_postgres(async |store, schema| {
+        for id in ["a", "b"] {
+            store.create(id, json!({ "nodes": [] }), None).await.unwrap();
+        }
+        let mut other = client(schema.config()).await;
+        let transaction = other.transaction().await.unwrap();
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&JOURNAL]).await.unwrap();
+        let breaking = async {
+            schema.until_waiting().await;
+            assert_eq!(schema.end(WAITING).await, 1);
+        };
+        let steps = [("a", 0, "x"), ("b", 0, "x")];
+        let (told, ()) = join(append(&store, &steps), breaking).await;
+        assert!(
+            matches!(&told[..], [Err(StoreError::Unreachable(_)), Err(StoreError::Unreachable(_))]),
+            "{told:?}"
+        );
+        transaction.rollback().await.unwrap();
+        let told = append(&store, &steps).await;
+        assert!(matches!(&told[..], [Ok(1), Ok(1)]), "{told:?}");
     });
 }
 
