@@ -2,6 +2,7 @@
 
 mod fault;
 mod schema;
+mod writer;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,17 +14,21 @@ use ctx_types::NodeId;
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::time::Instant;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
 
 use crate::store::notices::Notices;
-use crate::store::record::{Rows, StepRow, columns, count, entries, name_of, number};
+use crate::store::postgres::writer::Writer;
+use crate::store::record::{Rows, StepRow, count, entries, name_of, number};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
     StoreError, StoreFault, Stored,
 };
 
-/// What every connection is set to: commits wait for the disk, and nobody waits for a lock for ever.
-const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s'";
+/// What every connection is set to: commits wait for the disk, nobody waits for a lock for ever, and who is gone in
+/// the middle of a transaction holds nothing for ever.
+const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s';
+                       SET idle_in_transaction_session_timeout = '30s'";
 
 /// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,10 +41,11 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 /// Keeps conversations in a `PostgreSQL` database (12 or newer), which many processes and machines may use at once.
 ///
-/// Commits wait for the server's disk. One connection is used at a time; one that broke is opened again with the
-/// next call, and a call on which it broke fails. There is no TLS: reach the server over a socket, over loopback, or
-/// through a tunnel. What is deleted is gone from the tables; the server's own logs and backups are its keeper's
-/// affair.
+/// Commits wait for the server's disk; appends that come together share one wait. A process has up to three
+/// connections: one for appends, one for the conversations that it holds, and one for all else. One that broke is
+/// opened again with the next call, and the calls on which it broke fail. There is no TLS: reach the server over a
+/// socket, over loopback, or through a tunnel. What is deleted is gone from the tables; the server's own logs and
+/// backups are its keeper's affair.
 ///
 /// Needs the feature `postgres`.
 #[derive(Clone)]
@@ -48,6 +54,7 @@ pub struct PostgresStore {
     client: Arc<Mutex<Client>>,
     /// The connection whose session holds conversations; opened when the first is held.
     holding: Arc<Mutex<Option<Arc<Client>>>>,
+    writer: Writer,
     notices: Notices,
 }
 
@@ -73,8 +80,9 @@ impl PostgresStore {
         }
         let mut client = dial(&config).await?;
         schema::migrate(&mut client).await?;
-        let client = Arc::new(Mutex::new(client));
-        Ok(Self { config: Arc::new(config), client, holding: Arc::default(), notices: Notices::default() })
+        let (config, client, notices) = (Arc::new(config), Arc::new(Mutex::new(client)), Notices::default());
+        let writer = Writer::start(config.clone(), notices.clone());
+        Ok(Self { config, client, holding: Arc::default(), writer, notices })
     }
 
     /// Takes the connection, and opens it again if it broke.
@@ -137,7 +145,7 @@ impl ConversationStore for PostgresStore {
         if transaction.execute(sql, &[&id, &name, &at_millis, &text]).await? == 0 {
             return Err(StoreError::Exists { id: id.to_owned() });
         }
-        note(&transaction, id, Some(0)).await?;
+        note(transaction.client(), &[id], &[Some(0)]).await?;
         transaction.commit().await?;
         self.notices.changed(id, 0);
         Ok(())
@@ -187,23 +195,7 @@ impl ConversationStore for PostgresStore {
     }
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await?;
-        let sql = "SELECT revision FROM ctx_conversations WHERE id = $1 FOR UPDATE";
-        let found = transaction.query_opt(sql, &[&id]).await?;
-        let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
-        let found = count(found.try_get(0)?);
-        if found != expected {
-            return Err(StoreError::Stale { id: id.to_owned(), expected, found });
-        }
-        let revision = insert(&transaction, id, found, &steps).await?;
-        let at = steps.iter().rev().find_map(|entry| entry.at_millis);
-        let sql = "UPDATE ctx_conversations SET revision = $1, changed = coalesce($2, changed) WHERE id = $3";
-        transaction.execute(sql, &[&number(revision), &at, &id]).await?;
-        note(&transaction, id, Some(revision)).await?;
-        transaction.commit().await?;
-        self.notices.changed(id, revision);
-        Ok(revision)
+        self.writer.append(id, expected, steps).await
     }
 
     async fn checkpoint(&self, id: &str, checkpoint: Checkpoint) -> Result<(), StoreError> {
@@ -257,7 +249,7 @@ impl ConversationStore for PostgresStore {
             return Err(StoreError::NotFound { id: id.to_owned() });
         }
         transaction.execute("DELETE FROM ctx_journal WHERE conversation = $1", &[&id]).await?;
-        note(&transaction, "", None).await?;
+        note(transaction.client(), &[""], &[None]).await?;
         transaction.commit().await?;
         self.notices.deleted(id);
         Ok(())
@@ -337,35 +329,18 @@ fn step(row: &Row) -> Result<StepRow, StoreError> {
     })
 }
 
-/// Adds steps in one statement, and returns the revision after them.
-async fn insert(
-    transaction: &Transaction<'_>,
-    id: &str,
-    found: u64,
-    steps: &[LogEntry],
-) -> Result<u64, StoreError> {
-    let numbered = || steps.iter().zip(found + 1..);
-    let columns: Vec<_> =
-        numbered().map(|(entry, revision)| columns(id, revision, &entry.step)).collect::<Result<_, _>>()?;
-    let revisions: Vec<i64> = numbered().map(|(_, revision)| number(revision)).collect();
-    let times: Vec<Option<i64>> = steps.iter().map(|entry| entry.at_millis).collect();
-    let kinds: Vec<&str> = columns.iter().map(|(kind, ..)| *kind).collect();
-    let labels: Vec<Option<&str>> = columns.iter().map(|(_, label, _)| *label).collect();
-    let ops: Vec<Option<&str>> = columns.iter().map(|(_, _, op)| op.as_deref()).collect();
-    let sql = "INSERT INTO ctx_steps (conversation, revision, at, kind, label, op)
-               SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[])";
-    transaction.execute(sql, &[&id, &revisions, &times, &kinds, &labels, &ops]).await?;
-    Ok(found + steps.len() as u64)
-}
-
-/// Notes in the journal that a conversation changed, or without a revision that some were deleted.
+/// Notes in the journal that conversations changed, or without a revision that some were deleted. A transaction has to
+/// be open.
 ///
 /// Whoever notes has the journal for himself until he has committed: so places come in the order in which they can
 /// be seen, and nobody who asks for changes misses one.
-async fn note(transaction: &Transaction<'_>, id: &str, revision: Option<u64>) -> Result<(), StoreError> {
-    schema::lock(transaction).await?;
-    let sql = "INSERT INTO ctx_journal (conversation, revision) VALUES ($1, $2)
+async fn note(client: &Client, ids: &[&str], revisions: &[Option<i64>]) -> Result<(), StoreError> {
+    let sql = "INSERT INTO ctx_journal (conversation, revision) SELECT * FROM unnest($1, $2)
                ON CONFLICT (conversation) DO UPDATE SET place = DEFAULT, revision = excluded.revision";
-    transaction.execute(sql, &[&id, &revision.map(number)]).await?;
+    let given: &[(&(dyn ToSql + Sync), Type)] = &[(&ids, Type::TEXT_ARRAY), (&revisions, Type::INT8_ARRAY)];
+    // Sent in this order, and the second without waiting for the first.
+    let (locked, noted) = tokio::join!(biased; schema::lock(client), client.execute_typed(sql, given));
+    locked?;
+    noted?;
     Ok(())
 }

@@ -281,12 +281,13 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// The same error once more.
-fn repeated(error: &StoreError) -> StoreError {
+pub(super) fn repeated(error: &StoreError) -> StoreError {
     match error {
         StoreError::Busy(fault) => StoreError::Busy(fault.clone()),
         StoreError::Unwritable(fault) => StoreError::Unwritable(fault.clone()),
         StoreError::Corrupt(fault) => StoreError::Corrupt(fault.clone()),
         StoreError::Database(fault) => StoreError::Database(fault.clone()),
+        StoreError::Unreachable(fault) => StoreError::Unreachable(fault.clone()),
         _ => StoreError::Closed,
     }
 }

@@ -3,6 +3,7 @@
 //! What holds for every store is tested on each: on `SQLite` always, on `PostgreSQL` with the feature `postgres`
 //! where `CTX_TEST_POSTGRES` names a database.
 
+mod batches;
 mod damage;
 mod log;
 mod older;

@@ -1,6 +1,7 @@
 //! The tables of the store, and how older databases get them.
 
-use tokio_postgres::{Client, Transaction};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 
 use crate::store::StoreError;
 
@@ -54,7 +55,7 @@ const MIGRATIONS: &[&str] = &[
 pub(super) async fn migrate(client: &mut Client) -> Result<(), StoreError> {
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     let transaction = client.transaction().await?;
-    lock(&transaction).await?;
+    lock(transaction.client()).await?;
     transaction.batch_execute("CREATE TABLE IF NOT EXISTS ctx_store (version bigint NOT NULL)").await?;
     let row = transaction.query_opt("SELECT version FROM ctx_store", &[]).await?;
     let found: i64 = row.map_or(Ok(0), |row| row.try_get(0))?;
@@ -71,8 +72,8 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Waits until nobody else holds the lock; it is free again when the transaction ends.
-pub(super) async fn lock(transaction: &Transaction<'_>) -> Result<(), StoreError> {
-    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+/// Waits until nobody else holds the lock; it is free again when the open transaction ends.
+pub(super) async fn lock(client: &Client) -> Result<(), StoreError> {
+    client.execute_typed("SELECT pg_advisory_xact_lock($1)", &[(&LOCK, Type::INT8)]).await?;
     Ok(())
 }

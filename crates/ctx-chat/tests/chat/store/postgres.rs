@@ -18,11 +18,14 @@ fn database() -> Option<String> {
     named
 }
 
-async fn client(database: &str) -> Client {
+pub(crate) async fn client(database: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(database, NoTls).await.unwrap();
     tokio::spawn(connection);
     client
 }
+
+/// Holds of a connection that waits for a lock.
+pub(crate) const WAITING: &str = "wait_event_type = 'Lock'";
 
 /// A schema of a test.
 pub(crate) struct Schema {
@@ -37,12 +40,16 @@ impl Schema {
         let database = database()?;
         let name = format!("ctx_test_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         client(&database).await.batch_execute(&format!("CREATE SCHEMA {name}")).await.unwrap();
-        let config = format!("{database} options='-c search_path={name}'");
+        let config = format!("{database} application_name={name} options='-c search_path={name}'");
         Some(Self { name, config })
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(crate) fn config(&self) -> &str {
+        &self.config
     }
 
     pub(crate) async fn open(&self) -> PostgresStore {
@@ -53,6 +60,39 @@ impl Schema {
     async fn run(&self, sql: &str) {
         let client = client(&self.config).await;
         client.batch_execute(sql).await.unwrap();
+    }
+
+    /// Asks the server something about the connections of this test.
+    async fn ask(&self, what: &str, condition: &str) -> i64 {
+        let client = client(&database().unwrap()).await;
+        let sql = format!("SELECT {what} FROM pg_stat_activity WHERE application_name = $1 AND {condition}");
+        client.query_one(&sql, &[&self.name]).await.unwrap().get(0)
+    }
+
+    /// Has the server end some of them, and returns how many.
+    pub(crate) async fn end(&self, condition: &str) -> i64 {
+        self.ask("count(pg_terminate_backend(pid))", condition).await
+    }
+
+    /// Counts the connections of this test.
+    pub(crate) async fn connections(&self) -> i64 {
+        self.ask("count(*)", "true").await
+    }
+
+    /// Waits until none is there any more.
+    pub(crate) async fn until_unconnected(&self) {
+        let mut looks = 0..2_000;
+        while self.connections().await > 0 {
+            assert!(looks.next().is_some(), "a store is still connected");
+        }
+    }
+
+    /// Waits until one of them waits for a lock.
+    pub(crate) async fn until_waiting(&self) {
+        let mut looks = 0..2_000;
+        while self.ask("count(*)", WAITING).await == 0 {
+            assert!(looks.next().is_some(), "nobody waits for a lock");
+        }
     }
 }
 
@@ -80,7 +120,7 @@ fn check(sql: &str, expected: &str) {
 
 #[test]
 fn a_newer_store_is_not_touched() {
-    check("UPDATE ctx_store SET version = 9", "the store has version 9; this program knows versions up to 1");
+    check("UPDATE ctx_store SET version = 9", "the store has version 9; this program knows versions up to 2");
 }
 
 #[test]
@@ -156,15 +196,11 @@ fn a_connection_that_broke_is_opened_again() {
         let Some(schema) = Schema::new().await else { return };
         let store = schema.open().await;
         let mut chat = crate::store::chat(&store, &["a"]).await.unwrap();
-        schema
-            .run(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-            WHERE query LIKE '%ctx_journal%' AND pid <> pg_backend_pid() AND datname = current_database()",
-            )
-            .await;
-        // The call on which it breaks may fail; what follows does not, and nothing is there twice.
-        let first = chat.append(&store, Node::new(Role::User, "b"), None).await;
-        if first.is_err() {
+        assert_eq!(schema.end("true").await, 2);
+        schema.until_unconnected().await;
+        // The calls on which they break may fail; what follows does not, and nothing is there twice.
+        drop(store.revision("c").await);
+        if chat.append(&store, Node::new(Role::User, "b"), None).await.is_err() {
             chat = Conversation::load(&store, "c").await.unwrap();
             chat.append(&store, Node::new(Role::User, "b"), None).await.unwrap();
         }
