@@ -123,14 +123,26 @@ impl KnownFile {
         }
     }
 
-    /// Reads the file, unless it is open.
+    /// Reads the file, unless it is open; also where the last edit was taken back that what another program wrote could
+    /// not be joined with.
     pub(super) fn opened(&mut self, folder: &Folder) -> Result<(), Refusal> {
-        if self.open.is_none() {
-            let bytes = folder
-                .read(&self.path)?
-                .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
-            self.hash = hash(&bytes);
-            self.open = Some(OpenFile::open(&self.path, self.kind, bytes.into()));
+        let is_behind = |open: &OpenFile| open.base_hash != self.hash && !open.is_dirty();
+        if self.open.as_ref().is_some_and(|open| !is_behind(open)) {
+            return Ok(());
+        }
+        let bytes: Option<Arc<[u8]>> = folder.read(&self.path)?.map(Arc::from);
+        match (&mut self.open, bytes) {
+            (Some(open), Some(bytes)) => {
+                self.hash = hash(&bytes);
+                self.revision += u64::from(open.follow(&self.path, self.kind, bytes, self.revision));
+            }
+            // It is gone: what was seen of it last is shown.
+            (Some(_), None) => {}
+            (None, Some(bytes)) => {
+                self.hash = hash(&bytes);
+                self.open = Some(OpenFile::open(&self.path, self.kind, bytes));
+            }
+            (None, None) => return Err(Refusal::not_found(phrase!("there is no such file"))),
         }
         Ok(())
     }

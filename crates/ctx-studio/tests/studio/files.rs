@@ -175,6 +175,23 @@ fn a_draft_is_carried_over_what_another_program_wrote_elsewhere() {
 }
 
 #[test]
+fn a_draft_follows_the_file_once_the_edit_that_stood_against_it_is_taken_back() {
+    let place = folder();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
+    std::fs::write(project(&place).join("agent.yaml"), "name: Theirs\n").unwrap();
+    server.get("/api/project").good();
+    assert_eq!(server.view(&id)["value"]["name"], "Mine");
+    let after = server.ask("POST", &format!("/api/files/{id}/undo"), &json!({})).good();
+    assert_eq!((&after["text"], &after["isDirty"]), (&json!("name: Theirs\n"), &json!(false)));
+    let name = |step: &str| {
+        server.ask("POST", &format!("/api/files/{id}/{step}"), &json!({})).good()["value"]["name"].clone()
+    };
+    assert_eq!([name("undo"), name("redo")], [json!("Robin"), json!("Theirs")]);
+}
+
+#[test]
 fn a_file_that_was_deleted_is_written_only_by_who_knows_that() {
     let place = folder();
     let inner = project(&place).join("inner");
