@@ -47,7 +47,7 @@ impl Kept {
 
     /// Returns whether the file held something else than an object where the noun should stand.
     pub fn is_malformed(&self) -> bool {
-        self.0.as_ref().is_some_and(|value| !value.is_object())
+        self.malformed().is_some()
     }
 
     /// Returns the object; none if the file held something else, or nothing.
