@@ -10,7 +10,7 @@ mod transcripts;
 use std::future::Future;
 use std::time::Duration;
 
-use ctx_chat::{AskFailure, ChatModel as _, Client, Endpoint, Progress, RetryPolicy, TimeLimits};
+use ctx_chat::{AskFailure, ChatModel as _, Client, Endpoint, Progress, RetryPolicy};
 use ctx_pipeline::Cancel;
 use ctx_wire::{Delta, Dialect, Reply};
 
@@ -21,11 +21,10 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// An endpoint that is impatient and waits next to nothing between attempts.
+/// An endpoint that waits next to nothing between attempts.
 fn endpoint(server: &Server) -> Endpoint {
-    let short = Duration::from_millis(150);
     Endpoint {
-        time: TimeLimits { first_token: short, stall: short, ..TimeLimits::default() },
+        time: server.time_limits(),
         retry: RetryPolicy { first_wait: Duration::from_millis(1), ..RetryPolicy::default() },
         ..Endpoint::new(Dialect::OpenaiChat, server.base_url())
     }

@@ -7,7 +7,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
+use ctx_chat::TimeLimits;
 use serde_json::{Value, json};
 
 /// A request as it arrived.
@@ -138,16 +140,22 @@ pub(crate) fn sse(events: &[Value], done: bool) -> Vec<u8> {
 /// A server with its script.
 pub(crate) struct Server {
     address: SocketAddr,
+    /// Whether an answer of its script never ends.
+    stalls: bool,
     received: Arc<Mutex<Vec<Received>>>,
 }
 
 impl Server {
     /// Answers each request with the next answer; what nobody wrote an answer for is refused.
     pub(crate) fn script(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let mut answers = answers.into_iter().collect::<Vec<_>>().into_iter();
-        Self::start(move |_| {
+        let answers = answers.into_iter().collect::<Vec<_>>();
+        let is_endless = |step: &Step| matches!(step, Step::Stall | Step::Repeat(_));
+        let stalls = answers.iter().any(|answer| answer.steps.iter().any(is_endless));
+        let mut answers = answers.into_iter();
+        let server = Self::start(move |_| {
             answers.next().unwrap_or_else(|| Answer::error(418, "script", "the script has no more answers"))
-        })
+        });
+        Self { stalls, ..server }
     }
 
     /// Answers each request by a function, one request after the other.
@@ -162,7 +170,17 @@ impl Server {
                 thread::spawn(move || serve(&connection, &log, &answer));
             }
         });
-        Self { address, received }
+        Self { address, stalls: false, received }
+    }
+
+    /// How long a client waits for it: not long where an answer never ends, and else as long as a busy
+    /// machine may take.
+    pub(crate) fn time_limits(&self) -> TimeLimits {
+        let (usual, short) = (TimeLimits::default(), Duration::from_millis(500));
+        match self.stalls {
+            true => TimeLimits { first_token: short, stall: short, ..usual },
+            false => usual,
+        }
     }
 
     /// The address as endpoints have it.

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
-    Chat, ChatLog, Client, Conversation, ConversationStore as _, Endpoint, RetryPolicy, SqliteStore,
-    TimeLimits, Tool, ToolAccess, ToolError, ToolHost, ToolLimits, ToolPolicy, TurnEnd, TurnError, TurnEvent,
-    TurnOutcome, TurnRequest, run_turn,
+    Chat, ChatLog, Client, Conversation, ConversationStore as _, Endpoint, RetryPolicy, SqliteStore, Tool,
+    ToolAccess, ToolError, ToolHost, ToolLimits, ToolPolicy, TurnEnd, TurnError, TurnEvent, TurnOutcome,
+    TurnRequest, run_turn,
 };
 use ctx_engine::{Compile, CompiledAgent, Engine};
 use ctx_pipeline::Cancel;
@@ -53,9 +53,8 @@ impl Room {
     }
 
     pub(crate) fn with(server: Server, agent: &Value) -> Self {
-        let short = Duration::from_millis(150);
         let endpoint = Endpoint {
-            time: TimeLimits { first_token: short, stall: short, ..TimeLimits::default() },
+            time: server.time_limits(),
             retry: RetryPolicy { retries: 1, first_wait: Duration::from_millis(1), ..RetryPolicy::default() },
             ..Endpoint::new(Dialect::OpenaiChat, server.base_url())
         };

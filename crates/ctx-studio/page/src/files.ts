@@ -309,6 +309,11 @@ export class OpenFile {
     if (!(await this.flush())) return;
     const told = await more();
     if (!told) return;
+    // A step counts from a revision of the server that answers.
+    if (this.#isStale) {
+      toast(t().offline, "error");
+      return;
+    }
     try {
       const body = { base: this.server.value?.revision ?? 0, ...told };
       // The server refuses a step over what another has changed, so the answer has nothing of others.
