@@ -3,8 +3,9 @@
 use ctx_tokens::Counter;
 use ctx_types::{EncodingId, Text, TextMemory, TokenCounter};
 
-/// From how many bytes on a text is counted by its lines.
-pub(crate) const LONG: usize = 1_024;
+/// From how many bytes on a text is counted by its lines: what is written anew each turn and grows, such as notes and
+/// what is recalled, is mostly longer, and most messages are shorter, which remember their counts themselves.
+pub(crate) const LONG: usize = 2_048;
 
 /// Counts as the counter of a turn does, and remembers beyond it what it counted of strings.
 ///

@@ -39,16 +39,19 @@ struct Remembered {
 #[derive(Default)]
 struct Parts {
     hasher: RandomState,
-    /// Only looked up, as the texts are.
-    counts: HashMap<(u64, usize), u32>,
+    /// The length in bytes and the tokens of each hash. Only looked up, as the texts are.
+    counts: HashMap<u64, (u32, u32)>,
 }
+
+/// The hash and the length in bytes.
+type PartKey = (u64, u32);
 
 impl TextMemory {
     /// How many texts are remembered at the most.
     pub const MAX_TEXTS: usize = 1_024;
     /// How many bytes the remembered texts have at the most.
     pub const MAX_BYTES: usize = 4 * 1024 * 1024;
-    /// How many parts are remembered at the most, in some 30 bytes each.
+    /// How many parts are remembered at the most, in some 20 bytes each.
     pub const MAX_PARTS: usize = 100_000;
 
     /// Returns the remembered text that is equal, or remembers this one. O(bytes of the text).
@@ -80,7 +83,7 @@ impl TextMemory {
             let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             parts.fold(0_u32, |known, part| {
                 let key = remembered.parts.key(encoding, part);
-                let tokens = remembered.parts.counts.get(&key).copied();
+                let tokens = remembered.parts.tokens(key);
                 new.extend(tokens.is_none().then_some((key, part, 0)));
                 known.saturating_add(tokens.unwrap_or_default())
             })
@@ -100,15 +103,19 @@ impl TextMemory {
 }
 
 impl Parts {
-    fn key(&self, encoding: EncodingId, part: &str) -> (u64, usize) {
-        (self.hasher.hash_one((encoding.0, part)), part.len())
+    fn key(&self, encoding: EncodingId, part: &str) -> PartKey {
+        (self.hasher.hash_one((encoding.0, part)), u32::try_from(part.len()).unwrap_or(u32::MAX))
     }
 
-    fn keep(&mut self, key: (u64, usize), tokens: u32) {
+    fn tokens(&self, (hash, length): PartKey) -> Option<u32> {
+        self.counts.get(&hash).filter(|known| known.0 == length).map(|known| known.1)
+    }
+
+    fn keep(&mut self, (hash, length): PartKey, tokens: u32) {
         if self.counts.len() >= TextMemory::MAX_PARTS {
             self.counts = HashMap::new();
         }
-        self.counts.insert(key, tokens);
+        self.counts.insert(hash, (length, tokens));
     }
 }
 

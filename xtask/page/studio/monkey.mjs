@@ -67,7 +67,7 @@ while (Date.now() < end) {
     done++;
   } catch (error) {
     // What was drawn is gone or covered by now.
-    if (!/Timeout|intercepts|detached|not visible|strict mode|not an? <(input|select)/.test(error.message)) throw error;
+    if (!/Timeout|intercepts|detached|not visible|cannot be filled|strict mode|not an? <(input|select)/.test(error.message)) throw error;
     missed++;
   }
   const faults = problems.filter(isFault);
