@@ -28,15 +28,16 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, PartialEq)]
 pub struct Phrase {
     template: &'static str,
-    arguments: Vec<(&'static str, Argument)>,
+    /// Boxed, since reports have many phrases.
+    arguments: Box<[(&'static str, Argument)]>,
 }
 
 impl Phrase {
     /// Creates a phrase from a template, in which `{name}` is a hole, and `{{` and `}}` are braces.
     ///
     /// [`phrase!`](crate::phrase!) does it with a check; a hole without an argument is written as its name.
-    pub const fn new(template: &'static str, arguments: Vec<(&'static str, Argument)>) -> Self {
-        Self { template, arguments }
+    pub fn new(template: &'static str, arguments: Vec<(&'static str, Argument)>) -> Self {
+        Self { template, arguments: arguments.into() }
     }
 
     /// Takes over a text that somebody else wrote, such as the error of a library; it is not translated.

@@ -101,7 +101,7 @@ fn left_of_tree(session: &Session, has_header: bool) -> Vec<Diagnostic> {
             "left out: {messages} outside of the active path",
             messages = count_of!(others, "message")
         );
-        found.push(Diagnostic::warning(codes::BRANCHES_LEFT_OUT, message).with_help(WHOLE));
+        found.push(Diagnostic::warning(codes::BRANCHES_LEFT_OUT, message).with_help(use_aio_hub()));
     }
     let steps =
         ["undo", "redo"].iter().filter_map(|list| session.header.kept.get(LOG)?.get(*list)?.as_array());
@@ -111,20 +111,22 @@ fn left_of_tree(session: &Session, has_header: bool) -> Vec<Diagnostic> {
             "the log of {steps} that could be undone or redone is left out",
             steps = count_of!(steps, "step")
         );
-        found.push(Diagnostic::info(codes::FILE_LEFT_OUT, message).with_help(WHOLE));
+        found.push(Diagnostic::info(codes::FILE_LEFT_OUT, message).with_help(use_aio_hub()));
     }
     // The name of the file is the id.
     let keys: Vec<String> =
         header(session).into_iter().map(|(key, _)| key).filter(|key| key != "id").collect();
     if !has_header && !keys.is_empty() {
         let message = phrase!("fields outside of the messages are left out: {keys}", keys = names(&keys));
-        found.push(Diagnostic::warning(codes::FILE_LEFT_OUT, message).with_help(WHOLE));
+        found.push(Diagnostic::warning(codes::FILE_LEFT_OUT, message).with_help(use_aio_hub()));
     }
     found
 }
 
 /// What people can do about what is left out.
-const WHOLE: Phrase = phrase!("the form of AIO Hub's sessions holds all of it");
+fn use_aio_hub() -> Phrase {
+    phrase!("the form of AIO Hub's sessions holds all of it")
+}
 
 /// How many keys are named.
 const SHOWN_KEYS: usize = 8;

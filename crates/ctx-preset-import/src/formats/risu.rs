@@ -23,8 +23,9 @@ use crate::worldbook::Form;
 pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
 
 /// What to do about them.
-pub(crate) const PACKED_HELP: Phrase =
-    phrase!("the form in which RisuAI packs modules and presets is not published; export them there as JSON");
+pub(crate) fn packed_help() -> Phrase {
+    phrase!("the form in which RisuAI packs modules and presets is not published; export them there as JSON")
+}
 
 pub(super) const LOREBOOK: Lorebook = Lorebook {
     is_it: |file| text(file, "type") == Some("risu"),

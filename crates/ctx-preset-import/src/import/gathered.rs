@@ -155,7 +155,7 @@ impl Gathered {
     fn fail(&mut self, file: SourceFile<'_>, container: Option<&str>, error: &ImportError) {
         let mut found = error.to_diagnostic();
         if ends_with(file.name, &risu::PACKED) {
-            found = found.with_help(risu::PACKED_HELP);
+            found = found.with_help(risu::packed_help());
         }
         self.refuse(file, container, found);
     }
