@@ -59,7 +59,7 @@ impl Conversation {
         mut session: Session,
         at_millis: Option<i64>,
     ) -> Result<Self, StoreError> {
-        store.create(id, serde_json::json!(session), at_millis).await?;
+        store.create(id, session.clone(), at_millis).await?;
         let (history, _) = History::take(&mut session.header);
         let position = LogPosition::new(&session, 0, &[]);
         Ok(Self::of_parts(id, session, history, position))
@@ -211,12 +211,7 @@ impl Conversation {
 
     fn fold(id: &str, stored: Stored) -> Result<Self, StoreError> {
         let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
-        // Sessions are read from whatever there is: what never was one would look like an empty one.
-        if stored.checkpoint.session.get("nodes").is_none() {
-            return Err(damaged(0, "it is no conversation".to_owned()));
-        }
-        let session = serde_json::from_value(stored.checkpoint.session);
-        let mut session: Session = session.map_err(|error| damaged(0, error.to_string()))?;
+        let mut session = stored.checkpoint.session;
         let (mut history, _) = History::take(&mut session.header);
         let forgotten = forgotten(&stored.steps);
         let numbers = stored.checkpoint.revision + 1..;
@@ -271,8 +266,7 @@ impl LogPosition {
         if self.uncovered < self.patience {
             return Ok(());
         }
-        let file = serde_json::json!(to_file(session, history));
-        let checkpoint = Checkpoint { revision: self.revision, session: file };
+        let checkpoint = Checkpoint { revision: self.revision, session: to_file(session, history) };
         match store.checkpoint(id, checkpoint).await {
             Ok(()) => (self.uncovered, self.patience) = (0, patience(session)),
             Err(error) => tracing::warn!(%error, "no checkpoint was made; loading takes longer"),

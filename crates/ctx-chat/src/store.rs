@@ -14,8 +14,7 @@ mod worker;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_types::{NodeId, SessionOp};
-use serde_json::Value;
+use ctx_types::{NodeId, Session, SessionOp};
 use tokio::sync::broadcast;
 
 pub use error::{StoreError, StoreFault};
@@ -34,7 +33,7 @@ pub trait ConversationStore: Send + Sync {
     /// Begins a conversation with a first checkpoint.
     ///
     /// Errors: [`StoreError::Exists`].
-    async fn create(&self, id: &str, checkpoint: Value, at_millis: Option<i64>) -> Result<(), StoreError>;
+    async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError>;
 
     /// Returns the latest checkpoint of a conversation and the steps after it.
     async fn load(&self, id: &str) -> Result<Stored, StoreError>;
@@ -155,7 +154,7 @@ pub struct Checkpoint {
     /// The number of steps that it covers.
     pub revision: u64,
     /// The conversation as a file has it, with the log of what can be undone.
-    pub session: Value,
+    pub session: Session,
 }
 
 /// One step of a conversation's log.

@@ -8,7 +8,7 @@ use ctx_chat::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, Step, StoreError,
     StoreFault, Stored,
 };
-use serde_json::Value;
+use ctx_types::Session;
 use tokio::sync::broadcast;
 
 use crate::error::{ProjectError, Result};
@@ -84,14 +84,14 @@ fn unwritable(error: ProjectError) -> StoreError {
 
 #[async_trait]
 impl ConversationStore for SessionStore {
-    async fn create(&self, id: &str, _checkpoint: Value, _at_millis: Option<i64>) -> Result<(), StoreError> {
+    async fn create(&self, id: &str, _checkpoint: Session, _at_millis: Option<i64>) -> Result<(), StoreError> {
         Err(StoreError::Exists { id: id.to_owned() })
     }
 
     async fn load(&self, id: &str) -> Result<Stored, StoreError> {
         self.refuse_other(id)?;
         let state = self.state();
-        let checkpoint = Checkpoint { revision: state.revision, session: state.file.to_json() };
+        let checkpoint = Checkpoint { revision: state.revision, session: Session::clone(&state.file.session) };
         Ok(Stored { checkpoint, steps: Vec::new(), revision: state.revision })
     }
 
@@ -137,7 +137,7 @@ impl ConversationStore for SessionStore {
 #[cfg(test)]
 mod tests {
     use ctx_chat::Conversation;
-    use ctx_types::{Node, Role, Session};
+    use ctx_types::{Node, Role};
 
     use super::*;
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_types::NodeId;
-use serde_json::Value;
+use ctx_types::{NodeId, Session};
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::time::Instant;
 use tokio_postgres::types::{ToSql, Type};
@@ -19,7 +18,7 @@ use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
 
 use crate::store::notices::Notices;
 use crate::store::postgres::writer::Writer;
-use crate::store::record::{Rows, StepRow, count, entries, name_of, number};
+use crate::store::record::{Rows, StepRow, checkpoint_text, count, entries, number};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
     StoreError, StoreFault, Stored,
@@ -136,12 +135,12 @@ async fn dial(config: &Config) -> Result<Client, StoreError> {
 
 #[async_trait]
 impl ConversationStore for PostgresStore {
-    async fn create(&self, id: &str, checkpoint: Value, at_millis: Option<i64>) -> Result<(), StoreError> {
+    async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
         let sql = "INSERT INTO ctx_conversations (id, name, created, changed, revision, checkpoint_revision, checkpoint)
                    VALUES ($1, $2, $3, $3, 0, 0, $4) ON CONFLICT DO NOTHING";
-        let (name, text) = (name_of(&checkpoint), checkpoint.to_string());
+        let (name, text) = (checkpoint.header.name.as_deref(), checkpoint_text(id, &checkpoint)?);
         if transaction.execute(sql, &[&id, &name, &at_millis, &text]).await? == 0 {
             return Err(StoreError::Exists { id: id.to_owned() });
         }
@@ -201,7 +200,7 @@ impl ConversationStore for PostgresStore {
     async fn checkpoint(&self, id: &str, checkpoint: Checkpoint) -> Result<(), StoreError> {
         let sql = "UPDATE ctx_conversations SET checkpoint = $1, checkpoint_revision = $2
                    WHERE id = $3 AND checkpoint_revision < $2 AND revision >= $2";
-        let (text, revision) = (checkpoint.session.to_string(), number(checkpoint.revision));
+        let (text, revision) = (checkpoint_text(id, &checkpoint.session)?, number(checkpoint.revision));
         self.client().await?.execute(sql, &[&text, &revision, &id]).await?;
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! A conversation as databases have it: rows of text and numbers.
 
-use ctx_types::SessionOp;
-use serde_json::Value;
+use ctx_types::{Session, SessionOp};
 
 use crate::store::{Checkpoint, LogEntry, Step, StoreError, Stored};
 
@@ -25,8 +24,12 @@ pub(super) struct StepRow {
 impl Rows {
     pub(super) fn into_stored(self, id: &str) -> Result<Stored, StoreError> {
         let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
-        let session =
+        let session: Session =
             serde_json::from_str(&self.checkpoint).map_err(|error| damaged(0, error.to_string()))?;
+        // Sessions are read from whatever there is: what never was one would look like an empty one.
+        if session.header.kept.get("nodes").is_none() {
+            return Err(damaged(0, "it is no conversation".to_owned()));
+        }
         let steps = entries(id, self.steps, self.checkpoint_revision)?;
         if self.checkpoint_revision + steps.len() as u64 != self.revision {
             return Err(damaged(self.revision, "the step is missing".to_owned()));
@@ -82,9 +85,13 @@ fn written(id: &str, step: u64, op: &SessionOp) -> Result<String, StoreError> {
     serde_json::to_string(op).map_err(fault)
 }
 
-/// The title of a conversation, if it has one.
-pub(super) fn name_of(session: &Value) -> Option<String> {
-    session.get("name").and_then(Value::as_str).map(str::to_owned)
+/// Writes a conversation as a file has it.
+pub(super) fn checkpoint_text(id: &str, session: &Session) -> Result<String, StoreError> {
+    serde_json::to_string(session).map_err(|error| StoreError::Damaged {
+        id: id.to_owned(),
+        step: 0,
+        fault: error.to_string(),
+    })
 }
 
 /// Databases have signed numbers alone; a count of steps is far below their end.

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use ctx_types::NodeId;
+use ctx_types::{NodeId, Session};
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::store::notices::Notices;
-use crate::store::record::{Rows, StepRow, columns, count, entries, name_of, number};
+use crate::store::record::{Rows, StepRow, checkpoint_text, columns, count, entries, number};
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Mark, Marked, Notice,
@@ -85,16 +84,17 @@ impl SqliteStore {
 
 #[async_trait]
 impl ConversationStore for SqliteStore {
-    async fn create(&self, id: &str, checkpoint: Value, at_millis: Option<i64>) -> Result<(), StoreError> {
-        let (key, name, notices) = (id.to_owned(), name_of(&checkpoint), self.notices.clone());
+    async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError> {
+        let (key, notices) = (id.to_owned(), self.notices.clone());
         let told = key.clone();
         let create = move |transaction: &Connection| {
+            let (name, text) = (&checkpoint.header.name, checkpoint_text(&key, &checkpoint)?);
             let sql = "INSERT INTO conversations VALUES (?1, ?2, ?3, ?3, 0) ON CONFLICT DO NOTHING";
             if transaction.execute(sql, params![key, name, at_millis])? == 0 {
                 return Err(StoreError::Exists { id: key });
             }
             let sql = "INSERT INTO checkpoints VALUES (?1, 0, ?2)";
-            transaction.execute(sql, params![key, checkpoint.to_string()])?;
+            transaction.execute(sql, params![key, text])?;
             note(transaction, &key, 0)
         };
         self.worker.write_then(create, move |()| notices.changed(&told, 0)).await
@@ -136,7 +136,7 @@ impl ConversationStore for SqliteStore {
                 let sql = "UPDATE checkpoints SET session = ?1, revision = ?2
                            WHERE conversation = ?3 AND revision < ?2
                            AND ?2 <= (SELECT revision FROM conversations WHERE id = ?3)";
-                let text = checkpoint.session.to_string();
+                let text = checkpoint_text(&key, &checkpoint.session)?;
                 transaction.execute(sql, params![text, number(checkpoint.revision), key])?;
                 Ok(())
             })

@@ -1,9 +1,11 @@
 //! Sessions in files: one flat object in AIO Hub's form.
 
+mod stream;
+
 use std::sync::OnceLock;
 
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::persist::{Persist, Reader, Sharing, put_value};
@@ -21,10 +23,26 @@ impl Persist for Session {
     /// Reads a session; what is wrong with its links is reported and repaired in memory. O(nodes + links).
     fn read(mut value: Value, reader: &mut Reader) -> Self {
         let stored = take_nodes(&mut value, reader);
+        Self::of_parts(value, |reader| reader.at_key(NODES, |reader| read_nodes(stored, reader)), reader)
+    }
+
+    fn write(&self) -> Value {
+        let Value::Object(mut map) = self.outline() else { return self.outline() };
+        if self.has_filed_nodes() {
+            let nodes = self.filed_nodes().map(|slot| (slot.id.to_string(), write_node(slot)));
+            map.insert(NODES.to_owned(), Value::Object(nodes.collect()));
+        }
+        Value::Object(map)
+    }
+}
+
+impl Session {
+    /// Makes a session of what is beside its nodes, and of these.
+    fn of_parts(value: Value, nodes: impl FnOnce(&mut Reader) -> Nodes, reader: &mut Reader) -> Self {
         let root = read_id(&value, ROOT, reader);
         let leaf = read_id(&value, LEAF, reader);
         let header = SessionHeader::read(value, reader);
-        let mut nodes = reader.at_key(NODES, |reader| read_nodes(stored, reader));
+        let mut nodes = nodes(reader);
         let tree = repair(&mut nodes, root.as_deref(), leaf.as_deref(), reader);
         let session = Self {
             header,
@@ -40,17 +58,6 @@ impl Persist for Session {
         session
     }
 
-    fn write(&self) -> Value {
-        let Value::Object(mut map) = self.outline() else { return self.outline() };
-        if self.has_filed_nodes() {
-            let nodes = self.filed_nodes().map(|slot| (slot.id.to_string(), write_node(slot)));
-            map.insert(NODES.to_owned(), Value::Object(nodes.collect()));
-        }
-        Value::Object(map)
-    }
-}
-
-impl Session {
     /// Writes all but the nodes; their key is in its place.
     pub(super) fn outline(&self) -> Value {
         let mut map = match self.header.write() {
@@ -148,13 +155,6 @@ struct FiledNodes<'a>(&'a Session);
 impl Serialize for FiledNodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.filed_nodes().map(|slot| (&*slot.id, write_node(slot))))
-    }
-}
-
-impl<'de> Deserialize<'de> for Session {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        Ok(Self::read(value, &mut Reader::new()))
     }
 }
 

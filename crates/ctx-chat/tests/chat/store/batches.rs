@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_chat::{ConversationStore, LogEntry, Notice, Step, StoreError};
-use ctx_types::{Node, Role, SessionOp};
+use ctx_types::{Node, Role, Session, SessionOp};
 use futures_util::future::{join, join_all};
-use serde_json::json;
 
 use crate::store::place::on_every_store;
 
@@ -40,7 +39,7 @@ async fn labels(store: &dyn ConversationStore, id: &str) -> Vec<String> {
 async fn begin(store: &dyn ConversationStore) -> Vec<String> {
     let ids: Vec<String> = (0..CONVERSATIONS).map(|number| format!("c{number}")).collect();
     for id in &ids {
-        store.create(id, json!({ "nodes": [] }), None).await.unwrap();
+        store.create(id, Session::new("c"), None).await.unwrap();
     }
     ids
 }
@@ -103,7 +102,7 @@ fn what_two_processes_append_at_once_is_there_once_and_nobody_misses_it() {
 fn an_append_is_checked_against_those_before_it() {
     on_every_store(|place| async move {
         let store = place.open().await;
-        store.create("c", json!({}), None).await.unwrap();
+        store.create("c", Session::new("c"), None).await.unwrap();
         let mut heard = store.watch();
         let appends = [(0, "a"), (1, "b"), (1, "x"), (u64::MAX, "x"), (2, "c")];
         let told = join_all(appends.map(|(expected, name)| store.append("c", expected, step(name)))).await;

@@ -1,8 +1,8 @@
 //! What shares a transaction in `PostgreSQL`, and what does not.
 
 use ctx_chat::{ConversationStore as _, Notice, PostgresStore, StoreError};
+use ctx_types::Session;
 use futures_util::future::{join, join_all};
-use serde_json::json;
 
 use crate::store::batches::{begin, labels, step};
 use crate::store::block_on;
@@ -38,7 +38,7 @@ fn appends_that_come_together_share_a_transaction() {
 fn one_that_is_refused_harms_no_other() {
     on_postgres(async |store, _| {
         for id in ["a", "b", "gone"] {
-            store.create(id, json!({ "nodes": [] }), None).await.unwrap();
+            store.create(id, Session::new("c"), None).await.unwrap();
         }
         store.delete("gone").await.unwrap();
         let steps = [("a", 0, "1"), ("gone", 0, "x"), ("b", 0, "1"), ("a", 0, "x")];
@@ -54,7 +54,7 @@ fn one_that_is_refused_harms_no_other() {
 fn one_with_which_the_transaction_fails_harms_no_other() {
     on_postgres(async |store, _| {
         for id in ["a", "b", "c"] {
-            store.create(id, json!({ "nodes": [] }), None).await.unwrap();
+            store.create(id, Session::new("c"), None).await.unwrap();
         }
         // The server takes no such label, and no such id.
         for (revision, (id, label)) in [("c", "\0"), ("\0", "x")].into_iter().enumerate() {
@@ -90,7 +90,7 @@ fn nobody_waits_for_a_conversation_that_another_has() {
 #[test]
 fn a_mark_is_in_nobodys_way() {
     on_postgres(async |store, schema| {
-        store.create("c", json!({ "nodes": [] }), None).await.unwrap();
+        store.create("c", Session::new("c"), None).await.unwrap();
         let mut other = client(schema.config()).await;
         let transaction = other.transaction().await.unwrap();
         transaction.execute("INSERT INTO ctx_marks VALUES ('\\x01', 'c', 'n')", &[]).await.unwrap();
@@ -106,7 +106,7 @@ const JOURNAL: i64 = 0x0063_7478_6c6f_6773;
 #[test]
 fn who_asks_for_changes_misses_none_that_is_committed_late() {
     on_postgres(async |store, schema| {
-        store.create("c", json!({ "nodes": [] }), None).await.unwrap();
+        store.create("c", Session::new("c"), None).await.unwrap();
         let mut other = client(schema.config()).await;
         let transaction = other.transaction().await.unwrap();
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&JOURNAL]).await.unwrap();
@@ -131,7 +131,7 @@ fn who_asks_for_changes_misses_none_that_is_committed_late() {
 fn appends_on_which_the_connection_breaks_fail_and_the_next_one_opens_it_again() {
     on_postgres(async |store, schema| {
         for id in ["a", "b"] {
-            store.create(id, json!({ "nodes": [] }), None).await.unwrap();
+            store.create(id, Session::new("c"), None).await.unwrap();
         }
         let mut other = client(schema.config()).await;
         let transaction = other.transaction().await.unwrap();
@@ -155,7 +155,7 @@ fn appends_on_which_the_connection_breaks_fail_and_the_next_one_opens_it_again()
 #[test]
 fn a_store_that_is_dropped_leaves_no_connection() {
     on_postgres(async |store, schema| {
-        store.create("c", json!({ "nodes": [] }), None).await.unwrap();
+        store.create("c", Session::new("c"), None).await.unwrap();
         store.append("c", 0, step("a")).await.unwrap();
         assert_eq!(schema.connections().await, 2);
         drop(store.clone());

@@ -1,0 +1,174 @@
+//! Sessions read from a deserializer node by node: the JSON of all nodes at once takes several times their memory, and
+//! half as long again.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use indexmap::IndexMap;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::NODES;
+use crate::persist::{Persist, Reader, Sharing};
+use crate::session::links::Filing;
+use crate::session::nodes::{Nodes, Position};
+use crate::session::{Node, Session};
+
+/// Reads the same as [`Persist::read`], whose findings are lost.
+impl<'de> Deserialize<'de> for Session {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut reader = Reader::new();
+        Ok(match Given::<Parts>::deserialize(deserializer)? {
+            Given::Object(Parts { rest, nodes: Some(nodes) }) => {
+                Self::of_parts(Value::Object(rest), |_| nodes, &mut reader)
+            }
+            Given::Object(Parts { rest, nodes: None }) => Self::read(Value::Object(rest), &mut reader),
+            Given::Other(value) => Self::read(value, &mut reader),
+        })
+    }
+}
+
+/// The object of a session: its nodes if it has an object of them, and all else with an empty object in their place.
+struct Parts {
+    rest: Map<String, Value>,
+    nodes: Option<Nodes>,
+}
+
+impl ReadObject for Parts {
+    fn read_object<'de, A: MapAccess<'de>>(mut fields: A) -> Result<Self, A::Error> {
+        let mut parts = Self { rest: Map::new(), nodes: None };
+        while let Some(key) = fields.next_key::<String>()? {
+            let value = if key == NODES {
+                let (nodes, value) = match fields.next_value()? {
+                    Given::Object(nodes) => (Some(nodes), Value::Object(Map::new())),
+                    Given::Other(value) => (None, value),
+                };
+                parts.nodes = nodes;
+                value
+            } else {
+                fields.next_value()?
+            };
+            parts.rest.insert(key, value);
+        }
+        Ok(parts)
+    }
+}
+
+impl ReadObject for Nodes {
+    fn read_object<'de, A: MapAccess<'de>>(mut fields: A) -> Result<Self, A::Error> {
+        let mut read: IndexMap<String, Node> = IndexMap::with_capacity(fields.size_hint().unwrap_or(0));
+        let (mut reader, mut sharing) = (Reader::new(), Sharing::default());
+        while let Some((key, value)) = fields.next_entry()? {
+            let mut node = Node::read(value, &mut reader);
+            sharing.share(&mut node.kept);
+            // As in every object, the last of two with one key counts, in the place of the first.
+            read.insert(key, node);
+        }
+        let mut nodes = Self::default();
+        nodes.reserve(read.len());
+        for (key, node) in read {
+            nodes.insert(key.into(), node, Filing::AsIs, Position::Last);
+        }
+        Ok(nodes)
+    }
+}
+
+/// What is read from an object as it comes.
+trait ReadObject: Sized {
+    fn read_object<'de, A: MapAccess<'de>>(fields: A) -> Result<Self, A::Error>;
+}
+
+/// An object that was read as it came, or whatever else was there.
+enum Given<T> {
+    Object(T),
+    Other(Value),
+}
+
+impl<'de, T: ReadObject> Deserialize<'de> for Given<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(GivenVisitor(PhantomData))
+    }
+}
+
+struct GivenVisitor<T>(PhantomData<T>);
+
+impl<'de, T: ReadObject> Visitor<'de> for GivenVisitor<T> {
+    type Value = Given<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        T::read_object(fields).map(Given::Object)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(list)).map(Given::Other)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Given::Other(text.into()))
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
+        Ok(Given::Other(truth.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Given::Other(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Given::Other(number.into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Given::Other(number.into()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Given::Other(Value::Null))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a text as it comes and as a value, which has to give the same, written as `expected`.
+    #[track_caller]
+    fn check(json: &str, expected: &str) {
+        let streamed: Session = serde_json::from_str(json).unwrap();
+        let value: Value = serde_json::from_str(json).unwrap();
+        assert_eq!(streamed, Session::read(value, &mut Reader::new()));
+        assert_eq!(serde_json::to_string(&streamed).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_comes_node_by_node_is_what_a_value_gives() {
+        let kept = [
+            r#"{"x":1,"nodes":{"r":{"id":"r"},"a":{"id":"a","parentId":"r","content":"b"}},"rootNodeId":"r","activeLeafId":"a"}"#,
+            r#"{"nodes":{"r":5,"a":"b"},"y":[{}]}"#,
+            r#"{"nodes":[1,-2,0.5,true,null,"x"]}"#,
+            r#"{"nodes":null}"#,
+            "{}",
+            "[]",
+            "null",
+            "-5",
+        ];
+        for json in kept {
+            check(json, json);
+        }
+    }
+
+    #[test]
+    fn the_last_of_two_with_one_key_counts_in_the_place_of_the_first() {
+        check(r#"{"nodes":{"a":1,"b":2,"a":3}}"#, r#"{"nodes":{"a":3,"b":2}}"#);
+        check(r#"{"nodes":{"a":1},"x":0,"nodes":{"b":2}}"#, r#"{"nodes":{"b":2},"x":0}"#);
+        check(r#"{"nodes":{"a":1},"nodes":[5]}"#, r#"{"nodes":[5]}"#);
+        check(r#"{"nodes":[5],"nodes":{"a":1}}"#, r#"{"nodes":{"a":1}}"#);
+    }
+}
