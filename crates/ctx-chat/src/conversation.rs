@@ -82,15 +82,15 @@ impl Conversation {
         (self.session, self.history, self.position)
     }
 
-    /// Takes in the steps that others have taken since; says whether they were messages and other operations alone. Where
-    /// something was undone or done again, and where it may be another conversation of the same name, it is loaded anew.
+    /// Takes in the steps that others have taken since, where they are messages and other operations alone. Where something
+    /// was undone or done again, and where it may be another conversation of the same name, it takes none and says false:
+    /// the conversation has to be loaded again then.
     ///
     /// Costs what is new. Errors: those of the store; the conversation has to be loaded again then.
     pub async fn catch_up(&mut self, store: &dyn ConversationStore) -> Result<bool, StoreError> {
         let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
         let news = self.position.news(store, &self.id).await?;
         let Some(steps) = news.filter(|steps| !self.is_unsettled && steps.iter().all(is_op)) else {
-            *self = Self::load(store, &self.id).await?;
             return Ok(false);
         };
         // What ends midway is loaded again.

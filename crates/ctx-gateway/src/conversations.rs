@@ -1,6 +1,5 @@
 //! What is stored, for programs that look at it: the conversations of a key, and why a turn was sent as it was.
 
-use ctx_chat::Conversation;
 use ctx_project::chat::now;
 use ctx_types::phrase;
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use crate::call::{Wishes, conversation, stored_id};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::refusal::Refusal;
-use crate::rooms::Kept;
+use crate::rooms::{Kept, load};
 
 /// How many conversations are listed.
 const MAX_LISTED: usize = 1_000;
@@ -31,7 +30,7 @@ pub(crate) async fn list(server: &Server, key: &KeyEntry) -> Result<Value, Refus
 /// Returns a conversation with its messages.
 pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<Value, Refusal> {
     let id = stored_id(&key.name, &conversation(name)?);
-    let stored = Conversation::load(&*server.store, &id).await?;
+    let stored = load(&server.store, &id).await?;
     let session = stored.session();
     let message = |node: &&ctx_types::Node| {
         let id = node.id.clone().unwrap_or_default();
@@ -73,7 +72,7 @@ pub(crate) async fn step(
 ) -> Result<Value, Refusal> {
     let visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
     let none = || Refusal::not_found(phrase!("there is no such conversation"));
-    let mut kept = visit.load(&*server.store).await?.ok_or_else(none)?;
+    let mut kept = visit.load(&server.store).await?.ok_or_else(none)?;
     let revision = kept.conversation.revision();
     if let Some(seen) = wishes.revision.filter(|seen| *seen != revision) {
         visit.leave(kept);

@@ -114,7 +114,7 @@ pub(crate) struct Server {
     pub(crate) keys: Keys,
     pub(crate) time: Patience,
     pub(crate) meters: Meters,
-    pub(crate) store: Box<dyn ConversationStore>,
+    pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
     /// Where conversations were begun as requests begin.
     pub(crate) beginnings: Latest<Beginning, Place>,
@@ -214,7 +214,7 @@ impl Gateway {
     }
 }
 
-type Opening = Pin<Box<dyn Future<Output = Result<Box<dyn ConversationStore>, GatewayError>> + Send>>;
+type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn ConversationStore>, GatewayError>> + Send>>;
 
 /// Opens the store: a database by its address, or else a file.
 fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayError> {
@@ -225,14 +225,14 @@ fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayE
         return Ok(connect(address.to_owned()));
     }
     let (store, _) = store::open(given, config)?;
-    Ok(Box::pin(std::future::ready(Ok(Box::new(store) as Box<dyn ConversationStore>))))
+    Ok(Box::pin(std::future::ready(Ok(Arc::new(store) as Arc<dyn ConversationStore>))))
 }
 
 #[cfg(feature = "postgres")]
 fn connect(address: String) -> Opening {
     Box::pin(async move {
         let store = ctx_chat::PostgresStore::connect(&address).await.map_err(ProjectError::from)?;
-        Ok(Box::new(store) as Box<dyn ConversationStore>)
+        Ok(Arc::new(store) as Arc<dyn ConversationStore>)
     })
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use ctx_chat::{Conversation, ConversationStore, Hold, StoreError};
 use ctx_engine::ConversationMemory;
 use ctx_types::phrase;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use crate::refusal::Refusal;
@@ -195,7 +197,7 @@ impl Visit {
     }
 
     /// Returns the conversation as the store has it; none if there is none.
-    pub(crate) async fn load(&self, store: &dyn ConversationStore) -> Result<Option<Kept>, StoreError> {
+    pub(crate) async fn load(&self, store: &Arc<dyn ConversationStore>) -> Result<Option<Kept>, StoreError> {
         let known = lock(&self.guest.room.kept).take();
         if let Some(mut kept) = known {
             let revision = match store.revision(self.id()).await {
@@ -207,13 +209,13 @@ impl Visit {
                 return Ok(Some(kept));
             }
             // Another process has had a turn: mostly some messages more, which cost less than all.
-            match kept.conversation.catch_up(store).await {
-                Ok(true) if revision <= kept.conversation.revision() => return Ok(Some(kept)),
-                Ok(false) => return Ok(Some(Kept::new(kept.conversation))),
-                _ => {}
+            if matches!(kept.conversation.catch_up(&**store).await, Ok(true))
+                && revision <= kept.conversation.revision()
+            {
+                return Ok(Some(kept));
             }
         }
-        match Conversation::load(store, self.id()).await {
+        match load(store, self.id()).await {
             Ok(conversation) => Ok(Some(Kept::new(conversation))),
             Err(StoreError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -225,6 +227,13 @@ impl Visit {
         lock(&self.guest.table).count(self.id(), kept.messages());
         *lock(&self.guest.room.kept) = Some(kept);
     }
+}
+
+/// Loads a conversation on a thread where nobody waits behind it: a long one takes a tenth of a second.
+pub(crate) async fn load(store: &Arc<dyn ConversationStore>, id: &str) -> Result<Conversation, StoreError> {
+    let (store, id, runtime) = (store.clone(), id.to_owned(), Handle::current());
+    let loading = spawn_blocking(move || runtime.block_on(Conversation::load(&*store, &id)));
+    loading.await.unwrap_or(Err(StoreError::Closed))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -293,7 +302,8 @@ mod tests {
         let (rooms, store) = (Rooms::new(20), SqliteStore::in_memory().unwrap());
         rooms.enter(&store, "a").await.unwrap().leave(conversation(&store, "a", 10).await);
         let visit = rooms.enter(&store, "a").await.unwrap();
-        assert!(visit.load(&store).await.unwrap().is_some());
+        let shared: Arc<dyn ConversationStore> = Arc::new(store.clone());
+        assert!(visit.load(&shared).await.unwrap().is_some());
         assert!(rooms.try_enter(&store, "a").await.unwrap().is_none());
         assert_eq!(names(&rooms), ["a"]);
         drop(visit);
