@@ -29,7 +29,7 @@ pub struct SearchResult {
 }
 
 /// How many occurrences of words are looked at in one search; the newest of words that many records have.
-const MOST_POSTINGS: usize = 40_000;
+const MOST_POSTINGS: usize = 16_384;
 
 /// How many of the best records, before neighbours count, are looked at again.
 const MOST_CANDIDATES: usize = 2_048;
@@ -71,7 +71,7 @@ impl RecallIndex {
     /// Finds the records that fit texts, each with its weight in hundredths; the best first, of equals the newest.
     ///
     /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, their 64
-    /// rarest words, and 40,000 occurrences of these; it finds 4,096 records at the most. Words that half of the
+    /// rarest words, and 16,384 occurrences of these; it finds 4,096 records at the most. Words that half of the
     /// records have say nothing. Texts of less than the greatest weight count for what the others find, and find nothing
     /// by themselves.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {

@@ -83,10 +83,16 @@ impl Nodes {
 
     /// Walks down along the branches last shown, else the newest, to a leaf.
     pub(super) fn leaf_below<'a>(&'a self, mut slot: &'a Slot) -> &'a Slot {
-        while let Some(child) = slot.node.selected_child_id().and_then(|id| self.sound(id)) {
+        while let Some(child) = slot.node.selected_child_id().and_then(|id| self.sound_after(slot, id)) {
             slot = child;
         }
         slot
+    }
+
+    /// Returns the slot of an id, which is mostly the next one of the file, unless the node is malformed.
+    fn sound_after(&self, slot: &Slot, id: &str) -> Option<&Slot> {
+        let next = slot.next.and_then(|next| self.slot(next)).filter(|next| *next.id == *id);
+        next.or_else(|| self.get(id)).filter(|slot| !slot.node.is_malformed())
     }
 
     /// Returns all slots in the order of the file.
