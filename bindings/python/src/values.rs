@@ -94,11 +94,11 @@ impl Serialize for Given<'_, '_> {
 /// result of a tool.
 ///
 /// Most messages are that, and reading them as JSON takes three times as long.
-pub(crate) fn plain_messages(messages: &Bound<'_, PyAny>) -> Option<Vec<(Role, Text)>> {
+pub(crate) fn plain_messages<'py>(messages: &Bound<'py, PyAny>) -> Option<Vec<(Role, Text)>> {
     let py = messages.py();
     // The role is the same few objects again and again, which need not be read each time.
-    let mut roles: Vec<(Bound<'_, PyString>, Role)> = Vec::new();
-    let plain = |message: Bound<'_, PyAny>| {
+    let mut roles: Vec<(Bound<'py, PyString>, Role)> = Vec::new();
+    let plain = |message: Bound<'py, PyAny>| {
         let message = message.cast_into::<PyDict>().ok().filter(|message| message.len() == 2)?;
         let field = |key| message.get_item(key).ok()??.cast_into::<PyString>().ok();
         let (given, content) = (field(intern!(py, "role"))?, field(intern!(py, "content"))?);
