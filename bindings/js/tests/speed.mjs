@@ -8,6 +8,7 @@ import o200k from "js-tiktoken/ranks/o200k_base";
 import * as ctx from "ctx-engine";
 
 import { crossing as written } from "../dist/conversation.js";
+import { give, perform } from "../dist/engine.js";
 
 const [COUNT, BUDGET, MODEL] = [10_000, 128_000, "gpt-4o"];
 const WORDS = "The lamp at the end of the pier was lit by Ada at half past nine and burned until the storm came in. ";
@@ -28,7 +29,11 @@ let kept = 0;
 for (let round = 0; round < 5; round += 1) {
   let conversation;
   // What the border alone takes, of what comes next.
-  crossings.push(await taken(async () => new TextEncoder().encode(written(plain).text)));
+  const cross = (exports) => {
+    give(exports, written(plain).text);
+    return 0;
+  };
+  crossings.push(await taken(async () => perform(cross)));
   const reading = await taken(async () => (conversation = await ctx.Conversation.of(plain)));
   const fitting = await taken(async () => (kept = (await conversation.fit(BUDGET, { model: MODEL })).length));
   readings.push(reading);

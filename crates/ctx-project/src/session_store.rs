@@ -84,14 +84,20 @@ fn unwritable(error: ProjectError) -> StoreError {
 
 #[async_trait]
 impl ConversationStore for SessionStore {
-    async fn create(&self, id: &str, _checkpoint: Session, _at_millis: Option<i64>) -> Result<(), StoreError> {
+    async fn create(
+        &self,
+        id: &str,
+        _checkpoint: Session,
+        _at_millis: Option<i64>,
+    ) -> Result<(), StoreError> {
         Err(StoreError::Exists { id: id.to_owned() })
     }
 
     async fn load(&self, id: &str) -> Result<Stored, StoreError> {
         self.refuse_other(id)?;
         let state = self.state();
-        let checkpoint = Checkpoint { revision: state.revision, session: Session::clone(&state.file.session) };
+        let checkpoint =
+            Checkpoint { revision: state.revision, session: Session::clone(&state.file.session) };
         Ok(Stored { checkpoint, steps: Vec::new(), revision: state.revision })
     }
 

@@ -165,13 +165,18 @@ fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, Option<Va
 impl Sent {
     fn of(session: &Session) -> Self {
         let mut sent = Self::default();
-        for shown in display_path(session, &[]) {
-            let index = session.nodes.index(shown.id);
+        let path = display_path(session, &[]);
+        // Slots know the way up, on which looking ids up would take most of the time.
+        let above = |index: &usize| session.nodes.slot(*index)?.parent;
+        let leaf = session.nodes.index(&session.leaf.id);
+        let mut indexes: Vec<usize> = std::iter::successors(leaf, above).take(path.len()).collect();
+        indexes.reverse();
+        for (shown, index) in path.into_iter().zip(indexes) {
             let by = match shown.state {
                 DisplayState::Hidden { by } => Some(by),
                 DisplayState::Visible | DisplayState::Disabled => None,
             };
-            if let Some((index, slot)) = index.and_then(|index| Some((index, session.nodes.slot(index)?))) {
+            if let Some(slot) = session.nodes.slot(index) {
                 sent.add(index, slot, by);
             }
         }
