@@ -14,9 +14,7 @@ use beside::Beside;
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
 
 /// Snapshots are compared and never written, and tests know that nobody is watching.
-/// That the package for Python compiles can be told without Python.
-pub(crate) const ENVIRONMENT: &[(&str, &str)] =
-    &[("INSTA_UPDATE", "no"), ("CI", "true"), ("PYO3_NO_PYTHON", "1")];
+pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[("INSTA_UPDATE", "no"), ("CI", "true")];
 
 /// Names what compiles the crates of the workspace. `.ci/run` has clippy do it: on its own, it has all dependencies read
 /// once more.
@@ -26,11 +24,6 @@ const COMPILER: &str = "RUSTC_WORKSPACE_WRAPPER";
 const BENCHES: &[&str] = &["test", "--workspace", "--benches", "--no-run"];
 
 const CLIPPY: &[&str] = &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-
-/// The packages for other languages compile. Building and trying them takes as long as all steps together: `cargo xtask
-/// js --test` and `cargo xtask python --test` do that.
-const BINDINGS: &[&str] =
-    &["check", "--manifest-path", "bindings/Cargo.toml", "--workspace", "--target-dir", "target/bindings"];
 
 /// One check with what its heading says.
 struct Step {
@@ -95,7 +88,6 @@ const STEPS: &[Step] = &[
         work: Work::Verb { run: api::run, arguments: &["--check"] },
         is_slow: true,
     },
-    Step { title: "cargo check of the bindings", work: Work::Cargo(BINDINGS), is_slow: true },
     Step { title: "package", work: Work::Verb { run: package::run, arguments: &[] }, is_slow: true },
     Step {
         title: "book --if-possible",
