@@ -20,7 +20,8 @@ const FAILED: i32 = -1;
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn give(length: usize) -> *mut u8 {
     GIVEN.with_borrow_mut(|given| {
-        // What was given before is used up, and a large one must not stay for good.
+        // What was given before is used up. It goes first, so that two large ones are never there at once.
+        *given = Vec::new();
         *given = vec![0; length];
         given.as_mut_ptr()
     })

@@ -168,10 +168,10 @@ export function callNow(name: string, options: string): string {
 
 /** Gives the engine a text. */
 export function give(exports: Exports, text: string): void {
-  // Most texts are ASCII, of a byte for each unit of a string, and are written where they are read at once.
+  // Where a text is ASCII, each unit of its string is a byte, and it is written at once where the engine reads it.
   const at = exports.give(text.length);
-  const { read } = encoder.encodeInto(text, new Uint8Array(exports.memory.buffer, at, text.length));
-  if (read < text.length) put(exports, encoder.encode(text));
+  const { read: taken } = encoder.encodeInto(text, new Uint8Array(exports.memory.buffer, at, text.length));
+  if (taken < text.length) put(exports, encoder.encode(text));
 }
 
 /** Writes a value as JSON; half a character, as cut texts have, becomes U+FFFD. */

@@ -82,9 +82,11 @@ impl Conversation {
         (self.session, self.history, self.position)
     }
 
-    /// Takes in the steps that others have taken since, where they are messages and other operations alone. Where something
-    /// was undone or done again, and where it may be another conversation of the same name, it takes none and says false:
-    /// the conversation has to be loaded again then.
+    /// Takes in the steps that others have taken since, where they are messages and other operations alone.
+    ///
+    /// Where something was undone or done again, where it may be another conversation of the same name (also where
+    /// no step of it is known), and after a change that was given up midway, it takes none and says false: the
+    /// conversation has to be loaded again then.
     ///
     /// Costs what is new. Errors: those of the store; the conversation has to be loaded again then.
     pub async fn catch_up(&mut self, store: &dyn ConversationStore) -> Result<bool, StoreError> {

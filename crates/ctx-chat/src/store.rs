@@ -36,6 +36,9 @@ pub trait ConversationStore: Send + Sync {
     async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError>;
 
     /// Returns the latest checkpoint of a conversation and the steps after it.
+    ///
+    /// Errors: [`StoreError::NotFound`], and [`StoreError::Corrupt`] where what is stored is no conversation: whoever
+    /// implements it must tell, since a [`Session`] does not say what it was read from.
     async fn load(&self, id: &str) -> Result<Stored, StoreError>;
 
     /// Returns the revision of a conversation; by default by loading all of it.

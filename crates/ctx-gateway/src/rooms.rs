@@ -20,6 +20,9 @@ pub(crate) const MAX_MESSAGES: usize = 1_000_000;
 /// How many conversations stay in memory.
 const MAX_ROOMS: usize = 10_000;
 
+/// Those who load: each of them has a thread, and all share one connection to the store.
+static LOADS: Semaphore = Semaphore::const_new(4);
+
 /// How long a turn waits for the one before it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -229,10 +232,15 @@ impl Visit {
     }
 }
 
-/// Loads a conversation on a thread where nobody waits behind it: a long one takes a tenth of a second.
+/// Loads a conversation on a thread where no answer waits behind it: 10,000 messages take a twentieth of a second.
 pub(crate) async fn load(store: &Arc<dyn ConversationStore>, id: &str) -> Result<Conversation, StoreError> {
     let (store, id, runtime) = (store.clone(), id.to_owned(), Handle::current());
-    let loading = spawn_blocking(move || runtime.block_on(Conversation::load(&*store, &id)));
+    let turn = LOADS.acquire().await.map_err(|_| StoreError::Closed)?;
+    let loading = spawn_blocking(move || {
+        let loaded = runtime.block_on(Conversation::load(&*store, &id));
+        drop(turn);
+        loaded
+    });
     loading.await.unwrap_or(Err(StoreError::Closed))
 }
 
@@ -243,7 +251,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use ctx_chat::SqliteStore;
-    use ctx_types::Session;
+    use ctx_types::{Node, Role, Session};
 
     use super::*;
 
@@ -308,6 +316,20 @@ mod tests {
         assert_eq!(names(&rooms), ["a"]);
         drop(visit);
         assert!(names(&rooms).is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_another_process_takes_back_is_loaded_again() {
+        let (rooms, store) = (Rooms::new(20), SqliteStore::in_memory().unwrap());
+        let mut here = conversation(&store, "a", 1).await;
+        here.conversation.append(&store, Node::new(Role::User, "Hello"), None).await.unwrap();
+        rooms.enter(&store, "a").await.unwrap().leave(here);
+        let mut there = Conversation::load(&store, "a").await.unwrap();
+        there.undo(&store, None).await.unwrap();
+        let shared: Arc<dyn ConversationStore> = Arc::new(store.clone());
+        let kept = rooms.enter(&store, "a").await.unwrap().load(&shared).await.unwrap().unwrap();
+        assert_eq!(kept.conversation.session(), there.session());
+        assert_eq!(kept.conversation.revision(), 2);
     }
 
     #[tokio::test]

@@ -128,7 +128,7 @@ impl Listing<'_> {
             }
             _ => self.last = Some(Listed { place: self.calls.len(), ..listed }),
         }
-        self.calls.push(Node::Call(CallNode::new(Target::Macro(definition), span, Vec::new())));
+        self.calls.push(Node::Call(CallNode::bare(Target::Macro(definition), span)));
     }
 
     /// Has a comment end behind a call in it that is made before, with whose braces it would else end.

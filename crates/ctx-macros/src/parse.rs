@@ -21,7 +21,9 @@ pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec
     let check = Checker::new(source, dialect, registry);
     let tokens = tokens::read(source, dialect, &check);
     let (open, blocks) = (Vec::new(), Blocks::default());
-    let mut parser = Parser { source, dialect, check, nodes: Vec::new(), open, blocks, pending: 0 };
+    // A token is a call or text, mostly with text before it.
+    let nodes = Vec::with_capacity(2 * tokens.len() + 1);
+    let mut parser = Parser { source, dialect, check, nodes, open, blocks, pending: 0 };
     for token in tokens {
         parser.take(token);
     }
@@ -116,7 +118,7 @@ impl Parser<'_> {
             Some(Target::Macro(definition)) => Some(definition),
             Some(target) => {
                 self.push_before(span);
-                return self.push_call(target, span, Vec::new());
+                return self.nodes.push(Node::Call(CallNode::bare(target, span)));
             }
             None => None,
         };
@@ -133,7 +135,7 @@ impl Parser<'_> {
                     self.nodes.push(Node::Text(span));
                     Some(Vec::new())
                 } else {
-                    self.push_call(Target::Macro(definition), span, Vec::new());
+                    self.nodes.push(Node::Call(CallNode::bare(Target::Macro(definition), span)));
                     None
                 };
                 self.may_begin_block(opener, lacking, count);

@@ -52,11 +52,16 @@ pub(crate) struct Argument {
 }
 
 impl CallNode {
+    #[inline]
+    pub(crate) const fn bare(target: Target, span: Span) -> Self {
+        Self { target, span, arguments: Vec::new(), height: 1 }
+    }
+
     pub(crate) fn new(target: Target, span: Span, arguments: Vec<Argument>) -> Self {
-        let nodes = arguments.iter().flat_map(|argument| &argument.nodes);
-        let height = 1 + nodes.map(Node::height).max().unwrap_or(0);
+        let highest = |argument: &Argument| argument.nodes.iter().map(Node::height).max();
+        let height = 1 + arguments.iter().filter_map(highest).max().unwrap_or(0);
         match height > Limits::MAX_DEPTH {
-            true => Self { target: Target::TooDeep, span, arguments: Vec::new(), height: 1 },
+            true => Self::bare(Target::TooDeep, span),
             false => Self { target, span, arguments, height },
         }
     }

@@ -210,16 +210,20 @@ test(`job 8: six windows on ${MANY} messages, two of which write while one strea
     await talkOf(next, FILE);
     pages.push(next);
   }
-  // A step for a conversation that has changed meanwhile, or in which a model answers, is refused and taken again.
+  // A step for a conversation that has changed meanwhile, or in which a model answers, is refused and taken again. A click
+  // on a button that was switched off a moment ago, since another window has asked, does nothing.
   const write = async (one, button, texts) => {
     for (const text of texts) {
       await one.locator("[data-test=composer]").fill(text);
-      for (;;) {
+      for (let end; end !== "taken"; ) {
         await one.locator(`[data-test=${button}]:enabled`).click();
-        const isTaken = one.waitForFunction(() => document.querySelector("[data-test=composer]").value === "").then(() => true);
-        const isRefused = one.locator(".toast.error").first().waitFor().then(() => false);
-        if (await Promise.race([isTaken, isRefused])) break;
-        await one.locator(".toast.error button").last().click();
+        const what = await one.waitForFunction((button) => {
+          if (document.querySelector("[data-test=composer]").value === "") return "taken";
+          if (document.querySelector(".toast.error")) return "refused";
+          return document.querySelector(`[data-test=${button}]:enabled`) && "lost";
+        }, button);
+        end = await what.jsonValue();
+        if (end === "refused") await one.locator(".toast.error button").last().click();
       }
     }
   };

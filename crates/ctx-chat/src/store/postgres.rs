@@ -136,11 +136,11 @@ async fn dial(config: &Config) -> Result<Client, StoreError> {
 #[async_trait]
 impl ConversationStore for PostgresStore {
     async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError> {
+        let (name, text) = (checkpoint.header.name.as_deref(), checkpoint_text(id, &checkpoint)?);
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
         let sql = "INSERT INTO ctx_conversations (id, name, created, changed, revision, checkpoint_revision, checkpoint)
                    VALUES ($1, $2, $3, $3, 0, 0, $4) ON CONFLICT DO NOTHING";
-        let (name, text) = (checkpoint.header.name.as_deref(), checkpoint_text(id, &checkpoint)?);
         if transaction.execute(sql, &[&id, &name, &at_millis, &text]).await? == 0 {
             return Err(StoreError::Exists { id: id.to_owned() });
         }

@@ -85,10 +85,11 @@ impl SqliteStore {
 #[async_trait]
 impl ConversationStore for SqliteStore {
     async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError> {
+        // Written here: others wait for the connection.
+        let (name, text) = (checkpoint.header.name.clone(), checkpoint_text(id, &checkpoint)?);
         let (key, notices) = (id.to_owned(), self.notices.clone());
         let told = key.clone();
         let create = move |transaction: &Connection| {
-            let (name, text) = (&checkpoint.header.name, checkpoint_text(&key, &checkpoint)?);
             let sql = "INSERT INTO conversations VALUES (?1, ?2, ?3, ?3, 0) ON CONFLICT DO NOTHING";
             if transaction.execute(sql, params![key, name, at_millis])? == 0 {
                 return Err(StoreError::Exists { id: key });
@@ -130,13 +131,12 @@ impl ConversationStore for SqliteStore {
     }
 
     async fn checkpoint(&self, id: &str, checkpoint: Checkpoint) -> Result<(), StoreError> {
-        let key = id.to_owned();
+        let (key, text) = (id.to_owned(), checkpoint_text(id, &checkpoint.session)?);
         self.worker
             .write(move |transaction| {
                 let sql = "UPDATE checkpoints SET session = ?1, revision = ?2
                            WHERE conversation = ?3 AND revision < ?2
                            AND ?2 <= (SELECT revision FROM conversations WHERE id = ?3)";
-                let text = checkpoint_text(&key, &checkpoint.session)?;
                 transaction.execute(sql, params![text, number(checkpoint.revision), key])?;
                 Ok(())
             })

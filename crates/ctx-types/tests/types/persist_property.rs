@@ -2,6 +2,7 @@
 
 use ctx_types::{Agent, Node, Persist, PresetMessage, Reader, Session, Worldbook};
 use proptest::prelude::*;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 /// Any JSON value, with keys and texts that mean something to us mixed in.
@@ -88,7 +89,7 @@ fn collect_pointers(value: &Value, at: &mut String, pointers: &mut Vec<String>) 
     }
 }
 
-fn check<T: Persist + serde::Serialize + PartialEq + std::fmt::Debug>(
+fn check<T: Persist + serde::Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(
     mut document: Value,
     changes: Vec<Change>,
 ) {
@@ -100,6 +101,7 @@ fn check<T: Persist + serde::Serialize + PartialEq + std::fmt::Debug>(
     assert_eq!(written, document);
     assert_eq!(written.to_string(), document.to_string());
     assert_eq!(serde_json::to_string(&noun).unwrap(), document.to_string());
+    assert_eq!(serde_json::from_str::<T>(&document.to_string()).unwrap(), noun, "read as it comes");
     let again = T::read(written, &mut Reader::new());
     assert_eq!(again, noun);
     noun.settle();

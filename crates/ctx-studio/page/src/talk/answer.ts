@@ -12,6 +12,8 @@ import { load, notify, talk, talkId, talkPath } from "./state";
 
 export const answer = signal<TurnView | undefined>(undefined);
 export const isAnswering = computed(() => answer.value?.isRunning === true);
+/** Whether the server was asked for an answer or a summary, and has not said yet that it begins. */
+export const isAsking = signal(false);
 
 let isRunning = false;
 let isStale = false;
@@ -94,7 +96,10 @@ export function summarize(summary: SummaryOf): Promise<boolean> {
   return begin("/summaries", { with: body("", false), summary });
 }
 
+/** Whatever is asked meanwhile, as by a double click, is not asked. */
 async function begin(verb: string, body: BeginTurn | BeginSummary): Promise<boolean> {
+  if (isAsking.peek()) return false;
+  isAsking.value = true;
   try {
     await call<TurnBegun>("POST", talkPath(verb), { body });
     await poll();
@@ -103,6 +108,8 @@ async function begin(verb: string, body: BeginTurn | BeginSummary): Promise<bool
     if (!(error instanceof CallError)) throw error;
     toast(error.message || t().offline, "error", error.failure.help);
     return false;
+  } finally {
+    isAsking.value = false;
   }
 }
 

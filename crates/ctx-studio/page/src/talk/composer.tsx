@@ -5,7 +5,7 @@ import { t } from "../language";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { Select } from "../ui/field";
-import { isAnswering, send, wouldSend } from "./answer";
+import { isAnswering, isAsking, send, wouldSend } from "./answer";
 import { attach, AttachButton, attached, AttachedFiles, isAttaching } from "./attached";
 import { isBusy, take, talk } from "./state";
 
@@ -20,14 +20,16 @@ export function Composer() {
   const isBlank = text.trim() === "";
   const isNothing = isBlank && attached.value.length === 0;
   // What is sent names the state of the file that it goes on with.
-  const isNow = isBusy.value || isAnswering.value || isAttaching.value || talk.value === undefined;
+  const isNow = isBusy.value || isAsking.value || isAnswering.value || isAttaching.value || talk.value === undefined;
+  // What was typed meanwhile stays.
+  const clear = () => setText((now) => (now === text ? "" : now));
   const add = async () => {
-    if (!isBlank && attached.peek().length === 0 && (await take({ kind: "append", role, text }))) setText("");
+    if (!isBlank && attached.peek().length === 0 && (await take({ kind: "append", role, text }))) clear();
   };
   const say = async () => {
     if (role !== "user") return add();
     if (isNothing || isNow || !(await send(text, attached.peek()))) return;
-    setText("");
+    clear();
     attached.value = [];
   };
   const look = () =>

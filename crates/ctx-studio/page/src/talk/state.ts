@@ -28,8 +28,9 @@ export const wanted = signal<{ id: string; from?: number; to?: number } | undefi
 export const isBusy = signal(false);
 
 let current: string | undefined;
-let loading: Promise<void> | undefined;
-let isStale = false;
+let lastRead: Promise<void> = Promise.resolve();
+/** The read that has not begun. */
+let nextRead: Promise<void> | undefined;
 /** What the answer to a step has shown already. */
 let answered: string | undefined;
 /** The state of the conversation that the tree shows. */
@@ -56,22 +57,15 @@ const path = (verb = "") => pathOf(talkId.peek() ?? "", verb);
 
 /** Ends when what is shown is no older than the call. One at a time: an answer that comes late would show what was before. */
 export function load(): Promise<void> {
-  isStale = true;
-  loading ??= soon(loadAll());
-  return loading;
+  // Several calls in one moment are one; whoever waits does not wait for what is asked for later.
+  nextRead ??= lastRead = soon(readAfter(lastRead));
+  return nextRead;
 }
 
-async function loadAll(): Promise<void> {
-  try {
-    // Several calls in one moment are one.
-    await undefined;
-    while (isStale) {
-      isStale = false;
-      await read();
-    }
-  } finally {
-    loading = undefined;
-  }
+async function readAfter(before: Promise<void>): Promise<void> {
+  await before.catch(() => {});
+  nextRead = undefined;
+  await read();
 }
 
 async function read(): Promise<void> {
@@ -181,9 +175,12 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
   } finally {
     onItsWay = "";
     isBusy.value = false;
-    await load();
-    running = undefined;
-    end();
+    // Whoever asked goes on at once: what was typed is taken, and is not there to be sent twice.
+    const isOver = () => {
+      running = undefined;
+      end();
+    };
+    void load().then(isOver, isOver);
   }
 }
 

@@ -58,7 +58,8 @@ impl ReadObject for Parts {
 
 impl ReadObject for Nodes {
     fn read_object<'de, A: MapAccess<'de>>(mut fields: A) -> Result<Self, A::Error> {
-        let mut read: IndexMap<String, Node> = IndexMap::with_capacity(fields.size_hint().unwrap_or(0));
+        let mut read: IndexMap<String, Node> =
+            IndexMap::with_capacity(fields.size_hint().unwrap_or(0).min(MOST_AT_ONCE));
         let (mut reader, mut sharing) = (Reader::new(), Sharing::default());
         while let Some((key, value)) = fields.next_entry()? {
             let mut node = Node::read(value, &mut reader);
@@ -74,6 +75,9 @@ impl ReadObject for Nodes {
         Ok(nodes)
     }
 }
+
+/// How many nodes have room before they come: how many there are said to be is not trusted further.
+const MOST_AT_ONCE: usize = 4096;
 
 /// What is read from an object as it comes.
 trait ReadObject: Sized {
@@ -131,6 +135,14 @@ impl<'de, T: ReadObject> Visitor<'de> for GivenVisitor<T> {
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
         Ok(Given::Other(Value::Null))
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(Given::Other(Value::Null))
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
