@@ -24,7 +24,7 @@ pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec
     // A token is a call or text, mostly with text before it.
     let nodes = Vec::with_capacity(2 * tokens.len() + 1);
     let mut parser = Parser { source, dialect, check, nodes, open, blocks, pending: 0 };
-    for token in tokens {
+    for token in &tokens {
         parser.take(token);
     }
     parser.push_text(parser.pending, source.len());
@@ -67,10 +67,11 @@ pub(crate) struct OpenArgument {
 }
 
 impl Parser<'_> {
-    fn take(&mut self, Token { span, kind }: Token) {
-        match kind {
+    fn take(&mut self, token: &Token) {
+        let span = token.span;
+        match &token.kind {
             TokenKind::Escape => self.push_before(span),
-            TokenKind::Braces(head) => self.check.report_text(span.start, &head),
+            TokenKind::Braces(head) => self.check.report_text(span.start, head),
             TokenKind::Unclosed(head) => {
                 self.check.report_unclosed(span.start, head.name);
                 // `{{.name<user>` compares nothing if it is not closed, and its end is an old spelling then.
@@ -79,15 +80,15 @@ impl Parser<'_> {
                     self.take_marker(marker);
                 }
             }
-            TokenKind::Bare(head) => self.take_bare_call(span, &head),
-            TokenKind::Open(head) => self.take_open(span, head),
+            TokenKind::Bare(head) => self.take_bare_call(span, head),
+            TokenKind::Open(head) => self.take_open(span, *head),
             TokenKind::Separator => self.take_separator(span),
             TokenKind::Close => self.take_close(span),
             TokenKind::Closer(head) => self.take_closer(span, head.name),
             TokenKind::CloserWithArguments(head) => {
                 self.check.report_closer_with_arguments(span.start, head.name);
             }
-            TokenKind::Marker(marker) => self.take_marker(marker),
+            TokenKind::Marker(marker) => self.take_marker(*marker),
         }
     }
 

@@ -18,8 +18,6 @@ pub struct Conversation {
     pub(crate) memory: ConversationMemory,
     pub(crate) found: Vec<Diagnostic>,
     pub(crate) fitters: Fitters,
-    /// The number of each message among those that were given, by its id.
-    numbers: HashMap<NodeId, usize>,
     count: usize,
 }
 
@@ -46,12 +44,9 @@ impl Conversation {
     }
 
     fn of(session: Session, found: Vec<Diagnostic>) -> Self {
-        let root = session.root_id().clone();
-        let ids: Vec<NodeId> = session.nodes().map(|(id, _)| id.clone()).filter(|id| *id != root).collect();
-        let count = ids.len();
-        let numbers = ids.into_iter().enumerate().map(|(number, id)| (id, number)).collect();
+        let count = session.nodes().filter(|(id, _)| *id != session.root_id()).count();
         let (memory, fitters) = (ConversationMemory::default(), Fitters::default());
-        Self { session, memory, found, fitters, numbers, count }
+        Self { session, memory, found, fitters, count }
     }
 
     /// Adds messages, a list as chat completions have it, behind the last one; returns how many there are now.
@@ -101,12 +96,11 @@ impl Conversation {
         for (place, (id, node)) in new.enumerate() {
             let is_ours = **id == *format!("n{}", place + 1);
             let id = if is_ours { self.free_id() } else { self.unused(id) };
-            let mut node = node.clone().with_id(id.clone());
+            let mut node = node.clone().with_id(id);
             (node.parent_id, node.children_ids, node.last_selected_child_id) = (None, Vec::new(), None);
             let parent = self.session.active_leaf_id().clone();
             let added = self.session.apply(&SessionOp::Append { parent, node: Box::new(node) });
             added.map_err(|error| OperationError::usage(error.phrase()))?;
-            self.numbers.insert(id, self.count);
             self.count += 1;
         }
         Ok(self.count)
@@ -114,12 +108,12 @@ impl Conversation {
 
     fn free_id(&self) -> NodeId {
         let numbered = (self.count + 1..).map(|number| NodeId::from(format!("n{number}")));
-        let mut free = numbered.filter(|id| !self.numbers.contains_key(id));
+        let mut free = numbered.filter(|id| self.session.node(id).is_none());
         free.next().unwrap_or_else(|| NodeId::from(""))
     }
 
     fn unused(&self, id: &NodeId) -> NodeId {
-        if self.numbers.contains_key(id) { self.free_id() } else { id.clone() }
+        if self.session.node(id).is_some() { self.free_id() } else { id.clone() }
     }
 
     /// Returns how many messages there are.
@@ -132,9 +126,9 @@ impl Conversation {
         self.count == 0
     }
 
-    /// Returns the number of a message, from 0 in the order in which they were given.
+    /// Returns the number of a message, from 0: its place in the list that was given, or on its branch.
     pub fn number(&self, id: &str) -> Option<usize> {
-        self.numbers.get(id).copied()
+        self.session.depth(id)?.checked_sub(1)
     }
 
     /// Writes the conversation as a session file holds it, and what was found while reading it.

@@ -191,6 +191,27 @@ test("job 8: a second window and a terminal see each step, and nothing is overwr
   assert.deepEqual(problems, []);
 });
 
+test("job 8: a double click adds a message once, and what is typed meanwhile stays", async (t) => {
+  const { page, path, problems } = await studio(t, { messages: 4 });
+  await makeSession(page);
+  let letGo;
+  const gate = new Promise((resolve) => (letGo = resolve));
+  await page.route("**/steps?*", async (route) => {
+    await gate;
+    await route.continue();
+  });
+  const composer = page.locator("[data-test=composer]");
+  await composer.fill("One.");
+  await page.locator("[data-test=add-message]").dblclick();
+  await composer.fill("One. And two");
+  letGo();
+  await page.locator(".message", { hasText: "One." }).waitFor();
+  await page.locator("[data-test=add-message]:enabled").waitFor();
+  assert.equal(await composer.inputValue(), "One. And two");
+  assert.deepEqual(show(path), [...FACTS, "One."]);
+  assert.deepEqual(problems, []);
+});
+
 const FILE = "conversation.session.json";
 
 /** How long the conversation of six windows is: a program without optimizations takes minutes for 10,000. */

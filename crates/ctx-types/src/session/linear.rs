@@ -2,6 +2,7 @@
 
 use crate::phrase;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use crate::codes;
@@ -117,14 +118,14 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
     let taken: HashSet<NodeId> = nodes.iter().filter_map(|node| node.id.clone()).collect();
     let mut seen: HashSet<NodeId> = HashSet::with_capacity(taken.len());
     let mut ids = Vec::with_capacity(nodes.len());
-    let mut number = 0_usize;
+    let (mut number, mut written) = (0_usize, String::new());
     for (index, node) in nodes.iter().enumerate() {
         if let Some(id) = node.id.as_ref().filter(|id| seen.insert(Arc::clone(id))) {
             ids.push(id.clone());
             continue;
         }
         // The next one has another number, and a root another name.
-        let fresh = fresh_id(&mut number, &taken);
+        let fresh = fresh_id(&mut number, &taken, &mut written);
         if let Some(id) = &node.id {
             let id = excerpt(id);
             let message =
@@ -136,12 +137,15 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
     (ids, taken)
 }
 
-fn fresh_id(number: &mut usize, taken: &HashSet<NodeId>) -> NodeId {
+/// Finds the next id that is free; `written` is room to write it.
+fn fresh_id(number: &mut usize, taken: &HashSet<NodeId>, written: &mut String) -> NodeId {
     loop {
         *number += 1;
-        let id = format!("n{number}");
-        if !taken.contains(id.as_str()) {
-            return id.into();
+        written.clear();
+        // Writing to a text does not fail.
+        let _ = write!(written, "n{number}");
+        if !taken.contains(written.as_str()) {
+            return written.as_str().into();
         }
     }
 }
