@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Optional, TypedDict, TypeVar, Union, c
 from . import _ctx
 from ._ctx import CtxError, call, call_json
 from ._host import Anchor, Macro, Processor, host_parts
-from ._messages import as_dict
+from ._messages import as_dicts
 
 __all__ = [
     "Agent",
@@ -81,7 +81,7 @@ class Conversation(Generic[M]):
     def read(cls, document: Document) -> Conversation[Any]:
         """Read a conversation's file: a session, a chat of SillyTavern, a list of messages.
 
-        ``fit`` then returns the numbers of messages, from 0 in the order of the file.
+        ``fit`` then returns the numbers of messages, from 0 along their branch.
         """
         conversation: Conversation[Any] = Conversation()
         conversation._native = _ctx.Conversation(_document(document, "session"))
@@ -97,7 +97,7 @@ class Conversation(Generic[M]):
         new = list(messages)
         if not new:
             return
-        count = self._native.extend(list(map(as_dict, new)))
+        count = self._native.extend(as_dicts(new))
         self._messages.extend(new)
         if count != len(self._messages):
             raise ValueError(f"{len(self._messages)} messages were read as {count}")
@@ -351,7 +351,7 @@ def scan_worldbooks(
     worldbooks: Sequence[Document], messages: Iterable[object], agent: Optional[Document] = None, **turn: Any
 ) -> dict[str, Any]:
     """Tell which entries of worldbooks a conversation activates, and why."""
-    given = _agent(agent, None, worldbooks, None) | {"conversation": [as_dict(message) for message in messages]}
+    given = _agent(agent, None, worldbooks, None) | {"conversation": as_dicts(list(messages))}
     return cast("dict[str, Any]", call("worldbook.scan", given | _turn(None, turn)))
 
 
@@ -364,14 +364,14 @@ def compress(
     loop_start: Optional[int] = None,
 ) -> dict[str, Any]:
     """Fit messages into a budget with notes in place of older ones: ``messages`` and ``report``."""
-    given = [as_dict(message) for message in messages]
+    given = as_dicts(list(messages))
     options = _options(conversation=given, budget=budget, strategy=strategy, model=model, loopStart=loop_start)
     return cast("dict[str, Any]", call("compress", options))
 
 
 def count(what: Union[str, Iterable[object]], model: Optional[str] = None) -> int:
     """Count the tokens of a text or of messages, as a model does; without one they are estimated."""
-    given: dict[str, Any] = {"text": what} if isinstance(what, str) else {"conversation": [as_dict(m) for m in what]}
+    given: dict[str, Any] = {"text": what} if isinstance(what, str) else {"conversation": as_dicts(list(what))}
     return cast("int", call("count", given | _options(model=model))["tokens"])
 
 
@@ -385,7 +385,7 @@ def encode(
     template: Union[str, Mapping[str, Any], None] = None,
 ) -> dict[str, Any]:
     """Write messages as a provider's request body."""
-    given = [as_dict(message) for message in messages]
+    given = as_dicts(list(messages))
     options = _options(messages=given, dialect=dialect, model=model, parameters=parameters, template=template)
     return cast("dict[str, Any]", call("encode", options | {"tools": list(tools)})["body"])
 

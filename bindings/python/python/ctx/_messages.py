@@ -21,6 +21,12 @@ _ROLES = {
 }
 
 
+def as_dicts(messages: list[Any]) -> list[dict[str, Any]]:
+    """Return messages as chat completions have them."""
+    # Mostly all are, which is seen here without a call for each.
+    return messages if set(map(type, messages)) == {dict} else list(map(as_dict, messages))
+
+
 def as_dict(message: object) -> dict[str, Any]:
     """Return a message as chat completions have it: a dict as it is, else what an object of another package says."""
     if isinstance(message, dict):
