@@ -31,8 +31,10 @@ let current: string | undefined;
 let lastRead: Promise<void> = Promise.resolve();
 /** The read that has not begun. */
 let nextRead: Promise<void> | undefined;
-/** What the answer to a step has shown already. */
+/** What the answer to a step has shown already, unless something else has changed since. */
 let answered: string | undefined;
+/** How many answers to steps were shown, and how often all was to be read again. */
+let [steps, loads] = [0, 0];
 /** The state of the conversation that the tree shows. */
 let treeOf: string | undefined;
 
@@ -55,8 +57,15 @@ export function followTalk(): void {
 export const pathOf = (id: string, verb: string) => `conversations/${encodeURIComponent(id)}${verb}`;
 const path = (verb = "") => pathOf(talkId.peek() ?? "", verb);
 
-/** Ends when what is shown is no older than the call. One at a time: an answer that comes late would show what was before. */
+/** Ends when what is shown is no older than the call. */
 export function load(): Promise<void> {
+  answered = undefined;
+  loads += 1;
+  return loadUnlessAnswered();
+}
+
+/** One at a time: an answer that comes late would show what was before. */
+function loadUnlessAnswered(): Promise<void> {
   // Several calls in one moment are one; whoever waits does not wait for what is asked for later.
   nextRead ??= lastRead = soon(readAfter(lastRead));
   return nextRead;
@@ -70,13 +79,12 @@ async function readAfter(before: Promise<void>): Promise<void> {
 
 async function read(): Promise<void> {
   try {
-    const [asked, known] = [place(), answered];
-    answered = undefined;
-    if (asked === known) return;
-    const id = talkId.peek();
+    const asked = place();
+    if (asked === answered) return;
+    const [id, before] = [talkId.peek(), steps];
     const view = await call<ConversationView>("GET", `${path()}?${asked}`);
     // What a step has shown meanwhile is newer.
-    if (id === talkId.peek() && answered === undefined) show(view);
+    if (id === talkId.peek() && before === steps) show(view);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     talkFailure.value = error;
@@ -130,15 +138,18 @@ export function take(step: ConversationStep): Promise<boolean> {
   if (isOfLog && log?.length === 0) return Promise.resolve(false);
   // What is added stands at the end, which is shown from now on.
   const isAdded = step.kind === "append";
-  const [id, asked] = [talkId.peek(), place(isAdded)];
+  const [id, asked, before] = [talkId.peek(), place(isAdded), loads];
   return send(`/steps?${asked}`, { step, agent: agentId.peek() }, (taken) => {
     const isHere = id === talkId.peek();
     const isAsked = isHere && asked === place(isAdded);
+    // What changed while the step was on its way may not be in its answer.
+    const isNewest = before === loads;
     if (isHere && isAdded) first.value = wanted.value = undefined;
     else if (isHere && taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
     if (isAsked && taken.view) {
       show(taken.view);
-      answered = place();
+      steps += 1;
+      if (isNewest) answered = place();
     }
     if (!isOfLog) return notify(taken);
     closeToast(notice);
@@ -180,7 +191,7 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
       running = undefined;
       end();
     };
-    void load().then(isOver, isOver);
+    void loadUnlessAnswered().then(isOver, isOver);
   }
 }
 
