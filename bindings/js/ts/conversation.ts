@@ -63,7 +63,7 @@ export class Conversation<M extends object = Message> {
   /**
    * Reads a conversation's file: a session, a chat of SillyTavern, a list of messages.
    *
-   * `fit` then gives `{ number }` for each message of the file that stays, from 0 in its order.
+   * `fit` then gives `{ number }` for each message of the file that stays, from 0 along its branch.
    */
   static async read(document: Document<Session>): Promise<Conversation<Message | { number: number }>> {
     await ready();

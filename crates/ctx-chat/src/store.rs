@@ -37,7 +37,7 @@ pub trait ConversationStore: Send + Sync {
 
     /// Returns the latest checkpoint of a conversation and the steps after it.
     ///
-    /// Errors: [`StoreError::NotFound`], and [`StoreError::Corrupt`] where what is stored is no conversation: whoever
+    /// Errors: [`StoreError::NotFound`], and [`StoreError::Damaged`] where what is stored is no conversation: whoever
     /// implements it must tell, since a [`Session`] does not say what it was read from.
     async fn load(&self, id: &str) -> Result<Stored, StoreError>;
 

@@ -20,7 +20,7 @@ pub(crate) const MAX_MESSAGES: usize = 1_000_000;
 /// How many conversations stay in memory.
 const MAX_ROOMS: usize = 10_000;
 
-/// Those who load: each of them has a thread, and all share one connection to the store.
+/// How many load at a time: each has a thread, and all share one connection to the store.
 static LOADS: Semaphore = Semaphore::const_new(4);
 
 /// How long a turn waits for the one before it.

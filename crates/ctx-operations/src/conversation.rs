@@ -19,6 +19,8 @@ pub struct Conversation {
     pub(crate) found: Vec<Diagnostic>,
     pub(crate) fitters: Fitters,
     count: usize,
+    /// How long the branch was when the file was read, and how many messages the file had on all of them.
+    read: (usize, usize),
 }
 
 impl Default for Conversation {
@@ -46,7 +48,8 @@ impl Conversation {
     fn of(session: Session, found: Vec<Diagnostic>) -> Self {
         let count = session.nodes().filter(|(id, _)| *id != session.root_id()).count();
         let (memory, fitters) = (ConversationMemory::default(), Fitters::default());
-        Self { session, memory, found, fitters, count }
+        let read = (session.depth(session.active_leaf_id()).unwrap_or(0), count);
+        Self { session, memory, found, fitters, count, read }
     }
 
     /// Adds messages, a list as chat completions have it, behind the last one; returns how many there are now.
@@ -126,9 +129,12 @@ impl Conversation {
         self.count == 0
     }
 
-    /// Returns the number of a message, from 0: its place in the list that was given, or on its branch.
+    /// Returns the number of a message, from 0: its place in the list that was given, or on its branch; one that was added
+    /// later has that behind all messages of the file.
     pub fn number(&self, id: &str) -> Option<usize> {
-        self.session.depth(id)?.checked_sub(1)
+        let (depth, (length, count)) = (self.session.depth(id)?, self.read);
+        let added = depth.saturating_sub(length);
+        if added == 0 { depth.checked_sub(1) } else { (count + added).checked_sub(1) }
     }
 
     /// Writes the conversation as a session file holds it, and what was found while reading it.

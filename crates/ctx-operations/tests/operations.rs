@@ -226,3 +226,17 @@ fn a_turn_ends_when_its_time_is_over_whichever_processor_runs() {
     }
     assert!(fit(usize::MAX).is_ok());
 }
+
+#[test]
+fn what_is_added_to_a_file_with_branches_has_the_numbers_behind_all_of_them() {
+    let node = |id: &str, parent: Option<&str>, children: &[&str]| json!({ "id": id, "parentId": parent, "childrenIds": children, "role": "user", "content": id });
+    let nodes = json!({
+        "root": node("root", None, &["a"]), "a": node("a", Some("root"), &["b", "c"]),
+        "b": node("b", Some("a"), &[]), "c": node("c", Some("a"), &[]),
+    });
+    let session = json!({ "id": "s", "nodes": nodes, "rootNodeId": "root", "activeLeafId": "c" }).to_string();
+    let mut conversation = ctx_operations::Conversation::read(session.as_bytes(), "s.session.json").unwrap();
+    assert_eq!(conversation.len(), 3);
+    assert_eq!(conversation.extend(json!([{ "role": "user", "content": "new" }])).unwrap(), 4);
+    assert_eq!(["a", "c", "n4"].map(|id| conversation.number(id)), [Some(0), Some(1), Some(3)]);
+}

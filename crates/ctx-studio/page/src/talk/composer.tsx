@@ -28,9 +28,10 @@ export function Composer() {
   };
   const say = async () => {
     if (role !== "user") return add();
-    if (isNothing || isNow || !(await send(text, attached.peek()))) return;
+    const files = attached.peek();
+    if (isNothing || isNow || !(await send(text, files))) return;
     clear();
-    attached.value = [];
+    attached.value = attached.peek().filter((one) => !files.includes(one));
   };
   const look = () =>
     wouldSend(text, attached.peek()).then(show, (error) => show(error instanceof CallError ? error.message || t().offline : String(error)));

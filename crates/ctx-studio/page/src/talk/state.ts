@@ -160,6 +160,8 @@ export function take(step: ConversationStep): Promise<boolean> {
 /** Ends when the step on its way is taken and shown. */
 let running: Promise<void> | undefined;
 let onItsWay = "";
+/** What waits for the step before. */
+const waiting = new Set<string>();
 
 /**
  * Sends what changes the conversation, for the text that is shown. Whoever is quicker than the server goes on from the step
@@ -167,13 +169,17 @@ let onItsWay = "";
  */
 export async function send(verb: string, body: object, done: (taken: StepTaken) => void): Promise<boolean> {
   const asked = JSON.stringify([verb, body]);
-  if (asked === onItsWay) return false;
+  if (asked === onItsWay || waiting.has(asked)) return false;
+  waiting.add(asked);
   while (running) await running;
+  waiting.delete(asked);
   const base = talk.peek()?.hash;
   if (base === undefined) return false;
   let end = () => {};
   running = soon(new Promise((resolve) => (end = resolve)));
   onItsWay = asked;
+  // Whatever comes of it, what the step before has shown is old then.
+  answered = undefined;
   isBusy.value = true;
   try {
     const taken = await call<StepTaken>("POST", path(verb), { body: { base, ...body } });
