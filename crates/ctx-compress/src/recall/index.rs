@@ -170,7 +170,8 @@ impl RecallIndex {
             NoteLineKind::Assistant => 2,
             NoteLineKind::System | NoteLineKind::Call | NoteLineKind::Result => 0,
         };
-        let asks = if record.text.contains(['?', '？']) { RecordEntry::ASKS } else { 0 };
+        let is_question = record.text.contains('?') || record.text.contains('？');
+        let asks = if is_question { RecordEntry::ASKS } else { 0 };
         let pinned = if message.place == Place::Pinned { RecordEntry::PINNED } else { 0 };
         make_room(&mut self.records);
         let count = u8::try_from(words.len()).unwrap_or(u8::MAX);
@@ -178,9 +179,25 @@ impl RecallIndex {
         self.hashes = words;
     }
 
-    /// Returns the message of a record, and which of its records it is. O(log messages).
-    pub(super) fn place(&self, record: u32) -> (usize, usize) {
-        let at = self.splits.partition_point(|(_, next)| *next <= record);
+    /// Returns what gives records their messages, and says which of its records each is: for records in ascending
+    /// order, which takes less than to look for each in all of the conversation. O(log messages between two).
+    pub(super) fn places(&self) -> impl FnMut(u32) -> (usize, usize) {
+        let mut at = 0;
+        move |record| {
+            let is_behind = |split: Option<&(u32, u32)>| split.is_some_and(|(_, next)| *next <= record);
+            let mut step = 1;
+            while is_behind(self.splits.get(at + step - 1)) {
+                at += step;
+                step *= 2;
+            }
+            let near = self.splits.get(at..self.splits.len().min(at + step)).unwrap_or_default();
+            at += near.partition_point(|split| is_behind(Some(split)));
+            self.place(record, at)
+        }
+    }
+
+    /// Returns the message of a record, and which of its records it is, by the first split that is not before it.
+    fn place(&self, record: u32, at: usize) -> (usize, usize) {
         let (message, first) = match at.checked_sub(1).and_then(|before| self.splits.get(before)) {
             Some((message, next)) => (message + 1, *next),
             None => (0, 0),

@@ -73,6 +73,9 @@ const MOST_LINES: usize = 2_000;
 /// How many lines that do not fit are tried before it is enough.
 const MOST_MISSES: usize = 64;
 
+/// Which part of the room may stay empty: one of these. To fill it, many lines would be written that do not fit.
+const LEFT: u64 = 128;
+
 /// How often what turned out to be held is taken out again.
 const ATTEMPTS: usize = 4;
 
@@ -151,7 +154,7 @@ impl<'a> Lines<'a> {
         let mut left = (beside * 4).checked_sub(self.costs.of(&format!("{head}\n")))?;
         let (mut lines, mut misses) = (Vec::new(), 0);
         for hit in &request.found.hits {
-            if lines.len() == MOST_LINES || misses == MOST_MISSES {
+            if lines.len() == MOST_LINES || misses == MOST_MISSES || left * LEFT < beside * 4 {
                 break;
             }
             if (request.is_held)(hit.message, taken) {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use crate::recall::radix;
 use crate::recall::run::{Entry, HASH_BITS, Run, Writer};
-use crate::recall::steps::{Posting, append, newest_first};
+use crate::recall::steps::{Posting, newest_first, write_all};
 
 /// For each word, by its hash, the records that have it, newest first, so that a search may stop before the oldest.
 ///
-/// What is new waits for some company, is then sorted and becomes a run; 16 runs of like size, or up to 64 where many
+/// What is new waits for some company, is then sorted and becomes a run; 8 runs of like size, or up to 64 where many
 /// are added at once, become one. So each occurrence is written a few times, always in order, where a table would wait
 /// for the memory at each. A word takes
 /// some 5 bytes, and each record that has it 1 or 2. Words are told apart by 38 bits of their hashes: of a million,
@@ -19,6 +19,8 @@ pub(super) struct Postings {
     runs: Vec<Run>,
     /// What is in no run yet: bits of a hash, and how many records there are between `base` and the one that has it.
     recent: Vec<u64>,
+    /// How many of the first of these are in order.
+    in_order: usize,
     base: u32,
     /// How many occurrences are in runs.
     in_runs: usize,
@@ -49,8 +51,11 @@ const RECENT: usize = 256 * 1_024;
 const RESTING: (usize, usize) = (256, 4_096);
 const IN_RUNS: usize = 32;
 
-/// How many bits a run of the next size has more in its length: 16 times as many occurrences.
-const TIER_BITS: u32 = 4;
+/// How many of these need not be in order, which each search then brings into order for itself.
+const UNSORTED: usize = 512;
+
+/// How many bits a run of the next size has more in its length: 8 times as many occurrences.
+const TIER_BITS: u32 = 3;
 
 /// Which part of the largest run all others may have together, where an index grows: one of these.
 const SETTLED: usize = 3;
@@ -90,16 +95,13 @@ impl Postings {
         let (mut writer, mut records) = (Writer::new(run), Vec::new());
         for same in words {
             records.clear();
-            let mut count = 0;
-            for posting in postings(same, self.base) {
-                append(&mut records, posting);
-                count += 1;
-            }
+            let count = write_all(&mut records, postings(same, self.base));
             let hash = same.first().copied().map_or(0, hash);
             writer.add(Entry { hash, count, records: &records });
         }
         self.in_runs += len;
         self.recent.clear();
+        self.in_order = 0;
         self.runs.push(writer.finish());
         if self.runs.len() >= Run::MOST_JOINED {
             self.join_alike();
@@ -119,8 +121,11 @@ impl Postings {
             self.recent.shrink_to(0);
         }
         self.join_alike();
-        // Nearly all of it is in order already, which a stable sort makes use of.
-        self.recent.sort_by_key(|one| hash(*one));
+        if self.recent.len() - self.in_order > UNSORTED {
+            // Most of it is in order already, which a stable sort makes use of.
+            self.recent.sort_by_key(|one| hash(*one));
+            self.in_order = self.recent.len();
+        }
     }
 
     /// Makes one run of all, which is the least memory and the quickest to search. O(occurrences).
@@ -131,7 +136,7 @@ impl Postings {
         while self.runs.len() > 1 {
             self.join(self.runs.len().saturating_sub(Run::MOST_JOINED));
         }
-        (self.recent, self.base) = (Vec::new(), 0);
+        (self.recent, self.in_order, self.base) = (Vec::new(), 0, 0);
         self.runs.shrink_to_fit();
     }
 
@@ -164,7 +169,7 @@ impl Postings {
     pub(super) fn reader(&self) -> Reader<'_> {
         let mut recent = Cow::Borrowed(&*self.recent);
         if !recent.is_sorted() {
-            recent.to_mut().sort_unstable();
+            recent.to_mut().sort_by_key(|one| hash(*one));
         }
         Reader { postings: self, recent }
     }

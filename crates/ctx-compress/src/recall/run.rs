@@ -7,8 +7,10 @@ use crate::recall::steps::append_all;
 /// How many bits of a hash tell words apart.
 pub(super) const HASH_BITS: u32 = 38;
 
-/// How many words a group has on average.
-const GROUP: usize = 24;
+/// How many words a group has on average; where a run has few words, fewer, since a search looks into many such runs.
+const GROUP: usize = 12;
+const SMALL_GROUP: usize = 4;
+const FEW_WORDS: usize = 4_096;
 
 /// Words, each with its records, as bytes that do not change: two buffers, however many words there are.
 ///
@@ -31,7 +33,7 @@ pub(super) struct Run {
 pub(super) struct Entry<'a> {
     pub(super) hash: u64,
     pub(super) count: u32,
-    /// The records that have it, as [`append`](crate::recall::steps::append) writes them.
+    /// The records that have it, as [`write_all`](crate::recall::steps::write_all) writes them.
     pub(super) records: &'a [u8],
 }
 
@@ -46,7 +48,8 @@ impl Run {
 
     /// Makes room for about so many words; they are to be added in ascending order, each once.
     pub(super) fn with_room(words: usize, bytes: usize, size: usize) -> Self {
-        let group_bits = (words / GROUP).next_power_of_two().ilog2().min(HASH_BITS - 1);
+        let group = if words < FEW_WORDS { SMALL_GROUP } else { GROUP };
+        let group_bits = (words / group).next_power_of_two().ilog2().min(HASH_BITS - 1);
         let groups = Vec::with_capacity((1 << group_bits) + 1);
         Self { bytes: Vec::with_capacity(bytes), groups, rest_bits: HASH_BITS - group_bits, words: 0, size }
     }
@@ -268,14 +271,14 @@ fn read(bytes: &mut &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::steps::{Posting, append};
+    use crate::recall::steps::{Posting, write_all};
 
     /// Makes a run of words that one record each has.
     fn run(words: impl Iterator<Item = (u64, u32)> + Clone) -> Run {
         let mut writer = Writer::new(Run::with_room(words.clone().count(), 0, words.clone().count()));
         for (hash, record) in words {
             let mut records = Vec::new();
-            append(&mut records, Posting { record, times: 1 });
+            write_all(&mut records, [Posting { record, times: 1 }].into_iter());
             writer.add(Entry { hash, count: 1, records: &records });
         }
         writer.finish()
@@ -300,10 +303,9 @@ mod tests {
             .into();
         let joined = Run::joined(&runs);
         for n in 0..600_u64 {
+            let having = [2_u32, 3, 5].into_iter().filter(|every| n.is_multiple_of(u64::from(*every)));
             let mut expected = Vec::new();
-            for every in [2_u32, 3, 5].into_iter().filter(|every| n.is_multiple_of(u64::from(*every))) {
-                append(&mut expected, Posting { record: every * 50, times: 1 });
-            }
+            write_all(&mut expected, having.map(|every| Posting { record: every * 50, times: 1 }));
             let found = joined.find(n << 28).map(|entry| entry.records.to_vec());
             assert_eq!(found.unwrap_or_default(), expected, "{n}");
         }

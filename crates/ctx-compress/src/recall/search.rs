@@ -1,5 +1,7 @@
 //! A search: BM25, and what neighbours, questions, named speakers, age and pins add to it.
 
+use std::cmp::Reverse;
+
 use crate::recall::index::RecallIndex;
 use crate::recall::query::{Query, Term};
 use crate::recall::radix;
@@ -35,7 +37,7 @@ const MOST_POSTINGS: usize = 16_384;
 const MOST_CANDIDATES: usize = 2_048;
 
 /// How many records are found at the most.
-const MOST_HITS: usize = 4_096;
+const MOST_HITS: usize = 2_048;
 
 /// What a neighbour adds, in hundredths of its own score: the next one on either side.
 const NEAR: u64 = 30;
@@ -71,7 +73,7 @@ impl RecallIndex {
     /// Finds the records that fit texts, each with its weight in hundredths; the best first, of equals the newest.
     ///
     /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, their 64
-    /// rarest words, and 16,384 occurrences of these; it finds 4,096 records at the most. Words that half of the
+    /// rarest words, and 16,384 occurrences of these; it finds 2,048 records at the most. Words that half of the
     /// records have say nothing. Texts of less than the greatest weight count for what the others find, and find nothing
     /// by themselves.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
@@ -79,18 +81,20 @@ impl RecallIndex {
         let words = QueryWords::of(query, &looked_for.terms);
         let scored = self.scored(looked_for);
         let mut found = self.with_neighbours(&scored);
-        let order = |(score, record, _): &Found| (u64::MAX - score, u32::MAX - record);
+        let least = found.iter().map(|(score, ..)| *score).max().map_or(0, |best| best / FLOOR).max(1);
+        found.retain(|(score, ..)| *score >= least);
         if found.len() > MOST_HITS {
-            found.select_nth_unstable_by_key(MOST_HITS, order);
+            found.select_nth_unstable_by_key(MOST_HITS, |found| (u64::MAX - found.0, u32::MAX - found.1));
             found.truncate(MOST_HITS);
+            found.sort_unstable_by_key(|found| found.1);
         }
-        found.sort_unstable_by_key(order);
-        let least = found.first().map_or(0, |(best, ..)| best / FLOOR).max(1);
+        let mut place = self.places();
         let hit = |(score, record, words): Found| {
-            let (message, record) = self.place(record);
+            let (message, record) = place(record);
             Hit { message, record, score, words }
         };
-        let hits = found.into_iter().take_while(|(score, ..)| *score >= least).map(hit).collect();
+        let mut hits: Vec<Hit> = found.into_iter().map(hit).collect();
+        hits.sort_unstable_by_key(|hit| Reverse((hit.score, hit.message, hit.record)));
         SearchResult { hits, words }
     }
 

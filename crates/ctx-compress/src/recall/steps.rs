@@ -7,12 +7,18 @@ pub(super) struct Posting {
     pub(super) times: u8,
 }
 
-/// Adds a record that is newer than those that are written.
+/// Writes records, the oldest first, and returns how many they are.
 ///
 /// The newest record is written as its number, and each other one as its distance to the one that follows.
-pub(super) fn append(bytes: &mut Vec<u8>, posting: Posting) {
-    lead_to(bytes, posting.record);
-    write(bytes, posting.record, posting.times);
+pub(super) fn write_all(bytes: &mut Vec<u8>, mut postings: impl Iterator<Item = Posting>) -> u32 {
+    let Some(mut last) = postings.next() else { return 0 };
+    let mut count = 1;
+    for posting in postings {
+        write(bytes, distance(last.record, posting.record), last.times);
+        (last, count) = (posting, count + 1);
+    }
+    write(bytes, last.record, last.times);
+    count
 }
 
 /// Adds records as they are written elsewhere, all newer than those that are written here. O(records there).
@@ -29,8 +35,12 @@ fn lead_to(bytes: &mut Vec<u8>, record: u32) {
     if let Some((number, times)) = pop(&mut rest) {
         let len = rest.len();
         bytes.truncate(len);
-        write(bytes, record.saturating_sub(number).saturating_sub(1), times);
+        write(bytes, distance(number, record), times);
     }
+}
+
+const fn distance(record: u32, next: u32) -> u32 {
+    next.saturating_sub(record).saturating_sub(1)
 }
 
 /// Writes a number, doubled, in groups of 7 bits, the lowest last; if a byte stands before it that says how often, 1 is
@@ -40,6 +50,9 @@ fn write(bytes: &mut Vec<u8>, number: u32, times: u8) {
         bytes.push(times);
     }
     let doubled = u64::from(number) << 1 | u64::from(times > 1);
+    if let Some(byte) = u8::try_from(doubled).ok().filter(|byte| *byte < 0x80) {
+        return bytes.push(byte);
+    }
     let groups = (u64::BITS - (doubled | 1).leading_zeros()).div_ceil(7);
     for group in (0..groups).rev() {
         let mark = if group + 1 < groups { 0x80 } else { 0 };
@@ -93,9 +106,8 @@ mod tests {
     fn check(postings: &[Posting], cut: usize) {
         let written = |postings: &[Posting]| {
             let mut bytes = Vec::new();
-            for posting in postings {
-                append(&mut bytes, *posting);
-            }
+            let count = write_all(&mut bytes, postings.iter().copied());
+            assert_eq!(count as usize, postings.len());
             bytes
         };
         let bytes = written(postings);

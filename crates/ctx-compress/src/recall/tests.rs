@@ -335,8 +335,13 @@ proptest! {
                 record += 1;
             });
         }
-        let placed: Vec<(usize, usize)> = (0..index.records.len()).map(|at| index.place(u32::try_from(at).unwrap())).collect();
-        prop_assert_eq!(placed, expected);
+        let records = u32::try_from(index.records.len()).unwrap();
+        prop_assert_eq!(expected.len(), index.records.len());
+        for (first, step) in [(0, 1), (1, 2), (0, 5), (4, 31)] {
+            let placed: Vec<(usize, usize)> = (first..records).step_by(step).map(index.places()).collect();
+            let expected = expected.iter().copied().skip(first as usize).step_by(step);
+            prop_assert!(expected.eq(placed), "from {first} each {step}th");
+        }
     }
 
     #[test]

@@ -2,42 +2,47 @@
 
 use crate::request::coverage::word_list::WordList;
 
-/// Words that are dropped: articles, forms of be, have, do, will and can, pronouns, politeness and filling.
+/// Words of grammar: articles, pronouns, forms of be, have, do, will and can.
 ///
 /// Negations, prepositions, conditions and words of duty (must, should, may, might) are none of them.
+static GRAMMAR: WordList = grammar();
+
+/// Words that are dropped: those of grammar, and those that say something of how it was meant: moods, politeness,
+/// greetings.
+static FILLERS: WordList = fillers();
+
 #[rustfmt::skip]
-pub(super) static FILLERS: WordList = WordList::new([
-    "a", "absolutely", "actually", "also", "am", "an", "and", "anyway", "are", "awesome", "basically",
-    "be", "been", "being", "can", "cool", "could", "definitely", "did", "do", "does", "doing", "done",
-    "glad", "gonna", "good", "gotta", "great", "had", "haha", "has", "have", "having", "he", "he'd",
-    "he's", "hello", "her", "here", "hers", "hey", "hi", "him", "his", "i", "i'd", "i'll", "i'm", "i've",
-    "is", "it", "it'd", "it'll", "it's", "its", "just", "lol", "me", "mine", "my", "myself", "nice", "oh",
-    "ok", "okay", "our", "ours", "please", "quite", "really", "shall", "she", "she'd", "she's", "so",
-    "super", "sure", "thank", "thanks", "that", "that's", "the", "their", "theirs", "them", "there",
-    "there's", "these", "they", "they'd", "they'll", "they're", "they've", "this", "those", "too",
-    "totally", "us", "very", "wanna", "was", "we", "we'd", "we'll", "we're", "we've", "well", "were",
-    "what's", "will", "would", "wow", "yeah", "yep", "yes", "you", "you'd", "you'll", "you're", "you've",
-    "your", "yours", "yourself", "yup",
-]);
+const fn grammar() -> WordList {
+    WordList::new([
+        "a", "also", "am", "an", "and", "are", "be", "been", "being", "can", "could", "did", "do", "does",
+        "had", "has", "have", "having", "he", "he'd", "he's", "her", "here", "hers", "him", "his", "i",
+        "i'd", "i'll", "i'm", "i've", "is", "it", "it'd", "it'll", "it's", "its", "me", "my", "oh", "ok",
+        "okay", "our", "ours", "shall", "she", "she'd", "she's", "so", "that", "that's", "the", "their",
+        "theirs", "them", "there", "there's", "these", "they", "they'd", "they'll", "they're", "they've",
+        "this", "those", "too", "us", "very", "was", "we", "we'd", "we'll", "we're", "we've", "were",
+        "what's", "will", "would", "you", "you'd", "you'll", "you're", "you've", "your", "yours",
+    ])
+}
+
+#[rustfmt::skip]
+pub(super) const fn fillers() -> WordList {
+    grammar().with([
+        "absolutely", "actually", "anyway", "awesome", "basically", "cool", "definitely", "doing", "done",
+        "glad", "gonna", "good", "gotta", "great", "haha", "hello", "hey", "hi", "just", "lol", "mine",
+        "myself", "nice", "please", "quite", "really", "super", "sure", "thank", "thanks", "totally",
+        "wanna", "well", "wow", "yeah", "yep", "yes", "yourself", "yup",
+    ])
+}
 
 /// Returns whether a word in lower case carries little.
 pub(crate) fn is_filler(word: &str) -> bool {
     FILLERS.contains(word)
 }
 
-/// Fillers that say something of how it was meant: moods, politeness, greetings.
-#[rustfmt::skip]
-static MOODS: WordList = WordList::new([
-    "absolutely", "actually", "anyway", "awesome", "basically", "cool", "definitely", "doing", "done", "glad",
-    "gonna", "good", "gotta", "great", "haha", "hello", "hey", "hi", "just", "lol", "mine", "myself", "nice",
-    "please", "quite", "really", "super", "sure", "thank", "thanks", "totally", "wanna", "well", "wow", "yeah",
-    "yep", "yes", "yourself", "yup",
-]);
-
 /// Appends a text as [`write_telegraphic`] does, but drops words of grammar only: articles, pronouns, forms of be,
 /// have, do, will and can.
 pub(crate) fn write_detail(text: &str, into: &mut String) {
-    write_without(text, into, |word| is_filler(word) && !MOODS.contains(word));
+    write_without(text, into, |word| GRAMMAR.contains(word));
 }
 
 /// Appends a sentence to `into` without its fillers and without the signs at the ends of words, one blank between
@@ -53,7 +58,7 @@ fn write_without(sentence: &str, into: &mut String, is_dropped: impl Fn(&str) ->
         let core = trimmed(bare, |byte| {
             matches!(byte, b'!' | b',' | b';' | b'"' | b'*' | b'(' | b')' | b'.' | b'?' | b':')
         });
-        if core.len() <= LONGEST_FILLER {
+        if core.len() <= LONGEST_FILLER && core.starts_with(|c: char| c.is_ascii_alphabetic()) {
             lower.clear();
             lower.push_str(core);
             lower.make_ascii_lowercase();

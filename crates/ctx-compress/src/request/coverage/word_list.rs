@@ -14,27 +14,30 @@ pub(super) struct WordList([u128; PLACES]);
 impl WordList {
     /// Makes a list of words of at most 16 bytes.
     pub(super) const fn new<const N: usize>(words: [&str; N]) -> Self {
-        let mut list = [0; PLACES];
+        Self([0; PLACES]).with(words)
+    }
+
+    /// Adds words of at most 16 bytes.
+    pub(super) const fn with<const N: usize>(mut self, words: [&str; N]) -> Self {
         let mut at = 0;
         while at < N {
-            let number = packed(words[at]);
+            let number = packed(words[at].as_bytes());
             let mut place = place(number);
-            while list[place] != 0 {
+            while self.0[place] != 0 {
                 place = (place + 1) % PLACES;
             }
-            list[place] = number;
+            self.0[place] = number;
             at += 1;
         }
-        Self(list)
+        self
     }
 
     /// Returns whether a word is in the list.
     pub(super) fn contains(&self, word: &str) -> bool {
-        let bytes = word.as_bytes();
-        let mut number = [0; LONGEST];
-        let Some(begin) = number.get_mut(..bytes.len()) else { return false };
-        begin.copy_from_slice(bytes);
-        let number = u128::from_be_bytes(number);
+        if word.len() > LONGEST {
+            return false;
+        }
+        let number = packed(word.as_bytes());
         let (before, from) = self.0.split_at(place(number));
         let mut places = from.iter().chain(before).take_while(|here| **here != 0);
         places.any(|here| *here == number)
@@ -49,16 +52,22 @@ const fn place(number: u128) -> usize {
     ((folded * BITS) >> (HALF - PLACES.ilog2())) as usize % PLACES
 }
 
-/// Writes a word as a number, its first byte the highest.
-const fn packed(word: &str) -> u128 {
-    let bytes = word.as_bytes();
-    let mut number = [0; LONGEST];
-    let mut at = 0;
-    while at < bytes.len() {
-        number[at] = bytes[at];
-        at += 1;
+/// Writes a word as a number, its last byte the lowest.
+const fn packed(word: &[u8]) -> u128 {
+    // Most words have one half only, which a register holds.
+    match word.split_at_checked(size_of::<u64>()) {
+        Some((first, rest)) => (half(first) as u128) << u64::BITS | half(rest) as u128,
+        None => half(word) as u128,
     }
-    u128::from_be_bytes(number)
+}
+
+const fn half(mut bytes: &[u8]) -> u64 {
+    let mut number = 0;
+    while let [first, rest @ ..] = bytes {
+        number = number << u8::BITS | *first as u64;
+        bytes = rest;
+    }
+    number
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The words of a text.
 
-use crate::request::coverage::telegraph::FILLERS;
+use crate::request::coverage::telegraph::fillers;
 use crate::request::coverage::word_list::WordList;
 
 /// A word as it stands in a text.
@@ -100,7 +100,7 @@ const fn is_joint(c: char) -> bool {
 }
 
 fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() && !is_dense(c)
+    !is_dense(c) && c.is_alphanumeric()
 }
 
 /// Returns whether a character belongs to a script without blanks between words.
@@ -151,9 +151,9 @@ pub(crate) fn stem(word: &str) -> &str {
     bare.unwrap_or(word)
 }
 
-/// English words that every text has, beside the fillers: prepositions, conjunctions, negations, words of questions.
+/// English words that every text has: fillers, prepositions, conjunctions, negations, words of questions.
 #[rustfmt::skip]
-static COMMON: WordList = WordList::new([
+static COMMON: WordList = fillers().with([
     "about", "after", "again", "ago", "all", "another", "any", "anything", "as", "at", "because", "before",
     "but", "by", "can't", "cannot", "come", "didn't", "doesn't", "don't", "each", "even", "every", "for",
     "from", "get", "gets", "getting", "go", "going", "got", "how", "if", "in", "into", "isn't", "know",
@@ -166,7 +166,7 @@ static COMMON: WordList = WordList::new([
 
 fn is_common(lower: &str) -> bool {
     const LONGEST: usize = 10;
-    lower.len() <= LONGEST && (FILLERS.contains(lower) || COMMON.contains(lower))
+    lower.len() <= LONGEST && COMMON.contains(lower)
 }
 
 /// Where short quotations stand in a text.
