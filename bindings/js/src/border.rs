@@ -54,13 +54,16 @@ pub(crate) fn value(bytes: &[u8]) -> Result<Value, OperationError> {
     serde_json::from_slice(bytes).map_err(OperationError::usage)
 }
 
-/// Takes messages that have nothing but a role and a text, with NUL between any two of these.
-pub(crate) fn plain_messages(bytes: &[u8]) -> Result<Vec<(Role, Text)>, OperationError> {
+/// Takes messages that have nothing but a role and a text, so many texts with NUL between any two; none if NUL is in one.
+pub(crate) fn plain_messages(
+    bytes: &[u8],
+    count: usize,
+) -> Result<Option<Vec<(Role, Text)>>, OperationError> {
     let mut texts = str::from_utf8(bytes).map_err(OperationError::usage)?.split('\0');
     let pairs = std::iter::from_fn(|| Some((texts.next()?, texts.next()?)));
     let message = |(role, text)| Role::parse(role).map(|role| (role, Text::from(text)));
     let messages: Option<Vec<_>> = pairs.map(message).collect();
-    messages.ok_or_else(|| OperationError::usage("a message has no role"))
+    Ok(messages.filter(|messages| messages.len() * 2 == count))
 }
 
 /// Takes options that JavaScript gave.

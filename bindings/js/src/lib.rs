@@ -100,15 +100,20 @@ pub extern "C" fn conversation_read() -> i32 {
     }))
 }
 
-/// Adds the list of messages given; returns how many there are now. `is_plain` is 1 where it is no JSON: the role and
-/// the text of each message, with NUL between any two.
+/// Adds the list of messages given; returns how many there are now.
+///
+/// Where it is no JSON, it is so many texts with NUL between any two: the role and the text of each message. If NUL is
+/// in one of them, none is added.
 #[unsafe(no_mangle)]
-pub extern "C" fn conversation_extend(conversation: i32, is_plain: i32) -> i32 {
+pub extern "C" fn conversation_extend(conversation: i32, texts: usize) -> i32 {
     number(with(|held| {
         let conversation = held.conversations.get_mut(&conversation).ok_or_else(unknown)?;
-        let count = match is_plain {
-            1 => conversation.extend_texts(plain_messages(&given())?)?,
-            _ => conversation.extend(value(&given())?)?,
+        let count = match texts {
+            0 => conversation.extend(value(&given())?)?,
+            _ => match plain_messages(&given(), texts)? {
+                Some(messages) => conversation.extend_texts(messages)?,
+                None => conversation.len(),
+            },
         };
         i32::try_from(count).map_err(OperationError::usage)
     }))

@@ -27,10 +27,22 @@ test("a conversation that grew fits as one that was given at once", async () => 
 });
 
 test("messages of any shape cross as they are", async () => {
-  const whole = [...MESSAGES, { role: "user", content: "NUL \0 and é" }, { content: "x", role: "user" }, { role: "user", content: "x", name: "Ada" }];
-  for (const one of whole) {
-    const [grown, given] = [await ctx.Conversation.of([one, ...MESSAGES]), await ctx.Conversation.read({ file: "session.json", text: JSON.stringify([one, ...MESSAGES]) })];
-    assert.equal(JSON.stringify(grown.toJSON()), JSON.stringify(given.toJSON()));
+  const many = Array.from({ length: 200 }, (_, number) => ({ role: "user", content: `Number ${number}` }));
+  const odd = [
+    { role: "user", content: "NUL \0 and é" },
+    { role: "user", content: "a\0user\0b" },
+    { role: "user", content: "\0".repeat(3) },
+    { content: "x", role: "user" },
+    { role: "user", content: "x", name: "Ada" },
+  ];
+  const read = async (list) => (await ctx.Conversation.read({ file: "session.json", text: JSON.stringify(list) })).toJSON();
+  for (const list of [...[...MESSAGES, ...odd].map((one) => [one, ...MESSAGES]), many, [...many, { role: "user", content: "é" }]]) {
+    const given = await ctx.Conversation.of(list);
+    assert.equal(JSON.stringify(given.toJSON()), JSON.stringify(await read(list)));
+    const grown = await ctx.Conversation.of(MESSAGES);
+    grown.extend(list);
+    assert.equal(grown.length, MESSAGES.length + list.length);
+    assert.deepEqual(grown.toJSON(), await read([...MESSAGES, ...list]));
   }
 });
 

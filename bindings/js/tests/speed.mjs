@@ -30,7 +30,7 @@ for (let round = 0; round < 5; round += 1) {
   let conversation;
   // What the border alone takes, of what comes next.
   const cross = (exports) => {
-    give(exports, written(plain).text);
+    give(exports, written(plain));
     return 0;
   };
   crossings.push(await taken(async () => perform(cross)));

@@ -82,12 +82,10 @@ export class Conversation<M extends object = Message> {
     const own = [...messages];
     const written = own.map(asMessages);
     if (written.length === 0) return;
-    const list = crossing(written.flat());
-    const handle = this.#held.number();
-    const count = perform((exports) => {
-      give(exports, list.text);
-      return exports.conversation_extend(handle, list.isPlain);
-    });
+    const list = written.flat();
+    const crossed = crossing(list);
+    const [handle, before] = [this.#held.number(), this.#owners.length];
+    const count = perform((exports) => add(exports, handle, before, list, crossed));
     for (const [place, message] of own.entries()) {
       for (const _ of written[place] ?? []) this.#owners.push(this.#messages.length);
       this.#messages.push(message);
@@ -157,13 +155,12 @@ export class Conversation<M extends object = Message> {
   #making(): (exports: Exports) => number {
     const document = this.#document;
     const added = this.#messages.slice(this.#read).flatMap(asMessages);
-    const list = crossing(added);
+    const crossed = crossing(added);
     return (exports) => {
       if (document !== undefined) give(exports, document);
       const number = document === undefined ? exports.conversation_new() : exports.conversation_read();
       if (number < 0 || added.length === 0) return number;
-      give(exports, list.text);
-      return Math.min(exports.conversation_extend(number, list.isPlain), 0) || number;
+      return Math.min(add(exports, number, this.#read, added, crossed), 0) || number;
     };
   }
 
@@ -181,21 +178,29 @@ export class Conversation<M extends object = Message> {
 /** The roles of messages that may have a text and nothing else; the result of a tool names its call. */
 const PLAIN_ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant"]);
 
-/** Writes messages for the engine: as JSON, or where they are nothing but roles and texts, as these with NUL between. */
-export function crossing(messages: readonly object[]): { text: string; isPlain: number } {
+/** Writes messages for the engine: as JSON, or where they are nothing but roles and texts, as a list of these. */
+export function crossing(messages: readonly object[]): string | string[] {
   const texts: string[] = [];
   for (const message of messages) {
     const keys = Object.keys(message);
     const { role, content, toJSON } = message as Record<string, unknown>;
     const isPlain = keys.length === 2 && keys[0] === "role" && keys[1] === "content" && toJSON === undefined;
-    if (!isPlain || !PLAIN_ROLES.has(role) || !isText(content)) return { text: json(messages), isPlain: 0 };
+    if (!isPlain || !PLAIN_ROLES.has(role) || typeof content !== "string") return json(messages);
     texts.push(role as string, content);
   }
-  return { text: texts.join("\0"), isPlain: 1 };
+  return texts;
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === "string" && !value.includes("\0");
+/** Adds messages to a conversation of the engine, which has so many before; returns how many it has then. */
+function add(exports: Exports, conversation: number, before: number, messages: readonly object[], crossed: string | string[]): number {
+  if (typeof crossed !== "string") {
+    give(exports, crossed);
+    const count = exports.conversation_extend(conversation, crossed.length);
+    if (count !== before) return count;
+    // Nothing was added: a text has NUL in it. To look for it in each beforehand takes longer than all else.
+  }
+  give(exports, typeof crossed === "string" ? crossed : json(messages));
+  return exports.conversation_extend(conversation, 0);
 }
 
 /**

@@ -21,7 +21,7 @@ export interface Exports {
   agent_explain(agent: number, conversation: number): number;
   conversation_new(): number;
   conversation_read(): number;
-  conversation_extend(conversation: number, isPlain: number): number;
+  conversation_extend(conversation: number, texts: number): number;
   conversation_fit(conversation: number): number;
   conversation_describe(conversation: number): number;
   conversation_length(conversation: number): number;
@@ -166,12 +166,25 @@ export function callNow(name: string, options: string): string {
   });
 }
 
-/** Gives the engine a text. */
-export function give(exports: Exports, text: string): void {
-  // Where a text is ASCII, each unit of its string is a byte, and it is written at once where the engine reads it.
-  const at = exports.give(text.length);
-  const { read: taken } = encoder.encodeInto(text, new Uint8Array(exports.memory.buffer, at, text.length));
-  if (taken < text.length) put(exports, encoder.encode(text));
+/** How many texts are written at once: all of them would be one long text more. */
+const PIECE = 128;
+
+/** Gives the engine a text, or some with NUL between any two. */
+export function give(exports: Exports, given: string | readonly string[]): void {
+  const texts = typeof given === "string" ? [given] : given;
+  const length = texts.reduce((sum, text) => sum + text.length, texts.length - 1);
+  // This may move the memory.
+  const start = exports.give(length);
+  const room = new Uint8Array(exports.memory.buffer, start, length);
+  let at = 0;
+  for (let first = 0; first < texts.length; first += PIECE) {
+    const piece = texts.slice(first, first + PIECE).join("\0");
+    const { read, written } = encoder.encodeInto(piece, room.subarray(at));
+    // Where a text is ASCII, each unit of its string is a byte.
+    if (read !== piece.length || written !== piece.length) return put(exports, encoder.encode(texts.join("\0")));
+    // The room is full of NUL.
+    at += written + 1;
+  }
 }
 
 /** Writes a value as JSON; half a character, as cut texts have, becomes U+FFFD. */
