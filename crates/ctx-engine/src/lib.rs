@@ -57,6 +57,5 @@ pub use switches::Switches;
 pub use ctx_preset_import::{
     Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile, read_worldbook,
 };
-pub use ctx_processors::has_inline_picture;
 pub use ctx_wire::completion::Template;
 pub use ctx_wire::{Dialect, Encoded, Options, Request, SystemPlacement};

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 /// Returns what is sent of a conversation.
 pub fn sent_messages(session: &Session) -> Vec<Message> {
     let sent = (0..session.sent_len()).filter_map(|position| session.sent_node(position));
-    let message = |node: &Node, message: Message| match node.kept.get("pinned") {
-        Some(Value::Bool(true)) => message.with(|message| message.place = Place::Pinned),
-        _ => message,
+    let message = |node: &Node, message: Message| match node.is_pinned() {
+        true => message.with(|message| message.place = Place::Pinned),
+        false => message,
     };
     sent.map(|(id, node)| message(node, node.to_message(id))).collect()
 }

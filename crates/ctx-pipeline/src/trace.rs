@@ -1,6 +1,6 @@
 //! What a stage changed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use ctx_types::{Message, Place, SourceKind, StageReport};
 
@@ -48,7 +48,8 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
 /// Returns how many messages are new, and how many are changed. Mostly many are gone and few are new: only those that
 /// may be partners are filed.
 fn compare_unordered(before: &[&Message], after: &[&Message]) -> (usize, usize) {
-    let wanted: HashSet<Key<'_>> = after.iter().map(|message| key(message)).collect();
+    // Few, of another kind mostly than those that are gone: nothing of most of these has to be looked at.
+    let wanted: BTreeSet<Key<'_>> = after.iter().map(|message| key(message)).collect();
     let mut known: HashMap<Key<'_>, Vec<&Message>> = HashMap::with_capacity(wanted.len());
     for message in before.iter().rev().filter(|message| wanted.contains(&key(message))) {
         known.entry(key(message)).or_default().push(message);

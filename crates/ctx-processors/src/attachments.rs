@@ -18,7 +18,6 @@ mod target;
 mod waiting;
 mod writing;
 
-pub use lifting::has_inline_picture;
 pub use policy::AttachmentPolicy;
 
 pub(crate) use loading::not_at_hand;

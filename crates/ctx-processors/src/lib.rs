@@ -58,7 +58,7 @@ mod worldbooks;
 use ctx_pipeline::ConfigField;
 
 pub use asset_resolver::AssetResolver;
-pub use attachments::{AttachmentPolicy, has_inline_picture};
+pub use attachments::AttachmentPolicy;
 pub use author_note::AuthorNote;
 pub use compression::{KeptCompression, compress_window};
 pub use convert_system_to_user::ConvertSystemToUser;

@@ -1,17 +1,17 @@
 //! `request-compressor`: settled history in fewer tokens, before anything has to be dropped.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use ctx_compress::request::{CompressionPipeline, Meter, RequestConfig, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Message, NodeId, Place, phrase};
+use ctx_types::{Message, Place, Session, phrase};
 
 use crate::compression::{
     CompressionRoom, KeptCompression, Settings, StageInput, fields, tell, tell_repairs,
 };
 use crate::gap_ranks::GapRanks;
-use crate::session_loader::PINNED;
 use crate::window::LoadedWindow;
 
 /// Rewrites settled history where a request comes near its budget: layer B of compression.
@@ -57,7 +57,7 @@ impl ContextProcessor for RequestCompressor {
             None => pipeline,
         };
         let draft: Vec<Message> = cx.draft.messages().to_vec();
-        let messages = marked(&draft, cx);
+        let messages = marked(&draft, cx.inputs.session);
         let outcome = StageInput {
             draft: &draft,
             messages: &messages,
@@ -97,18 +97,15 @@ fn repair_pairs(cx: &mut PipelineContext<'_>) {
     cx.draft.repair_pairs(repaired.messages);
 }
 
-/// Returns messages as pinned if their nodes in the conversation's file are; the loader has seen which.
-fn marked<'a>(draft: &'a [Message], cx: &PipelineContext<'_>) -> Cow<'a, [Message]> {
-    let pins = cx.blackboard.get::<LoadedWindow>().map(|window| window.pins.as_slice());
-    if pins.is_some_and(<[NodeId]>::is_empty) {
+/// Returns messages as pinned if their nodes in the conversation's file are.
+fn marked<'a>(draft: &'a [Message], session: &Session) -> Cow<'a, [Message]> {
+    let nodes = session.sent_pinned().iter().filter_map(|at| session.sent_node(*at));
+    let pinned: BTreeSet<&str> = nodes.map(|(id, _)| &**id).collect();
+    if pinned.is_empty() {
         return Cow::Borrowed(draft);
     }
-    let in_file = |id: &str| {
-        let node = cx.inputs.session.node(id);
-        node.and_then(|node| node.kept.get(PINNED)).is_some_and(|value| value == true)
-    };
     let is_pinned = |message: &Message| {
-        message.place == Place::History && message.source.id.as_deref().is_some_and(in_file)
+        message.place == Place::History && message.source.id.as_deref().is_some_and(|id| pinned.contains(id))
     };
     let mark = |message: &Message| match is_pinned(message) {
         true => message.clone().with(|message| message.place = Place::Pinned),

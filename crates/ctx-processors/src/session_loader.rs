@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ctx_macros::Scope;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, NodeId, Note, Outcome, Place,
-    Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
+    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, Note, Outcome, Place, Role,
+    Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
 };
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ impl ContextProcessor for SessionLoader {
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let Loaded { front, messages: window, pins } = load_window(cx, pinned, limit, &input)?;
+        let Loaded { front, messages: window } = load_window(cx, pinned, limit, &input)?;
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + input.len());
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
@@ -92,7 +92,6 @@ impl ContextProcessor for SessionLoader {
             skipped_bytes,
             oldest: message_at(session, pinned).map(|message| message.source.clone()),
             is_told: size.is_some_and(|size| size.is_final) && skipped > 0,
-            pins,
         };
         cx.draft.decide_all(limit.and_then(|tokens| not_loaded(&window, tokens)));
         cx.blackboard.insert(window);
@@ -122,8 +121,6 @@ struct Loaded {
     front: usize,
     /// The messages, newest first.
     messages: Vec<Message>,
-    /// Their nodes that are pinned in the conversation's file.
-    pins: Vec<NodeId>,
 }
 
 /// Loads messages, newest first, until they certainly hold more than is allowed.
@@ -147,12 +144,11 @@ fn load_window(
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let mut left = limit;
     let messages = Vec::with_capacity(USUAL.min(len - pinned));
-    let mut loaded = Loaded { front: pinned, messages, pins: Vec::new() };
+    let mut loaded = Loaded { front: pinned, messages };
     for position in (pinned..len).rev() {
         if position % CHECK_EVERY == 0 {
             cx.checkpoint()?;
         }
-        let Some((id, node)) = session.sent_node(position) else { continue };
         let Some(message) = message_at(session, position) else { continue };
         // An answer that is to be continued is no answer yet: the question before it is pending still.
         if !std::mem::take(&mut may_be_last) || !stands_last(continued(cx), &message) {
@@ -161,9 +157,6 @@ fn load_window(
         left = left.and_then(|left| costing.take(&message, left));
         let is_border = turn.is_complete && message.role != Role::Tool;
         loaded.messages.push(message);
-        if node.kept.get(PINNED).is_some_and(|value| value == true) {
-            loaded.pins.push(id.clone());
-        }
         if is_border && limit.is_some() && left.is_none() {
             loaded.front = position;
             break;
@@ -171,9 +164,6 @@ fn load_window(
     }
     Ok(loaded)
 }
-
-/// The key of a node that is to stay as it is.
-pub(crate) const PINNED: &str = "pinned";
 
 /// What a message is taken to cost beside its text while nothing is counted.
 const FEWEST_TOKENS: u64 = 8;

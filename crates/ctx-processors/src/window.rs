@@ -1,6 +1,6 @@
 //! How much of a conversation is loaded: what the loader is told, and what it tells.
 
-use ctx_types::{Message, NodeId, Place, Source, Window};
+use ctx_types::{Message, Place, Source, Window};
 
 /// Left on the blackboard for the loader: how many tokens of the newest messages are certainly enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,6 @@ pub struct LoadedWindow {
     pub oldest: Option<Source>,
     /// Whether it was decided already that the others are not loaded.
     pub is_told: bool,
-    /// The loaded nodes that are pinned in the conversation's file.
-    pub pins: Vec<NodeId>,
 }
 
 /// Makes a window of the messages of a draft, as the loader marked them.

@@ -1,9 +1,9 @@
-//! Shared, immutable text that remembers its token counts.
+//! Shared, immutable text that remembers its token counts, and whether it has pictures in it.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// How many encodings a text remembers a count for; the first ones that ask are kept.
 const SLOTS: usize = 2;
@@ -24,10 +24,16 @@ const SLOTS: usize = 2;
 #[derive(Clone)]
 pub struct Text(Arc<Body>);
 
+#[derive(Default)]
 struct Body {
     text: Box<str>,
     counts: [AtomicU64; SLOTS],
+    pictures: AtomicU8,
 }
+
+/// What a text knows of pictures in it; 0 stands for nothing yet.
+const NO_PICTURE: u8 = 1;
+const PICTURES: u8 = 2;
 
 /// The identity of a token encoding; 0 is reserved and never remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +66,22 @@ impl Text {
             let (owner, count) = unpack(packed);
             (packed != 0 && owner == encoding).then_some(count)
         })
+    }
+
+    /// What stands in Markdown between a picture's description and its bytes.
+    pub const INLINE_PICTURE: &str = "](data:";
+
+    /// Returns whether the body looks as if it had a picture in it as Markdown with its bytes, `![…](data:…;base64,…)`.
+    ///
+    /// O(bytes), once for all clones.
+    pub fn has_inline_picture(&self) -> bool {
+        let known = match self.0.pictures.load(Ordering::Relaxed) {
+            0 if self.contains(Self::INLINE_PICTURE) => PICTURES,
+            0 => NO_PICTURE,
+            known => return known == PICTURES,
+        };
+        self.0.pictures.store(known, Ordering::Relaxed);
+        known == PICTURES
     }
 
     /// Returns whether two texts are the very same shared body.
@@ -101,7 +123,7 @@ impl Deref for Text {
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self(Arc::new(Body { text: text.into_boxed_str(), counts: Default::default() }))
+        Self(Arc::new(Body { text: text.into_boxed_str(), ..Body::default() }))
     }
 }
 

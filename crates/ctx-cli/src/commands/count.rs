@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches, has_inline_picture};
+use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::{MergeConsecutiveRoles, MergeSystemToHead, TokenLimiter};
 use ctx_tokens::{Counter, MAX_TOKENS, ModelFacts, message_cost};
-use ctx_types::{Diagnostic, Phrase, TokenCounter as _, TurnInput, count_of, phrase};
+use ctx_types::{Diagnostic, Phrase, Text, TokenCounter as _, TurnInput, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::CountArguments;
@@ -104,7 +104,7 @@ fn text(
 ) -> Result<Counted> {
     let limits = Limits::default();
     let text = decode(bytes, &limits).map_err(|error| sources.explain(&files::name(file), &error))?;
-    if has_inline_picture(&text) {
+    if text.contains(Text::INLINE_PICTURE) {
         return text_with_pictures(language, &text, file, model, sources);
     }
     let mut engine = Engine::new();

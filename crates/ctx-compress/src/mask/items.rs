@@ -6,7 +6,6 @@ use std::ops::Range;
 use ctx_types::{
     DisplayNode, DisplayState, Message, Node, NodeId, Role, Session, display_path, groups, pending_start,
 };
-use serde_json::Value;
 
 /// A message of the active path that is sent.
 #[derive(Debug)]
@@ -73,7 +72,7 @@ fn part(node: &Node) -> Part {
         Part::Summary
     } else if is_live || node.role.is_some_and(Role::is_instruction) {
         Part::Fixed
-    } else if node.kept.get("pinned") == Some(&Value::Bool(true)) {
+    } else if node.is_pinned() {
         Part::Pinned
     } else {
         Part::Candidate

@@ -107,7 +107,7 @@ pub fn off_path(session: &Session) -> Vec<(&NodeId, &Node)> {
 /// Returns what may be recalled of a node: its message, unless it is switched off or a summary.
 pub fn recallable(id: &NodeId, node: &Node) -> Option<Message> {
     let message = (node.is_enabled() && !node.is_summary()).then(|| node.to_message(id))?;
-    match node.kept.get("pinned").is_some_and(|value| value == true) {
+    match node.is_pinned() {
         true => Some(message.with(|message| message.place = Place::Pinned)),
         false => Some(message),
     }

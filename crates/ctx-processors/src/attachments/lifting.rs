@@ -4,7 +4,9 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use ctx_types::{Asset, Attachment, Content, ContentPart, Message, Role, Source, SourceKind, Span, Trust};
+use ctx_types::{
+    Asset, Attachment, Content, ContentPart, Message, Role, Source, SourceKind, Span, Text, Trust,
+};
 use serde_json::json;
 
 use crate::rewrite::{Edit, rewrite};
@@ -12,10 +14,7 @@ use crate::rewrite::{Edit, rewrite};
 /// How many pictures of one message become files; the others stay words.
 const MAX_LIFTED: usize = 20;
 
-/// What stands between a picture's description and its bytes.
-const INLINE: &str = "](data:";
-
-/// How far before that its description may begin, in bytes.
+/// How far before [`Text::INLINE_PICTURE`] a picture's description may begin, in bytes.
 const MAX_DESCRIPTION: usize = 512;
 
 const ENGINE: GeneralPurpose = GeneralPurpose::new(
@@ -23,20 +22,18 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns whether a message has pictures in its words: Markdown's `![…](data:…;base64,…)`. O(bytes).
+/// Returns whether a message has pictures in its words: Markdown's `![…](data:…;base64,…)`.
 pub(super) fn has_inline(message: &Message) -> bool {
     let is_speech = !message.role.is_instruction() && message.role != Role::Tool;
     is_speech
         && match &message.content {
-            Content::Text(text) => has_inline_picture(text),
-            Content::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).any(has_inline_picture),
+            Content::Text(text) => text.has_inline_picture(),
+            Content::Parts(parts) => parts.iter().any(has_inline_picture),
         }
 }
 
-/// Returns whether a text looks as if it had a picture in it as Markdown with its bytes, `![…](data:…;base64,…)`, which
-/// is sent as a file if it is the user's or the assistant's. O(bytes).
-pub fn has_inline_picture(text: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), INLINE.as_bytes()).is_some()
+fn has_inline_picture(part: &ContentPart) -> bool {
+    matches!(part, ContentPart::Text(text) if text.has_inline_picture())
 }
 
 /// Takes pictures out of the words of a message; a placeholder stands where each was.
@@ -44,7 +41,7 @@ pub(super) fn lift(message: &mut Message) {
     let mut lifted = Vec::new();
     let find = |text: &str| -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
-        for (at, _) in text.match_indices(INLINE) {
+        for (at, _) in text.match_indices(Text::INLINE_PICTURE) {
             if lifted.len() == MAX_LIFTED {
                 break;
             }
@@ -68,7 +65,7 @@ fn picture(text: &str, at: usize, number: usize) -> Option<(Span, Attachment)> {
     let before = text.get(..at)?;
     let start = before.rfind("![").filter(|start| at - start <= MAX_DESCRIPTION)?;
     let description = before.get(start + 2..)?;
-    let rest = text.get(at + INLINE.len()..)?;
+    let rest = text.get(at + Text::INLINE_PICTURE.len()..)?;
     let (uri, _) = rest.split_once(')')?;
     let (mime_type, data) = uri.split_once(";base64,")?;
     let bytes = ENGINE.decode(data.trim()).ok().filter(|bytes| !bytes.is_empty())?;
@@ -76,7 +73,7 @@ fn picture(text: &str, at: usize, number: usize) -> Option<(Span, Attachment)> {
     let name = if description.trim().is_empty() { id.clone() } else { description.trim().to_owned() };
     let reference = json!({ "id": id, "name": name, "mimeType": mime_type });
     let file = Attachment { loaded: Some(Asset::new(bytes)), ..Attachment::from_value(&reference) };
-    Some((Span::new(start, at + INLINE.len() + uri.len() + 1), file))
+    Some((Span::new(start, at + Text::INLINE_PICTURE.len() + uri.len() + 1), file))
 }
 
 #[cfg(test)]
@@ -88,7 +85,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str, files: &[&str]) {
         let mut message = Message::new(Role::User, text, Source::history("n", Role::User));
-        assert_eq!(has_inline(&message), text.contains(INLINE));
+        assert_eq!(has_inline(&message), text.contains(Text::INLINE_PICTURE));
         lift(&mut message);
         assert_eq!(message.text(), expected);
         assert!(is_partition(&message.segments(), message.content.len()));

@@ -150,7 +150,7 @@ impl<'a> Settler<'a> {
     ) -> Result<Settled, ProcessorError> {
         let lifts = self.reading.is_some();
         let is_wanted =
-            |message: &Message| (has_files(message) || (lifts && has_inline(message))) && is_wanted(message);
+            |message: &Message| is_wanted(message) && (has_files(message) || (lifts && has_inline(message)));
         if !cx.draft.messages().iter().any(is_wanted) {
             return Ok(self.done);
         }

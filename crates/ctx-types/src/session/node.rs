@@ -79,6 +79,11 @@ impl Node {
         self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true)
     }
 
+    /// Returns whether the file says that the message is to stay as it is: `"pinned": true`.
+    pub fn is_pinned(&self) -> bool {
+        self.kept.get("pinned") == Some(&Value::Bool(true))
+    }
+
     /// Returns whether the message is a summary that stands for others.
     pub fn is_summary(&self) -> bool {
         self.metadata.as_ref().is_some_and(|metadata| metadata.is_compression_node == Some(true))

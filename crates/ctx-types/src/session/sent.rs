@@ -27,6 +27,8 @@ pub(super) struct Sent {
     left_out: Vec<LeftOut>,
     /// The summaries that stand for others, which may list a message before it is there.
     summaries: Vec<usize>,
+    /// The places of the messages that the file says are pinned.
+    pinned: Vec<usize>,
     /// Whether the newest message of the path is one that is left out.
     ends_left_out: bool,
     /// What the entries cost.
@@ -90,8 +92,16 @@ impl Session {
     /// It is made once and is the same shared message as long as nothing of what is sent changes.
     pub fn sent_message(&self, position: usize) -> Option<&Message> {
         let entry = self.sent().entries.get(position)?;
+        if let Some(message) = entry.message.get() {
+            return Some(message);
+        }
         let slot = self.nodes.slot(entry.slot)?;
         Some(entry.message.get_or_init(|| slot.node.to_message(&slot.id)))
+    }
+
+    /// Returns the positions of the messages that are pinned in the file, of those that are sent, the oldest first.
+    pub fn sent_pinned(&self) -> &[usize] {
+        &self.sent().pinned
     }
 
     /// Returns how many bytes of text the oldest `count` messages of what is sent have.
@@ -195,6 +205,9 @@ impl Sent {
             None => {
                 let before = self.entries.last().map_or(0, |entry| entry.bytes_through);
                 let message = OnceLock::new();
+                if slot.node.is_pinned() {
+                    self.pinned.push(self.entries.len());
+                }
                 self.entries.push(Entry { slot: index, bytes_through: before + bytes, message });
                 self.ends_left_out = false;
                 return;
