@@ -4,30 +4,45 @@ use std::collections::{BTreeSet, HashMap};
 
 use ctx_types::{Message, Place, SourceKind, StageReport};
 
+/// How many messages that are not shared are looked for among those before.
+const MOST_MISSES: usize = 32;
+
 /// Compares the messages before and after a stage. O(messages); shared ones are equal at once.
 ///
 /// Messages keep their order in most stages: both lists are walked side by side, and only what has no partner
 /// there is looked up by source.
 pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageReport {
     let (mut gone, mut new) = (Vec::new(), Vec::new());
-    let mut changed = 0;
-    let mut old = before.iter().peekable();
+    let (mut changed, mut misses) = (0, 0);
+    let mut old = before;
     for message in after {
+        let next = old.split_first();
         // Most are shared with the messages before, and stand where they stood.
-        if old.next_if(|old| old.is_shared_with(message)).is_some() {
+        if let Some((_, rest)) = next.filter(|(next, _)| next.is_shared_with(message)) {
+            old = rest;
             continue;
         }
-        if message.place == Place::History && message.source.kind.is_history() {
-            // What is dropped of the conversation is dropped in front of what is kept, and what was joined stood
-            // where the joined message stands.
-            while let Some(dropped) = old.next_if(|old| key(old) != key(message)) {
-                gone.push(dropped);
+        if let Some((next, rest)) = next.filter(|(next, _)| key(next) == key(message)) {
+            changed += usize::from(!is_same(next, message));
+            old = rest;
+            continue;
+        }
+        if message.place != Place::History || !message.source.kind.is_history() {
+            new.push(message);
+            continue;
+        }
+        // What is dropped of the conversation is dropped in front of what is kept: of that nothing has to be looked at.
+        let Some(place) = old.iter().position(|old| old.is_shared_with(message)) else {
+            new.push(message);
+            misses += 1;
+            if misses == MOST_MISSES {
+                gone.extend(std::mem::take(&mut old));
             }
-        }
-        match old.next_if(|old| key(old) == key(message)) {
-            Some(old) => changed += usize::from(!is_same(old, message)),
-            None => new.push(message),
-        }
+            continue;
+        };
+        let (dropped, rest) = old.split_at(place);
+        gone.extend(dropped);
+        old = rest.get(1..).unwrap_or_default();
     }
     gone.extend(old);
     let (added, changed_elsewhere) = match gone.is_empty() {

@@ -212,6 +212,27 @@ test("job 8: a double click adds a message once, and what is typed meanwhile sta
   assert.deepEqual(problems, []);
 });
 
+test("job 8: a step that waits for the one before goes into its own conversation, whatever is shown meanwhile", async (t) => {
+  const { page, path, problems } = await studio(t, { messages: 4 });
+  await makeSession(page);
+  const [all, before] = [await ids(page), files(path)];
+  let letGo;
+  const gate = new Promise((resolve) => (letGo = resolve));
+  await page.route("**/steps?*", async (route) => {
+    await gate;
+    await route.continue();
+  });
+  for (const id of all.slice(1, 3)) await message(page, id).locator("[data-test=toggle]").click();
+  await talkOf(page, FILE);
+  letGo();
+  const isOff = () => told(path).map(({ state }) => state === "disabled");
+  for (let tries = 0; tries < 100 && isOff().filter(Boolean).length < 2; tries += 1) await page.waitForTimeout(100);
+  assert.deepEqual(isOff(), [false, true, true, false]);
+  const changed = Object.keys(before).filter((name) => files(path)[name] !== before[name]);
+  assert.deepEqual(changed, ["chat.session.json"]);
+  assert.deepEqual(problems, []);
+});
+
 const FILE = "conversation.session.json";
 
 /** How long the conversation of six windows is: a program without optimizations takes minutes for 10,000. */

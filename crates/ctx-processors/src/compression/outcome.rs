@@ -1,5 +1,6 @@
 //! One pass over a draft: what is sent, what became of each message, and what is kept.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -270,24 +271,29 @@ impl<'a> Writing<'a> {
 
     /// Finds out what went and what moved with what is gone, and sorts what now stands at one gap.
     fn finish(mut self) -> Outcome {
-        let sent: BTreeSet<usize> = self.places.iter().copied().flatten().collect();
+        let StageInput { messages, skipped, .. } = self.given;
+        // Few messages have a place at a gap: the others are only passed.
+        let sent = LazyCell::new(|| self.places.iter().copied().flatten().collect::<BTreeSet<usize>>());
+        let next_is_gone = |place: usize| {
+            let behind = messages.iter().enumerate().skip(place + 1);
+            let next = behind.into_iter().find(|(_, message)| is_free(message));
+            next.and_then(|(next, _)| self.outcome.became.get(&next)).is_some_and(Became::is_gone)
+        };
         // What stands before the oldest message stands there still.
-        let first = self.given.messages.iter().position(is_free).filter(|_| self.given.skipped == 0);
-        let mut follows_gone = false;
-        for (place, message) in self.given.messages.iter().enumerate().rev() {
+        let first = messages.iter().position(is_free).filter(|_| *skipped == 0);
+        let (mut points, mut moved) = (Vec::new(), Vec::new());
+        for (place, message) in messages.iter().enumerate() {
             match message.place {
-                Place::Gap { multiple: true } if !sent.contains(&place) => self.outcome.points.push(place),
-                Place::Gap { multiple: false } if follows_gone && first.is_none_or(|first| first < place) => {
-                    self.outcome.moved.push(place);
-                }
-                _ if is_free(message) => {
-                    follows_gone = self.outcome.became.get(&place).is_some_and(Became::is_gone);
+                Place::Gap { multiple: true } if !sent.contains(&place) => points.push(place),
+                Place::Gap { multiple: false }
+                    if first.is_none_or(|first| first < place) && next_is_gone(place) =>
+                {
+                    moved.push(place);
                 }
                 _ => {}
             }
         }
-        self.outcome.points.reverse();
-        self.outcome.moved.reverse();
+        (self.outcome.points, self.outcome.moved) = (points, moved);
         self.sort_gaps();
         self.outcome
     }

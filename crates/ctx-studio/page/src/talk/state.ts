@@ -162,19 +162,23 @@ let running: Promise<void> | undefined;
 let onItsWay = "";
 /** What waits for the step before. */
 const waiting = new Set<string>();
+/** What the step that was taken last made of its conversation. */
+let latest: { id: string | undefined; hash: string } | undefined;
 
 /**
  * Sends what changes the conversation, for the text that is shown. Whoever is quicker than the server goes on from the step
  * before; the same once more, as by a double click, is one.
  */
 export async function send(verb: string, body: object, done: (taken: StepTaken) => void): Promise<boolean> {
-  const asked = JSON.stringify([verb, body]);
+  const id = talkId.peek();
+  const asked = JSON.stringify([id, verb, body]);
   if (asked === onItsWay || waiting.has(asked)) return false;
   waiting.add(asked);
   while (running) await running;
   waiting.delete(asked);
-  const base = talk.peek()?.hash;
-  if (base === undefined) return false;
+  // Whoever has gone to another conversation meanwhile has changed this one all the same.
+  const base = id === talkId.peek() ? talk.peek()?.hash : latest?.id === id ? latest?.hash : undefined;
+  if (id === undefined || base === undefined) return false;
   let end = () => {};
   running = soon(new Promise((resolve) => (end = resolve)));
   onItsWay = asked;
@@ -182,7 +186,8 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
   answered = undefined;
   isBusy.value = true;
   try {
-    const taken = await call<StepTaken>("POST", path(verb), { body: { base, ...body } });
+    const taken = await call<StepTaken>("POST", pathOf(id, verb), { body: { base, ...body } });
+    latest = { id, hash: taken.hash };
     done(taken);
     return true;
   } catch (error) {
