@@ -223,9 +223,9 @@ test("job 8: a step that waits for the one before goes into its own conversation
     await route.continue();
   });
   for (const id of all.slice(1, 3)) await message(page, id).locator("[data-test=toggle]").click();
-  await talkOf(page, FILE);
+  await talkOf(page, "chat.json");
   letGo();
-  const isOff = () => told(path).map(({ state }) => state === "disabled");
+  const isOff = () => told(path).map(({ state }) => state === "off");
   for (let tries = 0; tries < 100 && isOff().filter(Boolean).length < 2; tries += 1) await page.waitForTimeout(100);
   assert.deepEqual(isOff(), [false, true, true, false]);
   const changed = Object.keys(before).filter((name) => files(path)[name] !== before[name]);
