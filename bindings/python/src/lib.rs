@@ -7,7 +7,7 @@ mod values;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ctx_operations::{Engine, Kept, OperationError};
+use ctx_operations::{Engine, Kept, OperationError, Role, Text};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ create_exception!(
 #[pymodule]
 mod _ctx {
     #[pymodule_export]
-    use super::{Agent, Conversation, CtxError, Stop, Stream, call, call_json};
+    use super::{Agent, Conversation, Crossed, CtxError, Stop, Stream, call, call_json};
 }
 
 /// Carries out an operation: a dict of options in, a value out.
@@ -47,6 +47,20 @@ fn call_json(py: Python<'_>, name: &str, options: &str) -> PyResult<String> {
         Ok(ctx_operations::call(name, input)?.to_string())
     });
     result.map_err(|error| exception(py, &error))
+}
+
+/// Messages that have come over and are nothing yet, so that what that takes can be measured.
+#[pyclass(frozen, module = "ctx._ctx")]
+struct Crossed {
+    _messages: Option<Vec<(Role, Text)>>,
+}
+
+#[pymethods]
+impl Crossed {
+    #[new]
+    fn new(messages: &Bound<'_, PyAny>) -> Self {
+        Self { _messages: plain_messages(messages) }
+    }
 }
 
 /// An agent that was compiled once.

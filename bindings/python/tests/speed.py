@@ -12,9 +12,11 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 import ctx
+from ctx._ctx import Crossed
 
 COUNT, BUDGET, MODEL = 10_000, 128_000, "gpt-4o"
 VOCABULARY = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
@@ -41,22 +43,19 @@ def main() -> None:
         # The next first call does not let go of this one.
         del conversation
     first, following = statistics.median(firsts), statistics.median(nexts)
-    # What is no role and text alone has all messages read in another way: one that stands last, once the others have come
-    # over in vain.
-    odd = {"role": "user", "content": "x", "name": "Ada"}
-    reading = statistics.median(making(plain) for _ in range(5))
-    crossing = statistics.median(making([*plain, odd]) - making([odd, *plain]) for _ in range(15))
+    reading = statistics.median(taken(ctx.Conversation, plain) for _ in range(5))
+    crossing = statistics.median(taken(Crossed, plain) for _ in range(5))
     print(f"ctx: first call {first * 1e3:.1f} ms ({len(kept)} messages kept), next {following * 1e3:.2f} ms")
     share = f"{crossing * 1e3:.1f} ms ({100 * crossing / first:.0f} %) the former"
     print(f"ctx: {reading * 1e3:.1f} ms of the first call bring the messages over and read them, {share}")
     langchain(first, following)
 
 
-def making(messages: list[dict[str, str]]) -> float:
+def taken(make: Callable[[list[dict[str, str]]], object], messages: list[dict[str, str]]) -> float:
     start = time.process_time()
-    conversation = ctx.Conversation(messages)
+    made = make(messages)
     taken = time.process_time() - start
-    del conversation
+    del made
     return taken
 
 

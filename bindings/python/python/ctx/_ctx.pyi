@@ -21,6 +21,11 @@ Limits = tuple[Optional[float], Optional["Stop"]]
 def call(name: str, options: dict[str, Any]) -> Any: ...
 def call_json(name: str, options: str) -> str: ...
 
+class Crossed:
+    """Messages that have come over and are nothing yet, to be measured."""
+
+    def __init__(self, messages: list[dict[str, str]]) -> None: ...
+
 class Stop:
     """Ends calls that it was given to."""
 
