@@ -60,10 +60,13 @@ pub(crate) fn plain_messages(
     count: usize,
 ) -> Result<Option<Vec<(Role, Text)>>, OperationError> {
     let mut texts = str::from_utf8(bytes).map_err(OperationError::usage)?.split('\0');
-    let pairs = std::iter::from_fn(|| Some((texts.next()?, texts.next()?)));
-    let message = |(role, text)| Role::parse(role).map(|role| (role, Text::from(text)));
-    let messages: Option<Vec<_>> = pairs.map(message).collect();
-    Ok(messages.filter(|messages| messages.len() * 2 == count))
+    let mut messages = Vec::new();
+    while let Some(role) = texts.next() {
+        // What NUL cuts a text into is no role, or has none before it.
+        let Some((role, text)) = Role::parse(role).zip(texts.next()) else { return Ok(None) };
+        messages.push((role, Text::from(text)));
+    }
+    Ok((messages.len() * 2 == count).then_some(messages))
 }
 
 /// Takes options that JavaScript gave.

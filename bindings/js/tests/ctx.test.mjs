@@ -36,7 +36,7 @@ test("messages of any shape cross as they are", async () => {
     { role: "user", content: "x", name: "Ada" },
   ];
   const read = async (list) => (await ctx.Conversation.read({ file: "session.json", text: JSON.stringify(list) })).toJSON();
-  for (const list of [...[...MESSAGES, ...odd].map((one) => [one, ...MESSAGES]), many, [...many, { role: "user", content: "é" }]]) {
+  for (const list of [...[...MESSAGES, ...odd].flatMap((one) => [[one, ...MESSAGES], [...MESSAGES, one], [one]]), many, [...many, { role: "user", content: "é" }]]) {
     const given = await ctx.Conversation.of(list);
     assert.equal(JSON.stringify(given.toJSON()), JSON.stringify(await read(list)));
     const grown = await ctx.Conversation.of(MESSAGES);
