@@ -39,6 +39,23 @@ test("job 1: the first context, with the figures of the command", async (t) => {
   assert.deepEqual(problems, []);
 });
 
+test("the preview is busy until the first one is there", async (t) => {
+  const { page } = await studio(t, folder());
+  await settled(page);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route("**/api/project*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.reload({ waitUntil: "commit" });
+  await page.locator(".inspector .empty").waitFor();
+  assert.equal(await page.locator(".inspector").getAttribute("aria-busy"), "true");
+  release();
+  await settled(page);
+  assert.deepEqual(await order(page), IDS);
+});
+
 /** The rows and figures of the page are those of the command. */
 async function equals(page, { messages, report }) {
   const sent = page.locator(".row:not(.dropped)");

@@ -16,8 +16,8 @@ export type Instead = Partial<Pick<PreviewRequest, "agent" | "saved">> & { turn?
 
 export const preview = signal<Shown | undefined>(undefined);
 export const previewFailure = signal<CallError | undefined>(undefined);
-/** What is shown is not that of now: a newer preview is asked for, or will be at once. */
-export const isWorking = signal(false);
+/** What is shown is not that of now: a newer preview is asked for, or will be at once. At first nothing is shown. */
+export const isWorking = signal(true);
 /** Ids of processors that are switched for the preview only. */
 export const switches = signal<{ enable: string[]; disable: string[] }>({ enable: [], disable: [] });
 

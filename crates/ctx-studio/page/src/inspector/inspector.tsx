@@ -15,7 +15,9 @@ export function Inspector({ isAlone }: { isAlone?: boolean }) {
   const Title = isAlone ? "h1" : "h2";
   const shown = preview.value;
   const failure = previewFailure.value;
-  const isBusy = isWorking.value || (current.value?.pending.value.length ?? 0) > 0;
+  const file = current.value;
+  const isUnread = file !== undefined && !file.server.value && !file.failure.value;
+  const isBusy = isWorking.value || isUnread || (file?.pending.value.length ?? 0) > 0;
   const tabs: Tab<InspectorTab>[] = [
     { name: "messages", label: t().tabs.messages, count: shown?.rows.filter(({ n }) => n !== undefined).length },
     { name: "stages", label: t().tabs.stages },
@@ -51,7 +53,7 @@ export function Inspector({ isAlone }: { isAlone?: boolean }) {
           </p>
         )}
         {inspectorTab.value === "findings" ? (
-          <FindingList findings={allFindings.value} file={current.value} hasPlaces emptyText={t().noFindings} />
+          <FindingList findings={allFindings.value} file={file} hasPlaces emptyText={t().noFindings} />
         ) : !shown ? (
           !failure && <p class="empty soft">{t().loading}</p>
         ) : inspectorTab.value === "messages" ? (
