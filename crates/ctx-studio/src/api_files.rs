@@ -45,6 +45,9 @@ pub(crate) struct ProjectFile {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Project {
     pub(crate) name: String,
+    /// The run of the server, and the last notice before this answer: a window hears of what comes after it.
+    pub(crate) run: String,
+    pub(crate) seq: u64,
     pub(crate) files: Vec<ProjectFile>,
     /// Whether there are more files than the limit: these are the first.
     pub(crate) is_cut: bool,

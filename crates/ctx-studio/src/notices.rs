@@ -34,6 +34,11 @@ impl Notices {
         &self.run
     }
 
+    /// The number of the last notice.
+    pub(crate) fn seq(&self) -> u64 {
+        lock(&self.told).seq
+    }
+
     /// Tells all windows of something that soon is over; who is away then asks anew.
     pub(crate) fn tell_passing(&self, kind: NoticeKind, id: &str) {
         let told = lock(&self.told);
@@ -77,7 +82,7 @@ impl Notices {
 
     /// Says that all is to be read again.
     pub(crate) fn all_again(&self) -> Notice {
-        self.resync(lock(&self.told).seq)
+        self.resync(self.seq())
     }
 
     fn resync(&self, seq: u64) -> Notice {

@@ -43,6 +43,23 @@ test("an edit of the one window is seen in the other, and a change from outside 
   assert.deepEqual(problems.filter((line) => !/status of 422/.test(line)), []);
 });
 
+test("what changes while a window is opened is seen in it", async (t) => {
+  const { page, context, another } = await studio(t);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  // The files are read, and the socket does not stand yet.
+  await context.routeWebSocket(/api\/events/, async (socket) => {
+    await held;
+    socket.connectToServer();
+  });
+  const second = await another();
+  await settled(second);
+  await entry(page, "season").locator("[role=switch]").click();
+  await settled(page);
+  release();
+  await second.locator(".entry[data-id=season].off").waitFor();
+});
+
 for (const [button, kept, lost] of [
   ["keep-mine", "Mine.", "Theirs."],
   ["take-theirs", "Theirs.", "Mine."],

@@ -699,6 +699,9 @@ export interface ProcessorInfo {
 /** GET `project`. */
 export interface Project {
   name: string;
+  /** The run of the server, and the last notice before this answer: a window hears of what comes after it. */
+  run: string;
+  seq: number;
   files: ProjectFile[];
   /** Whether there are more files than the limit: these are the first. */
   isCut: boolean;

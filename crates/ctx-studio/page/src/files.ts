@@ -458,10 +458,7 @@ export function file(id: string): OpenFile {
   if (!found) {
     found = new OpenFile(id);
     open.set(id, found);
-    const kept: Kept | undefined = unsent.get(id);
-    unsent.delete(id);
-    const opened = found;
-    void opened.load().then(() => kept && opened.restore(kept.batches));
+    void found.load();
   }
   return found;
 }
@@ -480,14 +477,9 @@ export function openFiles(): IterableIterator<OpenFile> {
   return open.values();
 }
 
-const unsent = new Map<string, Kept>();
-
 /** Takes over edits that were not sent before the page was closed, and sends them. */
 export function resume(kept: Kept[]): void {
-  for (const one of kept) {
-    unsent.set(one.file, one);
-    file(one.file);
-  }
+  for (const one of kept) file(one.file).restore(one.batches);
 }
 
 /** Whether edits of this window at `pointer` are still on their way. */

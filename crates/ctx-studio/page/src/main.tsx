@@ -28,8 +28,9 @@ async function start(): Promise<void> {
     // Another window may open a new link: this one begins with its token then.
     return void access.subscribe((now) => now === "open" && location.reload());
   }
-  resume(await leftBehind());
   await loadProject();
+  // Behind it, since it tells from where on this window hears of changes.
+  resume(await leftBehind());
   followTitle();
   followLanguage();
   followAccess();

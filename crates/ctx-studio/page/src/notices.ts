@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import type { Notice } from "./api";
 import { access, isConnected, socketProtocols, thisWindow } from "./transport";
 import { openFiles } from "./files";
-import { loadProject } from "./project";
+import { loadProject, projectInfo } from "./project";
 import { shown } from "./shown";
 
 /** Counts up when a file changed that this window did not change: what is computed from it is stale. */
@@ -18,6 +18,11 @@ let wait = 500;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
 export function listen(): void {
+  effect(() => {
+    const first = projectInfo.value;
+    // Whatever was read, was read after it.
+    last ??= first && { run: first.run, seq: first.seq };
+  });
   effect(() => {
     if (access.value === "open") connect();
   });

@@ -37,6 +37,7 @@ pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 
 /// Lists the folder, and beside it conversations of the store, that of the window among them.
 pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let seq = server.notices.seq();
     server.look();
     if let Some(id) = call.query.get("conversation") {
         server.stored.keep(id);
@@ -53,6 +54,8 @@ pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let endpoint = config.endpoint(&ctx_project::EndpointOptions::default()).ok();
     Reply::json(&Project {
         name: server.desk.folder.name(),
+        run: server.notices.run().to_owned(),
+        seq,
         files: listed,
         is_cut: is_cut || is_more,
         is_read_only: server.is_read_only,
