@@ -30,7 +30,7 @@ def text(number: int) -> str:
 def main() -> None:
     plain = [{"role": "user" if n % 2 == 0 else "assistant", "content": text(n)} for n in range(COUNT)]
     firsts, nexts = [], []
-    for _ in range(3):
+    for _ in range(7):
         start = time.process_time()
         conversation = ctx.Conversation(plain)
         kept = ctx.fit(conversation, BUDGET, model=MODEL)
