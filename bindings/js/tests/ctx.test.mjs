@@ -106,7 +106,12 @@ test("messages of LangChain come back, trimmed as its own function does", async 
 });
 
 test("what is no message is refused", async () => {
-  for (const odd of [null, 5, "text", {}, [], { content: "x" }]) await assert.rejects(ctx.fit([odd], 500), refused("usage"));
+  const parts = { role: "assistant", parts: [null] };
+  for (const odd of [null, 5, 5n, "text", {}, [], { content: "x" }, parts, { getType: () => "human", tool_calls: [null] }]) {
+    const { code, pointer } = await ctx.fit([MESSAGES[0], odd], 500).catch((error) => error);
+    assert.deepEqual([code, pointer], ["usage", "/1"]);
+  }
+  for (const odd of [null, 5, "text", {}]) await assert.rejects(ctx.fit(odd, 500), refused("usage"));
 });
 
 test("too small a budget says so", async () => {

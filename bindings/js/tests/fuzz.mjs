@@ -64,7 +64,8 @@ function options() {
 
 async function attempt(name, given) {
   try {
-    await ctx.call(name, given);
+    if (name === GROWTH) await grow(given);
+    else await ctx.call(name, given);
     return true;
   } catch (error) {
     if (!(error instanceof ctx.CtxError) || typeof error.code !== "string" || error.code === "internal") {
@@ -75,8 +76,28 @@ async function attempt(name, given) {
   }
 }
 
+/** A conversation that grows; it is none of the operations, since it stays in the engine. */
+const GROWTH = "Conversation";
+const role = () => pick(["user", "assistant", "system", "developer"]);
+const text = () => pick([pick(WORDS), `${pick(WORDS)}\0${pick(WORDS)}`, "\0", "\ud800", "é😀"]);
+const message = () =>
+  random(16) === 0 ? pick([value(), { role: pick([5, "tool"]), content: pick(ODD) }]) : { role: role(), content: text() };
+const messages = () => (random(8) === 0 ? value() : Array.from({ length: random(5) }, message));
+
+async function grow({ document, given, added, budget, compress }) {
+  const made = await (document === undefined ? ctx.Conversation.of(given) : ctx.Conversation.read(document));
+  try {
+    for (const one of added) made.append(one);
+    await made.fit(budget, { compress });
+    made.toJSON();
+  } finally {
+    made.free();
+  }
+}
+
 // What an operation needs, so that half of the calls get as far as its work.
 const NEEDED = {
+  [GROWTH]: () => ({ given: messages(), added: Array.from({ length: random(3) }, message), budget: random(500) }),
   assemble: () => ({ agent: changed(), conversation: value() }),
   check: () => ({ document: changed() }),
   compile: () => ({ agent: changed() }),
@@ -97,12 +118,18 @@ const NEEDED = {
   "worldbook.scan": () => ({ worldbooks: [changed()], conversation: value() }),
 };
 
+/** The same of a document, with a budget and settings of wrong types. */
+function odd() {
+  const document = random(2) === 0 ? changed() : undefined;
+  return { document, given: messages(), added: [message()], budget: pick(ODD), compress: pick([true, value()]) };
+}
+
 let given = 0;
 let calls = 0;
-const names = (await ctx.call("operations", {})).map((one) => one.name);
+const names = [...(await ctx.call("operations", {})).map((one) => one.name), GROWTH];
 for (const name of names) {
   for (let number = 0; number < Number(count); number += 1) {
-    const needed = number % 2 === 0 ? (NEEDED[name]?.() ?? {}) : options();
+    const needed = number % 2 === 0 ? (NEEDED[name]?.() ?? {}) : name === GROWTH ? odd() : options();
     given += await attempt(name, needed);
     calls += 1;
   }

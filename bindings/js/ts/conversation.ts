@@ -56,7 +56,13 @@ export class Conversation<M extends object = Message> {
   static async of<M extends object>(messages: Iterable<M> = []): Promise<Conversation<M>> {
     await ready();
     const conversation = new Conversation<M>();
-    conversation.extend(messages);
+    try {
+      conversation.extend(messages);
+    } catch (error) {
+      // Nobody else can.
+      conversation.free();
+      throw error;
+    }
     return conversation;
   }
 
@@ -79,6 +85,8 @@ export class Conversation<M extends object = Message> {
 
   /** Adds messages behind the last one. */
   extend(messages: Iterable<M>): void {
+    const isList = typeof messages === "object" && messages !== null && Symbol.iterator in messages;
+    if (!isList) throw usage("messages are a list, or what gives one after the other");
     const own = [...messages];
     const written = own.map(asMessages);
     if (written.length === 0) return;

@@ -1,7 +1,7 @@
 /** Messages of other packages as chat completions have them, by what they have and not by their classes. */
 
 import { callNow, json } from "./engine.js";
-import { usage } from "./error.js";
+import { CtxError, usage } from "./error.js";
 
 /** A message as chat completions have it. */
 export interface Message {
@@ -46,10 +46,19 @@ const LANGCHAIN_ROLES: Record<string, string> = {
 };
 
 /**
- * Returns what a message says, as chat completions have it: mostly one message, several where a message of another
- * package holds calls with their results.
+ * Returns what a message of a list says, as chat completions have it: mostly one message, several where a message of
+ * another package holds calls with their results.
  */
-export function asMessages(message: unknown): readonly object[] {
+export function asMessages(message: unknown, place: number): readonly object[] {
+  try {
+    return said(message);
+  } catch (error) {
+    // What the engine refuses has its own place.
+    throw error instanceof CtxError && error.code !== "usage" ? error : usage(error, `/${place}`);
+  }
+}
+
+function said(message: unknown): readonly object[] {
   if (typeof message !== "object" || message === null) throw unlike(message);
   const given = message as Foreign;
   const kind = given.getType ?? given._getType;
@@ -66,7 +75,7 @@ export function asMessages(message: unknown): readonly object[] {
 }
 
 function unlike(message: unknown): Error {
-  return usage(`this is no message, as it has no role: ${String(JSON.stringify(message)).slice(0, 80)}`);
+  return usage(`this is no message, as it has no role: ${json(message ?? null).slice(0, 80)}`);
 }
 
 function ofLangchain(given: Foreign, kind: string): Message {

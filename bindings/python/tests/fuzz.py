@@ -13,6 +13,8 @@ from typing import Any, Callable
 import ctx
 
 FLAT = 10_000
+# A conversation that grows; it is none of the operations, since it stays in the engine.
+GROWTH = "Conversation"
 LARGEST = 20_000
 ENDINGS = {".yaml", ".json", ".jsonl", ".png", ".charx"}
 KEYS = (
@@ -52,6 +54,7 @@ class Calls:
             "migrate": lambda: {"document": self.document()},
             "stream.read": lambda: {"dialect": "openai", "events": [self.value()]},
             "worldbook.scan": lambda: {"worldbooks": [self.document()], "conversation": self.value()},
+            GROWTH: lambda: {"given": self.messages(), "added": [self.message()], "budget": self.random.randrange(500)},
         }
 
     def bytes(self) -> tuple[str, bytes]:
@@ -84,7 +87,22 @@ class Calls:
             return [{"role": role, "content": content}]
         return self.random.choice(ODD)
 
+    def message(self) -> Any:
+        choice = self.random.choice
+        if self.random.randrange(16) == 0:
+            return choice([self.value(), {"role": choice([5, "tool"]), "content": choice(ODD)}])
+        content = choice([choice(WORDS), f"{choice(WORDS)}\0{choice(WORDS)}", "\0", "\ud800", "é😀"])
+        return {"role": choice(["user", "assistant", "system", "developer"]), "content": content}
+
+    def messages(self) -> Any:
+        return self.value() if self.random.randrange(8) == 0 else [self.message() for _ in range(self.random.randrange(5))]
+
     def options(self, name: str, is_sensible: bool) -> dict[str, Any]:
+        if name == GROWTH and not is_sensible:
+            document = self.document() if self.random.randrange(2) else None
+            budget, compress = self.random.choice(ODD), self.random.choice([True, self.value()])
+            added = [self.message()]
+            return {"document": document, "given": self.messages(), "added": added, "budget": budget, "compress": compress}
         if is_sensible and name in self.needed:
             return self.needed[name]()
         return {self.random.choice(KEYS): self.value() for _ in range(1 + self.random.randrange(4))}
@@ -93,7 +111,10 @@ class Calls:
 def attempt(name: str, options: Any) -> bool:
     """Call an operation; tell whether it gave a value."""
     try:
-        ctx.call(name, options)
+        if name == GROWTH:
+            grow(**options)
+        else:
+            ctx.call(name, options)
     except ctx.CtxError as error:
         if not isinstance(error.code, str):
             raise AssertionError(f"{name} {options!r}: no code") from error
@@ -104,11 +125,20 @@ def attempt(name: str, options: Any) -> bool:
     return True
 
 
+def grow(given: Any, added: list[Any], budget: Any, document: Any = None, compress: Any = False) -> None:
+    """Make a conversation, add to it, and fit it."""
+    conversation = ctx.Conversation(given) if document is None else ctx.Conversation.read(document)
+    for message in added:
+        conversation.append(message)
+    conversation.fit(budget, compress=compress)
+    conversation.to_dict()
+
+
 def main() -> None:
     count, folder, seed = int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 7
     paths = [path for path in sorted(folder.rglob("*")) if path.suffix in ENDINGS and path.stat().st_size < LARGEST]
     documents = [(path.name, path.read_bytes()) for path in paths]
-    names = [one["name"] for one in ctx.call("operations", {})]
+    names = [*(one["name"] for one in ctx.call("operations", {})), GROWTH]
     calls = Calls(seed, documents)
     given = sum(attempt(name, calls.options(name, number % 2 == 0)) for name in names for number in range(count))
     print(f"python: {count * len(names)} calls of {len(names)} operations: {given} gave a value, all others a CtxError")

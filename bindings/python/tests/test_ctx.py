@@ -9,7 +9,7 @@ import threading
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import ctx
 
@@ -67,8 +67,18 @@ class Fitting(unittest.TestCase):
             SimpleNamespace(role="user", content="Thanks"),
         ]
         self.assertEqual(ctx.fit(objects, 500), objects)
-        with self.assertRaises(TypeError):
-            ctx.fit([object()], 500)
+
+    def test_what_is_no_message_is_refused_with_its_place(self) -> None:
+        no_calls = SimpleNamespace(type="ai", content="", tool_calls=[None])
+        odd: list[Any] = [None, 5, "text", (), ("user",), object(), no_calls]
+        for one in odd:
+            with self.subTest(one=one), self.assertRaises(ctx.CtxError) as caught:
+                ctx.fit([MESSAGES[0], one], 500)
+            self.assertEqual(caught.exception.code, "usage")
+            self.assertEqual(caught.exception.pointer, "/1")
+        for nothing in [None, 5, "text", {"role": "user"}]:
+            with self.subTest(nothing=nothing), self.assertRaises(ctx.CtxError):
+                ctx.fit(cast("Any", nothing), 500)
 
     def test_messages_of_langchain_core_come_back(self) -> None:
         try:

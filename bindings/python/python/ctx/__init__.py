@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, Optional, TypedDict, TypeVar, Union, c
 
 from . import _ctx
 from ._ctx import CtxError, call, call_json
+from ._error import usage
 from ._host import Anchor, Macro, Processor, host_parts
 from ._messages import as_dicts
 
@@ -94,13 +95,15 @@ class Conversation(Generic[M]):
 
     def extend(self, messages: Iterable[M]) -> None:
         """Add messages behind the last one."""
+        if not hasattr(messages, "__iter__"):
+            raise usage("messages are a list, or what gives one after the other")
         new = list(messages)
         if not new:
             return
         count = self._native.extend(as_dicts(new))
         self._messages.extend(new)
         if count != len(self._messages):
-            raise ValueError(f"{len(self._messages)} messages were read as {count}")
+            raise usage(f"{len(self._messages)} messages were read as {count}")
 
     def fit(
         self,
@@ -197,9 +200,7 @@ def trim_messages(
     cut in the middle, leading instructions left out) is refused with a ``CtxError``.
     """
     if strategy != "last" or not include_system or allow_partial:
-        error = CtxError("only `strategy=\"last\"` with whole messages and leading instructions is done")
-        error.code, error.pointer, error.position, error.help = "usage", None, None, None
-        raise error
+        raise usage("only `strategy=\"last\"` with whole messages and leading instructions is done")
     return fit(messages, max_tokens, model=token_counter)
 
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from ._ctx import call
+from ._ctx import CtxError, call
+from ._error import usage
 
 # The types of messages in langchain-core, and the roles that they stand for.
 _ROLES = {
@@ -24,10 +25,21 @@ _ROLES = {
 def as_dicts(messages: list[Any]) -> list[dict[str, Any]]:
     """Return messages as chat completions have them."""
     # Mostly all are, which is seen here without a call for each.
-    return messages if set(map(type, messages)) == {dict} else list(map(as_dict, messages))
+    if set(map(type, messages)) == {dict}:
+        return cast("list[dict[str, Any]]", messages)
+    return [_in_place(place, message) for place, message in enumerate(messages)]
 
 
-def as_dict(message: object) -> dict[str, Any]:
+def _in_place(place: int, message: object) -> dict[str, Any]:
+    try:
+        return _as_dict(message)
+    except CtxError:
+        raise
+    except Exception as error:
+        raise usage(str(error), f"/{place}") from error
+
+
+def _as_dict(message: object) -> dict[str, Any]:
     """Return a message as chat completions have it: a dict as it is, else what an object of another package says."""
     if isinstance(message, dict):
         return cast("dict[str, Any]", message)
