@@ -141,11 +141,17 @@ impl Conversation {
         node: Node,
         at_millis: Option<i64>,
     ) -> Result<NodeId, StoreError> {
+        let (id, step) = self.addition(parent, node);
+        self.step(store, step, at_millis, async |_| ()).await?;
+        Ok(id)
+    }
+
+    /// Makes the step that adds a message below a node, and the id that the message will have.
+    pub(crate) fn addition(&mut self, parent: NodeId, node: Node) -> (NodeId, Step) {
         let id = node.id.clone().unwrap_or_else(|| self.free_id());
         let label = StepLabel::add(node.role.unwrap_or_default());
         let op = SessionOp::Append { parent, node: Box::new(node.with_id(id.clone())) };
-        self.apply(store, &label, op, at_millis).await?;
-        Ok(id)
+        (id, Step::Do { label, op: Box::new(op) })
     }
 
     /// Carries out an operation as one step.
@@ -159,7 +165,8 @@ impl Conversation {
         op: SessionOp,
         at_millis: Option<i64>,
     ) -> Result<(), StoreError> {
-        self.step(store, Step::Do { label: label.to_owned(), op: Box::new(op) }, at_millis).await
+        let step = Step::Do { label: label.to_owned(), op: Box::new(op) };
+        self.step(store, step, at_millis, async |_| ()).await
     }
 
     /// Takes the latest operation back.
@@ -168,7 +175,7 @@ impl Conversation {
         store: &dyn ConversationStore,
         at_millis: Option<i64>,
     ) -> Result<(), StoreError> {
-        self.step(store, Step::Undo, at_millis).await
+        self.step(store, Step::Undo, at_millis, async |_| ()).await
     }
 
     /// Carries out again what was taken back last.
@@ -177,7 +184,7 @@ impl Conversation {
         store: &dyn ConversationStore,
         at_millis: Option<i64>,
     ) -> Result<(), StoreError> {
-        self.step(store, Step::Redo, at_millis).await
+        self.step(store, Step::Redo, at_millis, async |_| ()).await
     }
 
     /// Returns the conversation as a file has it, with the log of what can be undone.
@@ -185,13 +192,17 @@ impl Conversation {
         to_file(&self.session, &self.history)
     }
 
-    /// Tries the step on a copy, stores it, and only then takes the copy over.
-    async fn step(
+    /// Takes a step in memory and stores it; takes it back if it cannot be stored.
+    ///
+    /// While it is made durable, something else is done with the conversation as it is then. What comes of that counts
+    /// only if this returns it: it may have been done with a message that is not stored.
+    pub(crate) async fn step<T>(
         &mut self,
         store: &dyn ConversationStore,
         step: Step,
         at_millis: Option<i64>,
-    ) -> Result<(), StoreError> {
+        work: impl AsyncFnOnce(&Session) -> T,
+    ) -> Result<T, StoreError> {
         if self.is_unsettled {
             return Err(StoreError::Unsettled { id: self.id.to_string() });
         }
@@ -200,7 +211,9 @@ impl Conversation {
         self.is_unsettled = true;
         let taken = LogEntry { at_millis, step };
         let log = (&self.session, &self.history);
-        let appended = self.position.append(store, &self.id, vec![taken], log).await;
+        let appending = self.position.append(store, &self.id, vec![taken], log);
+        // The store has its work before the other begins.
+        let (appended, done) = tokio::join!(biased; appending, work(&self.session));
         self.is_unsettled = false;
         if let Err(error) = appended {
             // What cannot be taken back in memory is right in the store alone.
@@ -208,7 +221,7 @@ impl Conversation {
             self.history = before;
             return Err(error);
         }
-        Ok(())
+        Ok(done)
     }
 
     fn fold(id: &str, stored: Stored) -> Result<Self, StoreError> {

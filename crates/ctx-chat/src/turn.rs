@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use ctx_compress::mask::MaskConfig;
 use ctx_compress::request::RequestConfig;
-use ctx_engine::{CompiledAgent, ConversationMemory, Ports};
+use ctx_engine::{AssembleError, CompiledAgent, Context, ConversationMemory, Ports};
 use ctx_pipeline::Cancel;
 use ctx_types::{
-    AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, StoredAttachment, Summarizer, Text,
-    TurnInput,
+    AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, Session, StoredAttachment,
+    Summarizer, Text, TurnInput,
 };
 use ctx_wire::{Options, read_tool};
 
@@ -38,6 +38,7 @@ use crate::spill::SpillFolder;
 use crate::step_label::StepLabel;
 use crate::tools::{Approval, Tool, ToolHost, ToolLimits, ToolPolicy};
 use fit::{Fit, turn_start};
+use mask::is_summary_due;
 use outcome::Stop;
 use recorder::Recorder;
 
@@ -169,7 +170,7 @@ impl fmt::Debug for Masks<'_> {
 /// Carries out one turn.
 ///
 /// The order is a contract: the user's message is stored; older messages are summarised if it is time; the context
-/// is built; then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
+/// is built (meanwhile, where both can be had at once: what the store refuses is built for nothing); then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
 /// calls carried out, their results stored. What goes wrong with the model ends in a message of the conversation, so
 /// that the next turn can go on from there, and in [`TurnEnd::outcome`]; when `cancel` is called, what came of the
 /// answer is stored and nothing has gone wrong.
@@ -254,9 +255,15 @@ impl Running<'_, '_> {
 
     async fn steps(&mut self) -> Result<(), Stop> {
         self.recover().await?;
-        self.store_input().await?;
-        self.summarize().await?;
-        self.build(self.recorder.memory()).await?;
+        self.prepare();
+        let memory = self.recorder.memory();
+        let context = if let Some(assembled) = self.store_input(memory).await? {
+            assembled?
+        } else {
+            self.summarize().await?;
+            self.assemble(memory).await?
+        };
+        self.build(context).await?;
         for round in 1..=self.chat.max_rounds.max(1) {
             self.end.rounds = round;
             self.fit()?;
@@ -276,23 +283,35 @@ impl Running<'_, '_> {
     }
 
     /// Stores what the user says; from then on it is a part of the conversation.
-    async fn store_input(&mut self) -> Result<(), Stop> {
+    ///
+    /// The context is assembled while the disk is waited for, where nothing has to be done before that: to read files
+    /// that came with the message may take long, and so may a summary.
+    async fn store_input(
+        &mut self,
+        memory: Option<&ConversationMemory>,
+    ) -> Result<Option<Result<Context, AssembleError>>, Stop> {
         let text = self.request.turn.input.clone().filter(|text| !text.trim().is_empty());
         let is_said = text.is_some() || !self.request.attachments.is_empty();
         if !is_said || !self.recorder.has_conversation() {
-            return Ok(());
+            return Ok(None);
         }
         let text = text.unwrap_or_default();
         let mut node = self.request.tags.user(&text, self.request.raw.as_ref());
         node.attachments = std::mem::take(&mut self.request.attachments);
-        let (id, message) = self.recorder.add(node).await.map_err(|error| Stop::store(error, &text))?;
         self.request.turn.input = None;
+        let (chat, turn, cancel) = (self.chat, &self.request.turn, self.cancel);
+        let is_ready = node.attachments.is_empty();
+        let added = self.recorder.add_beside(node, async |session| {
+            let is_next = is_ready && !is_summary_due(chat, turn, session);
+            if is_next { Some(assemble(chat, session, turn, memory, cancel).await) } else { None }
+        });
+        let (id, message, assembled) = added.await.map_err(|error| Stop::store(error, &text))?;
         self.stored(&id, &message);
-        Ok(())
+        Ok(assembled.flatten())
     }
 
-    /// Assembles the context, with the tools that the policy leaves.
-    async fn build(&mut self, memory: Option<&ConversationMemory>) -> Result<(), Stop> {
+    /// Finds the tools that the policy leaves, and what else the context depends on.
+    fn prepare(&mut self) {
         if let Some(access) = self.chat.tools.as_ref().filter(|_| self.recorder.is_kept()) {
             self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
         }
@@ -300,14 +319,14 @@ impl Running<'_, '_> {
         self.request.turn.tools =
             self.tools.iter().map(|tool| tool.definition.clone()).chain(given).collect();
         self.request.turn.dialect = Some(self.chat.model.dialect().name().into());
-        let attachments = self.chat.attachments;
-        let ports = Ports::default().with(|ports| {
-            ports.cancel = Some(self.cancel);
-            ports.attachments = attachments;
-            ports.memory = memory;
-        });
-        let assembly = self.chat.agent.assemble_with(self.recorder.session(), &self.request.turn, ports);
-        let mut context = assembly.await.map_err(Stop::from)?;
+    }
+
+    async fn assemble(&mut self, memory: Option<&ConversationMemory>) -> Result<Context, AssembleError> {
+        assemble(self.chat, self.recorder.session(), &self.request.turn, memory, self.cancel).await
+    }
+
+    /// Takes what is sent from a context, and stores what that changed.
+    async fn build(&mut self, mut context: Context) -> Result<(), Stop> {
         for op in std::mem::take(&mut context.effects) {
             self.recorder
                 .apply(StepLabel::KEEP_VARIABLES, op)
@@ -345,6 +364,21 @@ impl Running<'_, '_> {
             }
         }
     }
+}
+
+async fn assemble(
+    chat: &Chat<'_>,
+    session: &Session,
+    turn: &TurnInput,
+    memory: Option<&ConversationMemory>,
+    cancel: &Cancel,
+) -> Result<Context, AssembleError> {
+    let ports = Ports::default().with(|ports| {
+        ports.cancel = Some(cancel);
+        ports.attachments = chat.attachments;
+        ports.memory = memory;
+    });
+    chat.agent.assemble_with(session, turn, ports).await
 }
 
 /// Finds the answer that a turn continues: the newest message, if it is an answer.

@@ -41,7 +41,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// Keeps conversations in a `PostgreSQL` database (12 or newer), which many processes and machines may use at once.
 ///
 /// Commits wait for the server's disk; appends that come together share one wait. A process has up to three
-/// connections: one for appends, one for the conversations that it holds, and one for all else. One that broke is
+/// connections: one for appends, one for what a turn asks before it, and one for all else. One that broke is
 /// opened again with the next call, and the calls on which it broke fail. There is no TLS: reach the server over a
 /// socket, over loopback, or through a tunnel. What is deleted is gone from the tables; the server's own logs and
 /// backups are its keeper's affair.
@@ -51,8 +51,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 pub struct PostgresStore {
     config: Arc<Config>,
     client: Arc<Mutex<Client>>,
-    /// The connection whose session holds conversations; opened when the first is held.
-    holding: Arc<Mutex<Option<Arc<Client>>>>,
+    /// The connection whose session holds conversations; opened when it is first needed. Whatever is asked on it is
+    /// answered at once, and many ask at a time without waiting for each other.
+    shared: Arc<Mutex<Option<Arc<Client>>>>,
     writer: Writer,
     notices: Notices,
 }
@@ -81,7 +82,7 @@ impl PostgresStore {
         schema::migrate(&mut client).await?;
         let (config, client, notices) = (Arc::new(config), Arc::new(Mutex::new(client)), Notices::default());
         let writer = Writer::start(config.clone(), notices.clone());
-        Ok(Self { config, client, holding: Arc::default(), writer, notices })
+        Ok(Self { config, client, shared: Arc::default(), writer, notices })
     }
 
     /// Takes the connection, and opens it again if it broke.
@@ -95,12 +96,12 @@ impl PostgresStore {
 }
 
 impl PostgresStore {
-    /// Returns the connection that holds conversations. What one that broke held is held no longer.
-    async fn holding(&self) -> Result<Arc<Client>, StoreError> {
-        let mut holding = self.holding.lock().await;
-        match holding.as_ref().filter(|client| !client.is_closed()) {
+    /// Returns the connection that is shared. What one that broke held is held no longer.
+    async fn shared(&self) -> Result<Arc<Client>, StoreError> {
+        let mut shared = self.shared.lock().await;
+        match shared.as_ref().filter(|client| !client.is_closed()) {
             Some(client) => Ok(client.clone()),
-            None => Ok(holding.insert(Arc::new(dial(&self.config).await?)).clone()),
+            None => Ok(shared.insert(Arc::new(dial(&self.config).await?)).clone()),
         }
     }
 }
@@ -113,7 +114,7 @@ fn let_go(client: Arc<Client>, id: String) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     runtime.spawn(async move {
         let sql = format!("SELECT pg_advisory_unlock({HOLD_KEY})");
-        if let Err(error) = client.query_one(&sql, &[&id]).await {
+        if let Err(error) = client.query_typed_one(&sql, &[(&id, Type::TEXT)]).await {
             tracing::warn!(%error, "a conversation is let go with its connection alone");
         }
     });
@@ -162,14 +163,15 @@ impl ConversationStore for PostgresStore {
     }
 
     async fn revision(&self, id: &str) -> Result<u64, StoreError> {
-        let client = self.client().await?;
-        let found = client.query_opt("SELECT revision FROM ctx_conversations WHERE id = $1", &[&id]).await?;
+        let sql = "SELECT revision FROM ctx_conversations WHERE id = $1";
+        let found = self.shared().await?.query_typed_opt(sql, &[(&id, Type::TEXT)]).await?;
         let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
         Ok(count(found.try_get(0)?))
     }
 
     async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
-        let rows = self.client().await?.query(STEPS_AFTER, &[&id, &number(revision)]).await?;
+        let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT), (&number(revision), Type::INT8)];
+        let rows = self.shared().await?.query_typed(STEPS_AFTER, given).await?;
         entries(id, rows.iter().map(step).collect::<Result<_, _>>()?, revision)
     }
 
@@ -178,11 +180,11 @@ impl ConversationStore for PostgresStore {
         let over = Instant::now() + patience;
         let sql = format!("SELECT pg_try_advisory_lock({HOLD_KEY})");
         loop {
-            let client = self.holding().await?;
+            let client = self.shared().await?;
             let (releasing, key) = (client.clone(), id.to_owned());
             // Made before the lock is taken: whoever gives up while it is taken lets it go.
             let hold = Hold::until(move || let_go(releasing, key));
-            if client.query_one(&sql, &[&id]).await?.try_get(0)? {
+            if client.query_typed_one(&sql, &[(&id, Type::TEXT)]).await?.try_get(0)? {
                 return Ok(Some(hold));
             }
             hold.defuse();
@@ -234,7 +236,8 @@ impl ConversationStore for PostgresStore {
         let sql = "SELECT given.place, conversation, node FROM ctx_marks
                    JOIN unnest($1::bytea[]) WITH ORDINALITY AS given (mark, place) ON ctx_marks.mark = given.mark
                    ORDER BY given.place LIMIT 1";
-        let Some(row) = self.client().await?.query_opt(sql, &[&given]).await? else { return Ok(None) };
+        let given: &[(&(dyn ToSql + Sync), Type)] = &[(&given, Type::BYTEA_ARRAY)];
+        let Some(row) = self.shared().await?.query_typed_opt(sql, given).await? else { return Ok(None) };
         let place = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0);
         let mark = place.checked_sub(1).and_then(|place| marks.get(place)).copied();
         let (conversation, node) = (row.try_get(1)?, row.try_get::<_, String>(2)?.into());

@@ -5,7 +5,7 @@ use ctx_compress::mask::{
 };
 use ctx_pipeline::Cancel;
 use ctx_tokens::Counter;
-use ctx_types::{Phrase, Text, TurnInput, phrase};
+use ctx_types::{Phrase, Session, Text, TurnInput, phrase};
 
 use crate::deadline::TokioDeadline;
 use crate::store::StoreError;
@@ -17,8 +17,10 @@ impl Running<'_, '_> {
     /// Summarises older messages if it is time; without a summary the turn goes on as it is.
     pub(super) async fn summarize(&mut self) -> Result<(), Stop> {
         let Some(masks) = self.chat.masks.as_ref().filter(|_| self.recorder.stores()) else { return Ok(()) };
-        let counter = self.counter();
-        let Some((trigger, plan)) = self.due_summary(masks, counter) else { return Ok(()) };
+        let counter = counter(self.chat, &self.request.turn);
+        let Some((trigger, plan)) = due_summary(masks, self.recorder.session(), counter) else {
+            return Ok(());
+        };
         self.emit(TurnEvent::Summarizing(trigger));
         self.carry_summary(masks, plan, counter).await
     }
@@ -28,26 +30,10 @@ impl Running<'_, '_> {
         let Some(masks) = self.chat.masks.as_ref().filter(|_| self.recorder.has_conversation()) else {
             return;
         };
-        if let Some((trigger, _)) = self.due_summary(masks, self.counter()) {
+        let counter = counter(self.chat, &self.request.turn);
+        if let Some((trigger, _)) = due_summary(masks, self.recorder.session(), counter) {
             self.emit(TurnEvent::Summarizing(trigger));
         }
-    }
-
-    /// Plans a summary if it is time for one. Where nothing may be hidden there is nothing to do, and nothing worth
-    /// telling every turn.
-    fn due_summary(&self, masks: &Masks<'_>, counter: Counter) -> Option<(MaskTrigger, MaskPlan)> {
-        if !masks.config.enabled || !masks.config.auto_trigger {
-            return None;
-        }
-        let session = self.recorder.session();
-        let trigger = MaskTrigger::check(&masks.config, MaskTotals::of(session, &counter));
-        let plan =
-            trigger.fires().then(|| MaskPlan::new(session, &masks.config, &MaskSelection::Oldest, &counter));
-        Some((trigger, plan?.ok()?))
-    }
-
-    fn counter(&self) -> Counter {
-        Counter::for_model(&self.chat.agent.model(&self.request.turn).0).0
     }
 
     async fn carry_summary(
@@ -83,6 +69,28 @@ impl Running<'_, '_> {
     }
 }
 
+/// Whether older messages would be summarised before a context is built. O(1) where summaries are off.
+pub(super) fn is_summary_due(chat: &Chat<'_>, turn: &TurnInput, session: &Session) -> bool {
+    let due = |masks| due_summary(masks, session, counter(chat, turn));
+    chat.masks.as_ref().and_then(due).is_some()
+}
+
+/// Plans a summary if it is time for one. Where nothing may be hidden there is nothing to do, and nothing worth
+/// telling every turn.
+fn due_summary(masks: &Masks<'_>, session: &Session, counter: Counter) -> Option<(MaskTrigger, MaskPlan)> {
+    if !masks.config.enabled || !masks.config.auto_trigger {
+        return None;
+    }
+    let trigger = MaskTrigger::check(&masks.config, MaskTotals::of(session, &counter));
+    let plan =
+        trigger.fires().then(|| MaskPlan::new(session, &masks.config, &MaskSelection::Oldest, &counter));
+    Some((trigger, plan?.ok()?))
+}
+
+fn counter(chat: &Chat<'_>, turn: &TurnInput) -> Counter {
+    Counter::for_model(&chat.agent.model(turn).0).0
+}
+
 /// Summarises messages of a conversation because somebody asks for it, whatever the triggers say.
 ///
 /// Returns what to tell people, or why there is no summary; the conversation is then as it was.
@@ -96,7 +104,7 @@ pub async fn compress_conversation(
     cancel: &Cancel,
 ) -> Result<Result<MaskNotice, Phrase>, StoreError> {
     let Some(masks) = &chat.masks else { return Ok(Err(phrase!("no summarizer is set"))) };
-    let counter = Counter::for_model(&chat.agent.model(turn).0).0;
+    let counter = counter(chat, turn);
     let plan = match MaskPlan::new(log.conversation.session(), &masks.config, selection, &counter) {
         Ok(plan) => plan,
         Err(none) => return Ok(Err(none.phrase())),

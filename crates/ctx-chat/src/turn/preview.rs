@@ -46,9 +46,11 @@ impl Running<'_, '_> {
     async fn preview(&mut self, memory: Option<&ConversationMemory>) -> Result<Vec<u8>, TurnFailure> {
         let body = async {
             self.recover().await?;
-            self.store_input().await?;
+            self.prepare();
+            self.store_input(memory).await?;
             self.tell_due_summary();
-            self.build(memory).await?;
+            let context = self.assemble(memory).await?;
+            self.build(context).await?;
             self.fit()?;
             Ok(self.encode())
         };

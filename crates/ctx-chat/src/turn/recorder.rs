@@ -124,19 +124,31 @@ impl<'a> Recorder<'a> {
     }
 
     /// Adds a message and returns it as it is sent; it is durable before this returns.
-    pub(super) async fn add(&mut self, mut node: Node) -> Result<(NodeId, Message), StoreError> {
+    pub(super) async fn add(&mut self, node: Node) -> Result<(NodeId, Message), StoreError> {
+        let (id, message, _) = self.add_beside(node, async |_| ()).await?;
+        Ok((id, message))
+    }
+
+    /// The same; while the message is made durable, something else is done with the conversation that has it.
+    ///
+    /// What comes of that is returned unless the conversation has become another one, or nothing is stored.
+    pub(super) async fn add_beside<T>(
+        &mut self,
+        mut node: Node,
+        work: impl AsyncFnOnce(&Session) -> T,
+    ) -> Result<(NodeId, Message, Option<T>), StoreError> {
         let at = self.now();
         node.timestamp = jiff::Timestamp::from_millisecond(at).ok().map(|at| at.to_string().into());
-        let id = if let Some(log) = self.log.as_mut().filter(|_| self.is_kept) {
-            within(self.cancel, log.add(self.last.as_ref(), &node, at)).await?
+        let (id, done) = if let Some(log) = self.log.as_mut().filter(|_| self.is_kept) {
+            within(self.cancel, log.add(self.last.as_ref(), &node, at, work)).await?
         } else {
-            self.add_to_scratch(&node)?
+            (self.add_to_scratch(&node)?, None)
         };
         if self.last.is_some() {
             self.last = Some(id.clone());
         }
         let message = node.to_message(&id);
-        Ok((id, message))
+        Ok((id, message, done))
     }
 
     fn add_to_scratch(&mut self, node: &Node) -> Result<NodeId, StoreError> {
@@ -201,17 +213,35 @@ pub async fn within<T>(
 }
 
 impl ChatLog<'_> {
-    async fn add(&mut self, below: Option<&NodeId>, node: &Node, at: i64) -> Result<NodeId, StoreError> {
+    async fn add<T>(
+        &mut self,
+        below: Option<&NodeId>,
+        node: &Node,
+        at: i64,
+        work: impl AsyncFnOnce(&Session) -> T,
+    ) -> Result<(NodeId, Option<T>), StoreError> {
+        let parent = self.parent(below);
+        let (id, step) = self.conversation.addition(parent, node.clone());
+        let mut error = match self.conversation.step(self.store, step, Some(at), work).await {
+            Ok(done) => return Ok((id, Some(done))),
+            Err(error) => error,
+        };
         let mut attempt = 1;
         loop {
-            let session = self.conversation.session();
-            let known = below.filter(|id| session.node(id).is_some());
-            let parent = known.unwrap_or_else(|| session.active_leaf_id()).clone();
+            self.after(error, &mut attempt).await?;
+            let parent = self.parent(below);
             match self.conversation.append_below(self.store, parent, node.clone(), Some(at)).await {
-                Ok(id) => return Ok(id),
-                Err(error) => self.after(error, &mut attempt).await?,
+                Ok(id) => return Ok((id, None)),
+                Err(next) => error = next,
             }
         }
+    }
+
+    /// The message below which one goes, if it is still there; else the newest.
+    fn parent(&self, below: Option<&NodeId>) -> NodeId {
+        let session = self.conversation.session();
+        let known = below.filter(|id| session.node(id).is_some());
+        known.unwrap_or_else(|| session.active_leaf_id()).clone()
     }
 
     async fn apply(&mut self, label: &str, op: &SessionOp, at: i64) -> Result<(), StoreError> {

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use ctx_chat::{Chat, MessageTags, RequestCompression, TurnRequest, run_turn};
-use ctx_types::{StoredAttachment, Text, TurnInput};
+use ctx_chat::{Chat, Conversation, MessageTags, RequestCompression, StoreError, TurnRequest, run_turn};
+use ctx_types::{SessionOp, StoredAttachment, Text, TurnInput};
 use serde_json::json;
 
 use crate::room::{Bench, Room, block_on, ending, with_bench};
@@ -16,6 +16,30 @@ fn should_persist_user_message_before_llm_call() {
     let place = |line: &str| room.told.iter().position(|told| told.starts_with(line)).unwrap();
     assert!(place("stored user") < place("sending 1"), "{:?}", room.told);
     assert_eq!(room.stored(), ["user: Hello", "assistant: Hi"]);
+}
+
+#[test]
+fn a_question_that_the_store_refuses_is_asked_of_nobody() {
+    let mut room = Room::new([Answer::text("no")]).said(&["Hello", "Hi"]);
+    let pages = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    pages.block_on(room.store.limit_pages(16)).unwrap();
+    let error = room.request(Room::says(&"word ".repeat(40_000)), |_| ()).unwrap_err();
+    assert!(matches!(error.source, StoreError::Unwritable(_)), "{error}");
+    assert_eq!((room.stored().len(), room.server.requests().len()), (2, 0));
+}
+
+/// The context is built while the store is waited for: it counts only if the store took what it was built with.
+#[test]
+fn a_question_is_sent_with_what_another_changed_before_it_was_stored() {
+    let mut room = Room::new([Answer::text("Yes.")]).said(&["Hello", "Hi"]);
+    let mut other = block_on(Conversation::load(&room.store, "c")).unwrap();
+    let first = other.session().path()[0].id.clone().unwrap();
+    let op = SessionOp::Toggle { id: first, enabled: false };
+    block_on(other.apply(&room.store, "switch off", op, None)).unwrap();
+    room.turn("And now?", |_| ());
+    let sent: Vec<String> = room.server.requests()[0].messages().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(sent, ["Be kind.", "Hi", "And now?"]);
+    assert_eq!(room.stored(), ["user: Hello", "assistant: Hi", "user: And now?", "assistant: Yes."]);
 }
 
 #[test]
