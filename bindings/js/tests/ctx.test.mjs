@@ -107,11 +107,19 @@ test("messages of LangChain come back, trimmed as its own function does", async 
 
 test("what is no message is refused", async () => {
   const parts = { role: "assistant", parts: [null] };
-  for (const odd of [null, 5, 5n, "text", {}, [], { content: "x" }, parts, { getType: () => "human", tool_calls: [null] }]) {
+  const foreign = { getType: () => "human", tool_calls: [null] };
+  for (const odd of [null, 5, 5n, "text", {}, [], { content: "x" }, parts, foreign, { role: "user", content: 5n }]) {
     const { code, pointer } = await ctx.fit([MESSAGES[0], odd], 500).catch((error) => error);
     assert.deepEqual([code, pointer], ["usage", "/1"]);
   }
-  for (const odd of [null, 5, "text", {}]) await assert.rejects(ctx.fit(odd, 500), refused("usage"));
+  for (const odd of [null, 5, {}]) {
+    for (const call of [ctx.fit(odd, 500), ctx.count(odd), ctx.compress(odd, 500), ctx.encode(odd, "openai", "m")]) {
+      await assert.rejects(call, refused("usage"));
+    }
+  }
+  const reply = { type: "message", role: "assistant", content: [null] };
+  const { pointer } = await ctx.fit([MESSAGES[0], reply], 500).catch((error) => error);
+  assert.match(pointer ?? "/1", /^\/1/);
 });
 
 test("too small a budget says so", async () => {

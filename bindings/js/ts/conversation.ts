@@ -2,7 +2,7 @@ import { type Exports, type Limits, callNow, give, json, loadVocabulary, perform
 import { usage } from "./error.js";
 import type { Session } from "./files.js";
 import { Held } from "./held.js";
-import { type Message, asMessages } from "./message.js";
+import { type Message, asMessages, inPlace, listed } from "./message.js";
 import { type Document, type Finding, named } from "./document.js";
 
 /** What a conversation is fitted with. */
@@ -85,13 +85,11 @@ export class Conversation<M extends object = Message> {
 
   /** Adds messages behind the last one. */
   extend(messages: Iterable<M>): void {
-    const isList = typeof messages === "object" && messages !== null && Symbol.iterator in messages;
-    if (!isList) throw usage("messages are a list, or what gives one after the other");
-    const own = [...messages];
+    const own = listed(messages);
     const written = own.map(asMessages);
     if (written.length === 0) return;
     const list = written.flat();
-    const crossed = crossing(list);
+    const crossed = crossingOf(written, list);
     const [handle, before] = [this.#held.number(), this.#owners.length];
     const count = perform((exports) => add(exports, handle, before, list, crossed));
     for (const [place, message] of own.entries()) {
@@ -197,6 +195,16 @@ export function crossing(messages: readonly object[]): string | string[] {
     texts.push(role as string, content);
   }
   return texts;
+}
+
+/** The same for messages that are to be added; what cannot be written names its message. */
+function crossingOf(written: readonly (readonly object[])[], list: readonly object[]): string | string[] {
+  try {
+    return crossing(list);
+  } catch (error) {
+    for (const [place, said] of written.entries()) inPlace(place, () => json(said));
+    throw error;
+  }
 }
 
 /** Adds messages to a conversation of the engine, which has so many before; returns how many it has then. */

@@ -40,8 +40,7 @@ export class CtxError extends Error {
   }
 }
 
-/** The error of a call that makes no sense; `pointer` tells where in what was given. */
-export function usage(cause: unknown, pointer?: string): CtxError {
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new CtxError(pointer === undefined ? { code: "usage", message } : { code: "usage", message, pointer }, cause);
+/** The error of a call that makes no sense. */
+export function usage(cause: unknown): CtxError {
+  return new CtxError({ code: "usage", message: cause instanceof Error ? cause.message : String(cause) }, cause);
 }

@@ -45,16 +45,30 @@ const LANGCHAIN_ROLES: Record<string, string> = {
   tool: "tool",
 };
 
+/** Returns the messages of a list, or of what gives one after the other. */
+export function listed<M>(messages: Iterable<M>): M[] {
+  const isList = typeof messages === "object" && messages !== null && Symbol.iterator in messages;
+  if (!isList) throw usage("messages are a list, or what gives one after the other");
+  return [...messages];
+}
+
 /**
  * Returns what a message of a list says, as chat completions have it: mostly one message, several where a message of
  * another package holds calls with their results.
  */
 export function asMessages(message: unknown, place: number): readonly object[] {
+  return inPlace(place, () => said(message));
+}
+
+/** Does something with a message of a list; what goes wrong names the message. */
+export function inPlace<T>(place: number, work: () => T): T {
   try {
-    return said(message);
+    return work();
   } catch (error) {
-    // What the engine refuses has its own place.
-    throw error instanceof CtxError && error.code !== "usage" ? error : usage(error, `/${place}`);
+    const refused = error instanceof CtxError ? error : usage(error);
+    // The body that was decoded is the message.
+    const inner = refused.pointer?.replace(/^\/body(?=\/|$)/, "") ?? "";
+    throw Object.assign(refused, { pointer: `/${place}${inner}` });
   }
 }
 

@@ -6,7 +6,7 @@ import { type Document, type Finding, named } from "./document.js";
 import { callNow, json, withEngine } from "./engine.js";
 import type { Agent as AgentFile, Diagnostic, ImportReport, Session, UserProfile, Worldbook } from "./files.js";
 import type { HostParts } from "./host.js";
-import { type Message, asMessages } from "./message.js";
+import { type Message, asMessages, listed } from "./message.js";
 
 /** How a provider writes requests and replies. */
 export type Dialect = "openai" | "openai-responses" | "anthropic" | "gemini" | "completion";
@@ -227,7 +227,7 @@ function isContext(side: object | string): side is Context {
 
 /** Reads a list of messages of any package as chat completions have them. */
 function written(messages: Iterable<object>): object[] {
-  return [...messages].flatMap(asMessages);
+  return listed(messages).flatMap(asMessages);
 }
 
 async function run<T>(name: string, options: object): Promise<T> {

@@ -136,9 +136,12 @@ impl Conversation {
         let count = match plain_messages(messages) {
             Some(messages) => py.detach(|| lock(&self.0)?.extend_texts(messages)),
             None => {
-                let messages =
-                    serde_json::to_value(Given::new(messages)).map_err(|error| unwritten(py, &error))?;
-                py.detach(|| lock(&self.0)?.extend(messages))
+                let written = serde_json::to_value(Given::new(messages)).map_err(|error| {
+                    let mut error = OperationError::usage(&error);
+                    error.pointer = first_unwritten(messages).map(|place| format!("/{place}"));
+                    exception(py, &error)
+                })?;
+                py.detach(|| lock(&self.0)?.extend(written))
             }
         };
         count.map_err(|error| exception(py, &error))
@@ -220,6 +223,12 @@ fn map(py: Python<'_>, options: &Bound<'_, PyAny>) -> PyResult<Map<String, Value
         Ok(_) => Err(exception(py, &OperationError::usage("options are a dict"))),
         Err(error) => Err(unwritten(py, &error)),
     }
+}
+
+/// The place of the first message of a list that is no JSON.
+fn first_unwritten(messages: &Bound<'_, PyAny>) -> Option<usize> {
+    let is_unwritten = |one: Bound<'_, PyAny>| serde_json::to_value(Given::new(&one)).is_err();
+    messages.try_iter().ok()?.position(|one| one.is_ok_and(is_unwritten))
 }
 
 /// The exception of a value that is no JSON.

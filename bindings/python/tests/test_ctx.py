@@ -70,15 +70,19 @@ class Fitting(unittest.TestCase):
 
     def test_what_is_no_message_is_refused_with_its_place(self) -> None:
         no_calls = SimpleNamespace(type="ai", content="", tool_calls=[None])
-        odd: list[Any] = [None, 5, "text", (), ("user",), object(), no_calls]
+        unwritten = {"role": "user", "content": object()}
+        odd: list[Any] = [None, 5, "text", (), ("user",), object(), no_calls, unwritten]
         for one in odd:
             with self.subTest(one=one), self.assertRaises(ctx.CtxError) as caught:
                 ctx.fit([MESSAGES[0], one], 500)
             self.assertEqual(caught.exception.code, "usage")
             self.assertEqual(caught.exception.pointer, "/1")
-        for nothing in [None, 5, "text", {"role": "user"}]:
-            with self.subTest(nothing=nothing), self.assertRaises(ctx.CtxError):
-                ctx.fit(cast("Any", nothing), 500)
+        for nothing in [None, 5, {"role": "user"}]:
+            given = cast("Any", nothing)
+            calls = [lambda: ctx.fit(given, 500), lambda: ctx.count(given), lambda: ctx.compress(given, 500)]
+            for call in calls:
+                with self.subTest(nothing=nothing), self.assertRaises(ctx.CtxError):
+                    call()
 
     def test_messages_of_langchain_core_come_back(self) -> None:
         try:

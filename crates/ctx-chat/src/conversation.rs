@@ -212,8 +212,12 @@ impl Conversation {
         let taken = LogEntry { at_millis, step };
         let log = (&self.session, &self.history);
         let appending = self.position.append(store, &self.id, vec![taken], log);
-        // The store has its work before the other begins.
-        let (appended, done) = tokio::join!(biased; appending, work(&self.session));
+        // The store has its work before the other begins, also where that is a task which runs on this thread.
+        let beside = async {
+            tokio::task::yield_now().await;
+            work(&self.session).await
+        };
+        let (appended, done) = tokio::join!(biased; appending, beside);
         self.is_unsettled = false;
         if let Err(error) = appended {
             // What cannot be taken back in memory is right in the store alone.

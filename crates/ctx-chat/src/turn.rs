@@ -170,7 +170,8 @@ impl fmt::Debug for Masks<'_> {
 /// Carries out one turn.
 ///
 /// The order is a contract: the user's message is stored; older messages are summarised if it is time; the context
-/// is built (meanwhile, where both can be had at once: what the store refuses is built for nothing); then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
+/// is built (beside the storing where no summary is due and no files came: processors of your own may see a message
+/// that is not durable yet, and what the store refuses is built for nothing); then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
 /// calls carried out, their results stored. What goes wrong with the model ends in a message of the conversation, so
 /// that the next turn can go on from there, and in [`TurnEnd::outcome`]; when `cancel` is called, what came of the
 /// answer is stored and nothing has gone wrong.
@@ -305,7 +306,13 @@ impl Running<'_, '_> {
             let is_next = is_ready && !is_summary_due(chat, turn, session);
             if is_next { Some(assemble(chat, session, turn, memory, cancel).await) } else { None }
         });
-        let (id, message, assembled) = added.await.map_err(|error| Stop::store(error, &text))?;
+        let added = added.await;
+        let is_in_vain = added.as_ref().map_or(true, |(_, _, assembled)| assembled.is_none());
+        if let Some(memory) = memory.filter(|_| is_in_vain && self.recorder.stores()) {
+            // What was kept may be of a context that is not sent.
+            memory.forget();
+        }
+        let (id, message, assembled) = added.map_err(|error| Stop::store(error, &text))?;
         self.stored(&id, &message);
         Ok(assembled.flatten())
     }

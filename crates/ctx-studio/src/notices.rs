@@ -61,8 +61,8 @@ impl Notices {
         drop(self.sender.send(notice));
     }
 
-    /// Listens from now on; also returns what was told after a notice that a window knows, or that it has to read all
-    /// again.
+    /// Listens from now on; also returns what was told after a notice that a window knows, or where it knows none of
+    /// this run, that it has to read all again.
     pub(crate) fn listen(&self, run: Option<&str>, since: Option<u64>) -> (Vec<Notice>, Receiver<Notice>) {
         let told = lock(&self.told);
         let receiver = self.sender.subscribe();
@@ -74,7 +74,6 @@ impl Notices {
                     false => vec![self.resync(told.seq)],
                 }
             }
-            None if run.is_none() => Vec::new(),
             _ => vec![self.resync(told.seq)],
         };
         (missed, receiver)
@@ -107,7 +106,7 @@ mod tests {
         for _ in 0..3 {
             notices.tell(NoticeKind::Draft, Some("f"), Some(1), None);
         }
-        check(&notices, None, None, &[]);
+        check(&notices, None, None, &[(3, NoticeKind::Resync)]);
         check(&notices, Some("r1"), Some(3), &[]);
         check(&notices, Some("r1"), Some(1), &[(2, NoticeKind::Draft), (3, NoticeKind::Draft)]);
         check(&notices, Some("r0"), Some(1), &[(3, NoticeKind::Resync)]);

@@ -16,7 +16,7 @@ from . import _ctx
 from ._ctx import CtxError, call, call_json
 from ._error import usage
 from ._host import Anchor, Macro, Processor, host_parts
-from ._messages import as_dicts
+from ._messages import as_dicts, listed
 
 __all__ = [
     "Agent",
@@ -95,9 +95,7 @@ class Conversation(Generic[M]):
 
     def extend(self, messages: Iterable[M]) -> None:
         """Add messages behind the last one."""
-        if not hasattr(messages, "__iter__"):
-            raise usage("messages are a list, or what gives one after the other")
-        new = list(messages)
+        new = listed(messages)
         if not new:
             return
         count = self._native.extend(as_dicts(new))
@@ -352,7 +350,7 @@ def scan_worldbooks(
     worldbooks: Sequence[Document], messages: Iterable[object], agent: Optional[Document] = None, **turn: Any
 ) -> dict[str, Any]:
     """Tell which entries of worldbooks a conversation activates, and why."""
-    given = _agent(agent, None, worldbooks, None) | {"conversation": as_dicts(list(messages))}
+    given = _agent(agent, None, worldbooks, None) | {"conversation": as_dicts(listed(messages))}
     return cast("dict[str, Any]", call("worldbook.scan", given | _turn(None, turn)))
 
 
@@ -365,14 +363,14 @@ def compress(
     loop_start: Optional[int] = None,
 ) -> dict[str, Any]:
     """Fit messages into a budget with notes in place of older ones: ``messages`` and ``report``."""
-    given = as_dicts(list(messages))
+    given = as_dicts(listed(messages))
     options = _options(conversation=given, budget=budget, strategy=strategy, model=model, loopStart=loop_start)
     return cast("dict[str, Any]", call("compress", options))
 
 
 def count(what: Union[str, Iterable[object]], model: Optional[str] = None) -> int:
     """Count the tokens of a text or of messages, as a model does; without one they are estimated."""
-    given: dict[str, Any] = {"text": what} if isinstance(what, str) else {"conversation": as_dicts(list(what))}
+    given: dict[str, Any] = {"text": what} if isinstance(what, str) else {"conversation": as_dicts(listed(what))}
     return cast("int", call("count", given | _options(model=model))["tokens"])
 
 
@@ -386,7 +384,7 @@ def encode(
     template: Union[str, Mapping[str, Any], None] = None,
 ) -> dict[str, Any]:
     """Write messages as a provider's request body."""
-    given = as_dicts(list(messages))
+    given = as_dicts(listed(messages))
     options = _options(messages=given, dialect=dialect, model=model, parameters=parameters, template=template)
     return cast("dict[str, Any]", call("encode", options | {"tools": list(tools)})["body"])
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, cast
 
 from ._ctx import CtxError, call
 from ._error import usage
+
+M = TypeVar("M")
 
 # The types of messages in langchain-core, and the roles that they stand for.
 _ROLES = {
@@ -22,6 +24,15 @@ _ROLES = {
 }
 
 
+def listed(messages: Iterable[M]) -> list[M]:
+    """Return the messages of a list, or of what gives one after the other."""
+    try:
+        given = iter(messages)
+    except TypeError as error:
+        raise usage("messages are a list, or what gives one after the other") from error
+    return list(given)
+
+
 def as_dicts(messages: list[Any]) -> list[dict[str, Any]]:
     """Return messages as chat completions have them."""
     # Mostly all are, which is seen here without a call for each.
@@ -33,7 +44,10 @@ def as_dicts(messages: list[Any]) -> list[dict[str, Any]]:
 def _in_place(place: int, message: object) -> dict[str, Any]:
     try:
         return _as_dict(message)
-    except CtxError:
+    except CtxError as error:
+        # The body that was decoded is the message.
+        inner = error.pointer or ""
+        error.pointer = f"/{place}{inner[5:] if inner.startswith('/body') else inner}"
         raise
     except Exception as error:
         raise usage(str(error), f"/{place}") from error

@@ -40,8 +40,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 /// Keeps conversations in a `PostgreSQL` database (12 or newer), which many processes and machines may use at once.
 ///
-/// Commits wait for the server's disk; appends that come together share one wait. A process has up to three
-/// connections: one for appends, one for what a turn asks before it, and one for all else. One that broke is
+/// Commits wait for the server's disk; appends that come together share one wait. A process has up to four
+/// connections: one for appends, one for the conversations that it holds, one for what a turn asks before it, and one
+/// for all else. One that broke is
 /// opened again with the next call, and the calls on which it broke fail. There is no TLS: reach the server over a
 /// socket, over loopback, or through a tunnel. What is deleted is gone from the tables; the server's own logs and
 /// backups are its keeper's affair.
@@ -51,9 +52,10 @@ const SILENCE: Duration = Duration::from_secs(30);
 pub struct PostgresStore {
     config: Arc<Config>,
     client: Arc<Mutex<Client>>,
-    /// The connection whose session holds conversations; opened when it is first needed. Whatever is asked on it is
-    /// answered at once, and many ask at a time without waiting for each other.
-    shared: Arc<Mutex<Option<Arc<Client>>>>,
+    /// The connection whose session holds conversations.
+    holding: Shared,
+    /// The connection for what is asked before a turn.
+    asking: Shared,
     writer: Writer,
     notices: Notices,
 }
@@ -68,7 +70,7 @@ impl PostgresStore {
     /// Opens a database, such as `host=/run/postgresql user=ctx dbname=ctx` or `postgres://ctx@localhost/ctx`, and
     /// brings its tables up to date. They stand in the first schema of the search path.
     ///
-    /// Within a runtime of tokio that has timers: a server that does not answer is waited for 10 s, or as long as
+    /// Within a runtime of tokio that has timers, as all that is asked later: a server that does not answer is waited for 10 s, or as long as
     /// `connect_timeout` says.
     ///
     /// Errors: [`StoreError::Unreachable`], [`StoreError::Newer`], [`StoreError::Unwritable`].
@@ -82,7 +84,7 @@ impl PostgresStore {
         schema::migrate(&mut client).await?;
         let (config, client, notices) = (Arc::new(config), Arc::new(Mutex::new(client)), Notices::default());
         let writer = Writer::start(config.clone(), notices.clone());
-        Ok(Self { config, client, shared: Arc::default(), writer, notices })
+        Ok(Self { config, client, holding: Shared::default(), asking: Shared::default(), writer, notices })
     }
 
     /// Takes the connection, and opens it again if it broke.
@@ -95,13 +97,17 @@ impl PostgresStore {
     }
 }
 
-impl PostgresStore {
-    /// Returns the connection that is shared. What one that broke held is held no longer.
-    async fn shared(&self) -> Result<Arc<Client>, StoreError> {
-        let mut shared = self.shared.lock().await;
+/// A connection on which many ask at a time, none in a transaction; opened when it is first needed.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Option<Arc<Client>>>>);
+
+impl Shared {
+    /// Returns the connection, opened again if it broke: what that one held is held no longer.
+    async fn client(&self, config: &Config) -> Result<Arc<Client>, StoreError> {
+        let mut shared = self.0.lock().await;
         match shared.as_ref().filter(|client| !client.is_closed()) {
             Some(client) => Ok(client.clone()),
-            None => Ok(shared.insert(Arc::new(dial(&self.config).await?)).clone()),
+            None => Ok(shared.insert(Arc::new(dial(config).await?)).clone()),
         }
     }
 }
@@ -164,14 +170,15 @@ impl ConversationStore for PostgresStore {
 
     async fn revision(&self, id: &str) -> Result<u64, StoreError> {
         let sql = "SELECT revision FROM ctx_conversations WHERE id = $1";
-        let found = self.shared().await?.query_typed_opt(sql, &[(&id, Type::TEXT)]).await?;
+        let found =
+            self.asking.client(&self.config).await?.query_typed_opt(sql, &[(&id, Type::TEXT)]).await?;
         let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
         Ok(count(found.try_get(0)?))
     }
 
     async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
         let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT), (&number(revision), Type::INT8)];
-        let rows = self.shared().await?.query_typed(STEPS_AFTER, given).await?;
+        let rows = self.asking.client(&self.config).await?.query_typed(STEPS_AFTER, given).await?;
         entries(id, rows.iter().map(step).collect::<Result<_, _>>()?, revision)
     }
 
@@ -180,7 +187,7 @@ impl ConversationStore for PostgresStore {
         let over = Instant::now() + patience;
         let sql = format!("SELECT pg_try_advisory_lock({HOLD_KEY})");
         loop {
-            let client = self.shared().await?;
+            let client = self.holding.client(&self.config).await?;
             let (releasing, key) = (client.clone(), id.to_owned());
             // Made before the lock is taken: whoever gives up while it is taken lets it go.
             let hold = Hold::until(move || let_go(releasing, key));
@@ -237,7 +244,8 @@ impl ConversationStore for PostgresStore {
                    JOIN unnest($1::bytea[]) WITH ORDINALITY AS given (mark, place) ON ctx_marks.mark = given.mark
                    ORDER BY given.place LIMIT 1";
         let given: &[(&(dyn ToSql + Sync), Type)] = &[(&given, Type::BYTEA_ARRAY)];
-        let Some(row) = self.shared().await?.query_typed_opt(sql, given).await? else { return Ok(None) };
+        let found = self.asking.client(&self.config).await?.query_typed_opt(sql, given).await?;
+        let Some(row) = found else { return Ok(None) };
         let place = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0);
         let mark = place.checked_sub(1).and_then(|place| marks.get(place)).copied();
         let (conversation, node) = (row.try_get(1)?, row.try_get::<_, String>(2)?.into());

@@ -103,6 +103,8 @@ export class OpenFile {
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.failure.value = error;
+      const isWaiting = this.pending.value.length > 0 && !this.server.value;
+      if (error.isOffline && isWaiting && access.value === "open") setTimeout(() => void this.load(), RETRY);
     }
   }
 

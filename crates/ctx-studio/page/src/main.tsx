@@ -1,7 +1,7 @@
 // Starts the page: the token, the folder, the preview, the notices.
 import { render } from "preact";
 import { access, enter } from "./transport";
-import { identify, leftBehind } from "./unsent";
+import { identify, leftBehind, openWindows } from "./unsent";
 import { followLanguage, openFiles, resume } from "./files";
 import { followRegistry, loadProject } from "./project";
 import { followPreview } from "./preview";
@@ -28,9 +28,10 @@ async function start(): Promise<void> {
     // Another window may open a new link: this one begins with its token then.
     return void access.subscribe((now) => now === "open" && location.reload());
   }
+  const alive = await openWindows();
   await loadProject();
-  // Behind it, since it tells from where on this window hears of changes.
-  resume(await leftBehind());
+  // Behind it, since it tells from where on this window hears of changes; and before anything is shown to be edited.
+  resume(leftBehind(alive));
   followTitle();
   followLanguage();
   followAccess();

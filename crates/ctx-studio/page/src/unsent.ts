@@ -32,10 +32,14 @@ export async function identify(): Promise<void> {
   setWindowId(own);
 }
 
-/** What this window, and windows that are gone, left behind. */
-export async function leftBehind(): Promise<Kept[]> {
+/** The locks of the windows that are open. */
+export async function openWindows(): Promise<ReadonlySet<string | undefined>> {
   const state = await navigator.locks.query();
-  const alive = new Set((state.held ?? []).map((lock) => lock.name));
+  return new Set((state.held ?? []).map((lock) => lock.name));
+}
+
+/** What this window, and windows that are gone, left behind. */
+export function leftBehind(alive: ReadonlySet<string | undefined>): Kept[] {
   const found: Kept[] = [];
   for (const key of Object.keys(localStorage).filter((key) => key.startsWith(prefix()))) {
     const [window = "", ...rest] = key.slice(prefix().length).split("/");

@@ -77,9 +77,11 @@ fn windows_hear_what_others_do_and_what_they_missed() {
     let protocols = format!("ctx, {}", server.token);
     let headers = [("origin", own.as_str()), ("sec-websocket-protocol", protocols.as_str())];
     let id = server.id("agent.yaml");
-    let (status, mut socket) = open(&server, "/api/events", &headers);
+    let at_first = server.get("/api/project").good();
+    let since = |run: &str, seq: u64| format!("/api/events?run={run}&since={seq}");
+    let known = since(at_first["run"].as_str().unwrap(), at_first["seq"].as_u64().unwrap());
+    let (status, mut socket) = open(&server, &known, &headers);
     assert_eq!(status, 101);
-    std::thread::sleep(Duration::from_millis(200));
     let edit =
         json!({ "base": 0, "id": "e1", "edits": [{ "op": "set", "pointer": "/name", "value": "Eve" }] });
     server.ask_with("POST", &format!("/api/files/{id}/edits"), &edit, &[("x-ctx-window", "w1")]).good();
@@ -95,10 +97,12 @@ fn windows_hear_what_others_do_and_what_they_missed() {
     assert!(told.get("by").is_none());
     // Whoever was away hears it then.
     let (run, seq) = (told["run"].as_str().unwrap(), told["seq"].as_u64().unwrap());
-    let (_, mut late) = open(&server, &format!("/api/events?run={run}&since={}", seq - 1), &headers);
+    let (_, mut late) = open(&server, &since(run, seq - 1), &headers);
     assert_eq!(notice(&mut late), told);
-    let (_, mut other) = open(&server, "/api/events?run=older&since=3", &headers);
-    assert_eq!(notice(&mut other)["type"], "resync");
+    for unknown in [since("older", 3), "/api/events".to_owned()] {
+        let (_, mut other) = open(&server, &unknown, &headers);
+        assert_eq!(notice(&mut other)["type"], "resync");
+    }
 }
 
 #[test]
