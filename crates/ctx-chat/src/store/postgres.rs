@@ -32,8 +32,9 @@ const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s';
 /// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long is waited between two looks at whether a conversation is let go.
-const LOOK: Duration = Duration::from_millis(50);
+/// How long is waited before it is looked again whether a conversation is let go: at first for a turn that is over
+/// and about to let go, then twice as long each time, up to where a turn goes on.
+const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// How long a server may acknowledge nothing unless the configuration says otherwise (`tcp_user_timeout`).
 const SILENCE: Duration = Duration::from_secs(30);
@@ -186,6 +187,7 @@ impl ConversationStore for PostgresStore {
     async fn hold(&self, id: &str, patience: Duration) -> Result<Option<Hold>, StoreError> {
         let over = Instant::now() + patience;
         let sql = format!("SELECT pg_try_advisory_lock({HOLD_KEY})");
+        let [mut pause, longest] = LOOKS;
         loop {
             let client = self.holding.client(&self.config).await?;
             let (releasing, key) = (client.clone(), id.to_owned());
@@ -198,7 +200,8 @@ impl ConversationStore for PostgresStore {
             if Instant::now() >= over {
                 return Ok(None);
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(pause).await;
+            pause = longest.min(2 * pause);
         }
     }
 
