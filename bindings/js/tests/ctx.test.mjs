@@ -202,6 +202,9 @@ test("others of the list", async () => {
   const scan = await ctx.scanWorldbooks([book], MESSAGES.slice(1));
   assert.deepEqual(scan.entries.map((one) => one.state), ["active"]);
   assert.ok((await ctx.compress(MESSAGES, 300)).messages.length < MESSAGES.length);
+  const said = [{ role: "user", content: "My daughter must not eat nuts." }, { role: "assistant", content: "Noted." }];
+  const { lines } = await ctx.recall(said, "May she eat walnut cake with nuts?");
+  assert.deepEqual(lines.map(({ ago, words }) => [ago, words]), [[1, ["eat", "nuts"]]]);
   const first = await (await ctx.Agent.compile("presetMessages: [{role: system, content: A}]")).assemble();
   const second = await (await ctx.Agent.compile("presetMessages: [{role: system, content: B}]")).assemble();
   assert.equal((await ctx.diff(first, second)).sharedMessages, 0);

@@ -114,6 +114,7 @@ const NEEDED = {
   "macros.expand": () => ({ text: String(value()) }),
   migrate: () => ({ document: changed() }),
   model: () => ({ model: pick(WORDS) }),
+  recall: () => ({ conversation: changed(), query: String(value()), budget: random(500) }),
   "stream.read": () => ({ dialect: "openai", events: [value()] }),
   "worldbook.scan": () => ({ worldbooks: [changed()], conversation: value() }),
 };

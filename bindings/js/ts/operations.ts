@@ -154,6 +154,26 @@ export async function compress(
   return run("compress", { conversation: written(messages), budget, ...options });
 }
 
+/** What a conversation says about something. */
+export interface Recalled {
+  tokens: number;
+  /** The text that a request would get; null if nothing is found, or nothing that fits. */
+  text: string | null;
+  /** Each line of it, oldest first: whose message it is, how many messages ago, and the words that were found. */
+  lines: { id: string | null; ago: number | null; words: string[]; text: string }[];
+  findings: Diagnostic[];
+}
+
+/** Finds what messages say about a query, in 1,000 tokens unless `budget` says otherwise. */
+export async function recall(
+  messages: Iterable<object>,
+  query: string,
+  options: { budget?: number; model?: string } = {},
+): Promise<Recalled> {
+  await prepare(options.model);
+  return run("recall", { conversation: written(messages), query, ...options });
+}
+
 /** Counts the tokens of a text or of messages, as a model does; without one they are estimated. */
 export async function count(what: string | Iterable<object>, model?: string): Promise<number> {
   await prepare(model);

@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer;
 mod asked;
 mod fusion;
 mod index;
@@ -53,6 +54,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+pub use answer::{RecallAnswer, RecallQuery};
 pub use asked::AskedCompression;
 pub use fusion::{joined, nearest};
 pub use index::RecallIndex;

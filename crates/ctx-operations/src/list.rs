@@ -89,6 +89,11 @@ pub const OPERATIONS: &[Operation] = &[
         run: texts_operations::compress,
     },
     Operation {
+        name: "recall",
+        about: "Finds what `conversation` says about `query`, in `budget` tokens of `model`, with other `branches` if asked.",
+        run: texts_operations::recall,
+    },
+    Operation {
         name: "count",
         about: "Counts the tokens of `text`, or of each message of `conversation`, as `model` does.",
         run: texts_operations::count,

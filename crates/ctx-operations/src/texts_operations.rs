@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ctx_compress::recall::RecallQuery;
 use ctx_compress::request::{
     CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
 };
@@ -158,14 +159,9 @@ pub(crate) fn compress(mut input: Map<String, Value>) -> Result<Value, Operation
     let name = given.strategy.as_deref().unwrap_or(STRATEGIES[0]);
     let strategy =
         strategy(name).ok_or_else(|| OperationError::usage(format!("there is no strategy `{name}`")))?;
-    let (meter, _) = given.model.as_deref().map_or((Meter::estimate(), Vec::new()), |model| {
-        let (facts, _) = Engine::new().models.lookup(model);
-        let (counter, odd) = Counter::for_model(&facts);
-        (Meter::for_model(Arc::new(facts), Arc::new(counter)), odd.into_iter().collect::<Vec<Diagnostic>>())
-    });
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(given.budget))
         .with_strategy(strategy)
-        .with_meter(meter);
+        .with_meter(meter(given.model.as_deref()));
     let messages = sent_messages(&conversation.session);
     let protection = match given.loop_start {
         Some(start) if start > messages.len() => {
@@ -187,6 +183,37 @@ pub(crate) fn compress(mut input: Map<String, Value>) -> Result<Value, Operation
         result["loopStart"] = json!(compression.new_loop_start);
     }
     Ok(result)
+}
+
+/// The operation `recall`; gives what `ctx recall --json` prints, and what was not searched as findings.
+pub(crate) fn recall(mut input: Map<String, Value>) -> Result<Value, OperationError> {
+    #[derive(Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Given {
+        budget: Option<u64>,
+        model: Option<String>,
+        branches: bool,
+    }
+    let conversation = Conversation::of_given(&need(&mut input, "conversation")?)?;
+    let text = need_text(&mut input, "query")?;
+    let given: Given = options(input)?;
+    let query = RecallQuery {
+        text: &text,
+        budget: given.budget.unwrap_or(RecallQuery::DEFAULT_BUDGET),
+        with_branches: given.branches,
+    };
+    let answer = query.search(&conversation.session, &meter(given.model.as_deref()));
+    let mut result = answer.to_json();
+    result["findings"] = json!(answer.findings);
+    Ok(result)
+}
+
+/// What counts tokens as a model does; estimates them without one.
+fn meter(model: Option<&str>) -> Meter<'static> {
+    let Some(model) = model else { return Meter::estimate() };
+    let (facts, _) = Engine::new().models.lookup(model);
+    let (counter, _) = Counter::for_model(&facts);
+    Meter::for_model(Arc::new(facts), Arc::new(counter))
 }
 
 /// The operation `count`.

@@ -33,7 +33,7 @@ fn every_operation_refuses_what_it_does_not_know() {
     for operation in OPERATIONS {
         let needed = json!({
             "conversation": [], "document": {}, "files": [], "agent": { "presetMessages": [] }, "to": "aio", "text": "", "messages": [],
-            "body": { "model": "m", "messages": [] }, "dialect": "openai", "events": [], "budget": 100,
+            "body": { "model": "m", "messages": [] }, "dialect": "openai", "events": [], "budget": 100, "query": "",
             "first": { "messages": [] }, "second": { "messages": [] }, "nonsense": true,
         });
         let error = call(operation.name, needed).unwrap_err();
@@ -51,6 +51,7 @@ fn an_option_of_another_type_is_an_error_at_its_place() {
         ("lint", json!({ "body": {}, "dialect": ["openai"] }), "/dialect"),
         ("macros.list", json!({ "dialect": true }), "/dialect"),
         ("schemas", json!({ "name": 5 }), "/name"),
+        ("recall", json!({ "conversation": [], "query": 5 }), "/query"),
     ] {
         let error = call(name, input).unwrap_err();
         assert_eq!(

@@ -47,7 +47,6 @@ pub mod life;
 pub mod migration;
 pub mod named;
 pub mod options;
-pub mod recall;
 pub mod sample;
 pub mod scan;
 pub mod schemas;

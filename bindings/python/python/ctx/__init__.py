@@ -42,6 +42,7 @@ __all__ = [
     "import_files",
     "lint",
     "migrate",
+    "recall",
     "scan_worldbooks",
     "schemas",
     "trim_messages",
@@ -366,6 +367,14 @@ def compress(
     given = as_dicts(listed(messages))
     options = _options(conversation=given, budget=budget, strategy=strategy, model=model, loopStart=loop_start)
     return cast("dict[str, Any]", call("compress", options))
+
+
+def recall(
+    messages: Iterable[object], query: str, *, budget: int = 1_000, model: Optional[str] = None
+) -> dict[str, Any]:
+    """Find what messages say about a query: the ``text`` that a request would get, and its ``lines``."""
+    options = _options(conversation=as_dicts(listed(messages)), query=query, budget=budget, model=model)
+    return cast("dict[str, Any]", call("recall", options))
 
 
 def count(what: Union[str, Iterable[object]], model: Optional[str] = None) -> int:

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ctx_compress::recall::RecallQuery;
 
 use crate::args::{ConfigArguments, CountingArguments};
 
@@ -24,7 +25,7 @@ pub(crate) struct RecallArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
     /// How many tokens what is found may have
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    #[arg(long, value_name = "N", default_value_t = RecallQuery::DEFAULT_BUDGET)]
     pub(crate) budget: u64,
     /// Search other branches too
     #[arg(long)]

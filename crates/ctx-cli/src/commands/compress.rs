@@ -23,6 +23,7 @@ use crate::commands::compress::batch::PassResult;
 use crate::exit::Exit;
 use crate::project;
 use crate::show;
+use ctx_compress::recall::RecallAnswer;
 use ctx_project::Sources;
 use ctx_project::compress::{message_to_json, messages, protection, strategy};
 use ctx_project::config::Config;
@@ -30,7 +31,6 @@ use ctx_project::counting::TokenCounting;
 use ctx_project::error::ProjectError;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::options::SummarizerChoice;
-use ctx_project::recall::RecallAnswer;
 
 /// Plans or runs a pass, changes a summary, or reports on what was kept.
 pub(crate) fn run(language: Language, arguments: &CompressArguments) -> Result<Exit> {

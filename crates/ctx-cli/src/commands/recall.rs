@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use ctx_compress::recall::RecalledPiece;
+use ctx_compress::recall::{RecallAnswer, RecallQuery, RecalledPiece};
 use ctx_engine::Limits;
 use ctx_language::Language;
 use ctx_preset_import::decode;
@@ -18,7 +18,6 @@ use ctx_project::Sources;
 use ctx_project::counting::TokenCounting;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
-use ctx_project::recall::{RecallAnswer, RecallQuery};
 
 /// Searches a conversation, and shows what was found.
 pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exit> {

@@ -14,11 +14,11 @@ use crate::exit::Exit;
 use crate::lang;
 use crate::project;
 use crate::show;
+use ctx_compress::recall::RecallAnswer;
 use ctx_project::Sources;
 use ctx_project::compress::{find_summary, messages};
 use ctx_project::config::Config;
 use ctx_project::inputs::{self, InputFile};
-use ctx_project::recall::RecallAnswer;
 
 /// A summary with the report on it.
 type OfSummary = (NodeId, QualityReport);

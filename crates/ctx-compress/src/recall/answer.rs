@@ -1,11 +1,27 @@
 //! What a conversation says about something, with its places.
 
-use ctx_compress::recall::{RecallRequest, Recalled, RecalledPiece, SessionIndex, recall};
-use ctx_compress::request::Meter;
 use ctx_types::{Diagnostic, Role, Session};
 use serde_json::{Value, json};
 
-/// What is looked for.
+use crate::recall::lines::{RecallRequest, Recalled, RecalledPiece, recall};
+use crate::recall::session_index::SessionIndex;
+use crate::request::Meter;
+
+/// What is looked for in a conversation, for people and programs that ask by themselves.
+///
+/// ```
+/// use ctx_compress::recall::RecallQuery;
+/// use ctx_compress::request::Meter;
+/// use ctx_types::{Node, NodeId, Role, Session, SessionOp};
+///
+/// let mut session = Session::new("c");
+/// let node = Box::new(Node::new(Role::User, "My daughter must not eat nuts.").with_id("n1"));
+/// session.apply(&SessionOp::Append { parent: session.root_id().clone(), node })?;
+/// let query = RecallQuery { text: "nuts", budget: RecallQuery::DEFAULT_BUDGET, with_branches: false };
+/// let answer = query.search(&session, &Meter::estimate());
+/// assert_eq!(answer.lines()[0].0.words, ["nuts"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RecallQuery<'a> {
     /// The words; of a longer text the first 16 KiB.
@@ -26,6 +42,9 @@ pub struct RecallAnswer {
 }
 
 impl RecallQuery<'_> {
+    /// How many tokens what is found may have unless somebody says otherwise.
+    pub const DEFAULT_BUDGET: u64 = 1_000;
+
     /// Searches all messages of a conversation that are switched on, also those behind summaries.
     pub fn search(&self, session: &Session, meter: &Meter<'_>) -> RecallAnswer {
         let nodes = SessionIndex::of(session, self.with_branches);
