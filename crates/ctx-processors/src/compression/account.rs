@@ -1,6 +1,7 @@
 //! What the stage tells: decisions about messages, findings, lines of the log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ctx_compress::request::{PassOutcome, Repaired};
 use ctx_pipeline::PipelineContext;
@@ -52,8 +53,9 @@ pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repa
 /// One decision for each run of messages of which the same became, and for each that is shorter.
 fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Decision> {
     let mut decisions: Vec<Decision> = Vec::new();
-    for (place, became) in &outcome.became {
-        let Some(message) = given.get(*place) else { continue };
+    let mut latest: Option<&Arc<Phrase>> = None;
+    let noted = given.iter().zip(&outcome.became);
+    for (message, became) in noted.filter_map(|(message, became)| Some((message, became.as_ref()?))) {
         let (fate, reason) = match became {
             Became::Itself => continue,
             Became::Cut(short, reason) => {
@@ -65,7 +67,11 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
         };
         let (tokens, is_exact) = costing.text(message);
         let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };
-        match decisions.last_mut().filter(|last| last.outcome == fate && last.reason == **reason) {
+        // Whole runs share their reason.
+        let is_shared = latest.is_some_and(|latest| Arc::ptr_eq(latest, reason));
+        latest = Some(reason);
+        let is_same = |last: &&mut Decision| last.outcome == fate && (is_shared || last.reason == **reason);
+        match decisions.last_mut().filter(is_same) {
             Some(run) => {
                 run.count += 1;
                 run.bytes = run.bytes.map(|bytes| bytes + message.content.len());
@@ -153,7 +159,7 @@ fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
 fn line(outcome: &Outcome, settings: &Settings) -> LogLine {
     let budget = settings.config.token_budget;
     let still_does = || {
-        let count = outcome.became.values().filter(|became| became.is_gone()).count();
+        let count = outcome.became.iter().flatten().filter(|became| became.is_gone()).count();
         let (messages, tokens) = (count_of!(count, "message"), outcome.tokens);
         phrase!(
             "the earlier compression of {messages} still fits: {tokens} of {budget} tokens",

@@ -1,7 +1,7 @@
 //! One pass over a draft: what is sent, what became of each message, and what is kept.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -35,8 +35,8 @@ pub(crate) struct Outcome {
     /// What is sent; where nothing changed, the messages as they were given.
     pub(crate) messages: Vec<Message>,
     pub(crate) kept: KeptCompression,
-    /// What became of messages of the conversation, by their places in the draft, if it is not as it was.
-    pub(super) became: BTreeMap<usize, Became>,
+    /// What became of each message of the draft; none where it is as it was.
+    pub(super) became: Vec<Option<Became>>,
     /// The places of messages that stand at one of several points and went with what follows them.
     pub(super) points: Vec<usize>,
     /// The places of messages whose own place is among what is gone.
@@ -58,6 +58,12 @@ pub(crate) struct Pass {
     pub(crate) line: Phrase,
     /// What of the request's beginning it left as it was.
     pub(crate) prefix: PrefixStability,
+}
+
+impl Outcome {
+    fn became_of(&self, place: usize) -> Option<&Became> {
+        self.became.get(place)?.as_ref()
+    }
 }
 
 impl StageInput<'_> {
@@ -141,7 +147,7 @@ impl StageInput<'_> {
         let places = (0..=end).filter(|place| self.messages.get(*place).is_some_and(is_free));
         let places: Vec<usize> = places.collect();
         let covered = places.iter().filter_map(|place| {
-            let became = outcome.became.get(place).cloned().unwrap_or(Became::Itself);
+            let became = outcome.became_of(*place).cloned().unwrap_or(Became::Itself);
             Some(Covered { message: self.messages.get(*place)?.clone(), became })
         });
         let position = |step: &PlanStep| match basis.origins.get(step.range.start) {
@@ -176,7 +182,12 @@ struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     fn new(given: &'a StageInput<'a>, basis: &'a Basis) -> Self {
-        let became = basis.became.iter().filter(|(_, became)| *became != Became::Itself).cloned().collect();
+        let mut became = vec![None; given.draft.len()];
+        for (place, earlier) in basis.became.iter().filter(|(_, earlier)| *earlier != Became::Itself) {
+            if let Some(became) = became.get_mut(*place) {
+                *became = Some(earlier.clone());
+            }
+        }
         let outcome = Outcome { became, ..Outcome::default() };
         Self { given, basis, outcome, places: Vec::new() }
     }
@@ -210,7 +221,7 @@ impl<'a> Writing<'a> {
         let place = self.place(index);
         self.push(short.clone(), place);
         if let Some(place) = place {
-            self.outcome.became.insert(place, Became::Cut(short.clone(), Arc::new(reason.clone())));
+            self.note(place, Became::Cut(short.clone(), Arc::new(reason.clone())));
         }
     }
 
@@ -227,16 +238,24 @@ impl<'a> Writing<'a> {
         for index in range {
             match self.place(index) {
                 Some(place) if self.basis.messages.get(index).is_some_and(is_free) => {
-                    self.outcome.became.insert(place, became.clone());
+                    self.note(place, became.clone());
                 }
                 Some(_) => {}
                 // An earlier note, with all that it stood for.
                 None => {
-                    for earlier in self.outcome.became.values_mut().filter(|earlier| earlier.is_gone()) {
+                    let earlier = self.outcome.became.iter_mut().flatten();
+                    for earlier in earlier.filter(|earlier| earlier.is_gone()) {
                         earlier.clone_from(&became);
                     }
                 }
             }
+        }
+    }
+
+    /// Notes what became of the message at a place of the draft.
+    fn note(&mut self, place: usize, became: Became) {
+        if let Some(noted) = self.outcome.became.get_mut(place) {
+            *noted = Some(became);
         }
     }
 
@@ -277,7 +296,7 @@ impl<'a> Writing<'a> {
         let next_is_gone = |place: usize| {
             let behind = messages.iter().enumerate().skip(place + 1);
             let next = behind.into_iter().find(|(_, message)| is_free(message));
-            next.and_then(|(next, _)| self.outcome.became.get(&next)).is_some_and(Became::is_gone)
+            next.and_then(|(next, _)| self.outcome.became_of(next)).is_some_and(Became::is_gone)
         };
         // What stands before the oldest message stands there still.
         let first = messages.iter().position(is_free).filter(|_| *skipped == 0);
