@@ -203,8 +203,8 @@ test("others of the list", async () => {
   assert.deepEqual(scan.entries.map((one) => one.state), ["active"]);
   assert.ok((await ctx.compress(MESSAGES, 300)).messages.length < MESSAGES.length);
   const said = [{ role: "user", content: "My daughter must not eat nuts." }, { role: "assistant", content: "Noted." }];
-  const { lines } = await ctx.recall(said, "May she eat walnut cake with nuts?");
-  assert.deepEqual(lines.map(({ ago, words }) => [ago, words]), [[1, ["eat", "nuts"]]]);
+  const { lines } = await ctx.recall(said, "May she eat nuts?");
+  assert.deepEqual(lines.map(({ ago, words }) => [ago, words]), [[1, ["eat", "nuts"]], [0, []]]);
   const first = await (await ctx.Agent.compile("presetMessages: [{role: system, content: A}]")).assemble();
   const second = await (await ctx.Agent.compile("presetMessages: [{role: system, content: B}]")).assemble();
   assert.equal((await ctx.diff(first, second)).sharedMessages, 0);

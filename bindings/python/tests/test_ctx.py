@@ -134,8 +134,8 @@ class Operations(unittest.TestCase):
         self.assertEqual([one["state"] for one in scan["entries"]], ["active"])
         self.assertLess(len(ctx.compress(MESSAGES, 300)["messages"]), len(MESSAGES))
         said = [{"role": "user", "content": "My daughter must not eat nuts."}, {"role": "assistant", "content": "Noted."}]
-        lines = ctx.recall(said, "May she eat walnut cake with nuts?")["lines"]
-        self.assertEqual([(line["ago"], line["words"]) for line in lines], [(1, ["eat", "nuts"])])
+        lines = ctx.recall(said, "May she eat nuts?")["lines"]
+        self.assertEqual([(line["ago"], line["words"]) for line in lines], [(1, ["eat", "nuts"]), (0, [])])
         first = ctx.Agent("presetMessages: [{role: system, content: A}]").assemble()
         second = ctx.Agent("presetMessages: [{role: system, content: B}]").assemble()
         self.assertEqual(ctx.diff(first, second)["sharedMessages"], 0)
