@@ -1,9 +1,10 @@
 //! `cargo xtask python`: the wheel of the Python package, built, installed and tried.
 //!
 //! With `--test` the conformance suite is run through the package: each call must give the bytes that Rust gives, and
-//! the results are compared with what the suite expects. Then come the tests of the package, the lines of its README,
-//! its types, and what it takes beside the function of `LangChain` that it can stand for. `--fuzz N` makes N calls of
-//! each operation with changed documents and values of wrong types.
+//! the results are compared with what the suite expects. Then come the tests of the package, its types, the
+//! pages of its documentation, its README in an environment that has nothing else, and what it takes beside the function
+//! of `LangChain` that it can stand for. `--fuzz N` makes N calls of each operation with changed documents and values of
+//! wrong types.
 
 use std::fs;
 use std::io::Write as _;
@@ -20,6 +21,9 @@ use crate::workspace;
 const PACKAGE: &str = "bindings/python";
 
 const USAGE: &str = "usage: cargo xtask python [--test | --fuzz N] [--if-possible]";
+
+/// The Python of the environment with the tools, in the folder of the package.
+const VENV: &str = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
 
 /// How many calls that differ are told.
 const MOST_TOLD: usize = 5;
@@ -48,6 +52,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if is_tested {
         conformance(&python, &folder)?;
         test(&python)?;
+        document(&python, &folder)?;
+        alone(&folder)?;
         speed(&python)?;
     }
     if let Some(count) = calls {
@@ -60,8 +66,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// Makes an environment with the tools, unless it is there; returns its Python.
 fn tools(folder: &Path) -> Result<PathBuf> {
-    let place = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
-    let (python, installed) = (folder.join(place), folder.join("requirements.txt"));
+    let (python, installed) = (folder.join(VENV), folder.join("requirements.txt"));
     // The tools and all that they need, with fixed versions.
     let requirements = fs::read_to_string(workspace::root().join(PACKAGE).join("requirements.txt"))
         .context("cannot read the requirements of the package")?;
@@ -137,6 +142,47 @@ pub(crate) fn compare(calls: &str) -> Result<usize> {
         differing.iter().take(MOST_TOLD).map(|input| input.chars().take(200).collect()).collect();
     ensure!(differing.is_empty(), "{} calls differ from Rust's:\n{}", differing.len(), told.join("\n"));
     Ok(results.len())
+}
+
+/// Writes the pages of the documentation, with one for each name that users may import.
+fn document(python: &Path, folder: &Path) -> Result<()> {
+    let pages = folder.join("docs");
+    if pages.exists() {
+        fs::remove_dir_all(&pages).context("cannot remove old pages")?;
+    }
+    perform(
+        Command::new(python)
+            .args(["-m", "pdoc", "--docformat", "restructuredtext", "-o"])
+            .arg(&pages)
+            .arg("ctx"),
+    )?;
+    let page = fs::read_to_string(pages.join("ctx.html")).context("no pages were written")?;
+    ensure!(page.contains("id=\"fit\""), "the pages do not tell of `fit`");
+    println!("python: its documentation is in {}", pages.display());
+    Ok(())
+}
+
+/// Installs the wheel into an environment of its own, and runs its README there.
+fn alone(folder: &Path) -> Result<()> {
+    let base = folder.join(VENV);
+    let place = folder.join("alone");
+    perform(Command::new(&base).args(["-m", "venv", "--clear"]).arg(&place))?;
+    let python = place.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let mut command = Command::new(&python);
+    command.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-index",
+        "--find-links",
+    ]);
+    perform(command.arg(folder.join("wheels")).arg("ctx-engine"))?;
+    let script = workspace::root().join(PACKAGE).join("tests/test_ctx.py");
+    perform(Command::new(&python).arg(script).arg("Readme").current_dir(&place))?;
+    println!("python: the README runs where nothing but the wheel is installed");
+    Ok(())
 }
 
 /// Runs the tests of the package and checks its types.

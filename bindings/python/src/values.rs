@@ -116,7 +116,13 @@ pub(crate) fn plain_messages<'py>(messages: &Bound<'py, PyAny>) -> Option<Vec<(R
         let text = str::from_utf8(content.as_bytes()).ok()?;
         (role != Role::Tool).then(|| (role, Text::from(text)))
     };
-    messages.cast::<PyList>().ok()?.iter().map(plain).collect()
+    let messages = messages.cast::<PyList>().ok()?;
+    // How many there will be is not known to what collects them, as any may be something else.
+    let mut read = Vec::with_capacity(messages.len());
+    for message in messages.iter().map(plain) {
+        read.push(message?);
+    }
+    Some(read)
 }
 
 /// Makes a value of Python of JSON.

@@ -44,7 +44,7 @@ def main() -> None:
         del conversation
     first, following = statistics.median(firsts), statistics.median(nexts)
     reading = statistics.median(taken(ctx.Conversation, plain) for _ in range(5))
-    crossing = statistics.median(taken(Crossed, plain) for _ in range(5))
+    crossing = statistics.median(taken(Crossed, plain) for _ in range(9))
     print(f"ctx: first call {first * 1e3:.1f} ms ({len(kept)} messages kept), next {following * 1e3:.2f} ms")
     share = f"{crossing * 1e3:.1f} ms ({100 * crossing / first:.0f} %) the former"
     print(f"ctx: {reading * 1e3:.1f} ms of the first call bring the messages over and read them, {share}")
