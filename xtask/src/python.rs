@@ -22,8 +22,8 @@ const PACKAGE: &str = "bindings/python";
 
 const USAGE: &str = "usage: cargo xtask python [--test | --fuzz N] [--if-possible]";
 
-/// The Python of the environment with the tools, in the folder of the package.
-const VENV: &str = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
+/// The Python of an environment, from its folder.
+const PYTHON: &str = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
 
 /// How many calls that differ are told.
 const MOST_TOLD: usize = 5;
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         conformance(&python, &folder)?;
         test(&python)?;
         document(&python, &folder)?;
-        alone(&folder)?;
+        alone(&python, &folder)?;
         speed(&python)?;
     }
     if let Some(count) = calls {
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// Makes an environment with the tools, unless it is there; returns its Python.
 fn tools(folder: &Path) -> Result<PathBuf> {
-    let (python, installed) = (folder.join(VENV), folder.join("requirements.txt"));
+    let (python, installed) = (folder.join("venv").join(PYTHON), folder.join("requirements.txt"));
     // The tools and all that they need, with fixed versions.
     let requirements = fs::read_to_string(workspace::root().join(PACKAGE).join("requirements.txt"))
         .context("cannot read the requirements of the package")?;
@@ -144,18 +144,14 @@ pub(crate) fn compare(calls: &str) -> Result<usize> {
     Ok(results.len())
 }
 
-/// Writes the pages of the documentation, with one for each name that users may import.
+/// Writes the documentation.
 fn document(python: &Path, folder: &Path) -> Result<()> {
     let pages = folder.join("docs");
     if pages.exists() {
         fs::remove_dir_all(&pages).context("cannot remove old pages")?;
     }
-    perform(
-        Command::new(python)
-            .args(["-m", "pdoc", "--docformat", "restructuredtext", "-o"])
-            .arg(&pages)
-            .arg("ctx"),
-    )?;
+    let mut command = Command::new(python);
+    perform(command.args(["-m", "pdoc", "--docformat", "restructuredtext", "-o"]).arg(&pages).arg("ctx"))?;
     let page = fs::read_to_string(pages.join("ctx.html")).context("no pages were written")?;
     ensure!(page.contains("id=\"fit\""), "the pages do not tell of `fit`");
     println!("python: its documentation is in {}", pages.display());
@@ -163,22 +159,13 @@ fn document(python: &Path, folder: &Path) -> Result<()> {
 }
 
 /// Installs the wheel into an environment of its own, and runs its README there.
-fn alone(folder: &Path) -> Result<()> {
-    let base = folder.join(VENV);
+fn alone(python: &Path, folder: &Path) -> Result<()> {
     let place = folder.join("alone");
-    perform(Command::new(&base).args(["-m", "venv", "--clear"]).arg(&place))?;
-    let python = place.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    perform(Command::new(python).args(["-m", "venv", "--clear"]).arg(&place))?;
+    let python = place.join(PYTHON);
     let mut command = Command::new(&python);
-    command.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-index",
-        "--find-links",
-    ]);
-    perform(command.arg(folder.join("wheels")).arg("ctx-engine"))?;
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]);
+    perform(command.arg("--find-links").arg(folder.join("wheels")).arg("ctx-engine"))?;
     let script = workspace::root().join(PACKAGE).join("tests/test_ctx.py");
     perform(Command::new(&python).arg(script).arg("Readme").current_dir(&place))?;
     println!("python: the README runs where nothing but the wheel is installed");

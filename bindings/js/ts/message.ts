@@ -65,10 +65,7 @@ export function inPlace<T>(place: number, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const refused = error instanceof CtxError ? error : usage(error);
-    // The body that was decoded is the message.
-    const inner = refused.pointer?.replace(/^\/body(?=\/|$)/, "") ?? "";
-    throw Object.assign(refused, { pointer: `/${place}${inner}` });
+    throw Object.assign(error instanceof CtxError ? error : usage(error), { pointer: `/${place}` });
   }
 }
 

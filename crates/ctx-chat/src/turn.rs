@@ -170,9 +170,9 @@ impl fmt::Debug for Masks<'_> {
 /// Carries out one turn.
 ///
 /// The order is a contract: the user's message is stored; older messages are summarised if it is time; the context
-/// is built (beside the storing where no summary is due and no files came: processors of your own may see a message
-/// that is not durable yet, and what the store refuses is built for nothing); then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
-/// calls carried out, their results stored. What goes wrong with the model ends in a message of the conversation, so
+/// is built; then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
+/// calls carried out, their results stored. Where no summary is due and no files came, the context is built while the
+/// message is stored: processors of your own may see one that is not durable yet, and never is if the store refuses it. What goes wrong with the model ends in a message of the conversation, so
 /// that the next turn can go on from there, and in [`TurnEnd::outcome`]; when `cancel` is called, what came of the
 /// answer is stored and nothing has gone wrong.
 ///

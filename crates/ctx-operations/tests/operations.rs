@@ -64,6 +64,19 @@ fn an_option_of_another_type_is_an_error_at_its_place() {
 }
 
 #[test]
+fn recall_finds_what_is_asked_about_within_its_budget() {
+    let said = json!([{ "role": "user", "content": "No nuts, please." }, { "role": "assistant", "content": "Noted." }]);
+    let found = |budget: u64| {
+        let input = json!({ "conversation": said, "query": "Are nuts fine?", "budget": budget });
+        call("recall", input).unwrap()
+    };
+    let all = found(100);
+    assert_eq!((&all["lines"][0]["words"], &all["lines"][0]["ago"]), (&json!(["nuts"]), &json!(1)));
+    assert!(all["tokens"].as_u64().is_some_and(|tokens| tokens <= 100) && all["findings"] == json!([]));
+    assert_eq!(found(1), json!({ "tokens": 0, "text": null, "lines": [], "findings": [] }));
+}
+
+#[test]
 fn errors_of_documents_say_where() {
     let text = "presetMessages:\n  - {role: system\n";
     check_refused("compile", json!({ "agent": text }), "CTX0603", Some(("agent.yaml", 2, 5)));

@@ -149,10 +149,6 @@ fn load_window(
         if position % CHECK_EVERY == 0 {
             cx.checkpoint()?;
         }
-        // Of conversations that no turn had for a while nothing is near the processor: what is needed soon is on its way
-        // while this one is looked at.
-        let soon = position.checked_sub(AHEAD).and_then(|soon| session.sent_message(soon));
-        std::hint::black_box(soon.map(|message| message.content.len()));
         let Some(message) = message_at(session, position) else { continue };
         // An answer that is to be continued is no answer yet: the question before it is pending still.
         if !std::mem::take(&mut may_be_last) || !stands_last(continued(cx), &message) {
@@ -171,9 +167,6 @@ fn load_window(
 
 /// What a message is taken to cost beside its text while nothing is counted.
 const FEWEST_TOKENS: u64 = 8;
-
-/// How many messages ahead are looked at.
-const AHEAD: usize = 8;
 
 /// For how many messages room is made at once.
 const USUAL: usize = 1_024;

@@ -133,6 +133,19 @@ test("edits wait while the server is away, and outlive the window", async (t) =>
   await next.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
 });
 
+test("edits that wait are sent though their file could not be read at first", async (t) => {
+  const { page, context, server } = await studio(t);
+  await page.route("**/edits", (route) => route.abort());
+  await entry(page, "season").locator("[role=switch]").click();
+  await page.locator(".bar-note.warning").waitFor();
+  await page.close();
+  const next = await context.newPage();
+  await next.route("**/api/files/*", (route) => route.abort(), { times: 1 });
+  await next.goto(new URL(server.link).origin);
+  await next.locator(".entry[data-id=season].off").waitFor();
+  await next.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+});
+
 test("a window goes on with a server that began anew, and sends it what it missed", async (t) => {
   const { path, page, context, server } = await studio(t, true);
   const origin = new URL(server.link);

@@ -45,9 +45,7 @@ def _in_place(place: int, message: object) -> dict[str, Any]:
     try:
         return _as_dict(message)
     except CtxError as error:
-        # The body that was decoded is the message.
-        inner = error.pointer or ""
-        error.pointer = f"/{place}{inner[5:] if inner.startswith('/body') else inner}"
+        error.pointer = f"/{place}"
         raise
     except Exception as error:
         raise usage(str(error), f"/{place}") from error

@@ -43,10 +43,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 ///
 /// Commits wait for the server's disk; appends that come together share one wait. A process has up to four
 /// connections: one for appends, one for the conversations that it holds, one for what a turn asks before it, and one
-/// for all else. One that broke is
-/// opened again with the next call, and the calls on which it broke fail. There is no TLS: reach the server over a
-/// socket, over loopback, or through a tunnel. What is deleted is gone from the tables; the server's own logs and
-/// backups are its keeper's affair.
+/// for all else. One that broke is opened again with the next call, and the calls on which it broke fail. There is no
+/// TLS: reach the server over a socket, over loopback, or through a tunnel. What is deleted is gone from the tables; the
+/// server's own logs and backups are its keeper's affair.
 ///
 /// Needs the feature `postgres`.
 #[derive(Clone)]
@@ -71,8 +70,8 @@ impl PostgresStore {
     /// Opens a database, such as `host=/run/postgresql user=ctx dbname=ctx` or `postgres://ctx@localhost/ctx`, and
     /// brings its tables up to date. They stand in the first schema of the search path.
     ///
-    /// Within a runtime of tokio that has timers, as all that is asked later: a server that does not answer is waited for 10 s, or as long as
-    /// `connect_timeout` says.
+    /// Within a runtime of tokio that has timers, as all that is asked later: a server that does not answer is waited
+    /// for 10 s, or as long as `connect_timeout` says.
     ///
     /// Errors: [`StoreError::Unreachable`], [`StoreError::Newer`], [`StoreError::Unwritable`].
     pub async fn connect(config: &str) -> Result<Self, StoreError> {

@@ -12,7 +12,7 @@ use crate::request::Meter;
 /// ```
 /// use ctx_compress::recall::RecallQuery;
 /// use ctx_compress::request::Meter;
-/// use ctx_types::{Node, NodeId, Role, Session, SessionOp};
+/// use ctx_types::{Node, Role, Session, SessionOp};
 ///
 /// let mut session = Session::new("c");
 /// let node = Box::new(Node::new(Role::User, "My daughter must not eat nuts.").with_id("n1"));

@@ -1,7 +1,6 @@
 //! What the stage tells: decisions about messages, findings, lines of the log.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use ctx_compress::request::{PassOutcome, Repaired};
 use ctx_pipeline::PipelineContext;
@@ -53,7 +52,6 @@ pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repa
 /// One decision for each run of messages of which the same became, and for each that is shorter.
 fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Decision> {
     let mut decisions: Vec<Decision> = Vec::new();
-    let mut latest: Option<&Arc<Phrase>> = None;
     let noted = given.iter().zip(&outcome.became);
     for (message, became) in noted.filter_map(|(message, became)| Some((message, became.as_ref()?))) {
         let (fate, reason) = match became {
@@ -67,11 +65,7 @@ fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Deci
         };
         let (tokens, is_exact) = costing.text(message);
         let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };
-        // Whole runs share their reason.
-        let is_shared = latest.is_some_and(|latest| Arc::ptr_eq(latest, reason));
-        latest = Some(reason);
-        let is_same = |last: &&mut Decision| last.outcome == fate && (is_shared || last.reason == **reason);
-        match decisions.last_mut().filter(is_same) {
+        match decisions.last_mut().filter(|last| last.outcome == fate && last.reason == **reason) {
             Some(run) => {
                 run.count += 1;
                 run.bytes = run.bytes.map(|bytes| bytes + message.content.len());

@@ -182,14 +182,12 @@ struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     fn new(given: &'a StageInput<'a>, basis: &'a Basis) -> Self {
-        let mut became = vec![None; given.draft.len()];
-        for (place, earlier) in basis.became.iter().filter(|(_, earlier)| *earlier != Became::Itself) {
-            if let Some(became) = became.get_mut(*place) {
-                *became = Some(earlier.clone());
-            }
+        let outcome = Outcome { became: vec![None; given.draft.len()], ..Outcome::default() };
+        let mut writing = Self { given, basis, outcome, places: Vec::new() };
+        for (place, became) in basis.became.iter().filter(|(_, became)| *became != Became::Itself) {
+            writing.set(*place, became.clone());
         }
-        let outcome = Outcome { became, ..Outcome::default() };
-        Self { given, basis, outcome, places: Vec::new() }
+        writing
     }
 
     fn carry_out(&mut self, step: &PlanStep) {
@@ -221,7 +219,7 @@ impl<'a> Writing<'a> {
         let place = self.place(index);
         self.push(short.clone(), place);
         if let Some(place) = place {
-            self.note(place, Became::Cut(short.clone(), Arc::new(reason.clone())));
+            self.set(place, Became::Cut(short.clone(), Arc::new(reason.clone())));
         }
     }
 
@@ -238,7 +236,7 @@ impl<'a> Writing<'a> {
         for index in range {
             match self.place(index) {
                 Some(place) if self.basis.messages.get(index).is_some_and(is_free) => {
-                    self.note(place, became.clone());
+                    self.set(place, became.clone());
                 }
                 Some(_) => {}
                 // An earlier note, with all that it stood for.
@@ -252,10 +250,10 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Notes what became of the message at a place of the draft.
-    fn note(&mut self, place: usize, became: Became) {
-        if let Some(noted) = self.outcome.became.get_mut(place) {
-            *noted = Some(became);
+    /// Remembers what became of the message at a place of the draft.
+    fn set(&mut self, place: usize, became: Became) {
+        if let Some(earlier) = self.outcome.became.get_mut(place) {
+            *earlier = Some(became);
         }
     }
 

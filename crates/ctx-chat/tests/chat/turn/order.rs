@@ -2,7 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use ctx_chat::{Chat, Conversation, MessageTags, RequestCompression, StoreError, TurnRequest, run_turn};
+use ctx_chat::{
+    Chat, ChatLog, Conversation, MessageTags, RequestCompression, StoreError, TurnRequest, run_turn,
+    with_compression,
+};
+use ctx_engine::ConversationMemory;
 use ctx_types::{SessionOp, StoredAttachment, Text, TurnInput};
 use serde_json::json;
 
@@ -26,6 +30,24 @@ fn a_question_that_the_store_refuses_is_asked_of_nobody() {
     let error = room.request(Room::says(&"word ".repeat(40_000)), |_| ()).unwrap_err();
     assert!(matches!(error.source, StoreError::Unwritable(_)), "{error}");
     assert_eq!((room.stored().len(), room.server.requests().len()), (2, 0));
+}
+
+#[test]
+fn what_was_compressed_for_a_question_that_is_refused_is_forgotten() {
+    let agent =
+        json!({ "presetMessages": [{ "type": "chat_history" }], "parameters": with_compression(None) });
+    let long = "The red umbrella stands in room 12 since the 3rd of May. ".repeat(10);
+    let mut room = Room::with(Server::script([Answer::text("no")]), &agent).said(&[long.as_str(); 40]);
+    let pages = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    pages.block_on(room.store.limit_pages(1)).unwrap();
+    let mut request = Room::says(&"word ".repeat(4_000));
+    request.turn.context_tokens = Some(8_000);
+    let (chat, memory) = (Chat::new(&room.agent, &room.client), ConversationMemory::default());
+    let (store, conversation) = (&room.store, &mut room.conversation);
+    let log = ChatLog { store, conversation, memory: Some(&memory) };
+    let error = block_on(run_turn(&chat, Some(log), request, &mut |_| (), &room.cancel)).unwrap_err();
+    assert!(matches!(error.source, StoreError::Unwritable(_)), "{error}");
+    assert!(!memory.is_compressed());
 }
 
 /// The context is built while the store is waited for: it counts only if the store took what it was built with.
