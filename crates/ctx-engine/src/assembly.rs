@@ -2,7 +2,8 @@
 
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{
-    Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, TokenLimiter, WindowSize,
+    Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, OlderNeeded, Part, TokenLimiter,
+    WindowSize,
 };
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
 use ctx_types::{
@@ -146,7 +147,12 @@ impl<'a> Assembly<'a> {
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
         let mut size = limiting::first_window(self.agent.pipeline(), self.budget.available);
         loop {
-            let (run, tokens) = self.run_window(size).await?;
+            let done = self.run_window(size).await;
+            if let Some(late) = size.as_mut().filter(|size| size.without_compressed && needs_older(&done)) {
+                late.without_compressed = false;
+                continue;
+            }
+            let (run, tokens) = done?;
             let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
             let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
             if skipped == 0 || dropped > 0 || size.is_some_and(|size| size.is_final) {
@@ -162,7 +168,7 @@ impl<'a> Assembly<'a> {
         let Some(memory) = self.ports.memory.filter(|_| !self.turn.preview) else { return };
         memory.keep_texts(run.draft.messages());
         if let Some(kept) = run.blackboard.get::<KeptCompression>() {
-            memory.keep(kept.clone());
+            memory.keep(kept.clone(), self.agent.identity());
         }
     }
 
@@ -185,7 +191,7 @@ impl<'a> Assembly<'a> {
             run.blackboard.insert(size);
         }
         if let Some(memory) = self.ports.memory {
-            run.blackboard.insert(memory.compression());
+            run.blackboard.insert(memory.compression(self.agent.identity()));
             run.blackboard.insert(memory.recall());
         }
         attachments::tell_policy(pipeline, &mut run);
@@ -343,5 +349,13 @@ impl<'a> Assembly<'a> {
             model: self.model,
             counter: self.counter.counter,
         }
+    }
+}
+
+/// Returns whether messages have to be loaded that a run took as compressed.
+fn needs_older(done: &Result<(Run, TokenFigure), AssembleError>) -> bool {
+    match done {
+        Ok((run, _)) => run.blackboard.get::<OlderNeeded>().is_some(),
+        Err(error) => matches!(error, AssembleError::Infeasible(_)),
     }
 }

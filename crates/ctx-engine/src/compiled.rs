@@ -41,6 +41,8 @@ pub struct CompiledAgent {
     input_macros: InputMacros,
     /// What formatters and plug-ins wrote, and what else is counted: mostly the same each turn.
     memory: Arc<TextMemory>,
+    /// Tells it from all others, those of equal files too.
+    identity: Arc<()>,
 }
 
 impl CompiledAgent {
@@ -74,6 +76,7 @@ impl CompiledAgent {
             moving: moving(agent),
             input_macros: InputMacros::new(engine, agent),
             memory: with.texts.clone().unwrap_or_default(),
+            identity: Arc::default(),
         }
     }
 
@@ -110,6 +113,11 @@ impl CompiledAgent {
     /// Returns the macros that its texts may use, and how they are read.
     pub(crate) const fn macros(&self) -> (&Registry, Dialect) {
         (&self.input_macros.registry, self.input_macros.dialect)
+    }
+
+    /// Returns what tells it from all other agents, as long as somebody holds it.
+    pub(crate) const fn identity(&self) -> &Arc<()> {
+        &self.identity
     }
 
     pub(crate) const fn input_macros(&self) -> &InputMacros {

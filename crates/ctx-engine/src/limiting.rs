@@ -19,14 +19,15 @@ pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
 
 /// Returns how much of a conversation is loaded first, given what messages may have; everything if nothing says.
 ///
-/// With compression there is one window, of which it looks at all; else a window that is too small doubles.
+/// With compression there is one window, of which it looks at all; what it need not look at again is not loaded. Else a
+/// window that is too small doubles.
 pub(crate) fn first_window(pipeline: &Pipeline, available: Option<u32>) -> Option<WindowSize> {
     if let Some(compressor) = compressor(pipeline) {
         let tokens = compress_window(&compressor.config, available)?;
-        return Some(WindowSize { tokens, is_final: true });
+        return Some(WindowSize { tokens, is_final: true, without_compressed: true });
     }
     let available = available.filter(|_| unlimited(pipeline).is_none())?;
-    Some(WindowSize { tokens: available.into(), is_final: false })
+    Some(WindowSize { tokens: available.into(), is_final: false, without_compressed: false })
 }
 
 /// Finds the settings of the stage that compresses, if it is on and there is something to compress when it runs.

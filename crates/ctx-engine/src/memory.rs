@@ -1,6 +1,6 @@
 //! What the turns of one conversation keep for each other.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ctx_processors::{KeptCompression, KeptRecall};
 use ctx_types::{Content, Message, Text};
@@ -49,7 +49,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// ```
 #[derive(Debug, Default)]
 pub struct ConversationMemory {
-    compression: Mutex<KeptCompression>,
+    compression: Mutex<(KeptCompression, Option<Arc<()>>)>,
     recall: KeptRecall,
     texts: Mutex<Vec<Text>>,
 }
@@ -57,25 +57,31 @@ pub struct ConversationMemory {
 impl ConversationMemory {
     /// Forgets everything, so that the next turn begins anew.
     pub fn forget(&self) {
-        self.keep(KeptCompression::default());
+        *self.kept() = <_>::default();
         self.texts().clear();
     }
 
     /// Returns whether a beginning of the conversation stands rewritten.
     pub fn is_compressed(&self) -> bool {
-        self.compression().is_set()
+        self.kept().0.is_set()
     }
 
-    pub(crate) fn compression(&self) -> KeptCompression {
-        self.compression.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns what was kept of compression. What it left out is loaded again for another agent, which may write it in
+    /// another way.
+    pub(crate) fn compression(&self, agent: &Arc<()>) -> KeptCompression {
+        match &*self.kept() {
+            (kept, Some(by)) if Arc::ptr_eq(by, agent) => kept.clone(),
+            (kept, _) => kept.clone().loading_all(),
+        }
     }
 
     pub(crate) fn recall(&self) -> KeptRecall {
         self.recall.clone()
     }
 
-    pub(crate) fn keep(&self, compression: KeptCompression) {
-        *self.compression.lock().unwrap_or_else(PoisonError::into_inner) = compression;
+    /// Keeps what compression left for later turns of an agent.
+    pub(crate) fn keep(&self, compression: KeptCompression, agent: &Arc<()>) {
+        *self.kept() = (compression, Some(agent.clone()));
     }
 
     /// Returns the text of the last turn that is equal. O(texts of that turn and bytes of the text).
@@ -93,6 +99,10 @@ impl ConversationMemory {
         let mut left = MAX_BYTES;
         let mut fits = |text: &Text| left.checked_sub(text.len()).map(|rest| left = rest).is_some();
         *self.texts() = texts.filter(|text| fits(text)).take(MAX_TEXTS).collect();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, (KeptCompression, Option<Arc<()>>)> {
+        self.compression.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn texts(&self) -> MutexGuard<'_, Vec<Text>> {

@@ -1,6 +1,7 @@
 //! Compression of the conversation within a context: what the stage reads, keeps for later turns, and tells.
 
 mod account;
+mod beginning;
 mod kept;
 mod outcome;
 mod settings;
@@ -16,5 +17,6 @@ pub(crate) struct CompressionRoom {
 }
 
 pub(crate) use account::{tell, tell_repairs};
+pub(crate) use beginning::Beginning;
 pub(crate) use outcome::StageInput;
 pub(crate) use settings::{Settings, fields};

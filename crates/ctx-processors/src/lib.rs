@@ -86,7 +86,7 @@ pub use transcription_processor::TranscriptionProcessor;
 pub use unsent::unsent;
 pub use variable_processor::VariableProcessor;
 pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
-pub use window::{LoadedWindow, WindowSize};
+pub use window::{LoadedWindow, OlderNeeded, WindowSize};
 pub use worldbook_processor::{WorldbookProcessor, WorldbookScan};
 pub use worldbooks::{keep_worldbook_state, worldbook_state};
 

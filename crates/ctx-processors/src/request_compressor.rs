@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use ctx_compress::request::{CompressionPipeline, Meter, RequestConfig, repair, strategy};
@@ -9,10 +10,10 @@ use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError
 use ctx_types::{Message, Place, Session, phrase};
 
 use crate::compression::{
-    CompressionRoom, KeptCompression, Settings, StageInput, fields, tell, tell_repairs,
+    Beginning, CompressionRoom, KeptCompression, Settings, StageInput, fields, tell, tell_repairs,
 };
 use crate::gap_ranks::GapRanks;
-use crate::window::LoadedWindow;
+use crate::window::{LoadedWindow, OlderNeeded};
 
 /// Rewrites settled history where a request comes near its budget: layer B of compression.
 ///
@@ -58,18 +59,28 @@ impl ContextProcessor for RequestCompressor {
         };
         let draft: Vec<Message> = cx.draft.messages().to_vec();
         let messages = marked(&draft, cx.inputs.session);
-        let outcome = StageInput {
+        let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
+        let earlier = cx.blackboard.get::<KeptCompression>().cloned().unwrap_or_default();
+        let beginning = earlier.beginning.clone().filter(|_| window.compressed > 0);
+        let fitted = StageInput {
             draft: &draft,
             messages: &messages,
-            skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
+            skipped: window.skipped,
+            is_late: beginning.is_some(),
             ranks: &cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
             settings: &settings,
             pipeline: &pipeline,
-            earlier: &cx.blackboard.get::<KeptCompression>().cloned().unwrap_or_default(),
+            earlier: &earlier,
         }
         .fit();
         cx.checkpoint()?;
-        tell(cx, &messages, &outcome, &settings);
+        let Some(mut outcome) = fitted else {
+            cx.blackboard.insert(OlderNeeded);
+            return Ok(());
+        };
+        tell(cx, &messages, &outcome, &settings, beginning.as_deref());
+        let find = || Beginning::find(cx, &messages, &outcome).map(Arc::new);
+        outcome.kept.beginning = beginning.or_else(find);
         if outcome.kept.is_set() {
             let tokens = trigger(&settings).saturating_sub(outcome.tokens);
             cx.blackboard.insert(CompressionRoom { tokens });

@@ -1,14 +1,17 @@
 //! `session-loader`: the conversation as messages, as much of it as can matter.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use ctx_macros::Scope;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, Note, Outcome, Place, Role,
-    Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
+    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, Note, Outcome, Phrase, Place,
+    Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
 };
 use serde_json::{Value, json};
 
+use crate::compression::{Beginning, KeptCompression};
 use crate::costing::Costing;
 use crate::loaded_form::LoadedForm;
 use crate::window::{InstructingInput, LoadedWindow, WindowSize};
@@ -17,7 +20,8 @@ use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 ///
 /// What a summary hides, what is switched off and what is blank stays out, with a decision. The window begins
 /// at the border of a group and holds the whole pending turn. Its size comes from the caller as [`WindowSize`]
-/// on the blackboard; without one everything is loaded. Settings, all of them off by default, bring messages into
+/// on the blackboard; without one everything is loaded, and with one that allows it what an earlier turn compressed is
+/// not. Settings, all of them off by default, bring messages into
 /// another form: HTML as Markdown, without reasoning, results of tools as the user's; a line says how many. What was
 /// not loaded is left as [`LoadedWindow`], and is a decision if the size is final.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +65,11 @@ impl ContextProcessor for SessionLoader {
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let Loaded { front, messages: window } = load_window(cx, pinned, limit, &input)?;
+        let compressed =
+            size.filter(|size| size.without_compressed).and_then(|size| compressed(cx, pinned, size));
+        let first = compressed.as_ref().map_or(pinned, |compressed| compressed.end);
+        let Loaded { front, messages: window } = load_window(cx, first, limit, &input)?;
+        let compressed = compressed.filter(|compressed| compressed.end == front);
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + input.len());
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
@@ -73,11 +81,7 @@ impl ContextProcessor for SessionLoader {
         cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
         let skipped = front - pinned;
         let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
-        let line = phrase!(
-            "{messages} loaded, {older} not",
-            messages = count_of!(messages.len(), "message"),
-            older = count_of!(skipped, "older one")
-        );
+        let line = line(messages.len(), skipped, compressed.as_ref().map_or(0, Range::len));
         cx.log(match skipped {
             0 => LogLine::info(line),
             _ => LogLine::info(line)
@@ -92,11 +96,31 @@ impl ContextProcessor for SessionLoader {
             skipped_bytes,
             oldest: message_at(session, pinned).map(|message| message.source.clone()),
             is_told: size.is_some_and(|size| size.is_final) && skipped > 0,
+            compressed: compressed.map_or(0, |compressed| compressed.len()),
         };
-        cx.draft.decide_all(limit.and_then(|tokens| not_loaded(&window, tokens)));
+        cx.draft.decide_all(limit.and_then(|tokens| not_loaded(session, &window, tokens)));
         cx.blackboard.insert(window);
         cx.draft.set_messages(messages);
         Ok(())
+    }
+}
+
+/// Returns which messages an earlier turn has compressed and need not be loaded, if there are any.
+fn compressed(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Option<Range<usize>> {
+    let kept: &KeptCompression = cx.blackboard.get()?;
+    kept.beginning(cx.inputs.session, pinned, size.tokens).map(Beginning::positions)
+}
+
+fn line(messages: usize, skipped: usize, compressed: usize) -> Phrase {
+    let (messages, older) = (count_of!(messages, "message"), count_of!(skipped, "older one"));
+    match compressed {
+        0 => phrase!("{messages} loaded, {older} not", messages, older),
+        _ => phrase!(
+            "{messages} loaded, {older} not, {compressed} of them compressed in an earlier turn",
+            messages,
+            older,
+            compressed
+        ),
     }
 }
 
@@ -123,29 +147,29 @@ struct Loaded {
     messages: Vec<Message>,
 }
 
-/// Loads messages, newest first, until they certainly hold more than is allowed.
+/// Loads messages down to the `first`, newest first, until they certainly hold more than is allowed.
 ///
 /// Nothing is counted if the bytes of everything fit, for no text has more tokens than bytes.
 /// O(messages of the window).
 fn load_window(
     cx: &PipelineContext<'_>,
-    pinned: usize,
+    first: usize,
     limit: Option<u64>,
     input: &[Message],
 ) -> Result<Loaded, ProcessorError> {
     let session = cx.inputs.session;
     let len = session.sent_len();
-    let bytes = session.sent_bytes(len) - session.sent_bytes(pinned);
-    let most = bytes.saturating_add((len - pinned) as u64 * FEWEST_TOKENS);
+    let bytes = session.sent_bytes(len) - session.sent_bytes(first);
+    let most = bytes.saturating_add((len - first) as u64 * FEWEST_TOKENS);
     let limit = limit.filter(|limit| most > *limit);
     let is_user = input.iter().any(|message| message.role == Role::User);
     let mut turn = TurnSearch { is_complete: false, is_user };
     let mut may_be_last = input.is_empty();
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let mut left = limit;
-    let messages = Vec::with_capacity(USUAL.min(len - pinned));
-    let mut loaded = Loaded { front: pinned, messages };
-    for position in (pinned..len).rev() {
+    let messages = Vec::with_capacity(USUAL.min(len - first));
+    let mut loaded = Loaded { front: first, messages };
+    for position in (first..len).rev() {
         if position % CHECK_EVERY == 0 {
             cx.checkpoint()?;
         }
@@ -299,14 +323,16 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
     input.into_iter().chain(further).collect()
 }
 
-/// Records for older messages that they are not loaded, if that is final.
-fn not_loaded(window: &LoadedWindow, tokens: u64) -> Option<Decision> {
-    let oldest = window.oldest.clone().filter(|_| window.is_told)?;
+/// Records for older messages that they are not loaded, if that is final; of compressed ones `request-compressor` tells.
+fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<Decision> {
+    let count = window.skipped - window.compressed;
+    let oldest = window.oldest.clone().filter(|_| window.is_told && count > 0)?;
+    let bytes = session.sent_bytes(window.pinned + count) - session.sent_bytes(window.pinned);
     let reason = phrase!("older than the {tokens} tokens that `request-compressor` considers", tokens);
     Some(Decision {
-        count: window.skipped,
-        bytes: usize::try_from(window.skipped_bytes).ok(),
-        tokens: Some(TokenFigure::AtMost(window.skipped_bytes)),
+        count,
+        bytes: usize::try_from(bytes).ok(),
+        tokens: Some(TokenFigure::AtMost(bytes)),
         ..Decision::new(Outcome::NotLoaded, oldest, reason)
     })
 }

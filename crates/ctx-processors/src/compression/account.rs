@@ -11,6 +11,7 @@ use ctx_types::{
 use serde_json::{Map, Value, json};
 
 use crate::codes;
+use crate::compression::beginning::Beginning;
 use crate::compression::kept::Became;
 use crate::compression::outcome::Outcome;
 use crate::compression::settings::Settings;
@@ -20,11 +21,18 @@ use crate::gap_ranks::{GapRanks, name};
 /// The document that findings about messages of the conversation name.
 const CONVERSATION: &str = "session";
 
-/// Returns what became of a draft.
-pub(crate) fn tell(cx: &mut PipelineContext<'_>, given: &[Message], outcome: &Outcome, settings: &Settings) {
+/// Tells what became of a draft, and of what was not loaded for it because it was compressed `earlier`.
+pub(crate) fn tell(
+    cx: &mut PipelineContext<'_>,
+    given: &[Message],
+    outcome: &Outcome,
+    settings: &Settings,
+    earlier: Option<&Beginning>,
+) {
     let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
-    cx.draft.decide_all(runs(given, outcome, &costing));
+    let decisions = earlier.map_or_else(Vec::new, |earlier| earlier.decisions.clone());
+    cx.draft.decide_all(runs(decisions, given, outcome, &costing));
     cx.draft.decide_all(moves(given, outcome, &ranks));
     cx.draft.decide_all(points(given, outcome));
     for finding in &outcome.diagnostics {
@@ -33,7 +41,7 @@ pub(crate) fn tell(cx: &mut PipelineContext<'_>, given: &[Message], outcome: &Ou
     if let Some(finding) = overflow(outcome, settings) {
         cx.report(finding);
     }
-    cx.log(line(outcome, settings));
+    cx.log(line(outcome, settings, earlier.map_or(0, |earlier| earlier.positions().len())));
 }
 
 /// Reports calls and results that were put right, and what was left out for it.
@@ -49,9 +57,14 @@ pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repa
     }));
 }
 
-/// One decision for each run of messages of which the same became, and for each that is shorter.
-fn runs(given: &[Message], outcome: &Outcome, costing: &Costing<'_>) -> Vec<Decision> {
-    let mut decisions: Vec<Decision> = Vec::new();
+/// One decision for each run of messages of which the same became, and for each that is shorter; after those about what
+/// stands before the messages.
+pub(super) fn runs(
+    mut decisions: Vec<Decision>,
+    given: &[Message],
+    outcome: &Outcome,
+    costing: &Costing<'_>,
+) -> Vec<Decision> {
     let noted = given.iter().zip(&outcome.became);
     for (message, became) in noted.filter_map(|(message, became)| Some((message, became.as_ref()?))) {
         let (fate, reason) = match became {
@@ -150,10 +163,11 @@ fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
     Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
 }
 
-fn line(outcome: &Outcome, settings: &Settings) -> LogLine {
+fn line(outcome: &Outcome, settings: &Settings, earlier: usize) -> LogLine {
     let budget = settings.config.token_budget;
     let still_does = || {
-        let count = outcome.became.iter().flatten().filter(|became| became.is_gone()).count();
+        let gone = outcome.became.iter().flatten().filter(|became| became.is_gone());
+        let count = earlier + gone.count();
         let (messages, tokens) = (count_of!(count, "message"), outcome.tokens);
         phrase!(
             "the earlier compression of {messages} still fits: {tokens} of {budget} tokens",

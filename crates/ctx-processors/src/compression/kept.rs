@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use ctx_compress::request::is_summary;
-use ctx_types::{Message, Phrase, Place};
+use ctx_types::{Message, Phrase, Place, Session};
 
+use crate::compression::beginning::Beginning;
 use crate::compression::settings::Settings;
 use crate::token_limiter::is_one_of_several;
 
@@ -18,12 +19,31 @@ pub struct KeptCompression {
     pub(super) made: Option<Arc<RewrittenHistory>>,
     /// What the stage gave in the last turn.
     pub(super) sent: Arc<Vec<Message>>,
+    /// What of the rewritten beginning need not be loaded.
+    pub(crate) beginning: Option<Arc<Beginning>>,
 }
 
 impl KeptCompression {
     /// Returns whether there is a rewritten beginning.
     pub fn is_set(&self) -> bool {
         self.made.is_some()
+    }
+
+    /// Returns it such that all is loaded.
+    #[must_use]
+    pub fn loading_all(self) -> Self {
+        Self { beginning: None, ..self }
+    }
+
+    /// Returns the last message of the conversation that was rewritten.
+    pub(super) fn last_covered(&self) -> Option<&Message> {
+        self.made.as_ref()?.covered.last().map(|covered| &covered.message)
+    }
+
+    /// Returns what need not be loaded of a conversation, if that still has it and a window of so many tokens behind so
+    /// many leading instructions loads nothing older. O(1).
+    pub(crate) fn beginning(&self, session: &Session, pinned: usize, window: u64) -> Option<&Beginning> {
+        self.beginning.as_deref().filter(|beginning| beginning.is_of(session, pinned, window))
     }
 }
 
@@ -171,6 +191,6 @@ impl RewrittenHistory {
 }
 
 /// Returns whether a message is the same as in an earlier turn.
-fn is_same(now: &Message, before: &Message) -> bool {
+pub(super) fn is_same(now: &Message, before: &Message) -> bool {
     now.is_shared_with(before) || (now.source.id == before.source.id && now == before)
 }

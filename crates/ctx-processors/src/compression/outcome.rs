@@ -23,6 +23,8 @@ pub(crate) struct StageInput<'a> {
     pub(crate) messages: &'a [Message],
     /// How many older messages were not loaded.
     pub(crate) skipped: usize,
+    /// Whether some of them were not because an earlier turn compressed them.
+    pub(crate) is_late: bool,
     pub(crate) ranks: &'a GapRanks,
     pub(crate) settings: &'a Settings,
     pub(crate) pipeline: &'a CompressionPipeline<'a>,
@@ -61,23 +63,24 @@ pub(crate) struct Pass {
 }
 
 impl Outcome {
-    fn became_of(&self, place: usize) -> Option<&Became> {
+    pub(super) fn became_of(&self, place: usize) -> Option<&Became> {
         self.became.get(place)?.as_ref()
     }
 }
 
 impl StageInput<'_> {
-    /// Takes what was kept if it will do, else makes a pass.
+    /// Takes what was kept if it will do, else makes a pass; none if messages are needed that were compressed earlier.
     ///
     /// A pass begins from the messages themselves, as long as all are loaded that an earlier one saw; else from what
     /// was kept, so that what a note knows of older ones is not lost.
-    pub(crate) fn fit(&self) -> Outcome {
+    pub(crate) fn fit(&self) -> Option<Outcome> {
         let made = self.earlier.made.as_ref().filter(|made| made.settings == self.settings.without_budget());
         let renewed = made.and_then(|made| made.renew(self.messages, self.skipped == 0));
         let mut outcome = match (renewed, made) {
             (Some(basis), Some(made)) if !self.pipeline.should_compress(&basis.messages) => {
                 self.keep(&basis, made)
             }
+            _ if self.is_late => return None,
             (Some(basis), Some(made)) => self.pass_again(&basis, made),
             _ => self.pass(&Basis::of(self.messages)),
         };
@@ -88,7 +91,7 @@ impl StageInput<'_> {
             outcome.since_last_turn = Some(since);
         }
         outcome.kept.sent = Arc::new(outcome.messages.clone());
-        outcome
+        Some(outcome)
     }
 
     /// Sends what was kept, and what came after it.

@@ -1,10 +1,15 @@
 //! Compression over many turns: a beginning that was rewritten stays so, and is rewritten again when it has to be.
 
+use std::sync::Arc;
+
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{
-    Agent, Content, Message, Node, NodeEdit, NodeId, Outcome, Persist, Reader, Role, Session, SessionOp,
-    SourceKind, TurnInput,
+    Agent, Content, Decision, Message, Node, NodeEdit, NodeId, Outcome, Persist, Reader, Role, Session,
+    SessionOp, SourceKind, StoredToolCall, TurnInput,
 };
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::pipeline::case::{log, texts, total};
@@ -35,11 +40,18 @@ impl Chat {
 
     /// Appends an answer and the next question.
     fn go_on(&mut self) {
-        for _ in 0..2 {
-            let count = self.session.nodes().count() - 1;
-            let parent = self.session.active_leaf_id().clone();
-            self.session.apply(&SessionOp::Append { parent, node: Box::new(said(count)) }).unwrap();
-        }
+        (0..2).for_each(|_| self.append(said));
+    }
+
+    fn append(&mut self, said: impl FnOnce(usize) -> Node) {
+        let node = Box::new(said(self.len()));
+        self.session
+            .apply(&SessionOp::Append { parent: self.session.active_leaf_id().clone(), node })
+            .unwrap();
+    }
+
+    fn len(&self) -> usize {
+        self.session.nodes().count() - 1
     }
 
     fn edit(&mut self, id: &str, text: &str) {
@@ -49,14 +61,20 @@ impl Chat {
 }
 
 fn compile(config: &Value) -> CompiledAgent {
-    let file = json!({
+    compile_at(1, json!({}), config)
+}
+
+/// Compiles an agent with an instruction at a depth, and rules.
+fn compile_at(depth: u8, rules: Value, config: &Value) -> CompiledAgent {
+    let mut file = json!({
         "presetMessages": [
             { "role": "system", "content": "You help." },
             { "type": "chat_history" },
-            { "role": "system", "content": "Answer briefly.", "injectionStrategy": { "type": "depth", "depth": 1 } },
+            { "role": "system", "content": "Answer briefly.", "injectionStrategy": { "type": "depth", "depth": depth } },
         ],
         "parameters": { "processors": [{ "id": "request-compressor", "enabled": true, "config": config }] },
     });
+    file["regexConfig"] = rules;
     let agent = Agent::read(file, &mut Reader::new());
     // The formatters would join notes with instructions.
     let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
@@ -261,4 +279,159 @@ fn pins_and_summaries_within_the_rewritten_part_stay_in_place() {
         let kinds = context.messages.iter().filter(|message| message.source.kind == SourceKind::Summary);
         assert_eq!(kinds.count(), 2);
     }
+}
+
+/// Returns whether the last turn left out what an earlier one had compressed, instead of loading it.
+fn is_left_out(context: &Context) -> bool {
+    log(context, "session-loader").ends_with("compressed in an earlier turn")
+}
+
+/// How many messages of the conversation are not sent, by what the decisions say, and how many bytes they have.
+fn not_sent(context: &Context) -> (usize, usize) {
+    let gone = |decision: &&Decision| decision.source.kind.is_history() && decision.outcome != Outcome::Cut;
+    let gone = context.report.decisions.iter().filter(gone);
+    gone.fold((0, 0), |(count, bytes), one| (count + one.count, bytes + one.bytes.unwrap_or_default()))
+}
+
+/// What is sent and told of two turns is the same, but for how much was loaded.
+#[track_caller]
+fn assert_told_alike(one: &Context, other: &Context) {
+    assert_eq!(one.messages, other.messages);
+    // What was compressed and then slid out of the window is told as compressed by one, as not loaded by the other,
+    // which takes the beginning for one that changes.
+    if other.report.decisions.iter().any(|decision| decision.outcome == Outcome::NotLoaded) {
+        assert_eq!(not_sent(one), not_sent(other));
+    } else {
+        assert_eq!(one.report.decisions, other.report.decisions);
+        assert_eq!(one.report.stable, other.report.stable);
+        assert_eq!(log(one, "request-compressor"), log(other, "request-compressor"));
+    }
+    assert_eq!(one.report.diagnostics, other.report.diagnostics);
+    assert_eq!(one.report.usage, other.report.usage);
+}
+
+/// Goes on with a conversation for 60 turns, beside one whose agent is compiled anew each turn, so that it loads all.
+#[track_caller]
+fn check_left_out(config: &Value, change: impl Fn(&mut Chat, usize), expected: bool) {
+    let [mut chat, mut whole] = [0; 2].map(|_| Chat::new(81, config));
+    let mut count = 0;
+    for turn in 0..60 {
+        for chat in [&mut chat, &mut whole] {
+            chat.go_on();
+            change(chat, turn);
+        }
+        whole.compiled = compile(config);
+        let (context, all) = (chat.assemble(), whole.assemble());
+        assert!(!is_left_out(&all));
+        count += usize::from(is_left_out(&context));
+        assert_told_alike(&context, &all);
+    }
+    assert_eq!(count > 30, expected, "{count}");
+}
+
+#[test]
+fn what_was_compressed_is_not_loaded_again_and_nothing_is_told_in_another_way() {
+    check_left_out(&json!({}), |_, _| {}, true);
+    check_left_out(&json!({ "strategy": "sentences", "noteRole": "user" }), |_, _| {}, true);
+    check_left_out(&json!({ "strategy": "key-message", "minRecentMessages": 4 }), |_, _| {}, true);
+}
+
+/// What happens before a turn.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    GoOn,
+    UseTool,
+    Edit(usize),
+    Toggle(usize, bool),
+    Branch(usize),
+    Budget(u16),
+    Ask,
+}
+
+impl Step {
+    /// A message is named by how many are newer.
+    fn any() -> impl Strategy<Value = Self> {
+        prop_oneof![
+            12 => Just(Self::GoOn),
+            3 => Just(Self::UseTool),
+            1 => (0_usize..90).prop_map(Self::Edit),
+            1 => (0_usize..90, any::<bool>()).prop_map(|(at, enabled)| Self::Toggle(at, enabled)),
+            1 => (0_usize..20).prop_map(Self::Branch),
+            1 => (800_u16..4_000).prop_map(Self::Budget),
+            1 => Just(Self::Ask),
+        ]
+    }
+
+    fn take(self, chat: &mut Chat) {
+        let id = |newer: usize| NodeId::from(format!("n{}", chat.len() - newer.min(chat.len() - 1)));
+        match self {
+            Self::GoOn => chat.go_on(),
+            Self::UseTool => {
+                let call = |at: usize| Arc::<str>::from(format!("c{at}"));
+                let tool_calls = |at| {
+                    let (id, name) = (Some(call(at)), Some("look".into()));
+                    vec![StoredToolCall { id, name, ..StoredToolCall::default() }]
+                };
+                chat.append(|at| Node {
+                    role: Some(Role::Assistant),
+                    tool_calls: tool_calls(at),
+                    ..said(at)
+                });
+                chat.append(|at| Node {
+                    role: Some(Role::Tool),
+                    tool_call_id: Some(call(at - 1)),
+                    ..said(at)
+                });
+                chat.go_on();
+            }
+            Self::Edit(newer) => chat.edit(&id(newer), "I saw nothing."),
+            Self::Toggle(newer, enabled) => {
+                chat.session.apply(&SessionOp::Toggle { id: id(newer), enabled }).unwrap();
+            }
+            Self::Branch(newer) => {
+                let (parent, node) = (id(newer), Box::new(said(chat.len())));
+                chat.session.apply(&SessionOp::Append { parent, node }).unwrap();
+            }
+            Self::Budget(tokens) => chat.turn.context_tokens = Some(tokens.into()),
+            Self::Ask => chat.turn.input = chat.turn.input.take().xor(Some("What was it?".into())),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever happens to a conversation: what is left out changes nothing of what is sent or told.
+    #[test]
+    fn what_is_left_out_changes_nothing(
+        steps in vec(Step::any(), 1..60),
+        strategy in select(vec!["telegraphic", "sentences", "key-message", "last-rounds"]),
+        depth in 1_u8..60,
+        rule_depth in 0_u8..60,
+        window in select(vec![0, 2_000, 100_000]),
+    ) {
+        let config = json!({ "strategy": strategy, "compressWindow": window });
+        let rule = json!({ "regex": "X(\\d*7)Q", "replacement": "$1", "depthRange": { "min": rule_depth } });
+        let rules = json!({ "presets": [{ "rules": [rule] }] });
+        let agent = || compile_at(depth, rules.clone(), &config);
+        let [mut chat, mut whole] = [0; 2].map(|_| Chat { compiled: agent(), ..Chat::new(81, &config) });
+        for step in steps {
+            step.take(&mut chat);
+            step.take(&mut whole);
+            whole.compiled = agent();
+            assert_told_alike(&chat.assemble(), &whole.assemble());
+        }
+    }
+}
+
+#[test]
+fn what_changes_of_what_was_compressed_is_loaded_and_seen() {
+    let edit = |chat: &mut Chat, turn: usize| {
+        if turn % 20 == 10 {
+            chat.edit("n5", &format!("I saw lamp {turn}, to be honest."));
+        }
+    };
+    check_left_out(&json!({}), edit, true);
+    let each_turn = |chat: &mut Chat, turn: usize| chat.edit("n5", &format!("I saw lamp {turn}."));
+    check_left_out(&json!({}), each_turn, false);
 }

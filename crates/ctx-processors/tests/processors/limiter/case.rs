@@ -89,7 +89,7 @@ impl Case {
         let model = ModelFacts { overheads, ..ModelFacts::unknown("x") };
         let mut run = Run::default();
         if let Some(tokens) = self.window {
-            run.blackboard.insert(WindowSize { tokens, is_final: false });
+            run.blackboard.insert(WindowSize { tokens, is_final: false, without_compressed: false });
         }
         let inputs = Inputs {
             agent: &agent,
