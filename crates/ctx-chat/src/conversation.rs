@@ -90,8 +90,21 @@ impl Conversation {
     ///
     /// Costs what is new. Errors: those of the store; the conversation has to be loaded again then.
     pub async fn catch_up(&mut self, store: &dyn ConversationStore) -> Result<bool, StoreError> {
+        let Some(known) = self.known() else { return Ok(false) };
+        let steps = store.since(&self.id, known).await?;
+        self.take_in(steps)
+    }
+
+    /// Returns after which revision [`Conversation::take_in`] needs the steps: that before the latest one, by which it
+    /// is known again. None where no step of it is known.
+    pub fn known(&self) -> Option<u64> {
+        self.position.known()
+    }
+
+    /// Takes in the steps after the revision that [`Conversation::known`] gives, as [`Conversation::catch_up`] does.
+    pub fn take_in(&mut self, steps: Vec<LogEntry>) -> Result<bool, StoreError> {
         let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
-        let news = self.position.news(store, &self.id).await?;
+        let news = self.position.news(steps);
         let Some(steps) = news.filter(|steps| !self.is_unsettled && steps.iter().all(is_op)) else {
             return Ok(false);
         };
@@ -304,23 +317,22 @@ impl LogPosition {
         id: &str,
         log: (&mut Session, &mut History),
     ) -> Result<bool, StoreError> {
-        let Some(steps) = self.news(store, id).await? else { return Ok(false) };
+        let Some(known) = self.known() else { return Ok(false) };
+        let Some(steps) = self.news(store.since(id, known).await?) else { return Ok(false) };
         self.take(id, steps, log)?;
         Ok(true)
     }
 
-    /// Returns the steps that the store has beyond this place; none where the step before is not the one that is known.
-    async fn news(
-        &self,
-        store: &dyn ConversationStore,
-        id: &str,
-    ) -> Result<Option<Vec<LogEntry>>, StoreError> {
-        let Some(before) = self.revision.checked_sub(1).filter(|_| self.last.is_some()) else {
-            return Ok(None);
-        };
-        let mut steps = store.since(id, before).await?;
-        let is_known = steps.first().map(print) == self.last;
-        Ok(is_known.then(|| steps.split_off(1)))
+    /// Returns the revision before the latest step, where that step is known.
+    fn known(&self) -> Option<u64> {
+        self.revision.checked_sub(1).filter(|_| self.last.is_some())
+    }
+
+    /// Returns the steps beyond this place, of those after what is [`known`](Self::known); none where the first is not
+    /// the one that is known.
+    fn news(&self, mut steps: Vec<LogEntry>) -> Option<Vec<LogEntry>> {
+        let is_known = self.last.is_some() && steps.first().map(print) == self.last;
+        is_known.then(|| steps.split_off(1))
     }
 
     fn take(

@@ -77,12 +77,22 @@ pub trait ConversationStore: Send + Sync {
     }
 
     /// Holds a conversation, which need not be there yet, so that no other process begins a turn of it; nothing if another
-    /// still holds it after `patience`.
+    /// still holds it after `patience`. Returns also its steps after a revision, as [`since`](Self::since) would now; none
+    /// where none is given.
     ///
     /// It orders turns and protects nothing: appends are safe without it. By default nothing is held, which is enough
     /// for a store that one process uses; within a process, the caller keeps the order.
-    async fn hold(&self, _id: &str, _patience: Duration) -> Result<Option<Hold>, StoreError> {
-        Ok(Some(Hold::default()))
+    async fn hold(
+        &self,
+        id: &str,
+        revision: Option<u64>,
+        _patience: Duration,
+    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
+        let steps = match revision {
+            Some(revision) => self.since(id, revision).await?,
+            None => Vec::new(),
+        };
+        Ok(Some((Hold::default(), steps)))
     }
 
     /// Gives messages of a conversation marks, each in place of what had that mark; they go with the conversation. What is

@@ -70,7 +70,7 @@ pub(crate) async fn step(
     name: &str,
     (is_undo, wishes): (bool, Wishes),
 ) -> Result<Value, Refusal> {
-    let visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
+    let mut visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
     let none = || Refusal::not_found(phrase!("there is no such conversation"));
     let mut kept = visit.load(&server.store).await?.ok_or_else(none)?;
     let revision = kept.conversation.revision();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ctx_chat::{Conversation, ConversationStore, Hold, StoreError};
+use ctx_chat::{Conversation, ConversationStore, Hold, LogEntry, StoreError};
 use ctx_engine::ConversationMemory;
 use ctx_types::phrase;
 use tokio::runtime::Handle;
@@ -70,6 +70,13 @@ pub(crate) struct Kept {
     counted: (usize, u64),
 }
 
+impl Room {
+    /// Returns after which revision the conversation in memory needs the steps.
+    fn known(&self) -> Option<u64> {
+        lock(&self.kept).as_ref()?.conversation.known()
+    }
+}
+
 impl Kept {
     /// O(messages).
     pub(crate) fn new(conversation: Conversation) -> Self {
@@ -106,6 +113,8 @@ pub(crate) struct Visit {
     _hold: Hold,
     _turn: OwnedSemaphorePermit,
     guest: Guest,
+    /// What the conversation in memory may not know yet.
+    steps: Vec<LogEntry>,
 }
 
 impl Rooms {
@@ -120,8 +129,9 @@ impl Rooms {
         let (guest, since) = (self.guest(id), Instant::now());
         let turn = timeout(PATIENCE, guest.room.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
-        let hold = store.hold(id, PATIENCE.saturating_sub(since.elapsed())).await?.ok_or_else(busy)?;
-        Ok(Visit { _hold: hold, _turn: turn, guest })
+        let patience = PATIENCE.saturating_sub(since.elapsed());
+        let (hold, steps) = store.hold(id, guest.room.known(), patience).await?.ok_or_else(busy)?;
+        Ok(Visit { _hold: hold, _turn: turn, guest, steps })
     }
 
     /// Takes the turn of a conversation if nobody has it.
@@ -132,8 +142,8 @@ impl Rooms {
     ) -> Result<Option<Visit>, Refusal> {
         let guest = self.guest(id);
         let Ok(turn) = guest.room.turn.clone().try_acquire_owned() else { return Ok(None) };
-        let hold = store.hold(id, Duration::ZERO).await?;
-        Ok(hold.map(|hold| Visit { _hold: hold, _turn: turn, guest }))
+        let hold = store.hold(id, guest.room.known(), Duration::ZERO).await?;
+        Ok(hold.map(|(hold, steps)| Visit { _hold: hold, _turn: turn, guest, steps }))
     }
 
     fn guest(&self, id: &str) -> Guest {
@@ -200,11 +210,14 @@ impl Visit {
     }
 
     /// Returns the conversation as the store has it; none if there is none.
-    pub(crate) async fn load(&self, store: &Arc<dyn ConversationStore>) -> Result<Option<Kept>, StoreError> {
+    pub(crate) async fn load(
+        &mut self,
+        store: &Arc<dyn ConversationStore>,
+    ) -> Result<Option<Kept>, StoreError> {
         let known = lock(&self.guest.room.kept).take();
         if let Some(mut kept) = known {
             // Another process may have had a turn: mostly some messages more, which cost less than all.
-            if matches!(kept.conversation.catch_up(&**store).await, Ok(true)) {
+            if matches!(kept.conversation.take_in(std::mem::take(&mut self.steps)), Ok(true)) {
                 return Ok(Some(kept));
             }
         }
@@ -299,7 +312,7 @@ mod tests {
     async fn what_was_loaded_and_not_left_is_counted_no_more() {
         let (rooms, store) = (Rooms::new(20), SqliteStore::in_memory().unwrap());
         rooms.enter(&store, "a").await.unwrap().leave(conversation(&store, "a", 10).await);
-        let visit = rooms.enter(&store, "a").await.unwrap();
+        let mut visit = rooms.enter(&store, "a").await.unwrap();
         let shared: Arc<dyn ConversationStore> = Arc::new(store.clone());
         assert!(visit.load(&shared).await.unwrap().is_some());
         assert!(rooms.try_enter(&store, "a").await.unwrap().is_none());

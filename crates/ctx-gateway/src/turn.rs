@@ -192,7 +192,7 @@ async fn admitted(
 async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Result<Start, Refusal> {
     let mut running = Running::new(&request.owner, &agent.agent);
     if let Some(name) = &request.wishes.conversation {
-        let visit = server.rooms.enter(&*server.store, &stored_id(&request.owner, name)).await?;
+        let mut visit = server.rooms.enter(&*server.store, &stored_id(&request.owner, name)).await?;
         let kept = visit.load(&server.store).await?;
         let (known, revision) = (0, kept.as_ref().map_or(0, |kept| kept.conversation.revision()));
         if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
@@ -213,7 +213,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
     }
     let hashes = running.extend(&request.asked.messages);
     if let Some((known, place)) = beginnings::find(server, &hashes, &request.asked.messages).await?
-        && let Some(visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
+        && let Some(mut visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
     {
         let kept = visit.load(&server.store).await?;
         if kept.as_ref().is_some_and(|kept| kept.conversation.session().node(&place.node).is_some()) {

@@ -177,13 +177,16 @@ impl ConversationStore for PostgresStore {
     }
 
     async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
-        let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT), (&number(revision), Type::INT8)];
-        let rows = self.asking.client(&self.config).await?.query_typed(STEPS_AFTER, given).await?;
-        entries(id, rows.iter().map(step).collect::<Result<_, _>>()?, revision)
+        steps_after(&*self.asking.client(&self.config).await?, id, revision).await
     }
 
     /// By an advisory lock of the server, which a process that ends loses with its connection.
-    async fn hold(&self, id: &str, patience: Duration) -> Result<Option<Hold>, StoreError> {
+    async fn hold(
+        &self,
+        id: &str,
+        revision: Option<u64>,
+        patience: Duration,
+    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
         let over = Instant::now() + patience;
         let sql = format!("SELECT pg_try_advisory_lock({HOLD_KEY})");
         let [mut pause, longest] = LOOKS;
@@ -192,8 +195,17 @@ impl ConversationStore for PostgresStore {
             let (releasing, key) = (client.clone(), id.to_owned());
             // Made before the lock is taken: whoever gives up while it is taken lets it go.
             let hold = Hold::until(move || let_go(releasing, key));
-            if client.query_typed_one(&sql, &[(&id, Type::TEXT)]).await?.try_get(0)? {
-                return Ok(Some(hold));
+            let steps = async {
+                match revision {
+                    Some(revision) => steps_after(&client, id, revision).await,
+                    None => Ok(Vec::new()),
+                }
+            };
+            // Sent in this order, so that the steps are those that whoever had it before has left.
+            let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT)];
+            let (held, steps) = tokio::join!(biased; client.query_typed_one(&sql, given), steps);
+            if held?.try_get(0)? {
+                return Ok(Some((hold, steps?)));
             }
             hold.defuse();
             if Instant::now() >= over {
@@ -330,6 +342,12 @@ async fn read(transaction: &Transaction<'_>, id: &str) -> Result<Rows, StoreErro
 /// The steps of a conversation after a revision.
 const STEPS_AFTER: &str = "SELECT revision, at, kind, label, op FROM ctx_steps
                            WHERE conversation = $1 AND revision > $2 ORDER BY revision";
+
+async fn steps_after(client: &Client, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+    let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT), (&number(revision), Type::INT8)];
+    let rows = client.query_typed(STEPS_AFTER, given).await?;
+    entries(id, rows.iter().map(step).collect::<Result<_, _>>()?, revision)
+}
 
 fn step(row: &Row) -> Result<StepRow, StoreError> {
     Ok(StepRow {

@@ -1,6 +1,6 @@
 //! The task that carries out appends: those that come together share a transaction, and so one wait for the disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -8,7 +8,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config};
 
 use crate::store::notices::Notices;
-use crate::store::postgres::{dial, note};
+use crate::store::postgres::{dial, schema};
 use crate::store::record::{columns, count, number};
 use crate::store::worker::repeated;
 use crate::store::{LogEntry, StoreError};
@@ -71,6 +71,11 @@ fn written(id: &str, revision: u64, entry: &LogEntry) -> Result<NewStep, StoreEr
 }
 
 impl Append {
+    /// Returns the revision that its conversation then has.
+    fn revision(&self) -> u64 {
+        self.expected.saturating_add(self.steps.len() as u64)
+    }
+
     fn bytes(&self) -> usize {
         self.steps.iter().filter_map(|step| step.op.as_ref()).map(String::len).sum()
     }
@@ -103,22 +108,27 @@ impl Task {
         }
     }
 
-    /// Carries out appends in one transaction, and returns those that need one of their own.
+    /// Carries out appends in one transaction, and returns those that need one of their own: a second one of the same
+    /// conversation also.
     async fn together(&mut self, batch: Vec<Append>) -> Vec<Append> {
+        let mut seen = BTreeSet::new();
+        let (batch, mut left): (Vec<_>, Vec<_>) =
+            batch.into_iter().partition(|append| seen.insert(append.id.clone()));
         match self.commit(&batch, Locked::Skip).await {
             Ok(verdicts) => {
                 let judged = batch.into_iter().zip(verdicts);
-                judged.filter_map(|(append, verdict)| self.settle(append, verdict)).collect()
+                let locked = judged.filter_map(|(append, verdict)| self.settle(append, verdict));
+                left.splice(..0, locked);
             }
             // What one of them brought may be at fault.
-            Err(StoreError::Database(_)) if batch.len() > 1 => batch,
+            Err(StoreError::Database(_)) if batch.len() > 1 => left.splice(..0, batch).for_each(drop),
             Err(error) => {
                 for append in batch {
                     self.answer(append, Err(repeated(&error)));
                 }
-                Vec::new()
             }
         }
+        left
     }
 
     /// Carries out each append in a transaction of its own; when the server is gone it is not tried for the rest.
@@ -169,19 +179,6 @@ impl Task {
     }
 }
 
-async fn transact(client: &Client, batch: &[Append], locked: Locked) -> Result<Vec<Verdict>, StoreError> {
-    match change(client, batch, locked).await {
-        Ok((verdicts, changes)) if !changes.is_empty() => {
-            publish(client, &changes).await?;
-            Ok(verdicts)
-        }
-        undone => {
-            client.batch_execute("ROLLBACK").await?;
-            undone.map(|(verdicts, _)| verdicts)
-        }
-    }
-}
-
 /// Takes what waits already, as much as fits into one transaction.
 fn gather(first: Append, waiting: &mut mpsc::Receiver<Append>) -> Vec<Append> {
     let mut bytes = first.bytes();
@@ -194,115 +191,101 @@ fn gather(first: Append, waiting: &mut mpsc::Receiver<Append>) -> Vec<Append> {
     batch
 }
 
-/// What conversations come to: their revisions, and when they were changed.
-type Changes<'b> = BTreeMap<&'b str, (i64, Option<i64>)>;
-
-/// Begins a transaction and makes in it what changes there are. Two round trips, however many appends.
-async fn change<'b>(
-    client: &Client,
-    batch: &'b [Append],
-    locked: Locked,
-) -> Result<(Vec<Verdict>, Changes<'b>), StoreError> {
-    let mut found = begin(client, batch, locked).await?;
-    let verdicts: Vec<_> = batch.iter().map(|append| judge(append, &mut found, locked)).collect();
-    let mut steps = Vec::new();
-    let mut changes = Changes::new();
-    for (append, verdict) in batch.iter().zip(&verdicts) {
-        let Some(Ok(revision)) = verdict else { continue };
-        let at = append.steps.iter().rev().find_map(|step| step.at_millis);
-        let change = changes.entry(&append.id).or_default();
-        *change = (number(*revision), at.or(change.1));
-        steps.extend(append.steps.iter().map(|step| (&*append.id, step)));
-    }
-    if !changes.is_empty() {
-        // Sent in this order, and the second without waiting for the first.
-        let (inserted, updated) = tokio::join!(biased; insert(client, &steps), update(client, &changes));
-        inserted?;
-        updated?;
-    }
-    Ok((verdicts, changes))
-}
-
-/// Begins a transaction that has these conversations for itself, and returns their revisions; none for those that
-/// another transaction has, or has deleted.
-async fn begin(
-    client: &Client,
-    batch: &[Append],
-    locked: Locked,
-) -> Result<BTreeMap<String, Option<u64>>, StoreError> {
-    let skip = if locked == Locked::Skip { "SKIP LOCKED" } else { "" };
-    // Who refers to a conversation, such as a mark, is not in the way.
-    let sql = format!(
-        "WITH taken AS MATERIALIZED (
-             SELECT id, revision FROM ctx_conversations WHERE id = ANY ($1) FOR NO KEY UPDATE {skip})
-         SELECT id, taken.revision FROM ctx_conversations LEFT JOIN taken USING (id) WHERE id = ANY ($1)"
-    );
+/// Carries out appends in one transaction and one round trip, however many; each is of another conversation. What fits
+/// is durable when this returns.
+async fn transact(client: &Client, batch: &[Append], locked: Locked) -> Result<Vec<Verdict>, StoreError> {
     let ids: Vec<&str> = batch.iter().map(|append| &*append.id).collect();
-    let given: &[(&(dyn ToSql + Sync), Type)] = &[(&ids, Type::TEXT_ARRAY)];
-    let (begun, rows) = tokio::join!(
+    let taken = async {
+        // Whoever waits for a conversation does so before he has the journal, for which its holder may wait.
+        match locked {
+            Locked::Skip => Ok(0),
+            Locked::Wait => client.execute_typed(TAKE, &[(&ids, Type::TEXT_ARRAY)]).await,
+        }
+    };
+    // Sent in this order, and none waits for the one before; where one fails, the server takes the last for a rollback.
+    let (begun, taken, journal, found, committed) = tokio::join!(
         biased;
-        // What was taken has to be as the latest commit left it.
+        // What is taken has to be as the latest commit left it.
         client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
-        client.query_typed(&sql, given),
+        taken,
+        schema::lock(client),
+        append(client, batch, &ids),
+        client.batch_execute("COMMIT"),
     );
     begun?;
-    rows?.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<_, Option<i64>>(1)?.map(count)))).collect()
+    taken?;
+    journal?;
+    let found = found?;
+    committed?;
+    Ok(batch.iter().map(|append| judge(append, &found, locked)).collect())
 }
 
-/// Checks an append against what its conversation has come to, also by those before it.
-fn judge(append: &Append, found: &mut BTreeMap<String, Option<u64>>, locked: Locked) -> Verdict {
-    let id = || append.id.clone();
-    let revision = match found.get_mut(&append.id) {
-        Some(Some(revision)) => revision,
-        Some(None) if locked == Locked::Skip => return None,
-        // Whoever was waited for has deleted it.
-        Some(None) | None => return Some(Err(StoreError::NotFound { id: id() })),
-    };
-    if *revision != append.expected {
-        return Some(Err(StoreError::Stale { id: id(), expected: append.expected, found: *revision }));
-    }
-    *revision += append.steps.len() as u64;
-    Some(Ok(*revision))
-}
+/// Takes conversations for a transaction, and waits for whoever has them.
+const TAKE: &str = "SELECT FROM ctx_conversations WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE";
 
-async fn insert(client: &Client, steps: &[(&str, &NewStep)]) -> Result<u64, tokio_postgres::Error> {
-    let ids: Vec<&str> = steps.iter().map(|(id, _)| *id).collect();
-    let revisions: Vec<i64> = steps.iter().map(|(_, step)| number(step.revision)).collect();
-    let times: Vec<Option<i64>> = steps.iter().map(|(_, step)| step.at_millis).collect();
-    let kinds: Vec<&str> = steps.iter().map(|(_, step)| step.kind).collect();
-    let labels: Vec<Option<&str>> = steps.iter().map(|(_, step)| step.label.as_deref()).collect();
-    let ops: Vec<Option<&str>> = steps.iter().map(|(_, step)| step.op.as_deref()).collect();
-    let sql = "INSERT INTO ctx_steps (conversation, revision, at, kind, label, op)
-               SELECT * FROM unnest($1, $2, $3, $4, $5, $6)";
+/// Adds the steps of conversations that are at the revisions which are expected and that nobody else has, and notes the
+/// changes in the journal; then tells the revisions that conversations had, but not of those that others have. Who
+/// refers to a conversation, such as a mark, is not in the way.
+const APPEND: &str = "
+    WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($1, $2, $3, $4) AS given (id, expected, revision, at)),
+    taken AS MATERIALIZED (
+        SELECT id, revision FROM ctx_conversations WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED),
+    fit AS MATERIALIZED (
+        SELECT given.* FROM given JOIN taken ON taken.id = given.id AND taken.revision = given.expected),
+    stepped AS (
+        INSERT INTO ctx_steps (conversation, revision, at, kind, label, op)
+        SELECT steps.* FROM unnest($5, $6, $7, $8, $9, $10) AS steps (conversation, revision, at, kind, label, op)
+        JOIN fit ON fit.id = steps.conversation),
+    changed AS (
+        UPDATE ctx_conversations SET revision = fit.revision, changed = coalesce(fit.at, changed)
+        FROM fit WHERE ctx_conversations.id = fit.id),
+    noted AS (
+        INSERT INTO ctx_journal (conversation, revision) SELECT id, revision FROM fit
+        ON CONFLICT (conversation) DO UPDATE SET place = DEFAULT, revision = excluded.revision)
+    SELECT id, taken.revision FROM ctx_conversations LEFT JOIN taken USING (id) WHERE id = ANY ($1)";
+
+/// The revisions of conversations; none of those that others have.
+type Found = BTreeMap<String, Option<u64>>;
+
+async fn append(client: &Client, batch: &[Append], ids: &[&str]) -> Result<Found, StoreError> {
+    let expected: Vec<i64> = batch.iter().map(|append| number(append.expected)).collect();
+    let revisions: Vec<i64> = batch.iter().map(|append| number(append.revision())).collect();
+    let changed = batch.iter().map(|append| append.steps.iter().rev().find_map(|step| step.at_millis));
+    let changed: Vec<Option<i64>> = changed.collect();
+    let steps = || batch.iter().flat_map(|append| append.steps.iter().map(move |step| (&*append.id, step)));
+    let conversations: Vec<&str> = steps().map(|(id, _)| id).collect();
+    let numbers: Vec<i64> = steps().map(|(_, step)| number(step.revision)).collect();
+    let times: Vec<Option<i64>> = steps().map(|(_, step)| step.at_millis).collect();
+    let kinds: Vec<&str> = steps().map(|(_, step)| step.kind).collect();
+    let labels: Vec<Option<&str>> = steps().map(|(_, step)| step.label.as_deref()).collect();
+    let ops: Vec<Option<&str>> = steps().map(|(_, step)| step.op.as_deref()).collect();
     let given: &[(&(dyn ToSql + Sync), Type)] = &[
         (&ids, Type::TEXT_ARRAY),
+        (&expected, Type::INT8_ARRAY),
         (&revisions, Type::INT8_ARRAY),
+        (&changed, Type::INT8_ARRAY),
+        (&conversations, Type::TEXT_ARRAY),
+        (&numbers, Type::INT8_ARRAY),
         (&times, Type::INT8_ARRAY),
         (&kinds, Type::TEXT_ARRAY),
         (&labels, Type::TEXT_ARRAY),
         (&ops, Type::TEXT_ARRAY),
     ];
-    client.execute_typed(sql, given).await
+    let rows = client.query_typed(APPEND, given).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<_, Option<i64>>(1)?.map(count)))).collect()
 }
 
-async fn update(client: &Client, changes: &Changes<'_>) -> Result<u64, tokio_postgres::Error> {
-    let ids: Vec<&str> = changes.keys().copied().collect();
-    let (revisions, times): (Vec<i64>, Vec<Option<i64>>) = changes.values().copied().unzip();
-    let sql = "UPDATE ctx_conversations
-               SET revision = given.revision, changed = coalesce(given.at, changed)
-               FROM unnest($1, $2, $3) AS given (id, revision, at) WHERE ctx_conversations.id = given.id";
-    let given: &[(&(dyn ToSql + Sync), Type)] =
-        &[(&ids, Type::TEXT_ARRAY), (&revisions, Type::INT8_ARRAY), (&times, Type::INT8_ARRAY)];
-    client.execute_typed(sql, given).await
-}
-
-/// Notes the changes and commits them, in one round trip: others wait for the journal no longer than for the disk.
-async fn publish(client: &Client, changes: &Changes<'_>) -> Result<(), StoreError> {
-    let ids: Vec<&str> = changes.keys().copied().collect();
-    let revisions: Vec<_> = changes.values().map(|(revision, _)| Some(*revision)).collect();
-    let noted = note(client, &ids, &revisions);
-    // Where noting fails, the server takes this for a rollback.
-    let (noted, committed) = tokio::join!(biased; noted, client.batch_execute("COMMIT"));
-    noted?;
-    Ok(committed?)
+/// Tells what became of an append, by what its conversation had come to.
+fn judge(append: &Append, found: &Found, locked: Locked) -> Verdict {
+    let id = || append.id.clone();
+    match found.get(&append.id) {
+        Some(None) if locked == Locked::Skip => None,
+        // Whoever was waited for has deleted it.
+        Some(None) | None => Some(Err(StoreError::NotFound { id: id() })),
+        Some(Some(found)) if *found == append.expected => Some(Ok(append.revision())),
+        Some(Some(found)) => {
+            Some(Err(StoreError::Stale { id: id(), expected: append.expected, found: *found }))
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Stores in the database that `CTX_TEST_POSTGRES` names, each in a schema of its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore as _, PostgresStore, StoreError};
 use ctx_types::{Node, Role};
@@ -115,6 +116,26 @@ fn check(sql: &str, expected: &str) {
         };
         drop_schema(schema.name()).await;
         assert_eq!(said.unwrap_or_else(|error| error.to_string()), expected);
+    });
+}
+
+#[test]
+fn a_conversation_that_is_held_is_waited_for_with_what_is_said_until_then() {
+    block_on(async {
+        let Some(schema) = Schema::new().await else { return };
+        let (here, there) = (schema.open().await, schema.open().await);
+        let mut one = crate::store::chat(&here, &["a"]).await.unwrap();
+        let mut other = Conversation::load(&there, "c").await.unwrap();
+        let (held, _) = here.hold("c", None, Duration::ZERO).await.unwrap().unwrap();
+        assert!(there.hold("c", other.known(), Duration::ZERO).await.unwrap().is_none());
+        let said = async {
+            one.append(&here, Node::new(Role::User, "b"), None).await.unwrap();
+            drop(held);
+        };
+        let (taken, ()) = tokio::join!(there.hold("c", other.known(), Duration::from_secs(60)), said);
+        assert!(other.take_in(taken.unwrap().unwrap().1).unwrap());
+        assert_eq!(words(&other), ["a", "b"]);
+        drop_schema(schema.name()).await;
     });
 }
 

@@ -1,6 +1,7 @@
 //! Several writers on one conversation, and several conversations on one file.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore as _, LearnedLimit, Marked, Notice, StoreError};
 use ctx_types::{Node, Role};
@@ -21,6 +22,23 @@ fn nobody_overwrites_what_another_said() {
         let mut second = Conversation::load(&*store, "c").await.unwrap();
         second.append(&*store, Node::new(Role::User, "x"), None).await.unwrap();
         assert_eq!(words(&second), ["a", "b", "x"]);
+    });
+}
+
+#[test]
+fn whoever_holds_a_conversation_gets_what_the_one_before_has_said() {
+    on_every_store(|place| async move {
+        let (here, there) = (place.open().await, place.open().await);
+        let mut one = chat(&*here, &["a"]).await.unwrap();
+        let mut other = Conversation::load(&*there, "c").await.unwrap();
+        one.append(&*here, Node::new(Role::User, "b"), None).await.unwrap();
+        let hold = async |revision| there.hold("c", revision, Duration::ZERO).await.unwrap().unwrap();
+        let (held, none) = hold(None).await;
+        assert!(none.is_empty());
+        drop(held);
+        let (_held, steps) = hold(other.known()).await;
+        assert!(other.take_in(steps).unwrap());
+        assert_eq!((words(&other), other.revision()), (words(&one), 2));
     });
 }
 
