@@ -78,16 +78,17 @@ const OPTIMIZED: &str = "CTX_LOAD_OPTIMIZED";
 /// How much memory an open stream may take, in KiB.
 const MEMORY: u64 = 200;
 
-/// Runs everything, or with `--compare` what is asked of proxies too; with `--quick` on small numbers, with `--program` against a command that was built already.
+/// Runs everything, with `--postgres` only what is about that, or with `--compare` what is asked of proxies too; with
+/// `--quick` on small numbers, with `--program` against a command that was built already.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut plan, mut program, mut compares, mut rest) = (FULL, None, false, arguments);
+    let (mut plan, mut program, mut part, mut rest) = (FULL, None, None, arguments);
     while let Some((first, more)) = rest.split_first() {
         rest = more;
         match (first.as_str(), more.split_first()) {
             ("--quick", _) => plan = QUICK,
-            ("--compare", _) => compares = true,
+            ("--compare" | "--postgres", _) if part.is_none() => part = Some(first.as_str()),
             ("--program", Some((path, more))) => (program, rest) = (Some(PathBuf::from(path)), more),
-            _ => bail!("usage: cargo xtask load [--compare] [--quick] [--program CTX]"),
+            _ => bail!("usage: cargo xtask load [--compare | --postgres] [--quick] [--program CTX]"),
         }
     }
     if cfg!(debug_assertions) && env::var_os(OPTIMIZED).is_none() {
@@ -103,13 +104,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     let program = program.map_or_else(release, Ok)?;
     let upstream = upstream::start(plan.pieces)?;
-    if compares {
+    if part == Some("--compare") {
         return compare::run(plan.compare_seconds, &program, upstream);
     }
     println!("{plan:?}");
-    let sent = on_one(plan, &program, upstream)?;
+    if part.is_none() {
+        on_one(plan, &program, upstream)?;
+    }
     match Postgres::start() {
-        Ok(postgres) => on_two(plan, &program, (upstream, &sent), &postgres),
+        Ok(postgres) => on_two(plan, &program, upstream, &postgres),
         Err(error) => {
             println!("{}", loud(&format!("NOT RUN on PostgreSQL: {error:#}")));
             Ok(())
@@ -123,17 +126,14 @@ fn release() -> Result<PathBuf> {
     Ok(workspace::target()?.join("release").join(workspace::CTX))
 }
 
-/// One process on `SQLite`: what a turn costs beside the provider alone, and the memory of open streams. Returns what the
-/// provider was sent.
-fn on_one(plan: Plan, program: &Path, upstream: SocketAddr) -> Result<Vec<u8>> {
+/// One process on `SQLite`: what a turn costs beside the provider alone, and the memory of open streams.
+fn on_one(plan: Plan, program: &Path, upstream: SocketAddr) -> Result<()> {
     let folder = Folder::new()?;
     let store = folder.0.join("conversations.db");
     let store = store.to_string_lossy();
     let gateway = Gateway::start(program, &folder, (&store, 0), upstream)?;
     seed(plan, &[gateway.address])?;
-    let call = Call { conversation: Some("c0"), is_dry: true, ..Call::default() };
-    let sent = client::ask(gateway.address, &call, &client::body("How far is it?", true))?;
-    println!("a request for the provider has {} KB", sent.len() / 1_000);
+    let sent = sent(gateway.address)?;
     let long = Streams { to: &[gateway.address], plan, conversations: plan.long, body: None, salt: "long" };
     let direct = Streams { to: &[upstream], body: Some(&sent), ..long }.run(&[])?;
     let through = long.run(&[&gateway])?;
@@ -143,7 +143,14 @@ fn on_one(plan: Plan, program: &Path, upstream: SocketAddr) -> Result<Vec<u8>> {
     let said: Vec<Turn> = through.said.into_iter().chain(all.said).collect();
     verify(gateway.address, &said)?;
     drop(gateway);
-    memory(plan, program, (&folder, &store), upstream)?;
+    memory(plan, program, (&folder, &store), upstream)
+}
+
+/// Returns what the provider is sent in a turn of a long conversation.
+fn sent(gateway: SocketAddr) -> Result<Vec<u8>> {
+    let call = Call { conversation: Some("c0"), is_dry: true, ..Call::default() };
+    let sent = client::ask(gateway, &call, &client::body("How far is it?", true))?;
+    println!("a request for the provider has {} KB", sent.len() / 1_000);
     Ok(sent)
 }
 
@@ -177,21 +184,17 @@ fn memory(plan: Plan, program: &Path, (folder, store): (&Folder, &str), upstream
 }
 
 /// Two processes on `PostgreSQL`: undisturbed, and while one of them is killed every few seconds.
-fn on_two(
-    plan: Plan,
-    program: &Path,
-    (upstream, sent): (SocketAddr, &[u8]),
-    postgres: &Postgres,
-) -> Result<()> {
+fn on_two(plan: Plan, program: &Path, upstream: SocketAddr, postgres: &Postgres) -> Result<()> {
     let folder = Folder::new()?;
     let start = |port| Gateway::start(program, &folder, (&postgres.address, port), upstream);
     let mut gateways = [start(0)?, start(0)?];
     let to = gateways.each_ref().map(|gateway| gateway.address);
     seed(plan, &to)?;
     visit(plan, &to)?;
+    let sent = sent(to[0])?;
     let long = Streams { to: &to, plan, conversations: plan.long, body: None, salt: "two" };
     let [one, two] = &gateways;
-    let direct = Streams { to: &[upstream], body: Some(sent), ..long }.run(&[])?;
+    let direct = Streams { to: &[upstream], body: Some(&sent), ..long }.run(&[])?;
     let outcome = long.run(&[one, two])?;
     table("two processes on PostgreSQL", &direct, &outcome);
     let mut said = outcome.said;

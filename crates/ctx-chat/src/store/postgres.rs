@@ -24,9 +24,10 @@ use crate::store::{
     StoreError, StoreFault, Stored,
 };
 
-/// What every connection is set to: commits wait for the disk, nobody waits for a lock for ever, and who is gone in
-/// the middle of a transaction holds nothing for ever.
+/// What every connection is set to: commits wait for the disk, what is waited for is as the latest commit left it, nobody
+/// waits for a lock for ever, and who is gone in the middle of a transaction holds nothing for ever.
 const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s';
+                       SET default_transaction_isolation = 'read committed';
                        SET idle_in_transaction_session_timeout = '30s'";
 
 /// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).

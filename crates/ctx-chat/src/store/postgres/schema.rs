@@ -6,7 +6,7 @@ use tokio_postgres::types::Type;
 use crate::store::StoreError;
 
 /// The number of the lock that writers of the journal take, within the database.
-const LOCK: i64 = 0x0063_7478_6c6f_6773;
+pub(super) const LOCK: i64 = 0x0063_7478_6c6f_6773;
 
 /// The steps from an empty database to the newest form; `ctx_store` holds the number of those that it has.
 const MIGRATIONS: &[&str] = &[

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, Statement};
 
 use crate::store::notices::Notices;
 use crate::store::postgres::{dial, schema};
@@ -27,7 +27,7 @@ impl Writer {
     /// Starts the task; it connects when the first append comes.
     pub(super) fn start(config: Arc<Config>, notices: Notices) -> Self {
         let (sender, waiting) = mpsc::channel(MAX_BATCH);
-        tokio::spawn(Task { config, client: None, notices }.serve(waiting));
+        tokio::spawn(Task { config, connection: None, notices }.serve(waiting));
         Self(sender)
     }
 
@@ -95,8 +95,26 @@ enum Locked {
 
 struct Task {
     config: Arc<Config>,
-    client: Option<Client>,
+    connection: Option<Connection>,
     notices: Notices,
+}
+
+/// A connection, on which what is asked is planned once.
+struct Connection {
+    client: Client,
+    skipping: Statement,
+    waiting: Statement,
+}
+
+impl Connection {
+    async fn open(config: &Config) -> Result<Self, StoreError> {
+        let client = dial(config).await?;
+        // Which conversations it is about makes no difference.
+        client.batch_execute("SET plan_cache_mode = force_generic_plan").await?;
+        let skipping = client.prepare(&append("SKIP LOCKED")).await?;
+        let waiting = client.prepare(&append("")).await?;
+        Ok(Self { client, skipping, waiting })
+    }
 }
 
 impl Task {
@@ -167,13 +185,13 @@ impl Task {
 
     /// Carries out appends in one transaction; what this returns is durable.
     async fn commit(&mut self, batch: &[Append], locked: Locked) -> Result<Vec<Verdict>, StoreError> {
-        let client = match self.client.take().filter(|client| !client.is_closed()) {
-            Some(client) => client,
-            None => dial(&self.config).await?,
+        let connection = match self.connection.take().filter(|connection| !connection.client.is_closed()) {
+            Some(connection) => connection,
+            None => Connection::open(&self.config).await?,
         };
-        let done = transact(&client, batch, locked).await;
+        let done = transact(&connection, batch, locked).await;
         if !matches!(done, Err(StoreError::Unreachable(_))) {
-            self.client = Some(client);
+            self.connection = Some(connection);
         }
         done
     }
@@ -191,64 +209,51 @@ fn gather(first: Append, waiting: &mut mpsc::Receiver<Append>) -> Vec<Append> {
     batch
 }
 
-/// Carries out appends in one transaction and one round trip, however many; each is of another conversation. What fits
-/// is durable when this returns.
-async fn transact(client: &Client, batch: &[Append], locked: Locked) -> Result<Vec<Verdict>, StoreError> {
-    let ids: Vec<&str> = batch.iter().map(|append| &*append.id).collect();
-    let taken = async {
-        // Whoever waits for a conversation does so before he has the journal, for which its holder may wait.
-        match locked {
-            Locked::Skip => Ok(0),
-            Locked::Wait => client.execute_typed(TAKE, &[(&ids, Type::TEXT_ARRAY)]).await,
-        }
-    };
-    // Sent in this order, and none waits for the one before; where one fails, the server takes the last for a rollback.
-    let (begun, taken, journal, found, committed) = tokio::join!(
-        biased;
-        // What is taken has to be as the latest commit left it.
-        client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
-        taken,
-        schema::lock(client),
-        append(client, batch, &ids),
-        client.batch_execute("COMMIT"),
-    );
-    begun?;
-    taken?;
-    journal?;
-    let found = found?;
-    committed?;
-    Ok(batch.iter().map(|append| judge(append, &found, locked)).collect())
+/// The statement that appends. It is a transaction by itself, and so takes one round trip and one wait for the disk.
+///
+/// It adds the steps of conversations that are at the revisions which are expected, notes the changes in the journal, and
+/// tells the revisions that conversations had; it waits for those that others have, or skips them and tells none. Who
+/// refers to a conversation, such as a mark, is not in the way. The journal comes last, as wherever both are taken: its
+/// holder may wait for a conversation.
+fn append(locked: &str) -> String {
+    format!(
+        "WITH given AS MATERIALIZED (
+             SELECT * FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[])
+                 AS given (id, expected, revision, at)),
+         taken AS MATERIALIZED (
+             SELECT id, revision FROM ctx_conversations WHERE id = ANY ($1) FOR NO KEY UPDATE {locked}),
+         fit AS MATERIALIZED (
+             SELECT given.* FROM given JOIN taken ON taken.id = given.id AND taken.revision = given.expected),
+         journal AS MATERIALIZED (
+             SELECT pg_advisory_xact_lock({lock}) FROM (SELECT FROM fit LIMIT 1) AS any_fit),
+         stepped AS (
+             INSERT INTO ctx_steps (conversation, revision, at, kind, label, op)
+             SELECT steps.*
+             FROM unnest($5::text[], $6::int8[], $7::int8[], $8::text[], $9::text[], $10::text[])
+                 AS steps (conversation, revision, at, kind, label, op)
+             JOIN fit ON fit.id = steps.conversation),
+         changed AS (
+             UPDATE ctx_conversations SET revision = fit.revision, changed = coalesce(fit.at, changed)
+             FROM fit WHERE ctx_conversations.id = fit.id),
+         noted AS (
+             INSERT INTO ctx_journal (conversation, revision) SELECT id, revision FROM journal, fit
+             ON CONFLICT (conversation) DO UPDATE SET place = DEFAULT, revision = excluded.revision)
+         SELECT id, taken.revision FROM ctx_conversations LEFT JOIN taken USING (id) WHERE id = ANY ($1)",
+        lock = schema::LOCK
+    )
 }
-
-/// Takes conversations for a transaction, and waits for whoever has them.
-const TAKE: &str = "SELECT FROM ctx_conversations WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE";
-
-/// Adds the steps of conversations that are at the revisions which are expected and that nobody else has, and notes the
-/// changes in the journal; then tells the revisions that conversations had, but not of those that others have. Who
-/// refers to a conversation, such as a mark, is not in the way.
-const APPEND: &str = "
-    WITH given AS MATERIALIZED (
-        SELECT * FROM unnest($1, $2, $3, $4) AS given (id, expected, revision, at)),
-    taken AS MATERIALIZED (
-        SELECT id, revision FROM ctx_conversations WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED),
-    fit AS MATERIALIZED (
-        SELECT given.* FROM given JOIN taken ON taken.id = given.id AND taken.revision = given.expected),
-    stepped AS (
-        INSERT INTO ctx_steps (conversation, revision, at, kind, label, op)
-        SELECT steps.* FROM unnest($5, $6, $7, $8, $9, $10) AS steps (conversation, revision, at, kind, label, op)
-        JOIN fit ON fit.id = steps.conversation),
-    changed AS (
-        UPDATE ctx_conversations SET revision = fit.revision, changed = coalesce(fit.at, changed)
-        FROM fit WHERE ctx_conversations.id = fit.id),
-    noted AS (
-        INSERT INTO ctx_journal (conversation, revision) SELECT id, revision FROM fit
-        ON CONFLICT (conversation) DO UPDATE SET place = DEFAULT, revision = excluded.revision)
-    SELECT id, taken.revision FROM ctx_conversations LEFT JOIN taken USING (id) WHERE id = ANY ($1)";
 
 /// The revisions of conversations; none of those that others have.
 type Found = BTreeMap<String, Option<u64>>;
 
-async fn append(client: &Client, batch: &[Append], ids: &[&str]) -> Result<Found, StoreError> {
+/// Carries out appends in one transaction, however many; each is of another conversation. What fits is durable when this
+/// returns.
+async fn transact(
+    connection: &Connection,
+    batch: &[Append],
+    locked: Locked,
+) -> Result<Vec<Verdict>, StoreError> {
+    let ids: Vec<&str> = batch.iter().map(|append| &*append.id).collect();
     let expected: Vec<i64> = batch.iter().map(|append| number(append.expected)).collect();
     let revisions: Vec<i64> = batch.iter().map(|append| number(append.revision())).collect();
     let changed = batch.iter().map(|append| append.steps.iter().rev().find_map(|step| step.at_millis));
@@ -260,20 +265,16 @@ async fn append(client: &Client, batch: &[Append], ids: &[&str]) -> Result<Found
     let kinds: Vec<&str> = steps().map(|(_, step)| step.kind).collect();
     let labels: Vec<Option<&str>> = steps().map(|(_, step)| step.label.as_deref()).collect();
     let ops: Vec<Option<&str>> = steps().map(|(_, step)| step.op.as_deref()).collect();
-    let given: &[(&(dyn ToSql + Sync), Type)] = &[
-        (&ids, Type::TEXT_ARRAY),
-        (&expected, Type::INT8_ARRAY),
-        (&revisions, Type::INT8_ARRAY),
-        (&changed, Type::INT8_ARRAY),
-        (&conversations, Type::TEXT_ARRAY),
-        (&numbers, Type::INT8_ARRAY),
-        (&times, Type::INT8_ARRAY),
-        (&kinds, Type::TEXT_ARRAY),
-        (&labels, Type::TEXT_ARRAY),
-        (&ops, Type::TEXT_ARRAY),
-    ];
-    let rows = client.query_typed(APPEND, given).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<_, Option<i64>>(1)?.map(count)))).collect()
+    let given: [&(dyn ToSql + Sync); 10] =
+        [&ids, &expected, &revisions, &changed, &conversations, &numbers, &times, &kinds, &labels, &ops];
+    let statement = match locked {
+        Locked::Skip => &connection.skipping,
+        Locked::Wait => &connection.waiting,
+    };
+    let rows = connection.client.query(statement, &given).await?;
+    let found = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<_, Option<i64>>(1)?.map(count))));
+    let found = found.collect::<Result<Found, StoreError>>()?;
+    Ok(batch.iter().map(|append| judge(append, &found, locked)).collect())
 }
 
 /// Tells what became of an append, by what its conversation had come to.
