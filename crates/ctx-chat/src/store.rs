@@ -78,7 +78,7 @@ pub trait ConversationStore: Send + Sync {
 
     /// Holds a conversation, which need not be there yet, so that no other process begins a turn of it; nothing if another
     /// still holds it after `patience`. Returns also its steps after a revision, as [`since`](Self::since) would now; none
-    /// where none is given.
+    /// where none is given, or they cannot be read. Errors: the store cannot be reached.
     ///
     /// It orders turns and protects nothing: appends are safe without it. By default nothing is held, which is enough
     /// for a store that one process uses; within a process, the caller keeps the order.
@@ -89,7 +89,7 @@ pub trait ConversationStore: Send + Sync {
         _patience: Duration,
     ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
         let steps = match revision {
-            Some(revision) => self.since(id, revision).await?,
+            Some(revision) => self.since(id, revision).await.unwrap_or_default(),
             None => Vec::new(),
         };
         Ok(Some((Hold::default(), steps)))

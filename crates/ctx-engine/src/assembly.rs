@@ -2,7 +2,7 @@
 
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{
-    Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, OlderNeeded, Part, TokenLimiter,
+    Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, StillCompressed, TokenLimiter,
     WindowSize,
 };
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
@@ -145,7 +145,8 @@ impl<'a> Assembly<'a> {
 
     /// Runs the pipeline; the window doubles as long as nothing had to be dropped from it, unless it is final.
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
-        let mut size = limiting::first_window(self.agent.pipeline(), self.budget.available);
+        let mut size =
+            limiting::first_window(self.agent.pipeline(), self.agent.agent(), self.budget.available);
         loop {
             let done = self.run_window(size).await;
             if let Some(late) = size.as_mut().filter(|size| size.without_compressed && needs_older(&done)) {
@@ -355,7 +356,10 @@ impl<'a> Assembly<'a> {
 /// Returns whether messages have to be loaded that a run took as compressed.
 fn needs_older(done: &Result<(Run, TokenFigure), AssembleError>) -> bool {
     match done {
-        Ok((run, _)) => run.blackboard.get::<OlderNeeded>().is_some(),
+        Ok((run, _)) => {
+            let is_late = run.blackboard.get::<LoadedWindow>().is_some_and(|window| window.compressed > 0);
+            is_late && run.blackboard.get::<StillCompressed>().is_none()
+        }
         Err(error) => matches!(error, AssembleError::Infeasible(_)),
     }
 }

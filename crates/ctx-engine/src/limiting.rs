@@ -1,8 +1,10 @@
 //! Whether, and from which stage on, a pipeline limits what is sent, and how much of a conversation it looks at.
 
 use ctx_pipeline::{EffectiveSetting, Pipeline};
-use ctx_processors::{Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window};
-use ctx_types::{Diagnostic, phrase};
+use ctx_processors::{
+    Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window, leaves_unchanged,
+};
+use ctx_types::{Agent, Diagnostic, phrase};
 
 use crate::codes;
 
@@ -21,10 +23,13 @@ pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
 ///
 /// With compression there is one window, of which it looks at all; what it need not look at again is not loaded. Else a
 /// window that is too small doubles.
-pub(crate) fn first_window(pipeline: &Pipeline, available: Option<u32>) -> Option<WindowSize> {
+pub(crate) fn first_window(pipeline: &Pipeline, agent: &Agent, available: Option<u32>) -> Option<WindowSize> {
     if let Some(compressor) = compressor(pipeline) {
         let tokens = compress_window(&compressor.config, available)?;
-        return Some(WindowSize { tokens, is_final: true, without_compressed: true });
+        let between = pipeline.order().skip_while(|id| *id != SessionLoader::ID).skip(1);
+        let mut between = between.take_while(|id| *id != RequestCompressor::ID);
+        let without_compressed = between.all(|id| leaves_unchanged(id, agent));
+        return Some(WindowSize { tokens, is_final: true, without_compressed });
     }
     let available = available.filter(|_| unlimited(pipeline).is_none())?;
     Some(WindowSize { tokens: available.into(), is_final: false, without_compressed: false })

@@ -18,5 +18,6 @@ pub(crate) struct CompressionRoom {
 
 pub(crate) use account::{tell, tell_repairs};
 pub(crate) use beginning::Beginning;
+pub use beginning::leaves_unchanged;
 pub(crate) use outcome::StageInput;
 pub(crate) use settings::{Settings, fields};

@@ -60,7 +60,7 @@ use ctx_pipeline::ConfigField;
 pub use asset_resolver::AssetResolver;
 pub use attachments::AttachmentPolicy;
 pub use author_note::AuthorNote;
-pub use compression::{KeptCompression, compress_window};
+pub use compression::{KeptCompression, compress_window, leaves_unchanged};
 pub use convert_system_to_user::ConvertSystemToUser;
 pub use costing::cost_upper_bound;
 pub use default_set::default_set;
@@ -86,7 +86,7 @@ pub use transcription_processor::TranscriptionProcessor;
 pub use unsent::unsent;
 pub use variable_processor::VariableProcessor;
 pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
-pub use window::{LoadedWindow, OlderNeeded, WindowSize};
+pub use window::{LoadedWindow, StillCompressed, WindowSize};
 pub use worldbook_processor::{WorldbookProcessor, WorldbookScan};
 pub use worldbooks::{keep_worldbook_state, worldbook_state};
 

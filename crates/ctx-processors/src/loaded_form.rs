@@ -59,6 +59,11 @@ impl LoadedForm {
         }
     }
 
+    /// Returns whether older messages have another form than newer ones.
+    pub(crate) const fn depends_on_depth(self) -> bool {
+        self.html_to_markdown
+    }
+
     /// Brings messages into this form, but for the leading instructions.
     pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> Reformed {
         let count = messages.len();

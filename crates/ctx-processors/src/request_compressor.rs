@@ -13,7 +13,7 @@ use crate::compression::{
     Beginning, CompressionRoom, KeptCompression, Settings, StageInput, fields, tell, tell_repairs,
 };
 use crate::gap_ranks::GapRanks;
-use crate::window::{LoadedWindow, OlderNeeded};
+use crate::window::{LoadedWindow, StillCompressed};
 
 /// Rewrites settled history where a request comes near its budget: layer B of compression.
 ///
@@ -62,23 +62,29 @@ impl ContextProcessor for RequestCompressor {
         let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
         let earlier = cx.blackboard.get::<KeptCompression>().cloned().unwrap_or_default();
         let beginning = earlier.beginning.clone().filter(|_| window.compressed > 0);
+        let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
+        // What has its place among messages that were not loaded stands otherwise beside a note.
+        let is_displaced = |message| ranks.unloaded_gap(message, window.skipped).is_some_and(|gap| gap > 0);
+        if beginning.is_some() && draft.iter().any(is_displaced) {
+            return Ok(());
+        }
         let fitted = StageInput {
             draft: &draft,
             messages: &messages,
             skipped: window.skipped,
             is_late: beginning.is_some(),
-            ranks: &cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
+            ranks: &ranks,
             settings: &settings,
             pipeline: &pipeline,
             earlier: &earlier,
         }
         .fit();
         cx.checkpoint()?;
-        let Some(mut outcome) = fitted else {
-            cx.blackboard.insert(OlderNeeded);
-            return Ok(());
-        };
+        let Some(mut outcome) = fitted else { return Ok(()) };
         tell(cx, &messages, &outcome, &settings, beginning.as_deref());
+        if beginning.is_some() {
+            cx.blackboard.insert(StillCompressed);
+        }
         let find = || Beginning::find(cx, &messages, &outcome).map(Arc::new);
         outcome.kept.beginning = beginning.or_else(find);
         if outcome.kept.is_set() {

@@ -65,8 +65,9 @@ impl ContextProcessor for SessionLoader {
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let compressed =
-            size.filter(|size| size.without_compressed).and_then(|size| compressed(cx, pinned, size));
+        let form = LoadedForm::of_config(cx.config);
+        let may_skip = |size: &WindowSize| size.without_compressed && !form.depends_on_depth();
+        let compressed = size.filter(may_skip).and_then(|size| compressed(cx, pinned, size));
         let first = compressed.as_ref().map_or(pinned, |compressed| compressed.end);
         let Loaded { front, messages: window } = load_window(cx, first, limit, &input)?;
         let compressed = compressed.filter(|compressed| compressed.end == front);
@@ -74,7 +75,7 @@ impl ContextProcessor for SessionLoader {
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
         messages.extend(window.into_iter().rev());
-        let reformed = LoadedForm::of_config(cx.config).apply(&mut messages, pinned);
+        let reformed = form.apply(&mut messages, pinned);
         messages.extend(input);
         settle_last(continued(cx), &mut messages);
         settle_quiet(cx, &mut messages);

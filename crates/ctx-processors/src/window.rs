@@ -9,8 +9,8 @@ pub struct WindowSize {
     pub tokens: u64,
     /// Whether no larger window follows, whatever room there is: older messages are then not loaded for good.
     pub is_final: bool,
-    /// Whether what [`KeptCompression`](crate::KeptCompression) says is not sent need not be loaded; if that is not
-    /// enough, [`OlderNeeded`] is left.
+    /// Whether what [`KeptCompression`](crate::KeptCompression) says is not sent need not be loaded. It is enough only if
+    /// [`StillCompressed`] is left.
     pub without_compressed: bool,
 }
 
@@ -27,14 +27,15 @@ pub struct LoadedWindow {
     pub oldest: Option<Source>,
     /// Whether it was decided already that the others are not loaded.
     pub is_told: bool,
-    /// How many of the newest that were not loaded an earlier turn has compressed: what became of them is kept.
+    /// How many of the newest that were not loaded an earlier turn has compressed: what became of them is kept. Without
+    /// [`StillCompressed`] such a run is for nothing, and one that loads them has to follow.
     pub compressed: usize,
 }
 
-/// Left on the blackboard where compression has to look at messages that were not loaded because an earlier turn had
-/// compressed them: this run is for nothing, and one that loads them has to follow.
+/// Left on the blackboard by the compressor: what was not loaded because an earlier turn had compressed it stands so
+/// still, and decisions tell of it.
 #[derive(Clone, Copy, Debug)]
-pub struct OlderNeeded;
+pub struct StillCompressed;
 
 /// Makes a window of the messages of a draft, as the loader marked them.
 ///

@@ -191,29 +191,34 @@ impl ConversationStore for PostgresStore {
         let over = Instant::now() + patience;
         let sql = format!("SELECT pg_try_advisory_lock({HOLD_KEY})");
         let [mut pause, longest] = LOOKS;
+        // Whoever has to wait asks for the steps once the conversation is held.
+        let mut is_first = true;
         loop {
             let client = self.holding.client(&self.config).await?;
             let (releasing, key) = (client.clone(), id.to_owned());
             // Made before the lock is taken: whoever gives up while it is taken lets it go.
             let hold = Hold::until(move || let_go(releasing, key));
-            let steps = async {
-                match revision {
-                    Some(revision) => steps_after(&client, id, revision).await,
-                    None => Ok(Vec::new()),
-                }
+            let steps = async |revision: Option<u64>| match revision {
+                Some(revision) => steps_after(&client, id, revision).await.unwrap_or_default(),
+                None => Vec::new(),
             };
-            // Sent in this order, so that the steps are those that whoever had it before has left.
             let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT)];
-            let (held, steps) = tokio::join!(biased; client.query_typed_one(&sql, given), steps);
+            // Sent in this order, so that the steps are those that whoever had it before has left.
+            let (held, early) = tokio::join!(
+                biased;
+                client.query_typed_one(&sql, given),
+                steps(revision.filter(|_| is_first)),
+            );
             if held?.try_get(0)? {
-                return Ok(Some((hold, steps?)));
+                let steps = if is_first { early } else { steps(revision).await };
+                return Ok(Some((hold, steps)));
             }
             hold.defuse();
             if Instant::now() >= over {
                 return Ok(None);
             }
             tokio::time::sleep(pause).await;
-            pause = longest.min(2 * pause);
+            (pause, is_first) = (longest.min(2 * pause), false);
         }
     }
 

@@ -3,20 +3,23 @@
 use std::ops::Range;
 
 use ctx_pipeline::PipelineContext;
-use ctx_types::{Decision, Message, Role, Session};
+use ctx_types::{Agent, Decision, Message, Role, Session};
 
 use crate::compression::account::runs;
 use crate::compression::kept::{Became, is_free, is_same};
 use crate::compression::outcome::Outcome;
 use crate::costing::Costing;
+use crate::injection_assembler::InjectionAssembler;
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::RuleSet;
+use crate::variable_processor::VariableProcessor;
 use crate::window::{LoadedWindow, WindowSize};
+use crate::worldbook_processor::WorldbookProcessor;
 
 /// Messages side by side that are gone from the request, and what was decided about them.
 ///
-/// They were the oldest that were loaded, just as the conversation has them: no stage had changed them, so that
-/// whatever they would be now, they are in no request until compression looks at them again.
+/// They were the oldest that were loaded, just as the conversation has them: no stage had changed them, and none may
+/// change them in a later turn ([`leaves_unchanged`]).
 #[derive(Debug)]
 pub(crate) struct Beginning {
     /// Their positions among what is sent of the conversation.
@@ -33,14 +36,18 @@ impl Beginning {
     /// Finds them in what a run loaded. O(those messages).
     ///
     /// The last message that was rewritten is not among them, by which the rest is known again, nor is one that a
-    /// regex rule may still change when it moves deeper.
+    /// regex rule may still change when it moves deeper. There are none where a rule looks for something else in each turn.
     pub(crate) fn find(cx: &PipelineContext<'_>, given: &[Message], outcome: &Outcome) -> Option<Self> {
         let last = outcome.kept.last_covered()?;
         let (session, window) = (cx.inputs.session, cx.blackboard.get::<LoadedWindow>()?);
         let size = cx.blackboard.get::<WindowSize>()?.tokens;
         let rules = cx.blackboard.get::<ActiveRules>().and_then(ActiveRules::rules);
+        if !rules.is_none_or(RuleSet::is_fixed) {
+            return None;
+        }
         let first = window.pinned + window.skipped;
-        let settled = session.sent_len().checked_sub(first + rules.map_or(0, RuleSet::settled_depth))?;
+        let settled =
+            session.sent_len().checked_sub(first.saturating_add(rules.map_or(0, RuleSet::settled_depth)))?;
         let start = given.iter().position(is_free)?;
         let is_gone = |(message, (place, position)): &(&Message, (usize, usize))| {
             let stored = session.sent_message(*position);
@@ -57,11 +64,14 @@ impl Beginning {
         while count > 0 && given.get(start + count).is_none_or(stays) {
             count -= 1;
         }
+        if count == 0 {
+            return None;
+        }
         let positions = first..first + count;
         let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
         let next = session.sent_message(positions.end)?.clone();
         let decisions = runs(Vec::new(), given.get(..start + count)?, outcome, &costing);
-        (count > 0).then_some(Self { positions, next, window: size, decisions })
+        Some(Self { positions, next, window: size, decisions })
     }
 
     /// Returns whether they are of a conversation, and a window of so many tokens behind so many leading instructions
@@ -77,3 +87,24 @@ impl Beginning {
         self.positions.clone()
     }
 }
+
+/// Returns whether a processor that runs between the loader and the compressor leaves messages of the conversation as
+/// they are in a later turn where it has left them so in an earlier one, whatever else that turn brings; of regex rules the
+/// compressor finds that out. Processors of others may do anything.
+pub fn leaves_unchanged(id: &str, agent: &Agent) -> bool {
+    match id {
+        VariableProcessor::ID => agent.variable_config.is_none(),
+        InjectionAssembler::ID | WorldbookProcessor::ID => true,
+        // Of these nobody else asks for the id.
+        _ => OTHERS.contains(&id),
+    }
+}
+
+const OTHERS: [&str; 6] = [
+    "author-note",
+    "dialogue-examples",
+    "generation-prompt",
+    "merge-injections",
+    "regex-processor",
+    "transcription-processor",
+];

@@ -13,7 +13,8 @@ use crate::token_limiter::is_one_of_several;
 ///
 /// It goes on the blackboard before a run and is taken from there after it; whoever holds the conversation keeps it
 /// in between. It holds for a conversation that begins with the messages that it was made from: each turn compares
-/// them, shared ones by their address, and begins anew where they differ. A clone is O(1).
+/// them, shared ones by their address, and begins anew where they differ; those that need not be loaded are known to be
+/// the same by the message behind them. A clone is O(1).
 #[derive(Clone, Debug, Default)]
 pub struct KeptCompression {
     pub(super) made: Option<Arc<RewrittenHistory>>,

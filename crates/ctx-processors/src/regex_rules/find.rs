@@ -20,6 +20,11 @@ pub(super) enum Find {
 }
 
 impl Find {
+    /// Returns whether it is the same expression in each turn.
+    pub(super) const fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
     /// Returns whether a macro in the expression differs from turn to turn.
     pub(super) fn is_volatile(&self) -> bool {
         match self {

@@ -78,6 +78,12 @@ impl RuleSet {
         self.rules.iter().map(Rule::settled_depth).max().unwrap_or(0)
     }
 
+    /// Returns whether all rules look for the same in each turn: what none of them changes at a depth, they never change
+    /// there.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.rules.iter().all(|rule| rule.find().is_fixed())
+    }
+
     /// Returns whether what a rule writes differs from turn to turn, though the text does not.
     pub fn is_volatile(&self, rule: &Source) -> bool {
         self.rules.iter().any(|other| other.source() == rule && other.is_volatile())

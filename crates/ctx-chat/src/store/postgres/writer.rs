@@ -109,8 +109,8 @@ struct Connection {
 impl Connection {
     async fn open(config: &Config) -> Result<Self, StoreError> {
         let client = dial(config).await?;
-        // Which conversations it is about makes no difference.
-        client.batch_execute("SET plan_cache_mode = force_generic_plan").await?;
+        // One plan for all appends, which has to do also when the tables have grown.
+        client.batch_execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off").await?;
         let skipping = client.prepare(&append("SKIP LOCKED")).await?;
         let waiting = client.prepare(&append("")).await?;
         Ok(Self { client, skipping, waiting })
@@ -139,9 +139,11 @@ impl Task {
                 left.splice(..0, locked);
             }
             // What one of them brought may be at fault.
-            Err(StoreError::Database(_)) if batch.len() > 1 => left.splice(..0, batch).for_each(drop),
+            Err(StoreError::Database(_)) if batch.len() > 1 => left = batch.into_iter().chain(left).collect(),
             Err(error) => {
-                for append in batch {
+                // When the server is gone it is not tried for the rest.
+                let rest = matches!(error, StoreError::Unreachable(_)).then(|| std::mem::take(&mut left));
+                for append in batch.into_iter().chain(rest.into_iter().flatten()) {
                     self.answer(append, Err(repeated(&error)));
                 }
             }
@@ -190,7 +192,7 @@ impl Task {
             None => Connection::open(&self.config).await?,
         };
         let done = transact(&connection, batch, locked).await;
-        if !matches!(done, Err(StoreError::Unreachable(_))) {
+        if done.is_ok() {
             self.connection = Some(connection);
         }
         done
@@ -213,8 +215,8 @@ fn gather(first: Append, waiting: &mut mpsc::Receiver<Append>) -> Vec<Append> {
 ///
 /// It adds the steps of conversations that are at the revisions which are expected, notes the changes in the journal, and
 /// tells the revisions that conversations had; it waits for those that others have, or skips them and tells none. Who
-/// refers to a conversation, such as a mark, is not in the way. The journal comes last, as wherever both are taken: its
-/// holder may wait for a conversation.
+/// refers to a conversation, such as a mark, is not in the way. The journal is taken when all else is written, so that
+/// others wait for it no longer than for the disk.
 fn append(locked: &str) -> String {
     format!(
         "WITH given AS MATERIALIZED (
@@ -224,17 +226,19 @@ fn append(locked: &str) -> String {
              SELECT id, revision FROM ctx_conversations WHERE id = ANY ($1) FOR NO KEY UPDATE {locked}),
          fit AS MATERIALIZED (
              SELECT given.* FROM given JOIN taken ON taken.id = given.id AND taken.revision = given.expected),
-         journal AS MATERIALIZED (
-             SELECT pg_advisory_xact_lock({lock}) FROM (SELECT FROM fit LIMIT 1) AS any_fit),
          stepped AS (
              INSERT INTO ctx_steps (conversation, revision, at, kind, label, op)
              SELECT steps.*
              FROM unnest($5::text[], $6::int8[], $7::int8[], $8::text[], $9::text[], $10::text[])
                  AS steps (conversation, revision, at, kind, label, op)
-             JOIN fit ON fit.id = steps.conversation),
+             JOIN fit ON fit.id = steps.conversation RETURNING 1),
          changed AS (
              UPDATE ctx_conversations SET revision = fit.revision, changed = coalesce(fit.at, changed)
-             FROM fit WHERE ctx_conversations.id = fit.id),
+             FROM fit WHERE ctx_conversations.id = fit.id RETURNING 1),
+         journal AS MATERIALIZED (
+             SELECT pg_advisory_xact_lock({lock})
+             FROM (SELECT count(*) FROM stepped) AS all_steps, (SELECT count(*) FROM changed) AS all_changes
+             WHERE EXISTS (SELECT FROM fit)),
          noted AS (
              INSERT INTO ctx_journal (conversation, revision) SELECT id, revision FROM journal, fit
              ON CONFLICT (conversation) DO UPDATE SET place = DEFAULT, revision = excluded.revision)

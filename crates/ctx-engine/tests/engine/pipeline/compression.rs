@@ -1,18 +1,20 @@
 //! Compression over many turns: a beginning that was rewritten stays so, and is rewritten again when it has to be.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{
-    Agent, Content, Decision, Message, Node, NodeEdit, NodeId, Outcome, Persist, Reader, Role, Session,
-    SessionOp, SourceKind, StoredToolCall, TurnInput,
+    Agent, Content, Deadline, Decision, LoadedWorldbook, Message, Node, NodeEdit, NodeId, Outcome, Persist,
+    PortFuture, Reader, Role, Session, SessionOp, SourceKind, StoredToolCall, TurnInput, Worldbook,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::pipeline::case::{log, texts, total};
+use crate::pipeline::case::{log, plugin, texts, total};
 
 /// A conversation, what compresses it, and what its turns keep.
 struct Chat {
@@ -75,12 +77,20 @@ fn compile_at(depth: u8, rules: Value, config: &Value) -> CompiledAgent {
         "parameters": { "processors": [{ "id": "request-compressor", "enabled": true, "config": config }] },
     });
     file["regexConfig"] = rules;
+    compile_file(&Engine::new(), file, Vec::new())
+}
+
+fn compile_file(engine: &Engine, file: Value, worldbooks: Vec<LoadedWorldbook>) -> CompiledAgent {
     let agent = Agent::read(file, &mut Reader::new());
     // The formatters would join notes with instructions.
     let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let switches = Switches { disable, ..Switches::default() };
-    let compiled =
-        Engine::new().compile(&agent, &Compile::default().with(|compile| compile.switches = switches));
+    let with = Compile::default().with(|compile| {
+        compile.switches = switches;
+        compile.time_limit = Some(Duration::from_secs(60));
+        compile.worldbooks = worldbooks;
+    });
+    let compiled = engine.compile(&agent, &with);
     assert_eq!(compiled.diagnostics(), []);
     compiled
 }
@@ -434,4 +444,112 @@ fn what_changes_of_what_was_compressed_is_loaded_and_seen() {
     check_left_out(&json!({}), edit, true);
     let each_turn = |chat: &mut Chat, turn: usize| chat.edit("n5", &format!("I saw lamp {turn}."));
     check_left_out(&json!({}), each_turn, false);
+}
+
+/// Goes on for some turns with an agent of which a stage may change older messages: nothing is ever left out.
+#[track_caller]
+fn check_loaded(engine: &Engine, key: &str, part: Value) {
+    let mut file = json!({ "parameters": { "processors": [] } });
+    file[key] = part;
+    let stages = file["parameters"]["processors"].as_array_mut().unwrap();
+    stages.push(json!({ "id": "request-compressor", "enabled": true }));
+    let mut chat = Chat { compiled: compile_file(engine, file, Vec::new()), ..Chat::new(81, &json!({})) };
+    for _ in 0..8 {
+        let context = chat.assemble();
+        assert!(chat.memory.is_compressed() && !is_left_out(&context), "{key}");
+        chat.go_on();
+    }
+}
+
+#[test]
+fn all_is_loaded_where_a_stage_may_change_what_was_compressed() {
+    let engine = Engine::new();
+    let rule = json!({ "regex": "{{input}}", "replacement": "[gone]", "substitutionMode": "ESCAPED" });
+    check_loaded(&engine, "regexConfig", json!({ "presets": [{ "rules": [rule] }] }));
+    let variables = json!({ "enabled": true, "definitions": [{ "id": "hp", "key": "hp", "type": "system", "initialValue": 10 }] });
+    check_loaded(&engine, "variableConfig", variables);
+    let stage =
+        |id: &str, config: Value| json!({ "processors": [{ "id": id, "enabled": true, "config": config }] });
+    check_loaded(&engine, "parameters", stage("speaker-names", json!({ "mode": "field" })));
+    check_loaded(&engine, "parameters", stage("session-loader", json!({ "htmlToMarkdown": true })));
+    let mut engine = Engine::new();
+    engine.register(Arc::new(plugin("mine", 150, |_| {}))).unwrap();
+    check_loaded(&engine, "name", json!("Ada"));
+}
+
+/// Is over when the nth stage looks.
+struct OverAt(AtomicUsize);
+
+impl Deadline for OverAt {
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn over(&self) -> PortFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn within(&self, _: Duration) -> Box<dyn Deadline> {
+        let is_over = self.0.fetch_sub(1, Ordering::Relaxed) == 0;
+        Box::new(Over(is_over))
+    }
+}
+
+struct Over(bool);
+
+impl Deadline for Over {
+    fn is_over(&self) -> bool {
+        self.0
+    }
+
+    fn over(&self) -> PortFuture<'_, ()> {
+        if self.0 { Box::pin(std::future::ready(())) } else { Box::pin(std::future::pending()) }
+    }
+
+    fn within(&self, _: Duration) -> Box<dyn Deadline> {
+        Box::new(Over(self.0))
+    }
+}
+
+#[test]
+fn where_the_compressor_fails_what_it_had_compressed_is_loaded_and_nothing_is_lost() {
+    let mut chat = Chat::new(81, &json!({}));
+    let stages = chat.assemble().report.stages;
+    chat.go_on();
+    assert!(is_left_out(&chat.assemble()));
+    let at = stages.iter().position(|stage| stage.id == "request-compressor").unwrap();
+    let deadline = OverAt(AtomicUsize::new(at));
+    let ports = Ports::default().with(|ports| {
+        ports.memory = Some(&chat.memory);
+        ports.deadline = Some(&deadline);
+    });
+    let context = pollster::block_on(chat.compiled.assemble_with(&chat.session, &chat.turn, ports)).unwrap();
+    let said = context.messages.iter().filter(|message| message.source.kind == SourceKind::History).count();
+    assert_eq!(said + not_sent(&context).0, chat.len(), "each message is sent, or a decision says why not");
+}
+
+#[test]
+fn an_injection_with_its_place_among_what_was_compressed_stands_where_it_would() {
+    let entry = |uid: usize, depth: usize| {
+        let content = format!("It is {depth} deep.");
+        json!({ "uid": uid, "key": ["harbour"], "content": content, "position": 4, "depth": depth, "order": 100 - uid })
+    };
+    let file = json!({ "entries": { "0": entry(0, 90), "1": entry(1, 45) } });
+    let agent = || {
+        let book = Worldbook::read(file.clone(), &mut Reader::new()).into();
+        let book = LoadedWorldbook { id: "b".into(), name: "b".into(), is_global: true, book };
+        let stages = json!([{ "id": "request-compressor", "enabled": true }]);
+        compile_file(&Engine::new(), json!({ "parameters": { "processors": stages } }), vec![book])
+    };
+    let [mut chat, mut whole] = [0; 2].map(|_| Chat { compiled: agent(), ..Chat::new(81, &json!({})) });
+    for turn in 0..4 {
+        for chat in [&mut chat, &mut whole] {
+            chat.turn.input = (turn == 2).then(|| "Is that the harbour?".into());
+            chat.go_on();
+        }
+        whole.compiled = agent();
+        let context = chat.assemble();
+        assert_eq!(is_left_out(&context), turn % 2 == 1, "{turn}");
+        assert_told_alike(&context, &whole.assemble());
+    }
 }
