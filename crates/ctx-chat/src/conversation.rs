@@ -82,26 +82,21 @@ impl Conversation {
         (self.session, self.history, self.position)
     }
 
-    /// Takes in the steps that others have taken since, where they are messages and other operations alone.
-    ///
-    /// Where something was undone or done again, where it may be another conversation of the same name (also where
-    /// no step of it is known), and after a change that was given up midway, it takes none and says false: the
-    /// conversation has to be loaded again then.
-    ///
-    /// Costs what is new. Errors: those of the store; the conversation has to be loaded again then.
-    pub async fn catch_up(&mut self, store: &dyn ConversationStore) -> Result<bool, StoreError> {
-        let Some(known) = self.known() else { return Ok(false) };
-        let steps = store.since(&self.id, known).await?;
-        self.take_in(steps)
-    }
-
     /// Returns after which revision [`Conversation::take_in`] needs the steps: that before the latest one, by which it
     /// is known again. None where no step of it is known.
     pub fn known(&self) -> Option<u64> {
         self.position.known()
     }
 
-    /// Takes in the steps after the revision that [`Conversation::known`] gives, as [`Conversation::catch_up`] does.
+    /// Takes in the steps that others have taken since, where they are messages and other operations alone: those after
+    /// the revision that [`Conversation::known`] gives.
+    ///
+    /// Where something was undone or done again, where it may be another conversation of the same name (also where
+    /// no step of it is known), and after a change that was given up midway, it takes none and says false: the
+    /// conversation has to be loaded again then.
+    ///
+    /// Costs what is new. Errors: [`StoreError::Damaged`] where a step does not fit; the conversation has to be loaded
+    /// again then.
     pub fn take_in(&mut self, steps: Vec<LogEntry>) -> Result<bool, StoreError> {
         let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
         let news = self.position.news(steps);

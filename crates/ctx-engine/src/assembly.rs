@@ -147,6 +147,10 @@ impl<'a> Assembly<'a> {
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
         let mut size =
             limiting::first_window(self.agent.pipeline(), self.agent.agent(), self.budget.available);
+        if let Some(size) = &mut size {
+            // Where nothing is compressed yet, a turn that does not fit would only be run twice.
+            size.without_compressed &= self.ports.memory.is_some_and(ConversationMemory::is_compressed);
+        }
         loop {
             let done = self.run_window(size).await;
             if let Some(late) = size.as_mut().filter(|size| size.without_compressed && needs_older(&done)) {
