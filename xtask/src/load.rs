@@ -11,6 +11,7 @@ mod upstream;
 
 use std::env;
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -186,7 +187,13 @@ fn memory(plan: Plan, program: &Path, (folder, store): (&Folder, &str), upstream
 /// Two processes on `PostgreSQL`: undisturbed, and while one of them is killed every few seconds.
 fn on_two(plan: Plan, program: &Path, upstream: SocketAddr, postgres: &Postgres) -> Result<()> {
     let folder = Folder::new()?;
-    let start = |port| Gateway::start(program, &folder, (&postgres.address, port), upstream);
+    let processors = thread::available_parallelism().map_or(2, NonZero::get);
+    let threads = (processors / 2).max(1).to_string();
+    println!("two processes on {processors} processors: `ctx serve --threads {threads}` each");
+    let start = |port| {
+        let store = (&*postgres.address, port);
+        Gateway::spawn(gateway::command(program, &folder, store, upstream).args(["--threads", &threads]))
+    };
     let mut gateways = [start(0)?, start(0)?];
     let to = gateways.each_ref().map(|gateway| gateway.address);
     seed(plan, &to)?;

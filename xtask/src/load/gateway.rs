@@ -90,7 +90,8 @@ impl Gateway {
         Self::spawn(command.env("MALLOC_MMAP_THRESHOLD_", "65536"))
     }
 
-    fn spawn(command: &mut Command) -> Result<Self> {
+    /// Starts one by its command.
+    pub(super) fn spawn(command: &mut Command) -> Result<Self> {
         let (mut running, mut line) = (Running::start(command)?, String::new());
         let output = running.0.stdout.take().context("the gateway has no output")?;
         BufReader::new(output).read_line(&mut line)?;
@@ -121,7 +122,13 @@ impl Gateway {
     }
 }
 
-fn command(program: &Path, folder: &Folder, (store, port): (&str, u16), upstream: SocketAddr) -> Command {
+/// Returns the command that starts one on a port.
+pub(super) fn command(
+    program: &Path,
+    folder: &Folder,
+    (store, port): (&str, u16),
+    upstream: SocketAddr,
+) -> Command {
     let mut command = Command::new(program);
     command.arg("serve").arg(&folder.0).args(["--store", store, "--port", &port.to_string()]);
     command.args(["--model", "gpt-4o", "--base-url", &format!("http://{upstream}/v1")]);

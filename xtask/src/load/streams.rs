@@ -21,6 +21,10 @@ const SHORT: usize = 20;
 const ATTEMPTS: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How many microseconds later in the time of a piece each stream begins than the one before: a number that goes into none
+/// of them, so that pieces of all streams are spread over that time.
+const PHASE: u64 = 12_361;
+
 /// How often the memory of processes is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -154,10 +158,11 @@ impl Streams<'_> {
         Ok(outcome.sort())
     }
 
-    /// Where a stream begins in the time of one answer: nobody begins all at once.
+    /// Where a stream begins in the time of one answer: nobody begins all at once, nor in step with the pieces of others.
     fn wait(&self, stream: usize) {
-        let answer = u64::from(self.plan.pieces) * 1_000 / u64::from(RATE);
-        thread::sleep(Duration::from_millis(answer * stream as u64 / self.plan.streams as u64));
+        let (stream, piece) = (stream as u64, 1_000_000 / u64::from(RATE));
+        let answer = u64::from(self.plan.pieces) * piece * stream / self.plan.streams as u64;
+        thread::sleep(Duration::from_micros(answer + stream * PHASE % piece));
     }
 
     fn turn(&self, stream: usize, round: usize) -> Turn {

@@ -14,7 +14,7 @@ use ctx_types::{NodeId, Session};
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::time::Instant;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Transaction};
+use tokio_postgres::{Client, Config, IsolationLevel, NoTls, Row, Statement, Transaction};
 
 use crate::store::notices::Notices;
 use crate::store::postgres::writer::Writer;
@@ -29,6 +29,9 @@ use crate::store::{
 const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s';
                        SET default_transaction_isolation = 'read committed';
                        SET idle_in_transaction_session_timeout = '30s'";
+
+/// What a connection is set to on which what is asked is planned once: that has to do also when the tables have grown.
+const PLANNED_ONCE: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off";
 
 /// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -100,16 +103,42 @@ impl PostgresStore {
 
 /// A connection on which many ask at a time, none in a transaction; opened when it is first needed.
 #[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Option<Arc<Client>>>>);
+struct Shared(Arc<Mutex<Option<Arc<Turns>>>>);
 
 impl Shared {
     /// Returns the connection, opened again if it broke: what that one held is held no longer.
-    async fn client(&self, config: &Config) -> Result<Arc<Client>, StoreError> {
+    async fn turns(&self, config: &Config) -> Result<Arc<Turns>, StoreError> {
         let mut shared = self.0.lock().await;
-        match shared.as_ref().filter(|client| !client.is_closed()) {
-            Some(client) => Ok(client.clone()),
-            None => Ok(shared.insert(Arc::new(dial(config).await?)).clone()),
+        match shared.as_ref().filter(|turns| !turns.client.is_closed()) {
+            Some(turns) => Ok(turns.clone()),
+            None => Ok(shared.insert(Arc::new(Turns::open(config).await?)).clone()),
         }
+    }
+}
+
+/// A connection for what each turn asks, which is planned once.
+struct Turns {
+    client: Client,
+    hold: Statement,
+    let_go: Statement,
+    steps: Statement,
+}
+
+impl Turns {
+    async fn open(config: &Config) -> Result<Self, StoreError> {
+        let client = dial(config).await?;
+        client.batch_execute(PLANNED_ONCE).await?;
+        let hold =
+            client.prepare_typed(&format!("SELECT pg_try_advisory_lock({HOLD_KEY})"), &[Type::TEXT]).await?;
+        let let_go =
+            client.prepare_typed(&format!("SELECT pg_advisory_unlock({HOLD_KEY})"), &[Type::TEXT]).await?;
+        let steps = client.prepare(STEPS_AFTER).await?;
+        Ok(Self { client, hold, let_go, steps })
+    }
+
+    async fn steps_after(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
+        let rows = self.client.query(&self.steps, &[&id, &number(revision)]).await?;
+        entries(id, rows.iter().map(step).collect::<Result<_, _>>()?, revision)
     }
 }
 
@@ -117,11 +146,10 @@ impl Shared {
 const HOLD_KEY: &str = "hashtextextended(current_schema() || '/' || $1, 0)";
 
 /// Lets a conversation go, if the session holds it; whoever is in no runtime any more ends the session too.
-fn let_go(client: Arc<Client>, id: String) {
+fn let_go(turns: Arc<Turns>, id: String) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     runtime.spawn(async move {
-        let sql = format!("SELECT pg_advisory_unlock({HOLD_KEY})");
-        if let Err(error) = client.query_typed_one(&sql, &[(&id, Type::TEXT)]).await {
+        if let Err(error) = turns.client.query_one(&turns.let_go, &[&id]).await {
             tracing::warn!(%error, "a conversation is let go with its connection alone");
         }
     });
@@ -171,14 +199,14 @@ impl ConversationStore for PostgresStore {
 
     async fn revision(&self, id: &str) -> Result<u64, StoreError> {
         let sql = "SELECT revision FROM ctx_conversations WHERE id = $1";
-        let found =
-            self.asking.client(&self.config).await?.query_typed_opt(sql, &[(&id, Type::TEXT)]).await?;
+        let asking = self.asking.turns(&self.config).await?;
+        let found = asking.client.query_typed_opt(sql, &[(&id, Type::TEXT)]).await?;
         let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
         Ok(count(found.try_get(0)?))
     }
 
     async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
-        steps_after(&*self.asking.client(&self.config).await?, id, revision).await
+        self.asking.turns(&self.config).await?.steps_after(id, revision).await
     }
 
     /// By an advisory lock of the server, which a process that ends loses with its connection.
@@ -189,24 +217,23 @@ impl ConversationStore for PostgresStore {
         patience: Duration,
     ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
         let over = Instant::now() + patience;
-        let sql = format!("SELECT pg_try_advisory_lock({HOLD_KEY})");
         let [mut pause, longest] = LOOKS;
         // Whoever has to wait asks for the steps once the conversation is held.
         let mut is_first = true;
         loop {
-            let client = self.holding.client(&self.config).await?;
-            let (releasing, key) = (client.clone(), id.to_owned());
+            let turns = self.holding.turns(&self.config).await?;
+            let (releasing, key) = (turns.clone(), id.to_owned());
             // Made before the lock is taken: whoever gives up while it is taken lets it go.
             let hold = Hold::until(move || let_go(releasing, key));
             let steps = async |revision: Option<u64>| match revision {
-                Some(revision) => steps_after(&client, id, revision).await.unwrap_or_default(),
+                Some(revision) => turns.steps_after(id, revision).await.unwrap_or_default(),
                 None => Vec::new(),
             };
-            let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT)];
+            let given: &[&(dyn ToSql + Sync)] = &[&id];
             // Sent in this order, so that the steps are those that whoever had it before has left.
             let (held, early) = tokio::join!(
                 biased;
-                client.query_typed_one(&sql, given),
+                turns.client.query_one(&turns.hold, given),
                 steps(revision.filter(|_| is_first)),
             );
             if held?.try_get(0)? {
@@ -264,7 +291,7 @@ impl ConversationStore for PostgresStore {
                    JOIN unnest($1::bytea[]) WITH ORDINALITY AS given (mark, place) ON ctx_marks.mark = given.mark
                    ORDER BY given.place LIMIT 1";
         let given: &[(&(dyn ToSql + Sync), Type)] = &[(&given, Type::BYTEA_ARRAY)];
-        let found = self.asking.client(&self.config).await?.query_typed_opt(sql, given).await?;
+        let found = self.asking.turns(&self.config).await?.client.query_typed_opt(sql, given).await?;
         let Some(row) = found else { return Ok(None) };
         let place = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0);
         let mark = place.checked_sub(1).and_then(|place| marks.get(place)).copied();
@@ -348,12 +375,6 @@ async fn read(transaction: &Transaction<'_>, id: &str) -> Result<Rows, StoreErro
 /// The steps of a conversation after a revision.
 const STEPS_AFTER: &str = "SELECT revision, at, kind, label, op FROM ctx_steps
                            WHERE conversation = $1 AND revision > $2 ORDER BY revision";
-
-async fn steps_after(client: &Client, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
-    let given: &[(&(dyn ToSql + Sync), Type)] = &[(&id, Type::TEXT), (&number(revision), Type::INT8)];
-    let rows = client.query_typed(STEPS_AFTER, given).await?;
-    entries(id, rows.iter().map(step).collect::<Result<_, _>>()?, revision)
-}
 
 fn step(row: &Row) -> Result<StepRow, StoreError> {
     Ok(StepRow {

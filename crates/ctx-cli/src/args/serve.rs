@@ -49,6 +49,10 @@ pub(crate) struct ServeArguments {
     /// How many messages the conversations in memory may have together; others are read from the store at their next turn
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) loaded_messages: u64,
+    /// How many threads take requests; one for each processor if absent. Gateways of one machine should share its
+    /// processors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
     /// The time of every turn, such as 2026-01-31T12:00:00Z; now if absent
     #[arg(long, value_name = "RFC 3339")]
     pub(crate) at: Option<String>,

@@ -30,8 +30,11 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
         };
     }
     log(arguments.log);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context(Told(phrase!("cannot start")))?;
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    if let Some(count) = arguments.threads {
+        threads.worker_threads(count.into());
+    }
+    let runtime = threads.enable_all().build().context(Told(phrase!("cannot start")))?;
     runtime.block_on(serve(language, arguments))
 }
 

@@ -93,7 +93,7 @@ fn what_the_provider_gets_is_what_ctx_assemble_prints() {
     let server = Server::script([says("Hi.")]);
     let running = Running::start(
         &folder,
-        &format!("--base-url {} --key-file key --model m --at {AT}", server.base_url()),
+        &format!("--base-url {} --key-file key --model m --at {AT} --threads 1", server.base_url()),
     );
     let answer = running.post("/v1/chat/completions", "", &hello());
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"content\":\"Hi.\""), "{answer}");

@@ -8,7 +8,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Statement};
 
 use crate::store::notices::Notices;
-use crate::store::postgres::{dial, schema};
+use crate::store::postgres::{PLANNED_ONCE, dial, schema};
 use crate::store::record::{columns, count, number};
 use crate::store::worker::repeated;
 use crate::store::{LogEntry, StoreError};
@@ -109,8 +109,7 @@ struct Connection {
 impl Connection {
     async fn open(config: &Config) -> Result<Self, StoreError> {
         let client = dial(config).await?;
-        // One plan for all appends, which has to do also when the tables have grown.
-        client.batch_execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off").await?;
+        client.batch_execute(PLANNED_ONCE).await?;
         let skipping = client.prepare(&append("SKIP LOCKED")).await?;
         let waiting = client.prepare(&append("")).await?;
         Ok(Self { client, skipping, waiting })
