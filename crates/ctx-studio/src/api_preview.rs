@@ -37,7 +37,7 @@ impl TurnSettings {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PreviewRequest {
-    /// The name of the window: a newer request of it ends the older one (409 with CTX1012).
+    /// The name of the window: a newer request of it ends the older one (409 with CTX1012), unless one of them is pinned.
     pub(crate) window: String,
     /// The id of a file, whose draft counts. Without an id that of `ctx.toml` is meant; an empty id means none.
     #[serde(default)]

@@ -125,6 +125,16 @@ impl Window {
         }
     }
 
+    /// Numbers a request that a newer one replaces. One that is pinned has no number: it is not replaced, nor does it
+    /// replace what the window shows.
+    fn begin(&self, is_pinned: bool) -> Option<u64> {
+        (!is_pinned).then(|| self.latest.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+
+    fn is_replaced(&self, number: Option<u64>) -> bool {
+        number.is_some_and(|number| self.latest.load(Ordering::SeqCst) != number)
+    }
+
     fn keep(&self, preview: Arc<KeptPreview>) {
         let mut kept = lock(&self.kept);
         kept.push_back(preview);
@@ -149,10 +159,10 @@ pub(crate) fn preview(
         return Err(Refusal::malformed(phrase!("a window has a name of up to 100 characters")));
     }
     let window = server.previews.window(&asked.window);
-    let number = window.latest.fetch_add(1, Ordering::SeqCst) + 1;
-    let refuse_older = || match window.latest.load(Ordering::SeqCst) == number || asked.pin {
-        true => Ok(()),
-        false => Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview replaces this one"))),
+    let number = window.begin(asked.pin);
+    let refuse_older = || match window.is_replaced(number) {
+        false => Ok(()),
+        true => Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview replaces this one"))),
     };
     let _running = lock(&window.running);
     refuse_older()?;
@@ -352,5 +362,19 @@ impl KeptPreview {
 
     fn row(&self, number: usize) -> Result<&KeptRow, Refusal> {
         self.lists.rows.get(number).ok_or_else(|| Refusal::not_found(phrase!("there is no such row")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_request_replaces_the_older_one_and_a_pinned_one_none() {
+        let window = Window::new();
+        let (shown, pinned) = (window.begin(false), window.begin(true));
+        assert!(!window.is_replaced(shown) && !window.is_replaced(pinned));
+        let newer = window.begin(false);
+        assert!(window.is_replaced(shown) && !window.is_replaced(pinned) && !window.is_replaced(newer));
     }
 }

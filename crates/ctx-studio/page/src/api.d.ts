@@ -663,7 +663,7 @@ export interface Preview {
 
 /** POST `preview`. */
 export interface PreviewRequest {
-  /** The name of the window: a newer request of it ends the older one (409 with CTX1012). */
+  /** The name of the window: a newer request of it ends the older one (409 with CTX1012), unless one of them is pinned. */
   window: string;
   /** The id of a file, whose draft counts. Without an id that of `ctx.toml` is meant; an empty id means none. */
   agent?: string;
