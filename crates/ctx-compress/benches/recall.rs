@@ -40,8 +40,22 @@ fn keeping(_: &mut Criterion) {
             let (index, text) = (indexed(&messages).memory(), bytes(&messages));
             let share = index * 100 / text;
             println!("kept/{name}/{size}: {index} bytes of index, {text} bytes of text, {share} %");
+            if size == SIZES[0] {
+                println!("kept/{name}/{size}: {} % while it grows, at most", grown(&messages));
+            }
         }
     }
+}
+
+/// Returns the percentage of an index that grows message by message, at most, once it has a quarter of them.
+fn grown(messages: &[Message]) -> usize {
+    let (mut index, mut text) = (RecallIndex::default(), 0);
+    let shares = messages.iter().map(|message| {
+        index.push(message);
+        text += message.text().len();
+        index.memory() * 100 / text.max(1)
+    });
+    shares.skip(messages.len() / 4).max().unwrap_or_default()
 }
 
 /// Adds one message after the other.

@@ -4,15 +4,14 @@ use std::borrow::Cow;
 
 use crate::recall::radix;
 use crate::recall::run::{Entry, HASH_BITS, Run, Writer};
-use crate::recall::steps::{Posting, newest_first, write_all};
+use crate::recall::steps::{MOST_TIMES, Posting, newest_first, write_all};
 
 /// For each word, by its hash, the records that have it, newest first, so that a search may stop before the oldest.
 ///
 /// What is new waits for some company, is then sorted and becomes a run; 8 runs of like size, or up to 64 where many
 /// are added at once, become one. So each occurrence is written a few times, always in order, where a table would wait
-/// for the memory at each. A word takes
-/// some 5 bytes, and each record that has it 1 or 2. Words are told apart by 38 bits of their hashes: of a million,
-/// two take each other for the same once or twice.
+/// for the memory at each. A word takes some 4 bytes, and each record that has it 1 or 2. Words are told apart by 33 bits
+/// of their hashes: a word that none of a million is like is taken for one of them once in 8,000 times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings {
     /// The oldest first.
@@ -38,8 +37,8 @@ pub(super) struct Reader<'a> {
 pub(super) struct Word<'a> {
     /// How many records have it.
     pub(super) count: u32,
-    /// Those of each run, the newest run first.
-    runs: Vec<&'a [u8]>,
+    /// Those of each run, the newest run first, and from where they are counted.
+    runs: Vec<(&'a [u8], u32)>,
     /// Those that are in no run, oldest first.
     recent: Vec<Posting>,
 }
@@ -49,7 +48,7 @@ const RECENT: usize = 256 * 1_024;
 
 /// How many wait when no more come for now: one for so many that are in runs, within these bounds.
 const RESTING: (usize, usize) = (256, 4_096);
-const IN_RUNS: usize = 32;
+const IN_RUNS: usize = 128;
 
 /// How many of these need not be in order, which each search then brings into order for itself.
 const UNSORTED: usize = 512;
@@ -58,7 +57,7 @@ const UNSORTED: usize = 512;
 const TIER_BITS: u32 = 3;
 
 /// Which part of the largest run all others may have together, where an index grows: one of these.
-const SETTLED: usize = 3;
+const SETTLED: usize = 4;
 
 /// The bits of what waits that say which record.
 const RECORD_BITS: u32 = u64::BITS - HASH_BITS;
@@ -91,13 +90,13 @@ impl Postings {
         radix::sort_by_key(&mut self.recent, HASH_BITS, |one| hash(*one));
         let words = self.recent.chunk_by(|a, b| hash(*a) == hash(*b));
         let len = self.recent.len();
-        let run = Run::with_room(words.clone().count(), len * 8, len);
+        let run = Run::with_room(words.clone().count(), len * 8, len, self.base);
         let (mut writer, mut records) = (Writer::new(run), Vec::new());
         for same in words {
             records.clear();
-            let count = write_all(&mut records, postings(same, self.base));
+            let count = write_all(&mut records, postings(same, 0));
             let hash = same.first().copied().map_or(0, hash);
-            writer.add(Entry { hash, count, records: &records });
+            writer.add(Entry { hash, count, first: self.base, records: &records });
         }
         self.in_runs += len;
         self.recent.clear();
@@ -188,7 +187,7 @@ impl<'a> Reader<'a> {
         let mut found = Word { count: 0, runs: Vec::new(), recent: Vec::new() };
         for entry in self.postings.runs.iter().rev().filter_map(|run| run.find(bits)) {
             found.count += entry.count;
-            found.runs.push(entry.records);
+            found.runs.push((entry.records, entry.first));
         }
         let from = self.recent.partition_point(|one| hash(*one) < bits);
         let recent = self.recent.get(from..).unwrap_or_default();
@@ -202,7 +201,7 @@ impl<'a> Reader<'a> {
 impl Word<'_> {
     /// Returns the records that have it, the newest first.
     pub(super) fn newest_first(&self) -> impl Iterator<Item = Posting> {
-        let runs = self.runs.iter().flat_map(|records| newest_first(records));
+        let runs = self.runs.iter().flat_map(|(records, first)| newest_first(records, *first));
         self.recent.iter().rev().copied().chain(runs)
     }
 }
@@ -218,7 +217,7 @@ fn postings(same: &[u64], base: u32) -> impl Iterator<Item = Posting> {
         let between = same.first().map_or(0, |one| one & ((1 << RECORD_BITS) - 1));
         Posting {
             record: base + u32::try_from(between).unwrap_or_default(),
-            times: u8::try_from(same.len()).unwrap_or(u8::MAX),
+            times: u8::try_from(same.len()).unwrap_or(MOST_TIMES).min(MOST_TIMES),
         }
     })
 }
@@ -247,7 +246,10 @@ mod tests {
             let occurrences = words.iter().flat_map(|(word, times)| vec![spread(*word); usize::from(*times)]);
             postings.push(&occurrences.collect::<Vec<u64>>(), *record);
             for (word, times) in words {
-                expected.entry(*word).or_default().push(Posting { record: *record, times: *times });
+                expected
+                    .entry(*word)
+                    .or_default()
+                    .push(Posting { record: *record, times: MOST_TIMES.min(*times) });
             }
         }
         let reader = postings.reader();

@@ -2,25 +2,28 @@
 
 use std::ops::Range;
 
-use crate::recall::steps::append_all;
+use crate::recall::steps::{append_all, copy_all, read_number, write_number};
 
 /// How many bits of a hash tell words apart.
-pub(super) const HASH_BITS: u32 = 38;
+pub(super) const HASH_BITS: u32 = 33;
 
 /// How many words a group has on average; where a run has few words, fewer, since a search looks into many such runs.
-const GROUP: usize = 12;
-const SMALL_GROUP: usize = 4;
+const GROUP: usize = 16;
+const SMALL_GROUP: usize = 8;
 const FEW_WORDS: usize = 4_096;
 
 /// Words, each with its records, as bytes that do not change: two buffers, however many words there are.
 ///
 /// Words stand in groups by the first bits of their hashes. Of each are written the distance from the hash before, or
-/// from the least one of the group; how many records have it, and into how many bytes; and these.
+/// from the least one of the group, doubled; how many records have it, and into how many bytes; and these. Of a word that
+/// one record has once, as about half of them are, is written the distance, with 1 added, and the record.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     bytes: Vec<u8>,
     /// Where each group begins, and where the last one ends.
     groups: Vec<u32>,
+    /// From where records are counted.
+    first: u32,
     /// How many bits of a hash are not told by the group.
     rest_bits: u32,
     words: usize,
@@ -33,25 +36,28 @@ pub(super) struct Run {
 pub(super) struct Entry<'a> {
     pub(super) hash: u64,
     pub(super) count: u32,
+    /// From where its records are counted.
+    pub(super) first: u32,
     /// The records that have it, as [`write_all`](crate::recall::steps::write_all) writes them.
     pub(super) records: &'a [u8],
 }
 
 impl Entry<'_> {
     /// What stands behind the last word.
-    const NONE: Self = Self { hash: u64::MAX, count: 0, records: &[] };
+    const NONE: Self = Self { hash: u64::MAX, count: 0, first: 0, records: &[] };
 }
 
 impl Run {
     /// How many runs can be joined at once.
     pub(super) const MOST_JOINED: usize = u64::BITS as usize;
 
-    /// Makes room for about so many words; they are to be added in ascending order, each once.
-    pub(super) fn with_room(words: usize, bytes: usize, size: usize) -> Self {
+    /// Makes room for about so many words; they are to be added in ascending order, each once, with records that are
+    /// counted from `first`.
+    pub(super) fn with_room(words: usize, bytes: usize, size: usize, first: u32) -> Self {
         let group = if words < FEW_WORDS { SMALL_GROUP } else { GROUP };
         let group_bits = (words / group).next_power_of_two().ilog2().min(HASH_BITS - 1);
-        let groups = Vec::with_capacity((1 << group_bits) + 1);
-        Self { bytes: Vec::with_capacity(bytes), groups, rest_bits: HASH_BITS - group_bits, words: 0, size }
+        let (bytes, groups) = (Vec::with_capacity(bytes), Vec::with_capacity((1 << group_bits) + 1));
+        Self { bytes, groups, first, rest_bits: HASH_BITS - group_bits, words: 0, size }
     }
 
     /// Joins at most [`MOST_JOINED`](Self::MOST_JOINED) runs, the oldest first, into one. O(bytes).
@@ -60,7 +66,9 @@ impl Run {
         let most = runs.iter().map(|run| run.words).max().unwrap_or_default();
         // Many words are in several runs.
         let words = most.max(sum(|run| run.words) / 2);
-        let mut joined = Writer::new(Self::with_room(words, sum(|run| run.bytes.len()), sum(|run| run.size)));
+        let first = runs.first().map_or(0, |run| run.first);
+        let (bytes, size) = (sum(|run| run.bytes.len()), sum(|run| run.size));
+        let mut joined = Writer::new(Self::with_room(words, bytes, size, first));
         let mut heads = Heads::of(runs);
         let mut records = Vec::new();
         while let Some(hash) = heads.least() {
@@ -74,11 +82,11 @@ impl Run {
             let mut count = 0;
             while having > 0 {
                 let entry = heads.take(having);
-                append_all(&mut records, entry.records);
+                append_all(&mut records, entry.records, entry.first - first);
                 count += entry.count;
                 having &= having - 1;
             }
-            joined.add(Entry { hash, count, records: &records });
+            joined.add(Entry { hash, count, first, records: &records });
         }
         joined.finish()
     }
@@ -121,30 +129,42 @@ impl Run {
 pub(super) struct Writer {
     run: Run,
     last: u64,
+    /// Records that are counted from elsewhere, kept for its room alone.
+    moved: Vec<u8>,
 }
 
 impl Writer {
     pub(super) const fn new(run: Run) -> Self {
-        Self { run, last: 0 }
+        Self { run, last: 0, moved: Vec::new() }
     }
 
     /// Adds a word.
     pub(super) fn add(&mut self, entry: Entry<'_>) {
         self.begin_groups(usize::try_from(entry.hash >> self.run.rest_bits).unwrap_or_default());
         let bytes = &mut self.run.bytes;
-        write(bytes, entry.hash - self.last);
-        let (count, len) = (entry.count as usize, entry.records.len());
+        let (distance, later) = (entry.hash - self.last, entry.first - self.run.first);
+        (self.last, self.run.words) = (entry.hash, self.run.words + 1);
+        if entry.count == 1 && entry.records.last().is_some_and(|last| last & 1 == 0) {
+            write_number(bytes, distance << 1 | 1);
+            return copy_all(bytes, entry.records, later);
+        }
+        let mut records = entry.records;
+        if later > 0 {
+            self.moved.clear();
+            copy_all(&mut self.moved, records, later);
+            records = &self.moved;
+        }
+        write_number(bytes, distance << 1);
+        let (count, len) = (entry.count as usize, records.len());
         match u8::try_from(count << 4 | len) {
-            Ok(both) if len < 0x10 => bytes.push(both),
+            Ok(both @ ..0x80) if len < 0x10 => bytes.push(both),
             _ => {
                 bytes.push(0);
-                write(bytes, count as u64);
-                write(bytes, len as u64);
+                write_number(bytes, count as u64);
+                write_number(bytes, len as u64);
             }
         }
-        bytes.extend_from_slice(entry.records);
-        self.last = entry.hash;
-        self.run.words += 1;
+        bytes.extend_from_slice(records);
     }
 
     /// Begins groups, up to one.
@@ -183,17 +203,32 @@ impl<'a> Entries<'a> {
     /// Returns the words that are left of the group.
     fn in_group(&mut self) -> impl Iterator<Item = Entry<'a>> {
         std::iter::from_fn(|| {
-            let hash = self.last + read(&mut self.rest)?;
-            let (both, rest) = self.rest.split_first()?;
-            self.rest = rest;
-            let (count, len) = match *both {
-                0 => (read(&mut self.rest)?, read(&mut self.rest)?),
-                both => (u64::from(both >> 4), u64::from(both & 0xF)),
+            let doubled = read_number(&mut self.rest)?;
+            self.last += doubled >> 1;
+            let (count, len) = if doubled & 1 == 1 {
+                let mut behind = self.rest;
+                read_number(&mut behind)?;
+                (1, self.rest.len() - behind.len())
+            } else {
+                self.count_and_len()?
             };
-            let (records, rest) = self.rest.split_at_checked(usize::try_from(len).ok()?)?;
-            (self.rest, self.last) = (rest, hash);
-            Some(Entry { hash, count: u32::try_from(count).ok()?, records })
+            let (records, rest) = self.rest.split_at_checked(len)?;
+            self.rest = rest;
+            Some(Entry { hash: self.last, count, first: self.run.first, records })
         })
+    }
+}
+
+impl Entries<'_> {
+    /// Takes off how many records a word has, and into how many bytes they are written.
+    fn count_and_len(&mut self) -> Option<(u32, usize)> {
+        let (both, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        if *both > 0 {
+            return Some((u32::from(both >> 4), usize::from(both & 0xF)));
+        }
+        let (count, len) = (read_number(&mut self.rest)?, read_number(&mut self.rest)?);
+        Some((u32::try_from(count).ok()?, usize::try_from(len).ok()?))
     }
 }
 
@@ -246,28 +281,6 @@ impl<'a> Heads<'a> {
     }
 }
 
-/// Writes a number in groups of 7 bits, the lowest first; all bytes but the last have their highest bit set.
-fn write(bytes: &mut Vec<u8>, mut number: u64) {
-    while let Some(rest) = number.checked_shr(7).filter(|rest| *rest > 0) {
-        bytes.push(u8::try_from(number & 0x7F).unwrap_or_default() | 0x80);
-        number = rest;
-    }
-    bytes.push(u8::try_from(number).unwrap_or_default());
-}
-
-fn read(bytes: &mut &[u8]) -> Option<u64> {
-    let (mut number, mut shift) = (0, 0);
-    loop {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7F) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-        shift += 7;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,13 +288,20 @@ mod tests {
 
     /// Makes a run of words that one record each has.
     fn run(words: impl Iterator<Item = (u64, u32)> + Clone) -> Run {
-        let mut writer = Writer::new(Run::with_room(words.clone().count(), 0, words.clone().count()));
+        let count = words.clone().count();
+        let first = words.clone().map(|(_, record)| record).min().unwrap_or_default();
+        let mut writer = Writer::new(Run::with_room(count, 0, count, first));
         for (hash, record) in words {
             let mut records = Vec::new();
-            write_all(&mut records, [Posting { record, times: 1 }].into_iter());
-            writer.add(Entry { hash, count: 1, records: &records });
+            let times = times(hash);
+            write_all(&mut records, [Posting { record: record - first, times }].into_iter());
+            writer.add(Entry { hash, count: 1, first, records: &records });
         }
         writer.finish()
+    }
+
+    fn times(hash: u64) -> u8 {
+        1 + u8::from(hash.is_multiple_of(3))
     }
 
     #[test]
@@ -299,14 +319,15 @@ mod tests {
     #[test]
     fn joined_runs_have_the_records_of_each() {
         let runs: Vec<Run> = [(2, 100), (3, 150), (5, 250)]
-            .map(|(every, record)| run((0..600).step_by(every).map(|n| (n << 28, record))))
+            .map(|(every, record)| run((0..600).step_by(every).map(|n| (n << 23, record))))
             .into();
         let joined = Run::joined(&runs);
         for n in 0..600_u64 {
             let having = [2_u32, 3, 5].into_iter().filter(|every| n.is_multiple_of(u64::from(*every)));
             let mut expected = Vec::new();
-            write_all(&mut expected, having.map(|every| Posting { record: every * 50, times: 1 }));
-            let found = joined.find(n << 28).map(|entry| entry.records.to_vec());
+            let posting = |every| Posting { record: (every - 2) * 50, times: times(n << 23) };
+            write_all(&mut expected, having.map(posting));
+            let found = joined.find(n << 23).map(|entry| entry.records.to_vec());
             assert_eq!(found.unwrap_or_default(), expected, "{n}");
         }
         assert_eq!((joined.size(), joined.words), (300 + 200 + 120, 440));

@@ -1,6 +1,9 @@
 //! Records of one word as bytes: how far each is from the next, to be read from the end.
 
-/// A record, and how often it has the word; 255 times stand for more.
+/// How often a record has a word at the most; it may be more. So all that is written begins as a number does.
+pub(super) const MOST_TIMES: u8 = 0x7F;
+
+/// A record, and how often it has the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) record: u32,
@@ -21,12 +24,27 @@ pub(super) fn write_all(bytes: &mut Vec<u8>, mut postings: impl Iterator<Item = 
     count
 }
 
-/// Adds records as they are written elsewhere, all newer than those that are written here. O(records there).
-pub(super) fn append_all(bytes: &mut Vec<u8>, newer: &[u8]) {
-    if let Some(oldest) = newest_first(newer).last() {
+/// Adds records as they are written elsewhere, all newer than those that are written here; there they are counted from
+/// `first`. O(records there).
+pub(super) fn append_all(bytes: &mut Vec<u8>, newer: &[u8], first: u32) {
+    if !bytes.is_empty()
+        && let Some(oldest) = newest_first(newer, first).last()
+    {
         lead_to(bytes, oldest.record);
     }
-    bytes.extend_from_slice(newer);
+    copy_all(bytes, newer, first);
+}
+
+/// Writes records that elsewhere are counted from `first`. O(bytes).
+pub(super) fn copy_all(bytes: &mut Vec<u8>, records: &[u8], first: u32) {
+    let mut rest = records;
+    match pop(&mut rest).filter(|_| first > 0) {
+        Some((number, times)) => {
+            bytes.extend_from_slice(rest);
+            write(bytes, number.saturating_add(first), times);
+        }
+        None => bytes.extend_from_slice(records),
+    }
 }
 
 /// Writes the distance to the record that follows in place of the number of the newest one.
@@ -43,21 +61,42 @@ const fn distance(record: u32, next: u32) -> u32 {
     next.saturating_sub(record).saturating_sub(1)
 }
 
-/// Writes a number, doubled, in groups of 7 bits, the lowest last; if a byte stands before it that says how often, 1 is
-/// added. All bytes but the first have their highest bit set.
+/// Writes a number, doubled; if a byte stands before it that says how often, 1 is added.
 fn write(bytes: &mut Vec<u8>, number: u32, times: u8) {
     if times > 1 {
         bytes.push(times);
     }
-    let doubled = u64::from(number) << 1 | u64::from(times > 1);
-    if let Some(byte) = u8::try_from(doubled).ok().filter(|byte| *byte < 0x80) {
-        return bytes.push(byte);
+    write_number(bytes, u64::from(number) << 1 | u64::from(times > 1));
+}
+
+/// Writes a number in groups of 7 bits, the lowest last. All bytes but the first have their highest bit set, so that it
+/// can be read from both ends.
+pub(super) fn write_number(bytes: &mut Vec<u8>, number: u64) {
+    let group = |at: u32| u8::try_from((number >> (7 * at)) & 0x7F).unwrap_or_default();
+    let behind = |at: u32| group(at) | 0x80;
+    match number {
+        0..0x80 => bytes.push(group(0)),
+        0x80..0x4000 => bytes.extend_from_slice(&[group(1), behind(0)]),
+        0x4000..0x20_0000 => bytes.extend_from_slice(&[group(2), behind(1), behind(0)]),
+        0x20_0000..0x1000_0000 => bytes.extend_from_slice(&[group(3), behind(2), behind(1), behind(0)]),
+        _ => {
+            let groups = (u64::BITS - number.leading_zeros()).div_ceil(7);
+            bytes.push(group(groups - 1));
+            bytes.extend((0..groups - 1).rev().map(behind));
+        }
     }
-    let groups = (u64::BITS - (doubled | 1).leading_zeros()).div_ceil(7);
-    for group in (0..groups).rev() {
-        let mark = if group + 1 < groups { 0x80 } else { 0 };
-        bytes.push(u8::try_from((doubled >> (7 * group)) & 0x7F).unwrap_or_default() | mark);
+}
+
+/// Takes the first number off; what follows begins as a number does.
+pub(super) fn read_number(bytes: &mut &[u8]) -> Option<u64> {
+    let (first, mut rest) = bytes.split_first()?;
+    let mut number = u64::from(*first);
+    while let Some((byte, behind)) = rest.split_first().filter(|(byte, _)| **byte >= 0x80) {
+        number = number << 7 | u64::from(byte & 0x7F);
+        rest = behind;
     }
+    *bytes = rest;
+    Some(number)
 }
 
 /// Takes the last number off, with how often.
@@ -81,14 +120,14 @@ fn take_last(bytes: &mut &[u8]) -> Option<u8> {
     Some(*last)
 }
 
-/// Reads records that were written, the newest first.
-pub(super) fn newest_first(bytes: &[u8]) -> impl Iterator<Item = Posting> {
+/// Reads records that were written, the newest first; they are counted from `first`.
+pub(super) fn newest_first(bytes: &[u8], first: u32) -> impl Iterator<Item = Posting> {
     let (mut rest, mut follows) = (bytes, None::<u32>);
     std::iter::from_fn(move || {
         let (number, times) = pop(&mut rest)?;
         let record = match follows {
             Some(next) => next.checked_sub(number)?.checked_sub(1)?,
-            None => number,
+            None => first.checked_add(number)?,
         };
         follows = Some(record);
         Some(Posting { record, times })
@@ -104,26 +143,31 @@ mod tests {
     /// Checks that records are read as they were written, one by one or some of them at once.
     #[track_caller]
     fn check(postings: &[Posting], cut: usize) {
-        let written = |postings: &[Posting]| {
+        let written = |postings: &[Posting], first: u32| {
             let mut bytes = Vec::new();
-            let count = write_all(&mut bytes, postings.iter().copied());
+            let counted =
+                postings.iter().map(|posting| Posting { record: posting.record - first, ..*posting });
+            let count = write_all(&mut bytes, counted);
             assert_eq!(count as usize, postings.len());
             bytes
         };
-        let bytes = written(postings);
-        let read: Vec<Posting> = newest_first(&bytes).collect();
+        let bytes = written(postings, 0);
+        let read: Vec<Posting> = newest_first(&bytes, 0).collect();
         assert!(read.iter().rev().eq(postings), "{read:?}");
         let (older, newer) = postings.split_at(cut.min(postings.len()));
-        let mut joined = written(older);
-        append_all(&mut joined, &written(newer));
-        assert_eq!(joined, bytes);
+        let first = newer.first().map_or(0, |posting| posting.record);
+        for first in [0, first / 2, first] {
+            let (mut joined, newer) = (written(older, 0), written(newer, first));
+            append_all(&mut joined, &newer, first);
+            assert_eq!(joined, bytes);
+        }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_was_written_is_read(steps in prop::collection::vec((prop_oneof![1..40_u32, 60..70_u32, 1..9_000_000_u32], prop_oneof![4 => Just(1_u8), 1 => 1..=255_u8]), 1..200), first in prop_oneof![Just(0_u32), 0..1_000_000_u32], cut in 0..200_usize) {
+        fn what_was_written_is_read(steps in prop::collection::vec((prop_oneof![1..40_u32, 60..70_u32, 1..9_000_000_u32], prop_oneof![4 => Just(1_u8), 1 => 1..=MOST_TIMES]), 1..200), first in prop_oneof![Just(0_u32), 0..1_000_000_u32], cut in 0..200_usize) {
             let mut next = first;
             let postings: Vec<Posting> = steps.into_iter().map(|(step, times)| {
                 let record = next;
@@ -136,6 +180,6 @@ mod tests {
 
     #[test]
     fn the_first_and_the_last_record_are_read() {
-        check(&[Posting { record: 0, times: 1 }, Posting { record: u32::MAX, times: 255 }], 1);
+        check(&[Posting { record: 0, times: 1 }, Posting { record: u32::MAX, times: MOST_TIMES }], 1);
     }
 }
