@@ -21,8 +21,8 @@ const SHORT: usize = 20;
 const ATTEMPTS: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How many microseconds later in the time of a piece each stream begins than the one before: a number that goes into none
-/// of them, so that pieces of all streams are spread over that time.
+/// How many microseconds later in the time of a piece each stream begins than the one before: some 0.618 of the 20,000 that
+/// a piece has, and without a common divisor, so that however many streams there are, they are spread over that time.
 const PHASE: u64 = 12_361;
 
 /// How often the memory of processes is looked at.

@@ -116,7 +116,7 @@ impl Shared {
     }
 }
 
-/// A connection for what each turn asks, which is planned once.
+/// A connection for what turns ask; what each of them asks is planned once.
 struct Turns {
     client: Client,
     hold: Statement,

@@ -13,8 +13,8 @@ use crate::request::{first_name, word_hash};
 
 /// An inverted index over the messages of a conversation, oldest first; see the [module](crate::recall).
 ///
-/// It holds no text. Of English conversations of some hundred thousand bytes it takes a sixth to a quarter, and while it
-/// grows up to a third; of Chinese it may take more than the text, since each character begins a pair. Adding a
+/// It holds no text. Of English conversations of 0.3 to 0.5 MB it takes a sixth to a quarter, and while it grows up to
+/// three tenths; of Chinese it may take more than the text, since each character begins a pair. Adding a
 /// message takes some 20 microseconds, and an index that grew message by message finds the same as one that is made at
 /// once.
 /// Of a text of more than 1 MiB, and of a message of more than 4,096 records, the rest is not found, and nothing of

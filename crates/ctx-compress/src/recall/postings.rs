@@ -11,7 +11,8 @@ use crate::recall::steps::{MOST_TIMES, Posting, newest_first, write_all};
 /// What is new waits for some company, is then sorted and becomes a run; 8 runs of like size, or up to 64 where many
 /// are added at once, become one. So each occurrence is written a few times, always in order, where a table would wait
 /// for the memory at each. A word takes some 4 bytes, and each record that has it 1 or 2. Words are told apart by 33 bits
-/// of their hashes: a word that none of a million is like is taken for one of them once in 8,000 times.
+/// of their hashes: of a million words some 60 pairs are taken for one word, and a word that is none of them is found
+/// all the same once in 8,000 times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings {
     /// The oldest first.

@@ -157,6 +157,7 @@ impl Writer {
         write_number(bytes, distance << 1);
         let (count, len) = (entry.count as usize, records.len());
         match u8::try_from(count << 4 | len) {
+            // It follows a number, so that its highest bit is not set.
             Ok(both @ ..0x80) if len < 0x10 => bytes.push(both),
             _ => {
                 bytes.push(0);

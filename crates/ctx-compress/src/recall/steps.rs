@@ -1,6 +1,6 @@
 //! Records of one word as bytes: how far each is from the next, to be read from the end.
 
-/// How often a record has a word at the most; it may be more. So all that is written begins as a number does.
+/// The highest count that is kept of a word in a record; more counts as this. Its byte may follow a number.
 pub(super) const MOST_TIMES: u8 = 0x7F;
 
 /// A record, and how often it has the word.
