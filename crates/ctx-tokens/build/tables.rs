@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::layout::{Merge, TOKEN_BITS, Token, slot_and_tag};
+use crate::layout::{Merge, ROW, TOKEN_BITS, Token, row_and_tag};
 
 /// Two tables in the form that the program reads: little-endian numbers.
 pub(crate) struct Tables {
@@ -19,11 +19,12 @@ pub(crate) fn build(texts: &[Vec<u8>]) -> Result<Tables, String> {
         return Err(format!("{} tokens do not fit into {TOKEN_BITS} bits", texts.len()));
     }
     let numbers: Numbers<'_> = texts.iter().map(Vec::as_slice).zip(0..).collect();
-    let tokens: Vec<_> = texts
+    let mut tokens: Vec<_> = texts
         .iter()
         .zip(0..)
         .map(|(text, number)| token(text, number, &numbers))
         .collect::<Result<_, _>>()?;
+    mark_parts(&mut tokens);
     Ok(Tables {
         tokens: tokens.iter().flat_map(|token| token.pack().to_le_bytes()).collect(),
         merges: merges(&tokens),
@@ -39,7 +40,8 @@ fn token(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<Token, Strin
     let mut prefixes = (1..text.len()).rev();
     let shorter = prefixes.find_map(|length| numbers.get(&text[..length]));
     let length = u8::try_from(text.len()).map_err(|_| format!("token {number} is too long"))?;
-    Ok(Token { parts, shorter: shorter.copied().unwrap_or(number), length: length.into() })
+    let shorter = shorter.copied().unwrap_or(number);
+    Ok(Token { parts, shorter, length: length.into(), is_part: (false, false) })
 }
 
 /// Merges the bytes of a token by all lower ranks: what is left is the two that it is merged from.
@@ -62,16 +64,28 @@ fn parts(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<(u32, u32), 
     .ok_or_else(|| format!("no merge makes token {number}"))
 }
 
-/// Makes the table of merges, less than half full, so that most searches end at the first slot.
+/// Marks the tokens that others were merged from.
+fn mark_parts(tokens: &mut [Token]) {
+    let merged: Vec<_> = tokens.iter().filter(|token| token.length > 1).map(|token| token.parts).collect();
+    for (left, right) in merged {
+        tokens[left as usize].is_part.0 = true;
+        tokens[right as usize].is_part.1 = true;
+    }
+}
+
+/// Makes the table of merges, less than half full, so that most searches end in the first row.
 fn merges(tokens: &[Token]) -> Vec<u8> {
-    let slots = (tokens.len() * 2).next_power_of_two();
-    let mut table = vec![0_u32; slots];
+    let rows = (tokens.len() * 2).next_power_of_two().max(ROW) / ROW;
+    let mut table = vec![[0_u32; ROW]; rows];
     for (token, number) in tokens.iter().zip(0..).filter(|(token, _)| token.length > 1) {
-        let (slot, tag) = slot_and_tag(token.parts.0, token.parts.1, slots.trailing_zeros());
-        let free = (slot..slots).chain(0..slot).find(|slot| table[*slot] == 0);
-        if let Some(free) = free {
-            table[free] = Merge { token: number, tag }.pack();
+        let (row, tag) = row_and_tag(token.parts.0, token.parts.1, rows.trailing_zeros());
+        let free = (row..rows).chain(0..row).find_map(|row| {
+            let slot = table[row].iter().position(|slot| *slot == 0)?;
+            Some((row, slot))
+        });
+        if let Some((row, slot)) = free {
+            table[row][slot] = Merge { token: number, tag }.pack();
         }
     }
-    table.iter().flat_map(|merge| merge.to_le_bytes()).collect()
+    table.as_flattened().iter().flat_map(|merge| merge.to_le_bytes()).collect()
 }

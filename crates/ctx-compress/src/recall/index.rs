@@ -25,6 +25,8 @@ pub struct RecallIndex {
     pub(super) records: Vec<RecordEntry>,
     /// Where messages have another number of records than one: message, and the first record after it.
     splits: Vec<(u32, u32)>,
+    /// For each [`MARKED`] records, how many splits are before the first of them.
+    marks: Vec<u32>,
     messages: u32,
     pub(super) words: u64,
     /// How many messages were too long to be searched as a whole.
@@ -38,6 +40,9 @@ pub struct RecallIndex {
     pub(super) lines: Mutex<LineMemory>,
 }
 
+/// How many records a mark is made for.
+const MARKED: usize = 64;
+
 /// Adds messages, the next one first, and leaves no more memory taken than needed if they are many.
 impl<'a> Extend<&'a Message> for RecallIndex {
     fn extend<T: IntoIterator<Item = &'a Message>>(&mut self, messages: T) {
@@ -48,7 +53,7 @@ impl<'a> Extend<&'a Message> for RecallIndex {
 }
 
 /// What is known about a record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RecordEntry {
     /// How many words it has, 255 for more.
     pub(super) words: u8,
@@ -98,6 +103,9 @@ impl RecallIndex {
             self.shortened += usize::from(!is_whole);
         }
         self.vote(message);
+        while self.marks.len() * MARKED < self.records.len() {
+            self.marks.push(u32::try_from(self.splits.len()).unwrap_or(u32::MAX));
+        }
         if self.records.len() != before + 1 {
             let next = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
             make_room(&mut self.splits);
@@ -111,6 +119,7 @@ impl RecallIndex {
         self.postings.settle();
         self.records.shrink_to_fit();
         self.splits.shrink_to_fit();
+        self.marks.shrink_to_fit();
     }
 
     /// Settles it if that is worth the work: after an eighth of all messages, or where it lies in too many parts.
@@ -154,6 +163,7 @@ impl RecallIndex {
         self.postings.memory()
             + self.records.capacity() * size_of::<RecordEntry>()
             + self.splits.capacity() * size_of::<(u32, u32)>()
+            + self.marks.capacity() * size_of::<u32>()
     }
 
     fn add_record(&mut self, message: &Message, record: Record<'_>) {
@@ -179,25 +189,14 @@ impl RecallIndex {
         self.hashes = words;
     }
 
-    /// Returns what gives records their messages, and says which of its records each is: for records in ascending
-    /// order, which takes less than to look for each in all of the conversation. O(log messages between two).
-    pub(super) fn places(&self) -> impl FnMut(u32) -> (usize, usize) {
-        let mut at = 0;
-        move |record| {
-            let is_behind = |split: Option<&(u32, u32)>| split.is_some_and(|(_, next)| *next <= record);
-            let mut step = 1;
-            while is_behind(self.splits.get(at + step - 1)) {
-                at += step;
-                step *= 2;
-            }
-            let near = self.splits.get(at..self.splits.len().min(at + step)).unwrap_or_default();
-            at += near.partition_point(|split| is_behind(Some(split)));
-            self.place(record, at)
-        }
-    }
-
-    /// Returns the message of a record, and which of its records it is, by the first split that is not before it.
-    fn place(&self, record: u32, at: usize) -> (usize, usize) {
+    /// Returns the message of a record, and which of its records it is. O(log [`MARKED`]).
+    pub(super) fn place(&self, record: u32) -> (usize, usize) {
+        let mark = |at: usize| self.marks.get(at).map_or(self.splits.len(), |mark| *mark as usize);
+        let marked = record as usize / MARKED;
+        let (from, till) = (mark(marked), mark(marked + 1));
+        let near = self.splits.get(from..till).unwrap_or_default();
+        // The first split that is not before it.
+        let at = from + near.partition_point(|(_, next)| *next <= record);
         let (message, first) = match at.checked_sub(1).and_then(|before| self.splits.get(before)) {
             Some((message, next)) => (message + 1, *next),
             None => (0, 0),

@@ -1,5 +1,6 @@
 //! A query: its words, each of them looked up in the index once.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::recall::index::RecallIndex;
@@ -11,7 +12,7 @@ use crate::request::word_hash;
 /// How many bytes of a query are looked at.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// How many words of a query are looked for; the rarest ones if it has more. Each has a bit in
+/// How many words of a query are looked for: those of the greatest weight first, and of these the rarest. Each has a bit in
 /// [`Hit::words`](crate::recall::Hit::words).
 const MOST_TERMS: usize = 64;
 
@@ -21,7 +22,7 @@ const END: u64 = 50;
 /// What is looked for.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
-    /// The words that the index has; the rarest first.
+    /// The words that the index has; those that count most first.
     pub(super) terms: Vec<Term<'a>>,
     /// Whether it names nobody, the user, the model.
     pub(super) named: [bool; 3],
@@ -37,28 +38,37 @@ pub(super) struct Term<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Looks up the words of texts, each with its weight; none if only texts of less than the greatest weight have
-    /// words that tell something.
+    /// Looks up the words of texts, each with its weight; none if only texts of less than half of the greatest weight
+    /// have words that tell something.
     pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Option<Self> {
         let greatest = query.iter().map(|(_, weight)| *weight).max()?;
         let mut lookup = Lookup::new(index);
         each_query_text(query, |text, weight| {
-            each_term(text, |word| lookup.add(word, weight, weight == greatest));
+            let rank = match weight {
+                _ if weight == greatest => Rank::First,
+                _ if weight * 2 >= greatest => Rank::Asked,
+                _ => Rank::Beside,
+            };
+            each_term(text, |word| lookup.add(word, weight, rank));
         });
         let records = index.records.len() as u64;
         let with = |term: &Looked<'_>| u64::from(term.word.count);
         // A few records say nothing about how rare a word is.
         lookup.terms.retain(|_, term| with(term) * 2 <= records || records < 32);
-        if !lookup.terms.values().any(|term| term.is_asked) {
+        if lookup.terms.values().all(|term| term.rank == Rank::Beside) {
             return None;
         }
         let term = |(hash, term): (u64, Looked<'a>)| {
             let rarity = rarity(records, with(&term));
-            Term { hash, word: term.word, weight: term.weight, rarity }
+            (term.rank, Term { hash, word: term.word, weight: term.weight, rarity })
         };
-        let mut terms: Vec<Term<'_>> = lookup.terms.into_iter().map(term).collect();
-        terms.sort_unstable_by_key(|term| (u64::MAX - term.rarity, term.hash));
+        let mut terms: Vec<(Rank, Term<'_>)> = lookup.terms.into_iter().map(term).collect();
+        let counts = |term: &Term<'_>| (Reverse(term.weight * term.rarity), term.hash);
+        // Results of tools, and what was said before a question, have more words than it, and rarer ones.
+        terms.sort_unstable_by_key(|(rank, term)| (*rank, counts(term)));
         terms.truncate(MOST_TERMS);
+        let mut terms: Vec<Term<'_>> = terms.into_iter().map(|(_, term)| term).collect();
+        terms.sort_unstable_by_key(counts);
         Some(Self { terms, named: lookup.named })
     }
 }
@@ -77,8 +87,18 @@ struct Lookup<'a> {
 struct Looked<'a> {
     word: Word<'a>,
     weight: u64,
-    /// Whether a text of the greatest weight has it.
-    is_asked: bool,
+    rank: Rank,
+}
+
+/// Where a word stands in a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// In a text of the greatest weight.
+    First,
+    /// In one of half of it at the least.
+    Asked,
+    /// In one that finds nothing by itself.
+    Beside,
 }
 
 impl<'a> Lookup<'a> {
@@ -92,7 +112,7 @@ impl<'a> Lookup<'a> {
         Self { reader, names, named: [false; 3], words: BTreeMap::new(), terms: BTreeMap::new() }
     }
 
-    fn add(&mut self, word: &str, weight: u64, is_asked: bool) {
+    fn add(&mut self, word: &str, weight: u64, rank: Rank) {
         let hash = word_hash(word);
         let found = if let Some(found) = self.words.get(&hash) {
             *found
@@ -104,7 +124,7 @@ impl<'a> Lookup<'a> {
         let Some((term, share)) = found else { return };
         if let Some(term) = self.terms.get_mut(&term) {
             term.weight = term.weight.max(weight * share / 100);
-            term.is_asked |= is_asked;
+            term.rank = term.rank.min(rank);
         }
     }
 
@@ -128,7 +148,7 @@ impl<'a> Lookup<'a> {
         if self.terms.contains_key(&hash) {
             return true;
         }
-        let found = self.reader.find(hash).map(|word| Looked { word, weight: 0, is_asked: false });
+        let found = self.reader.find(hash).map(|word| Looked { word, weight: 0, rank: Rank::Beside });
         found.is_some_and(|looked| self.terms.insert(hash, looked).is_none())
     }
 }

@@ -9,8 +9,8 @@ pub(super) const HASH_BITS: u32 = 33;
 
 /// How many words a group has on average; where a run has few words, fewer, since a search looks into many such runs.
 const GROUP: usize = 16;
-const SMALL_GROUP: usize = 8;
-const FEW_WORDS: usize = 4_096;
+const SMALL_GROUP: usize = 4;
+const FEW_WORDS: usize = 2_048;
 
 /// Words, each with its records, as bytes that do not change: two buffers, however many words there are.
 ///

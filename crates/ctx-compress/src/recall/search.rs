@@ -17,7 +17,7 @@ pub struct Hit {
     pub record: usize,
     /// How well it fits, to be compared within one search only.
     pub score: u64,
-    /// Which of the words that were looked for it has: a bit for each of them, the rarest first.
+    /// Which of the words that were looked for it has: a bit for each of them, what counts most first.
     pub words: u64,
 }
 
@@ -31,7 +31,7 @@ pub struct SearchResult {
 }
 
 /// How many occurrences of words are looked at in one search; the newest of words that many records have.
-const MOST_POSTINGS: usize = 16_384;
+const MOST_POSTINGS: usize = 8_192;
 
 /// How many of the best records, before neighbours count, are looked at again.
 const MOST_CANDIDATES: usize = 2_048;
@@ -72,10 +72,10 @@ type Found = (u64, u32, u64);
 impl RecallIndex {
     /// Finds the records that fit texts, each with its weight in hundredths; the best first, of equals the newest.
     ///
-    /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, their 64
-    /// rarest words, and 16,384 occurrences of these; it finds 2,048 records at the most. Words that half of the
-    /// records have say nothing. Texts of less than the greatest weight count for what the others find, and find nothing
-    /// by themselves.
+    /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, 64 words of
+    /// these, those of the greatest weight first and of these the rarest, and 8,192 of the places where they occur; it
+    /// finds 2,048 records at the most. Words that half of the records have say nothing. Texts of less than half of the
+    /// greatest weight count for what the others find, and find nothing by themselves.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
         let Some(looked_for) = Query::of(self, query) else { return SearchResult::default() };
         let words = QueryWords::of(query, &looked_for.terms);
@@ -83,48 +83,51 @@ impl RecallIndex {
         let mut found = self.with_neighbours(&scored);
         let least = found.iter().map(|(score, ..)| *score).max().map_or(0, |best| best / FLOOR).max(1);
         found.retain(|(score, ..)| *score >= least);
+        // One number, which is compared in one step.
+        let rank =
+            |(score, record, _): &Found| Reverse(u128::from(*score) << u32::BITS | u128::from(*record));
         if found.len() > MOST_HITS {
-            found.select_nth_unstable_by_key(MOST_HITS, |found| (u64::MAX - found.0, u32::MAX - found.1));
+            found.select_nth_unstable_by_key(MOST_HITS, rank);
             found.truncate(MOST_HITS);
-            found.sort_unstable_by_key(|found| found.1);
         }
-        let mut place = self.places();
+        found.sort_unstable_by_key(rank);
         let hit = |(score, record, words): Found| {
-            let (message, record) = place(record);
+            let (message, record) = self.place(record);
             Hit { message, record, score, words }
         };
-        let mut hits: Vec<Hit> = found.into_iter().map(hit).collect();
-        hits.sort_unstable_by_key(|hit| Reverse((hit.score, hit.message, hit.record)));
-        SearchResult { hits, words }
+        SearchResult { hits: found.into_iter().map(hit).collect(), words }
     }
 
     /// Scores the records that have words of the query, in their order.
     fn scored(&self, Query { terms, named }: Query<'_>) -> Vec<Scored> {
         let mut scored: Vec<Scored> = Vec::new();
         let mean = (self.words / (self.records.len() as u64).max(1)).max(1);
-        let length = |words: u64| SATURATION * ((256 - LENGTH) + LENGTH * words / mean) / 256;
-        let lengths: Vec<u64> = (0..=u64::from(u8::MAX)).map(length).collect();
+        let length = |words: u8| SATURATION * ((256 - LENGTH) + LENGTH * u64::from(words) / mean) / 256;
+        let lengths: Vec<u64> = (0..=u8::MAX).map(length).collect();
+        let mut postings: Vec<Posting> = Vec::new();
         for (at, Term { word, weight, rarity, .. }) in terms.into_iter().enumerate() {
-            let left = MOST_POSTINGS - scored.len();
-            let part = |times: u64, words: u8| {
-                let length = lengths.get(usize::from(words)).copied().unwrap_or_default();
+            let part = |times: u8, length: u64| {
+                let times = u64::from(times);
                 weight * rarity * times * (256 + SATURATION) / (256 * times + length) / 100
             };
-            // Words of many records mostly come once in each: a table saves as many divisions.
-            let once: Vec<u64> = if word.count > 1_024 {
-                (0..=u8::MAX).map(|words| part(1, words)).collect()
-            } else {
-                Vec::new()
+            // Words mostly come once in each record: where many have one, a table saves as many divisions.
+            let once: Vec<u64> = match word.count {
+                0..=1_024 => Vec::new(),
+                _ => lengths.iter().map(|length| part(1, *length)).collect(),
             };
-            for Posting { record, times } in word.newest_first().take(left) {
-                let Some(entry) = self.records.get(record as usize) else { continue };
-                let known = once.get(usize::from(entry.words)).copied().filter(|_| times == 1);
-                let part = known.unwrap_or_else(|| part(u64::from(times), entry.words));
+            // Read first, so that many records, which stand far from each other, are fetched at the same time.
+            postings.clear();
+            postings.extend(word.newest_first().take(MOST_POSTINGS - scored.len()));
+            scored.extend(postings.iter().map(|Posting { record, times }| {
+                let entry = self.records.get(*record as usize).copied().unwrap_or_default();
+                let words = usize::from(entry.words);
+                let known = once.get(words).filter(|_| *times == 1).copied();
+                let part = known.unwrap_or_else(|| part(*times, lengths.get(words).copied().unwrap_or(0)));
                 let part =
                     if named.get(entry.speaker()) == Some(&true) { part * (100 + NAMED) / 100 } else { part };
                 let score = u32::try_from(part).unwrap_or(u32::MAX).max(1);
-                scored.push(Scored { record, score, words: 1 << at });
-            }
+                Scored { record: *record, score, words: 1 << at }
+            }));
         }
         summed(scored, self.records.len())
     }

@@ -6,7 +6,10 @@ use crate::request::{each_stem, stem};
 ///
 /// `Caroline's` is `Caroline`; `src/main.rs` is found by `main` too. Chinese, Japanese and Thai are read in pairs.
 pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str)) {
-    each_stem(text, |word| {
+    each_stem(text, |word, is_joined| {
+        if !is_joined {
+            return visit(word);
+        }
         let bare = word.trim_end_matches('\'');
         if bare.len() < word.len() {
             return visit(stem(bare));

@@ -1,10 +1,11 @@
 //! The index of a conversation, kept between its turns.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ctx_compress::recall::{SessionIndex, off_path, recallable};
-use ctx_types::{Fingerprint, Node, NodeId, Place, Session, Text};
+use ctx_types::{Node, NodeId, Place, Session, Text};
 
 /// What `recall` knows of the active path of a conversation, for its later turns.
 ///
@@ -28,8 +29,8 @@ pub(crate) struct PathRecall<'a>(MutexGuard<'a, Followed>);
 /// What tells nodes from others: those of other branches, and the last one of the path with all above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodesPrint {
-    others: Option<Fingerprint>,
-    path: Option<Fingerprint>,
+    others: Option<u64>,
+    path: Option<u64>,
 }
 
 impl KeptRecall {
@@ -118,8 +119,8 @@ impl Deref for PathRecall<'_> {
 /// Full blocks are shared between copies, so that a copy is cheap.
 #[derive(Clone, Default)]
 struct Prints {
-    blocks: Vec<Arc<Vec<Fingerprint>>>,
-    last: Vec<Fingerprint>,
+    blocks: Vec<Arc<Vec<u64>>>,
+    last: Vec<u64>,
     len: usize,
 }
 
@@ -127,17 +128,16 @@ const BLOCK: usize = 1_024;
 
 impl Prints {
     fn push(&mut self, id: &NodeId, node: &Node) {
-        let before = self.last().map_or(0, Fingerprint::as_u64);
-        let message = recallable(id, node);
-        let mut print = Fingerprint::default().number(before).text(id).number(u64::from(message.is_some()));
-        if let Some(message) = message {
-            print = print.number(u64::from(message.place == Place::Pinned));
-            print = print.text(message.role.as_str()).text(&message.text());
+        // Nothing but this process reads it, so that it may be of the library, which is quicker.
+        let mut print = DefaultHasher::new();
+        (self.last(), id).hash(&mut print);
+        if let Some(message) = recallable(id, node) {
+            (message.place == Place::Pinned, message.role, message.text(), &message.name).hash(&mut print);
             for call in &message.tool_calls {
-                print = print.text(&call.name).text(&call.arguments);
+                (&call.name, call.arguments.as_str()).hash(&mut print);
             }
-            print = print.text(message.name.as_deref().unwrap_or_default());
         }
+        let print = print.finish();
         self.last.push(print);
         self.len += 1;
         if self.last.len() == BLOCK {
@@ -145,11 +145,11 @@ impl Prints {
         }
     }
 
-    fn last(&self) -> Option<Fingerprint> {
+    fn last(&self) -> Option<u64> {
         self.len.checked_sub(1).and_then(|last| self.get(last))
     }
 
-    fn get(&self, at: usize) -> Option<Fingerprint> {
+    fn get(&self, at: usize) -> Option<u64> {
         match self.blocks.get(at / BLOCK) {
             Some(block) => block.get(at % BLOCK).copied(),
             None => self.last.get(at - self.blocks.len() * BLOCK).copied(),

@@ -15,6 +15,9 @@ impl Question {
     /// How much the messages before the question count, in hundredths.
     const BEFORE: u64 = 33;
 
+    /// How much results of tools count: a little less, as they have many words, before which those of the user come.
+    const RESULT: u64 = 90;
+
     pub(crate) fn of(messages: &[Message]) -> Self {
         let said: Vec<&Message> = messages.iter().filter(|message| is_said(message)).collect();
         let Some(last) = said.iter().rposition(|message| message.role == Role::User) else {
@@ -35,7 +38,8 @@ impl Question {
 
     /// Returns the texts to search with, each with its weight in hundredths; none if nothing is asked.
     pub(crate) fn parts(&self) -> Vec<(&str, u64)> {
-        let now = self.now.iter().map(|text| (text.as_str(), 100));
+        let weights = std::iter::once(100).chain(std::iter::repeat(Self::RESULT));
+        let now = self.now.iter().map(String::as_str).zip(weights);
         let before = self.before.iter().map(|text| (text.as_str(), Self::BEFORE));
         match self.now.iter().all(|text| text.trim().is_empty()) {
             true => Vec::new(),

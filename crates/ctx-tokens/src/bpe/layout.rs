@@ -16,6 +16,8 @@ pub(crate) struct Token {
     pub(crate) shorter: u32,
     /// Its bytes, at most 255.
     pub(crate) length: u32,
+    /// Whether another token was merged from it as the left one of the two, and as the right one.
+    pub(crate) is_part: (bool, bool),
 }
 
 impl Token {
@@ -24,6 +26,8 @@ impl Token {
         left | right << TOKEN_BITS
             | (self.shorter as u64) << (2 * TOKEN_BITS)
             | (self.length as u64) << (3 * TOKEN_BITS)
+            | (self.is_part.0 as u64) << (u64::BITS - 2)
+            | (self.is_part.1 as u64) << (u64::BITS - 1)
     }
 
     pub(crate) const fn unpack(packed: u64) -> Self {
@@ -31,6 +35,7 @@ impl Token {
             parts: (field(packed, 0, TOKEN_BITS), field(packed, TOKEN_BITS, TOKEN_BITS)),
             shorter: field(packed, 2 * TOKEN_BITS, TOKEN_BITS),
             length: field(packed, 3 * TOKEN_BITS, 8),
+            is_part: (field(packed, u64::BITS - 2, 1) == 1, field(packed, u64::BITS - 1, 1) == 1),
         }
     }
 }
@@ -67,8 +72,8 @@ impl Node {
     }
 }
 
-/// What two tokens become when they are merged: an entry of a table in which it stands at its slot, or at the
-/// first free one behind.
+/// What two tokens become when they are merged: an entry of a table in which it stands in its row of [`ROW`] slots, or
+/// in the next row with a free one where that is full. A row is read at once.
 ///
 /// The two themselves are known by 14 bits of a hash, and for sure by the parts of the token they become. 0 is a
 /// free slot, as the token 0 is a byte and no merge makes it.
@@ -90,8 +95,11 @@ impl Merge {
     }
 }
 
-/// Returns the slot and the tag of two tokens, in a table of 2^`bits` slots (`bits` is 1 to 24).
-pub(crate) const fn slot_and_tag(left: u32, right: u32, bits: u32) -> (usize, u32) {
+/// How many slots of merges a row has: half of what a processor fetches at once.
+pub(crate) const ROW: usize = 8;
+
+/// Returns the row and the tag of two tokens, in a table of 2^`bits` rows (`bits` is 1 to 24).
+pub(crate) const fn row_and_tag(left: u32, right: u32, bits: u32) -> (usize, u32) {
     let pair = (left as u64) << 32 | right as u64;
     // Multiplied by 2^64 divided by the golden ratio: the upper bits depend on all of both.
     let hash = (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);

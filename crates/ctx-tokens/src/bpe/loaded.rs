@@ -9,7 +9,7 @@ use crate::encoding::Encoding;
 use super::vocabulary::Vocabulary;
 
 /// What a file begins with; the last letter is the version of the layout.
-const MARK: &[u8; 4] = b"ctx1";
+const MARK: &[u8; 4] = b"ctx2";
 
 static CL100K_BASE: OnceLock<Vocabulary> = OnceLock::new();
 static O200K_BASE: OnceLock<Vocabulary> = OnceLock::new();

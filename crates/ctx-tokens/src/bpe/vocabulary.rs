@@ -3,7 +3,7 @@
 //! The tables were made by the build script. Where they are part of the program, only what is looked at comes into
 //! memory.
 
-use super::layout::{Merge, Node, Token, slot_and_tag};
+use super::layout::{Merge, Node, ROW, Token, row_and_tag};
 
 /// How many tokens beyond the limit are looked at before a count is given up.
 ///
@@ -19,7 +19,7 @@ pub(super) struct Vocabulary {
     /// [`Node`], the tree of all tokens.
     nodes: &'static [[u8; 8]],
     /// [`Merge`], by the hash of the two.
-    merges: &'static [[u8; 4]],
+    merges: &'static [[[u8; 4]; ROW]],
 }
 
 /// The way that was found so far through a piece.
@@ -34,12 +34,16 @@ pub(super) struct Path {
 impl Vocabulary {
     /// Takes tables as the build script wrote them.
     pub(super) const fn new(tokens: &'static [u8], nodes: &'static [u8], merges: &'static [u8]) -> Self {
-        Self { tokens: tokens.as_chunks().0, nodes: nodes.as_chunks().0, merges: merges.as_chunks().0 }
+        Self {
+            tokens: tokens.as_chunks().0,
+            nodes: nodes.as_chunks().0,
+            merges: merges.as_chunks().0.as_chunks().0,
+        }
     }
 
     /// Returns the three tables.
     pub(super) const fn tables(self) -> [&'static [u8]; 3] {
-        [self.tokens.as_flattened(), self.nodes.as_flattened(), self.merges.as_flattened()]
+        [self.tokens.as_flattened(), self.nodes.as_flattened(), self.merges.as_flattened().as_flattened()]
     }
 
     /// Reads a byte of each page of the tables, so that they are in memory.
@@ -58,8 +62,8 @@ impl Vocabulary {
     /// next one. So it is found from left to right: the longest token that may follow, or the next shorter one,
     /// and back where none can; a place that led nowhere is not tried again.
     pub(super) fn count(self, piece: &[u8], limit: usize, path: &mut Path) -> Option<usize> {
-        let mut next = self.longest(piece);
-        if next.is_some_and(|token| self.length(token) == piece.len()) {
+        let (mut next, length) = self.longest(piece);
+        if next.is_some() && length == piece.len() {
             return (limit > 0).then_some(1);
         }
         path.clear();
@@ -68,7 +72,7 @@ impl Vocabulary {
             if let Some(token) = next.and_then(|longest| self.fitting(longest, position, path)) {
                 path.tokens.push(token);
                 position += self.length(token);
-                next = self.longest(piece.get(position..).unwrap_or_default());
+                next = self.longest(piece.get(position..).unwrap_or_default()).0;
             } else {
                 path.mark_dead_end(position);
                 // Each byte is a token, so that there is a way through every piece.
@@ -80,19 +84,21 @@ impl Vocabulary {
         Some(path.tokens.len()).filter(|count| *count <= limit)
     }
 
-    /// Returns the longest token that a text begins with.
-    fn longest(self, text: &[u8]) -> Option<u32> {
+    /// Returns the longest token that a text begins with, and its length in bytes.
+    fn longest(self, text: &[u8]) -> (Option<u32>, usize) {
         let mut node = self.node(Node::ROOT);
-        let mut longest = 0;
-        for byte in text {
+        let (mut longest, mut length) = (0, 0);
+        for (byte, at) in text.iter().zip(1..) {
             let child = self.node(node.child(*byte));
             if child.label != u32::from(*byte) + 1 {
                 break;
             }
             node = child;
-            longest = if node.token == 0 { longest } else { node.token };
+            if node.token != 0 {
+                (longest, length) = (node.token, at);
+            }
         }
-        longest.checked_sub(1)
+        (longest.checked_sub(1), length)
     }
 
     /// Returns the longest of `token` and the tokens it begins with that may follow the way to `position`.
@@ -112,10 +118,13 @@ impl Vocabulary {
     fn stays_apart(self, mut left: u32, mut right: u32) -> bool {
         let mut before = u32::MAX;
         loop {
-            if self.merged(left, right).is_some_and(|token| token < before) {
+            let (of_left, of_right) = (self.token(left), self.token(right));
+            // Most tokens are part of no other.
+            let may_merge = of_left.is_part.0 && of_right.is_part.1;
+            if may_merge && self.merged(left, right).is_some_and(|token| token < before) {
                 return false;
             }
-            let (of_left, of_right) = (self.token(left).parts, self.token(right).parts);
+            let (of_left, of_right) = (of_left.parts, of_right.parts);
             let is_byte = (of_left.1 == left, of_right.0 == right);
             match is_byte {
                 (true, true) => return true,
@@ -128,14 +137,22 @@ impl Vocabulary {
 
     /// Returns the token that two become when they are merged.
     fn merged(self, left: u32, right: u32) -> Option<u32> {
-        let (slot, tag) = slot_and_tag(left, right, self.merges.len().trailing_zeros());
-        let behind = self.merges.get(slot..).unwrap_or_default().iter();
-        behind
-            .chain(self.merges)
-            .map(|packed| Merge::unpack(u32::from_le_bytes(*packed)))
-            .take_while(|merge| merge.token != 0)
-            .find(|merge| merge.tag == tag && self.token(merge.token).parts == (left, right))
-            .map(|merge| merge.token)
+        let (row, tag) = row_and_tag(left, right, self.merges.len().trailing_zeros());
+        let merge = |packed: &[u8; 4]| Merge::unpack(u32::from_le_bytes(*packed));
+        for row in self.merges.get(row..).unwrap_or_default().iter().chain(self.merges) {
+            // Most pairs are none: to look at all of the row without a branch is quicker than to stop in it.
+            if row.iter().fold(false, |is_here, packed| is_here | (merge(packed).tag == tag)) {
+                let is_it =
+                    |merge: &Merge| merge.tag == tag && self.token(merge.token).parts == (left, right);
+                if let Some(found) = row.iter().map(merge).filter(|merge| merge.token != 0).find(is_it) {
+                    return Some(found.token);
+                }
+            }
+            if row.last().is_none_or(|last| merge(last).token == 0) {
+                return None;
+            }
+        }
+        None
     }
 
     fn length(self, token: u32) -> usize {

@@ -56,18 +56,23 @@ const fn place(number: u128) -> usize {
 const fn packed(word: &[u8]) -> u128 {
     // Most words have one half only, which a register holds.
     match word.split_at_checked(size_of::<u64>()) {
-        Some((first, rest)) => (half(first) as u128) << u64::BITS | half(rest) as u128,
-        None => half(word) as u128,
+        Some((first, rest)) => (bytes_as_number(first) as u128) << u64::BITS | bytes_as_number(rest) as u128,
+        None => bytes_as_number(word) as u128,
     }
 }
 
-const fn half(mut bytes: &[u8]) -> u64 {
-    let mut number = 0;
-    while let [first, rest @ ..] = bytes {
-        number = number << u8::BITS | *first as u64;
-        bytes = rest;
+/// Writes up to eight bytes as a number; without a loop, since every word of a text is looked for.
+pub(super) const fn bytes_as_number(bytes: &[u8]) -> u64 {
+    match (bytes, bytes.first_chunk(), bytes.last_chunk()) {
+        (_, Some(first), Some(last)) => {
+            let first = u32::from_be_bytes(*first) as u64;
+            first << (8 * (bytes.len() - 4)) | u32::from_be_bytes(*last) as u64
+        }
+        ([a, b, c], ..) => (*a as u64) << 16 | (*b as u64) << 8 | *c as u64,
+        ([a, b], ..) => (*a as u64) << 8 | *b as u64,
+        ([a], ..) => *a as u64,
+        _ => 0,
     }
-    number
 }
 
 #[cfg(test)]

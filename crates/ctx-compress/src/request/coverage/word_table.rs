@@ -1,5 +1,7 @@
 //! A table from words to numbers, in little memory.
 
+use crate::request::coverage::word_list::bytes_as_number;
+
 /// Numbers of 24 bits for words, of which 46 bits of a hash are kept.
 ///
 /// Two words with the same bits count as one. Eight bytes of memory for each word and an eighth of that, also while
@@ -126,21 +128,7 @@ pub(crate) fn word_hash(word: &str) -> u64 {
     let sum = chunks
         .iter()
         .fold(first ^ word.len() as u64, |sum, chunk| folded(sum ^ u64::from_le_bytes(*chunk), second));
-    folded(folded(sum ^ joined(rest), second), first)
-}
-
-/// Returns up to seven bytes as one number, the first one highest; without a loop, since most words are as short.
-fn joined(bytes: &[u8]) -> u64 {
-    match (bytes, bytes.first_chunk(), bytes.last_chunk()) {
-        (_, Some(first), Some(last)) => {
-            let first = u64::from(u32::from_be_bytes(*first));
-            first << (8 * (bytes.len() - 4)) | u64::from(u32::from_be_bytes(*last))
-        }
-        ([a, b, c], ..) => u64::from(*a) << 16 | u64::from(*b) << 8 | u64::from(*c),
-        ([a, b], ..) => u64::from(*a) << 8 | u64::from(*b),
-        ([a], ..) => u64::from(*a),
-        _ => 0,
-    }
+    folded(folded(sum ^ bytes_as_number(rest), second), first)
 }
 
 /// Multiplies two numbers and puts the halves of the product on each other.

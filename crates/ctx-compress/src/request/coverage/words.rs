@@ -28,9 +28,10 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
     });
 }
 
-/// Calls `visit` for each word as [`each_word`] does, with nothing but the word in lower case without its ending.
-pub(crate) fn each_stem(text: &str, mut visit: impl FnMut(&str)) {
-    each_place(text, |stem, _| visit(stem));
+/// Calls `visit` for each word as [`each_word`] does, with nothing but the word in lower case without its ending, and
+/// whether signs join parts of it.
+pub(crate) fn each_stem(text: &str, mut visit: impl FnMut(&str, bool)) {
+    each_place(text, |stem, place| visit(stem, place.is_joined));
 }
 
 /// Where a word stands.
@@ -39,6 +40,8 @@ struct Place<'a> {
     start: usize,
     /// What stands between it and the word before.
     gap: Option<&'a str>,
+    /// Whether signs join parts of the word.
+    is_joined: bool,
 }
 
 fn each_place<'a>(text: &'a str, mut visit: impl FnMut(&str, Place<'a>)) {
@@ -48,20 +51,21 @@ fn each_place<'a>(text: &'a str, mut visit: impl FnMut(&str, Place<'a>)) {
         let start = at;
         at += c.len_utf8();
         if is_dense(c) {
+            at = each_pair(text, c, start, |pair, start| {
+                visit(pair, Place { start, gap: None, is_joined: false });
+            });
             last_end = Some(at);
-            if let Some(stem) = pair(text, c, start, at) {
-                visit(stem, Place { start, gap: None });
-            }
             continue;
         }
-        if !c.is_alphanumeric() {
+        if is_dense_sign(c) || !c.is_alphanumeric() {
             continue;
         }
-        at = word_end(text, at);
+        let is_joined;
+        (at, is_joined) = word_end(text, at);
         let gap = last_end.replace(at).and_then(|last| text.get(last..start));
         let lower = lower(text.get(start..at).unwrap_or_default(), &mut lowered);
         if !is_common(lower) {
-            visit(stem(lower), Place { start, gap });
+            visit(stem(lower), Place { start, gap, is_joined });
         }
     }
 }
@@ -77,21 +81,23 @@ fn char_at(text: &str, at: usize) -> Option<char> {
     }
 }
 
-/// Returns where a word ends whose first character ends at `at`.
-fn word_end(text: &str, mut at: usize) -> usize {
+/// Returns where a word ends whose first character ends at `at`, and whether signs join parts of it.
+fn word_end(text: &str, mut at: usize) -> (usize, bool) {
+    let mut is_joined = false;
     loop {
         // Most of most words; one byte after the other.
         let rest = text.as_bytes().get(at..).unwrap_or_default();
         at += rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let Some(c) = char_at(text, at) else { break };
         let next = at + c.len_utf8();
-        let goes_on = is_letter(c) || (is_joint(c) && char_at(text, next).is_some_and(is_letter));
-        if !goes_on {
+        if is_joint(c) && char_at(text, next).is_some_and(is_letter) {
+            is_joined = true;
+        } else if !is_letter(c) {
             break;
         }
         at = next;
     }
-    at
+    (at, is_joined)
 }
 
 /// Returns whether a character joins two parts of a word.
@@ -105,23 +111,55 @@ fn is_letter(c: char) -> bool {
 
 /// Returns whether a character belongs to a script without blanks between words.
 const fn is_dense(c: char) -> bool {
-    matches!(c, '\u{0E01}'..='\u{0E4E}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+    c >= '\u{0E01}'
+        && matches!(c, '\u{0E01}'..='\u{0E4E}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// Returns whether a character is one of Chinese grammar; two of them together say nothing.
-#[rustfmt::skip]
-const fn is_chinese_grammar(c: char) -> bool {
-    matches!(c, '的' | '了' | '是' | '在' | '我' | '你' | '您' | '他' | '她' | '它' | '们' | '这' | '那' | '和' | '与'
-        | '也' | '就' | '都' | '吗' | '呢' | '吧' | '啊' | '有' | '不' | '个' | '上' | '下' | '来' | '去' | '要' | '会'
-        | '能' | '可' | '以' | '到' | '说' | '把' | '被' | '让' | '给' | '对' | '很' | '还' | '又' | '再')
+/// Characters of Chinese grammar; two of them together say nothing.
+const CHINESE_GRAMMAR: &[u8] =
+    "的了是在我你您他她它们这那和与也就都吗呢吧啊有不个上下来去要会能可以到说把被让给对很还又再".as_bytes();
+
+/// The ideographs, `\u{4E00}` to `\u{9FFF}`: a bit for each, set for those of grammar.
+static IS_GRAMMAR: [u64; 0x5200 / 64] = {
+    let (mut bits, mut at) = ([0; 0x5200 / 64], 0);
+    while at < CHINESE_GRAMMAR.len() {
+        // An ideograph has 4, 6 and 6 bits in its three bytes.
+        let [a, b, c] = [CHINESE_GRAMMAR[at], CHINESE_GRAMMAR[at + 1], CHINESE_GRAMMAR[at + 2]];
+        let place = ((a as usize & 0xF) << 12 | (b as usize & 0x3F) << 6 | (c as usize & 0x3F)) - 0x4E00;
+        bits[place / 64] |= 1 << (place % 64);
+        at += 3;
+    }
+    bits
+};
+
+fn is_chinese_grammar(c: char) -> bool {
+    let place = (c as usize).wrapping_sub(0x4E00);
+    IS_GRAMMAR.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 == 1)
 }
 
-/// Returns a character of a dense script, which stands at `start`, with the one that follows, if both together are a word.
-fn pair(text: &str, c: char, start: usize, end: usize) -> Option<&str> {
-    let next = char_at(text, end).filter(|next| is_dense(*next))?;
-    let says_nothing = is_chinese_grammar(c) && is_chinese_grammar(next);
-    text.get(start..end + next.len_utf8()).filter(|_| !says_nothing)
+/// Returns whether a character is a sign that dense scripts have between words: to find that out of the tables of all
+/// characters takes longer.
+const fn is_dense_sign(c: char) -> bool {
+    matches!(c, '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{FF01}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}')
+}
+
+/// Calls `visit` for each two neighbours of a run of dense script that are a word, and where they begin; `c` is the
+/// first character, at `start`. Returns where the run ends.
+fn each_pair<'a>(text: &'a str, c: char, mut start: usize, mut visit: impl FnMut(&'a str, usize)) -> usize {
+    let mut at = start + c.len_utf8();
+    let mut is_grammar = is_chinese_grammar(c);
+    while let Some(next) = char_at(text, at).filter(|next| is_dense(*next)) {
+        let end = at + next.len_utf8();
+        let was_grammar = std::mem::replace(&mut is_grammar, is_chinese_grammar(next));
+        if !(was_grammar && is_grammar)
+            && let Some(pair) = text.get(start..end)
+        {
+            visit(pair, start);
+        }
+        (start, at) = (at, end);
+    }
+    at
 }
 
 /// Returns a word in lower case, with plain apostrophes; it is written anew only if it is not so already.
@@ -274,8 +312,14 @@ mod tests {
     }
 
     #[test]
+    fn signs_of_dense_scripts_are_no_letters() {
+        assert!(!('\0'..=char::MAX).any(|c| is_dense_sign(c) && (c.is_alphanumeric() || is_dense(c))));
+    }
+
+    #[test]
     fn chinese_is_read_in_pairs() {
         check("我们的酒店，上海", "的酒 酒店 上海");
+        check("酒、店。上海！room：海", "上海 room");
     }
 
     #[test]
