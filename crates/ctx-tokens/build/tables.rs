@@ -75,7 +75,7 @@ fn mark_parts(tokens: &mut [Token]) {
 
 /// Makes the table of merges, less than half full, so that most searches end in the first row.
 fn merges(tokens: &[Token]) -> Vec<u8> {
-    let rows = (tokens.len() * 2).next_power_of_two().max(ROW) / ROW;
+    let rows = (tokens.len() * 2).next_power_of_two().max(2 * ROW) / ROW;
     let mut table = vec![[0_u32; ROW]; rows];
     for (token, number) in tokens.iter().zip(0..).filter(|(token, _)| token.length > 1) {
         let (row, tag) = row_and_tag(token.parts.0, token.parts.1, rows.trailing_zeros());

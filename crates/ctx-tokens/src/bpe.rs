@@ -14,22 +14,33 @@ use vocabulary::{Path, Vocabulary};
 
 pub use loaded::{TablesError, load_tables};
 
-/// Takes the tables of a vocabulary, which the build script wrote.
+/// Bytes that begin with a cache line, so that no row of a table lies in two.
+#[cfg(feature = "bpe")]
+#[repr(align(64))]
+struct Aligned<B: ?Sized>(B);
+
+/// Takes a table that the build script wrote.
+#[cfg(feature = "bpe")]
+macro_rules! table {
+    ($name:literal, $ending:literal) => {{
+        static TABLE: &Aligned<[u8]> =
+            &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, $ending)));
+        &TABLE.0
+    }};
+}
+
+/// Takes the tables of a vocabulary.
 #[cfg(feature = "bpe")]
 macro_rules! vocabulary {
     ($name:literal) => {
-        Vocabulary::new(
-            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".tokens")),
-            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".nodes")),
-            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".merges")),
-        )
+        Vocabulary::new(table!($name, ".tokens"), table!($name, ".nodes"), table!($name, ".merges"))
     };
 }
 
 #[cfg(feature = "bpe")]
-static CL100K_BASE: Vocabulary = vocabulary!("cl100k_base");
+static CL100K_BASE: Vocabulary<'static> = vocabulary!("cl100k_base");
 #[cfg(feature = "bpe")]
-static O200K_BASE: Vocabulary = vocabulary!("o200k_base");
+static O200K_BASE: Vocabulary<'static> = vocabulary!("o200k_base");
 
 /// Returns the tables of an encoding as [`load_tables`] takes them; `None` for the estimate.
 #[cfg(feature = "bpe")]
@@ -101,12 +112,12 @@ fn tokenize(encoding: Encoding, text: &str, limit: usize) -> Tokens {
 }
 
 #[cfg(not(feature = "bpe"))]
-fn vocabulary(encoding: Encoding) -> Option<Vocabulary> {
+fn vocabulary(encoding: Encoding) -> Option<Vocabulary<'static>> {
     loaded::vocabulary(encoding)
 }
 
 #[cfg(feature = "bpe")]
-fn vocabulary(encoding: Encoding) -> Option<Vocabulary> {
+fn vocabulary(encoding: Encoding) -> Option<Vocabulary<'static>> {
     match encoding {
         Encoding::Estimate => None,
         Encoding::Cl100kBase => Some(CL100K_BASE),

@@ -14,7 +14,7 @@ use crate::request::{first_name, word_hash};
 /// An inverted index over the messages of a conversation, oldest first; see the [module](crate::recall).
 ///
 /// It holds no text. Of English conversations of 0.3 to 0.5 MB it takes a sixth to a quarter, and while it grows up to
-/// three tenths; of Chinese it may take more than the text, since each character begins a pair. Adding a
+/// 28 hundredths; of Chinese it may take more than the text, since each character begins a pair. Adding a
 /// message takes some 20 microseconds, and an index that grew message by message finds the same as one that is made at
 /// once.
 /// Of a text of more than 1 MiB, and of a message of more than 4,096 records, the rest is not found, and nothing of
@@ -23,10 +23,10 @@ use crate::request::{first_name, word_hash};
 pub struct RecallIndex {
     pub(super) postings: Postings,
     pub(super) records: Vec<RecordEntry>,
-    /// Where messages have another number of records than one: message, and the first record after it.
-    splits: Vec<(u32, u32)>,
-    /// For each [`MARKED`] records, how many splits are before the first of them.
-    marks: Vec<u32>,
+    /// One for every 64 records, the first of all among them.
+    marks: Vec<Mark>,
+    /// For each message without records, how many with records are before it.
+    empty: Vec<u32>,
     messages: u32,
     pub(super) words: u64,
     /// How many messages were too long to be searched as a whole.
@@ -40,8 +40,8 @@ pub struct RecallIndex {
     pub(super) lines: Mutex<LineMemory>,
 }
 
-/// How many records a mark is made for.
-const MARKED: usize = 64;
+/// How many records there are from one mark to the next.
+const RECORDS_PER_MARK: usize = 64;
 
 /// Adds messages, the next one first, and leaves no more memory taken than needed if they are many.
 impl<'a> Extend<&'a Message> for RecallIndex {
@@ -53,20 +53,35 @@ impl<'a> Extend<&'a Message> for RecallIndex {
 }
 
 /// What is known about a record.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct RecordEntry {
     /// How many words it has, 255 for more.
     pub(super) words: u8,
-    /// 1 for the user, 2 for the model, 0 for tools; 4 is added where it asks, 8 where it is pinned.
+    /// 1 for the user, 2 for the model, 0 for tools; 4 is added where it asks, 8 where it is pinned, 16 where it is the
+    /// first of its message.
     flags: u8,
+}
+
+/// What is before a record.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    /// How many messages begin before it.
+    messages: u32,
+    /// How many records the last one of these has before it.
+    records: u32,
 }
 
 impl RecordEntry {
     const ASKS: u8 = 4;
     const PINNED: u8 = 8;
+    const FIRST: u8 = 16;
 
     pub(super) const fn asks(self) -> bool {
         self.flags & Self::ASKS > 0
+    }
+
+    const fn is_first(self) -> bool {
+        self.flags & Self::FIRST > 0
     }
 
     pub(super) const fn is_pinned(self) -> bool {
@@ -103,23 +118,32 @@ impl RecallIndex {
             self.shortened += usize::from(!is_whole);
         }
         self.vote(message);
-        while self.marks.len() * MARKED < self.records.len() {
-            self.marks.push(u32::try_from(self.splits.len()).unwrap_or(u32::MAX));
-        }
-        if self.records.len() != before + 1 {
-            let next = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
-            make_room(&mut self.splits);
-            self.splits.push((self.messages, next));
-        }
+        self.mark(before);
         self.messages += 1;
+    }
+
+    /// Notes where the records of a message begin, so that [`place`](Self::place) finds it.
+    fn mark(&mut self, first: usize) {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let messages = self.messages - number(self.empty.len());
+        if let Some(record) = self.records.get_mut(first) {
+            record.flags |= RecordEntry::FIRST;
+        } else {
+            make_room(&mut self.empty);
+            self.empty.push(messages);
+        }
+        while self.marks.len() * RECORDS_PER_MARK < self.records.len() {
+            let records = number(self.marks.len() * RECORDS_PER_MARK - first);
+            self.marks.push(Mark { messages: messages + u32::from(records > 0), records });
+        }
     }
 
     /// Makes it as small, and as quick to search, as it can be. O(all that was added).
     fn settle(&mut self) {
         self.postings.settle();
         self.records.shrink_to_fit();
-        self.splits.shrink_to_fit();
         self.marks.shrink_to_fit();
+        self.empty.shrink_to_fit();
     }
 
     /// Settles it if that is worth the work: after an eighth of all messages, or where it lies in too many parts.
@@ -162,8 +186,8 @@ impl RecallIndex {
     pub fn memory(&self) -> usize {
         self.postings.memory()
             + self.records.capacity() * size_of::<RecordEntry>()
-            + self.splits.capacity() * size_of::<(u32, u32)>()
-            + self.marks.capacity() * size_of::<u32>()
+            + self.marks.capacity() * size_of::<Mark>()
+            + self.empty.capacity() * size_of::<u32>()
     }
 
     fn add_record(&mut self, message: &Message, record: Record<'_>) {
@@ -189,25 +213,17 @@ impl RecallIndex {
         self.hashes = words;
     }
 
-    /// Returns the message of a record, and which of its records it is. O(log [`MARKED`]).
+    /// Returns the message of a record, and which of its records it is. O(log messages without records).
     pub(super) fn place(&self, record: u32) -> (usize, usize) {
-        let mark = |at: usize| self.marks.get(at).map_or(self.splits.len(), |mark| *mark as usize);
-        let marked = record as usize / MARKED;
-        let (from, till) = (mark(marked), mark(marked + 1));
-        let near = self.splits.get(from..till).unwrap_or_default();
-        // The first split that is not before it.
-        let at = from + near.partition_point(|(_, next)| *next <= record);
-        let (message, first) = match at.checked_sub(1).and_then(|before| self.splits.get(before)) {
-            Some((message, next)) => (message + 1, *next),
-            None => (0, 0),
-        };
-        match self.splits.get(at) {
-            // A message of several records is the next one that is split, and its records come last before `next`.
-            Some((split, _)) if record - first >= split - message => {
-                (*split as usize, (record - first - (split - message)) as usize)
-            }
-            _ => ((message + record - first) as usize, 0),
-        }
+        let (record, marked) = (record as usize, record as usize / RECORDS_PER_MARK);
+        let Mark { messages, records } = self.marks.get(marked).copied().unwrap_or_default();
+        let near = self.records.get(marked * RECORDS_PER_MARK..=record).unwrap_or_default();
+        let begun = messages as usize + near.iter().filter(|record| record.is_first()).count();
+        let behind = near.iter().rev().position(|record| record.is_first());
+        let number = behind.unwrap_or_else(|| (records as usize + near.len()).saturating_sub(1));
+        let with_records = begun.saturating_sub(1);
+        let empty = self.empty.partition_point(|before| *before as usize <= with_records);
+        (with_records + empty, number)
     }
 
     fn vote(&mut self, message: &Message) {

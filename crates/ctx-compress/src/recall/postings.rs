@@ -58,7 +58,7 @@ const UNSORTED: usize = 512;
 const TIER_BITS: u32 = 3;
 
 /// Which part of the largest run all others may have together, where an index grows: one of these.
-const SETTLED: usize = 4;
+const SETTLED: usize = 10;
 
 /// The bits of what waits that say which record.
 const RECORD_BITS: u32 = u64::BITS - HASH_BITS;

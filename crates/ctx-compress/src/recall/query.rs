@@ -12,9 +12,16 @@ use crate::request::word_hash;
 /// How many bytes of a query are looked at.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// How many words of a query are looked for: those of the greatest weight first, and of these the rarest. Each has a bit in
+/// How many words of a query are looked for, by weight and rarity. Each has a bit in
 /// [`Hit::words`](crate::recall::Hit::words).
 const MOST_TERMS: usize = 64;
+
+/// How many of these are of the text of the greatest weight, if it has as many: results of tools, and what was said before
+/// a question, have more words than it, and rarer ones.
+const FIRST_TERMS: usize = 48;
+
+/// The greatest weight of a text, in hundredths; more counts as this.
+const MOST_WEIGHT: u64 = 10_000;
 
 /// What a word counts, in hundredths, that the index does not have, but the one that it ends in.
 const END: u64 = 50;
@@ -22,7 +29,7 @@ const END: u64 = 50;
 /// What is looked for.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
-    /// The words that the index has; those that count most first.
+    /// The words that the index has, by weight and rarity, the highest first.
     pub(super) terms: Vec<Term<'a>>,
     /// Whether it names nobody, the user, the model.
     pub(super) named: [bool; 3],
@@ -41,9 +48,10 @@ impl<'a> Query<'a> {
     /// Looks up the words of texts, each with its weight; none if only texts of less than half of the greatest weight
     /// have words that tell something.
     pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Option<Self> {
-        let greatest = query.iter().map(|(_, weight)| *weight).max()?;
+        let greatest = query.iter().map(|(_, weight)| *weight).max()?.min(MOST_WEIGHT);
         let mut lookup = Lookup::new(index);
         each_query_text(query, |text, weight| {
+            let weight = weight.min(MOST_WEIGHT);
             let rank = match weight {
                 _ if weight == greatest => Rank::First,
                 _ if weight * 2 >= greatest => Rank::Asked,
@@ -63,12 +71,15 @@ impl<'a> Query<'a> {
             (term.rank, Term { hash, word: term.word, weight: term.weight, rarity })
         };
         let mut terms: Vec<(Rank, Term<'_>)> = lookup.terms.into_iter().map(term).collect();
-        let counts = |term: &Term<'_>| (Reverse(term.weight * term.rarity), term.hash);
-        // Results of tools, and what was said before a question, have more words than it, and rarer ones.
-        terms.sort_unstable_by_key(|(rank, term)| (*rank, counts(term)));
+        let by_value = |term: &Term<'_>| (Reverse(term.weight * term.rarity), term.hash);
+        terms.sort_unstable_by_key(|(rank, term)| (*rank, by_value(term)));
+        let is_first = |(rank, _): &&(Rank, Term<'_>)| *rank == Rank::First;
+        let first = terms.iter().take(FIRST_TERMS).take_while(is_first).count();
+        let mut rest: Vec<Term<'_>> = terms.split_off(first).into_iter().map(|(_, term)| term).collect();
+        rest.sort_unstable_by_key(by_value);
+        let mut terms: Vec<Term<'_>> = terms.into_iter().map(|(_, term)| term).chain(rest).collect();
         terms.truncate(MOST_TERMS);
-        let mut terms: Vec<Term<'_>> = terms.into_iter().map(|(_, term)| term).collect();
-        terms.sort_unstable_by_key(counts);
+        terms.sort_unstable_by_key(by_value);
         Some(Self { terms, named: lookup.named })
     }
 }
@@ -90,7 +101,7 @@ struct Looked<'a> {
     rank: Rank,
 }
 
-/// Where a word stands in a query.
+/// What kind of text of a query a word is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// In a text of the greatest weight.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::recall::steps::{append_all, copy_all, read_number, write_number};
+use crate::recall::steps::{append_all, copy_all, is_one_number, read_number, write_number};
 
 /// How many bits of a hash tell words apart.
 pub(super) const HASH_BITS: u32 = 33;
@@ -144,7 +144,7 @@ impl Writer {
         let bytes = &mut self.run.bytes;
         let (distance, later) = (entry.hash - self.last, entry.first - self.run.first);
         (self.last, self.run.words) = (entry.hash, self.run.words + 1);
-        if entry.count == 1 && entry.records.last().is_some_and(|last| last & 1 == 0) {
+        if entry.count == 1 && is_one_number(entry.records) {
             write_number(bytes, distance << 1 | 1);
             return copy_all(bytes, entry.records, later);
         }

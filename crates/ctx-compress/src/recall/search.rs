@@ -72,9 +72,9 @@ type Found = (u64, u32, u64);
 impl RecallIndex {
     /// Finds the records that fit texts, each with its weight in hundredths; the best first, of equals the newest.
     ///
-    /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, 64 words of
-    /// these, those of the greatest weight first and of these the rarest, and 8,192 of the places where they occur; it
-    /// finds 2,048 records at the most. Words that half of the records have say nothing. Texts of less than half of the
+    /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, 64 of their
+    /// words by weight and rarity, of which the text of the greatest weight has 48 if it has as many, and 8,192 of the
+    /// places where they occur; it finds 2,048 records at the most. Words that half of the records have say nothing. Texts of less than half of the
     /// greatest weight count for what the others find, and find nothing by themselves.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
         let Some(looked_for) = Query::of(self, query) else { return SearchResult::default() };
@@ -118,15 +118,15 @@ impl RecallIndex {
             // Read first, so that many records, which stand far from each other, are fetched at the same time.
             postings.clear();
             postings.extend(word.newest_first().take(MOST_POSTINGS - scored.len()));
-            scored.extend(postings.iter().map(|Posting { record, times }| {
-                let entry = self.records.get(*record as usize).copied().unwrap_or_default();
+            scored.extend(postings.iter().filter_map(|Posting { record, times }| {
+                let entry = self.records.get(*record as usize)?;
                 let words = usize::from(entry.words);
                 let known = once.get(words).filter(|_| *times == 1).copied();
                 let part = known.unwrap_or_else(|| part(*times, lengths.get(words).copied().unwrap_or(0)));
                 let part =
                     if named.get(entry.speaker()) == Some(&true) { part * (100 + NAMED) / 100 } else { part };
                 let score = u32::try_from(part).unwrap_or(u32::MAX).max(1);
-                Scored { record: *record, score, words: 1 << at }
+                Some(Scored { record: *record, score, words: 1 << at })
             }));
         }
         summed(scored, self.records.len())

@@ -1,7 +1,8 @@
 //! Records of one word as bytes: how far each is from the next, to be read from the end.
 
-/// The highest count that is kept of a word in a record; more counts as this. Its byte may follow a number.
-pub(super) const MOST_TIMES: u8 = 0x7F;
+/// The highest count that is kept of a word in a record; more counts as this. Each takes a byte, and more would hardly
+/// change a score.
+pub(super) const MOST_TIMES: u8 = 15;
 
 /// A record, and how often it has the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,8 @@ pub(super) struct Posting {
 
 /// Writes records, the oldest first, and returns how many they are.
 ///
-/// The newest record is written as its number, and each other one as its distance to the one that follows.
+/// The newest record is written as its number, and each other one as its distance to the one that follows. A record that
+/// has the word several times is written as often, with no distance between.
 pub(super) fn write_all(bytes: &mut Vec<u8>, mut postings: impl Iterator<Item = Posting>) -> u32 {
     let Some(mut last) = postings.next() else { return 0 };
     let mut count = 1;
@@ -39,9 +41,9 @@ pub(super) fn append_all(bytes: &mut Vec<u8>, newer: &[u8], first: u32) {
 pub(super) fn copy_all(bytes: &mut Vec<u8>, records: &[u8], first: u32) {
     let mut rest = records;
     match pop(&mut rest).filter(|_| first > 0) {
-        Some((number, times)) => {
+        Some(number) => {
             bytes.extend_from_slice(rest);
-            write(bytes, number.saturating_add(first), times);
+            write(bytes, number.saturating_add(first), 1);
         }
         None => bytes.extend_from_slice(records),
     }
@@ -50,23 +52,21 @@ pub(super) fn copy_all(bytes: &mut Vec<u8>, records: &[u8], first: u32) {
 /// Writes the distance to the record that follows in place of the number of the newest one.
 fn lead_to(bytes: &mut Vec<u8>, record: u32) {
     let mut rest = &**bytes;
-    if let Some((number, times)) = pop(&mut rest) {
+    if let Some(number) = pop(&mut rest) {
         let len = rest.len();
         bytes.truncate(len);
-        write(bytes, distance(number, record), times);
+        write(bytes, distance(number, record), 1);
     }
 }
 
 const fn distance(record: u32, next: u32) -> u32 {
-    next.saturating_sub(record).saturating_sub(1)
+    next.saturating_sub(record)
 }
 
-/// Writes a number, doubled; if a byte stands before it that says how often, 1 is added.
+/// Writes the number of a record, or its distance, so many times.
 fn write(bytes: &mut Vec<u8>, number: u32, times: u8) {
-    if times > 1 {
-        bytes.push(times);
-    }
-    write_number(bytes, u64::from(number) << 1 | u64::from(times > 1));
+    (1..times).for_each(|_| bytes.push(0));
+    write_number(bytes, u64::from(number));
 }
 
 /// Writes a number in groups of 7 bits, the lowest last. All bytes but the first have their highest bit set, so that it
@@ -99,8 +99,13 @@ pub(super) fn read_number(bytes: &mut &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// Takes the last number off, with how often.
-fn pop(bytes: &mut &[u8]) -> Option<(u32, u8)> {
+/// Returns whether nothing follows the first number.
+pub(super) fn is_one_number(bytes: &[u8]) -> bool {
+    bytes.iter().skip(1).all(|byte| *byte >= 0x80)
+}
+
+/// Takes the last number off.
+fn pop(bytes: &mut &[u8]) -> Option<u32> {
     let (mut number, mut shift) = (0_u64, 0);
     loop {
         let byte = take_last(bytes)?;
@@ -110,8 +115,7 @@ fn pop(bytes: &mut &[u8]) -> Option<(u32, u8)> {
         }
         shift += 7;
     }
-    let times = if number & 1 == 1 { take_last(bytes)? } else { 1 };
-    Some((u32::try_from(number >> 1).ok()?, times))
+    u32::try_from(number).ok()
 }
 
 fn take_last(bytes: &mut &[u8]) -> Option<u8> {
@@ -124,12 +128,16 @@ fn take_last(bytes: &mut &[u8]) -> Option<u8> {
 pub(super) fn newest_first(bytes: &[u8], first: u32) -> impl Iterator<Item = Posting> {
     let (mut rest, mut follows) = (bytes, None::<u32>);
     std::iter::from_fn(move || {
-        let (number, times) = pop(&mut rest)?;
+        let number = pop(&mut rest)?;
         let record = match follows {
-            Some(next) => next.checked_sub(number)?.checked_sub(1)?,
+            Some(next) => next.checked_sub(number)?,
             None => first.checked_add(number)?,
         };
         follows = Some(record);
+        let mut times = 1;
+        while let Some((0, before)) = rest.split_last() {
+            (times, rest) = (times + 1, before);
+        }
         Some(Posting { record, times })
     })
 }

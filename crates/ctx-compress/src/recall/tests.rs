@@ -124,6 +124,11 @@ fn a_long_text_before_a_question_leaves_its_words_in() {
     assert_eq!(best, BTreeSet::from([400, 401, 402]));
     let found = indexed(&conversation(&texts)).search(&[("Whose boat?", 100), (&before, 90)]);
     assert!((400..403).all(|at| found.hits.iter().any(|hit| hit.message == at)));
+    let mut texts = texts;
+    texts.extend(before.split(' ').chain(before.split(' ')));
+    let found = indexed(&conversation(&texts)).search(&[(&before, 100), ("aunt", 90)]);
+    let aunt = found.hits.iter().find(|hit| hit.message == 401).unwrap();
+    assert_eq!(found.words.of_hit(aunt), ["aunt"], "a rare word beside a long question");
 }
 
 #[test]

@@ -128,7 +128,7 @@ const BLOCK: usize = 1_024;
 
 impl Prints {
     fn push(&mut self, id: &NodeId, node: &Node) {
-        // Nothing but this process reads it, so that it may be of the library, which is quicker.
+        // It never leaves this process, so the standard library's hasher will do; it is faster.
         let mut print = DefaultHasher::new();
         (self.last(), id).hash(&mut print);
         if let Some(message) = recallable(id, node) {

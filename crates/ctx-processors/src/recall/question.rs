@@ -15,7 +15,8 @@ impl Question {
     /// How much the messages before the question count, in hundredths.
     const BEFORE: u64 = 33;
 
-    /// How much results of tools count: a little less, as they have many words, before which those of the user come.
+    /// How much results of tools count: a little less than what the user says, so that their many words do not displace
+    /// the user's.
     const RESULT: u64 = 90;
 
     pub(crate) fn of(messages: &[Message]) -> Self {

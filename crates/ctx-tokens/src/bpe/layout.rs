@@ -73,7 +73,7 @@ impl Node {
 }
 
 /// What two tokens become when they are merged: an entry of a table in which it stands in its row of [`ROW`] slots, or
-/// in the next row with a free one where that is full. A row is read at once.
+/// in the next row with a free one where that is full.
 ///
 /// The two themselves are known by 14 bits of a hash, and for sure by the parts of the token they become. 0 is a
 /// free slot, as the token 0 is a byte and no merge makes it.
@@ -95,7 +95,7 @@ impl Merge {
     }
 }
 
-/// How many slots of merges a row has: half of what a processor fetches at once.
+/// How many slots a row of merges has: 32 bytes, half of a cache line.
 pub(crate) const ROW: usize = 8;
 
 /// Returns the row and the tag of two tokens, in a table of 2^`bits` rows (`bits` is 1 to 24).

@@ -11,8 +11,8 @@ use super::vocabulary::Vocabulary;
 /// What a file begins with; the last letter is the version of the layout.
 const MARK: &[u8; 4] = b"ctx2";
 
-static CL100K_BASE: OnceLock<Vocabulary> = OnceLock::new();
-static O200K_BASE: OnceLock<Vocabulary> = OnceLock::new();
+static CL100K_BASE: OnceLock<Vocabulary<'static>> = OnceLock::new();
+static O200K_BASE: OnceLock<Vocabulary<'static>> = OnceLock::new();
 
 /// Why tables are not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +32,11 @@ pub enum TablesError {
 pub fn load_tables(encoding: Encoding, packed: &[u8]) -> Result<(), TablesError> {
     let slot = slot(encoding).ok_or(TablesError::NoTables)?;
     if slot.get().is_none() {
-        let [tokens, nodes, merges] = split(packed).ok_or(TablesError::Malformed)?;
+        let given @ [tokens, nodes, merges] = split(packed).ok_or(TablesError::Malformed)?;
+        let vocabulary = Vocabulary::new(tokens, nodes, merges);
+        if vocabulary.tables().map(<[u8]>::len) != given.map(<[u8]>::len) || !vocabulary.is_sound() {
+            return Err(TablesError::Malformed);
+        }
         // What another thread has put there meanwhile is the same.
         slot.get_or_init(|| Vocabulary::new(kept(tokens), kept(nodes), kept(merges)));
     }
@@ -41,7 +45,7 @@ pub fn load_tables(encoding: Encoding, packed: &[u8]) -> Result<(), TablesError>
 
 /// Writes tables as [`load_tables`] reads them.
 #[cfg(feature = "bpe")]
-pub(super) fn pack(vocabulary: Vocabulary) -> Vec<u8> {
+pub(super) fn pack(vocabulary: Vocabulary<'_>) -> Vec<u8> {
     let tables = vocabulary.tables();
     let length = |table: &&[u8]| u32::try_from(table.len()).unwrap_or(u32::MAX).to_le_bytes();
     let lengths: Vec<u8> = tables.iter().flat_map(length).collect();
@@ -50,11 +54,11 @@ pub(super) fn pack(vocabulary: Vocabulary) -> Vec<u8> {
 
 /// Returns the tables that were handed over.
 #[cfg(not(feature = "bpe"))]
-pub(super) fn vocabulary(encoding: Encoding) -> Option<Vocabulary> {
+pub(super) fn vocabulary(encoding: Encoding) -> Option<Vocabulary<'static>> {
     slot(encoding)?.get().copied()
 }
 
-fn slot(encoding: Encoding) -> Option<&'static OnceLock<Vocabulary>> {
+fn slot(encoding: Encoding) -> Option<&'static OnceLock<Vocabulary<'static>>> {
     match encoding {
         Encoding::Estimate => None,
         Encoding::Cl100kBase => Some(&CL100K_BASE),

@@ -13,13 +13,13 @@ const SLACK: usize = 256;
 
 /// All tokens of an encoding.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vocabulary {
+pub(super) struct Vocabulary<'t> {
     /// [`Token`], by number.
-    tokens: &'static [[u8; 8]],
+    tokens: &'t [[u8; 8]],
     /// [`Node`], the tree of all tokens.
-    nodes: &'static [[u8; 8]],
+    nodes: &'t [[u8; 8]],
     /// [`Merge`], by the hash of the two.
-    merges: &'static [[[u8; 4]; ROW]],
+    merges: &'t [[[u8; 4]; ROW]],
 }
 
 /// The way that was found so far through a piece.
@@ -31,9 +31,9 @@ pub(super) struct Path {
     dead_ends: Vec<u64>,
 }
 
-impl Vocabulary {
+impl<'t> Vocabulary<'t> {
     /// Takes tables as the build script wrote them.
-    pub(super) const fn new(tokens: &'static [u8], nodes: &'static [u8], merges: &'static [u8]) -> Self {
+    pub(super) const fn new(tokens: &'t [u8], nodes: &'t [u8], merges: &'t [u8]) -> Self {
         Self {
             tokens: tokens.as_chunks().0,
             nodes: nodes.as_chunks().0,
@@ -42,8 +42,26 @@ impl Vocabulary {
     }
 
     /// Returns the three tables.
-    pub(super) const fn tables(self) -> [&'static [u8]; 3] {
+    pub(super) const fn tables(self) -> [&'t [u8]; 3] {
         [self.tokens.as_flattened(), self.nodes.as_flattened(), self.merges.as_flattened().as_flattened()]
+    }
+
+    /// Returns whether counting with these tables ends: nothing else is known of those that are handed over. O(tables).
+    pub(super) fn is_sound(self) -> bool {
+        let is_token = |(number, packed): (u32, &[u8; 8])| {
+            let Token { parts: (left, right), shorter, length, .. } =
+                Token::unpack(u64::from_le_bytes(*packed));
+            let is_byte = left == number && right == number;
+            let is_merged = left < number && right < number;
+            let has_shorter = (shorter as usize) < self.tokens.len()
+                && (shorter == number || self.token(shorter).length < length);
+            length > 0 && (is_byte || is_merged) && has_shorter
+        };
+        let is_node =
+            |packed: &[u8; 8]| Node::unpack(u64::from_le_bytes(*packed)).token as usize <= self.tokens.len();
+        let rows = self.merges.len();
+        let is_whole = !self.tokens.is_empty() && rows > 1 && rows.is_power_of_two();
+        is_whole && (0..).zip(self.tokens).all(is_token) && self.nodes.iter().all(is_node)
     }
 
     /// Reads a byte of each page of the tables, so that they are in memory.
@@ -119,7 +137,7 @@ impl Vocabulary {
         let mut before = u32::MAX;
         loop {
             let (of_left, of_right) = (self.token(left), self.token(right));
-            // Most tokens are part of no other.
+            // One in six is ever merged further, so that most pairs need no look-up.
             let may_merge = of_left.is_part.0 && of_right.is_part.1;
             if may_merge && self.merged(left, right).is_some_and(|token| token < before) {
                 return false;
@@ -140,7 +158,7 @@ impl Vocabulary {
         let (row, tag) = row_and_tag(left, right, self.merges.len().trailing_zeros());
         let merge = |packed: &[u8; 4]| Merge::unpack(u32::from_le_bytes(*packed));
         for row in self.merges.get(row..).unwrap_or_default().iter().chain(self.merges) {
-            // Most pairs are none: to look at all of the row without a branch is quicker than to stop in it.
+            // Most pairs do not merge: comparing the whole row without a branch is faster than stopping early.
             if row.iter().fold(false, |is_here, packed| is_here | (merge(packed).tag == tag)) {
                 let is_it =
                     |merge: &Merge| merge.tag == tag && self.token(merge.token).parts == (left, right);

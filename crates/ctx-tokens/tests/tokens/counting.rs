@@ -184,6 +184,21 @@ fn tables_are_taken_as_they_were_written() {
         for odd in [&[], b"ctx0".as_slice(), &packed[..10], cut, &longer] {
             assert_eq!(load_tables(encoding, odd), Err(TablesError::Malformed));
         }
+        // The token 1,000 is empty, is a part of itself, or there is one row of merges: counting would not end.
+        let token = 16 + 8 * 1_000;
+        let spoiled = |at: usize, bytes: &[u8]| {
+            let mut spoiled = packed.clone();
+            spoiled[at..at + bytes.len()].copy_from_slice(bytes);
+            spoiled
+        };
+        let own_part = spoiled(token, &1_000_u32.to_le_bytes());
+        let merges = u32::from_le_bytes(packed[12..16].try_into().unwrap());
+        let one_row = spoiled(12, &32_u32.to_le_bytes());
+        let one_row = &one_row[..packed.len() - merges as usize + 32];
+        for odd in [&spoiled(token, &[0; 8]), &own_part, one_row, b"ctx2\0\0\0\0\0\0\0\0\0\0\0\0".as_slice()]
+        {
+            assert_eq!(load_tables(encoding, odd), Err(TablesError::Malformed));
+        }
         assert_eq!(load_tables(encoding, &packed), Ok(()));
     }
     assert_eq!(load_tables(Encoding::Estimate, b""), Err(TablesError::NoTables));

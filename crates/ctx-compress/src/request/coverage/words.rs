@@ -138,14 +138,14 @@ fn is_chinese_grammar(c: char) -> bool {
     IS_GRAMMAR.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 == 1)
 }
 
-/// Returns whether a character is a sign that dense scripts have between words: to find that out of the tables of all
-/// characters takes longer.
+/// Returns whether a character is a sign that dense scripts have between words; asked first, as `char::is_alphanumeric`
+/// would search its tables.
 const fn is_dense_sign(c: char) -> bool {
     matches!(c, '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{FF01}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}')
 }
 
-/// Calls `visit` for each two neighbours of a run of dense script that are a word, and where they begin; `c` is the
-/// first character, at `start`. Returns where the run ends.
+/// Calls `visit` for each pair of neighbours in a run of dense script that counts as a word, with where it begins; `c` is
+/// the first character, at `start`. Returns where the run ends.
 fn each_pair<'a>(text: &'a str, c: char, mut start: usize, mut visit: impl FnMut(&'a str, usize)) -> usize {
     let mut at = start + c.len_utf8();
     let mut is_grammar = is_chinese_grammar(c);
