@@ -70,18 +70,22 @@ impl<'a> Query<'a> {
             let rarity = rarity(records, with(&term));
             (term.rank, Term { hash, word: term.word, weight: term.weight, rarity })
         };
-        let mut terms: Vec<(Rank, Term<'_>)> = lookup.terms.into_iter().map(term).collect();
-        let by_value = |term: &Term<'_>| (Reverse(term.weight * term.rarity), term.hash);
-        terms.sort_unstable_by_key(|(rank, term)| (*rank, by_value(term)));
-        let is_first = |(rank, _): &&(Rank, Term<'_>)| *rank == Rank::First;
-        let first = terms.iter().take(FIRST_TERMS).take_while(is_first).count();
-        let mut rest: Vec<Term<'_>> = terms.split_off(first).into_iter().map(|(_, term)| term).collect();
-        rest.sort_unstable_by_key(by_value);
-        let mut terms: Vec<Term<'_>> = terms.into_iter().map(|(_, term)| term).chain(rest).collect();
-        terms.truncate(MOST_TERMS);
-        terms.sort_unstable_by_key(by_value);
+        let terms = chosen(lookup.terms.into_iter().map(term).collect());
         Some(Self { terms, named: lookup.named })
     }
+}
+
+/// Chooses the words that are looked for, and returns them by weight and rarity.
+fn chosen(mut terms: Vec<(Rank, Term<'_>)>) -> Vec<Term<'_>> {
+    let by_value = |(_, term): &(Rank, Term<'_>)| (Reverse(term.weight * term.rarity), term.hash);
+    terms.sort_unstable_by_key(|term| (term.0, by_value(term)));
+    let first = terms.iter().take(FIRST_TERMS).take_while(|(rank, _)| *rank == Rank::First).count();
+    if let Some(rest) = terms.get_mut(first..) {
+        rest.sort_unstable_by_key(by_value);
+    }
+    terms.truncate(MOST_TERMS);
+    terms.sort_unstable_by_key(by_value);
+    terms.into_iter().map(|(_, term)| term).collect()
 }
 
 /// The words of a query, so far.
