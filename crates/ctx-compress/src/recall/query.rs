@@ -16,8 +16,8 @@ const MOST_BYTES: usize = 16 * 1024;
 /// [`Hit::words`](crate::recall::Hit::words).
 const MOST_TERMS: usize = 64;
 
-/// How many of these are of the text of the greatest weight, if it has as many: results of tools, and what was said before
-/// a question, have more words than it, and rarer ones.
+/// How many of these are of the text of the greatest weight at the least, if it has as many: results of tools, and
+/// what was said before a question, have more words than it, and rarer ones.
 const FIRST_TERMS: usize = 48;
 
 /// The greatest weight of a text, in hundredths; more counts as this.
@@ -52,11 +52,7 @@ impl<'a> Query<'a> {
         let mut lookup = Lookup::new(index);
         each_query_text(query, |text, weight| {
             let weight = weight.min(MOST_WEIGHT);
-            let rank = match weight {
-                _ if weight == greatest => Rank::First,
-                _ if weight * 2 >= greatest => Rank::Asked,
-                _ => Rank::Beside,
-            };
+            let rank = Rank::of(weight, greatest);
             each_term(text, |word| lookup.add(word, weight, rank));
         });
         let records = index.records.len() as u64;
@@ -114,6 +110,18 @@ enum Rank {
     Asked,
     /// In one that finds nothing by itself.
     Beside,
+}
+
+impl Rank {
+    const fn of(weight: u64, greatest: u64) -> Self {
+        if weight == greatest {
+            Self::First
+        } else if weight * 2 >= greatest {
+            Self::Asked
+        } else {
+            Self::Beside
+        }
+    }
 }
 
 impl<'a> Lookup<'a> {

@@ -55,3 +55,27 @@ pub(crate) fn is_said(message: &Message) -> bool {
         && (message.source.kind.is_history() || message.source.kind == SourceKind::Input)
         && message.source.kind != SourceKind::Summary
 }
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::Source;
+
+    use super::*;
+
+    #[test]
+    fn the_user_counts_most_then_the_newest_results_then_what_was_said_before() {
+        let said = |(role, text): (Role, &str)| Message::new(role, text, Source::history("n", role));
+        let messages = [
+            (Role::User, "older"),
+            (Role::Assistant, "an answer"),
+            (Role::User, "a question"),
+            (Role::Assistant, "a call"),
+            (Role::Tool, "a result"),
+            (Role::Tool, "another"),
+        ];
+        let question = Question::of(&messages.map(said));
+        let expected =
+            [("a question", 100), ("another", 90), ("a result", 90), ("an answer", 33), ("older", 33)];
+        assert_eq!(question.parts(), expected);
+    }
+}

@@ -28,7 +28,8 @@ pub enum TablesError {
 /// Takes the tables of an encoding, for the rest of the process: counters of it are exact from then on.
 ///
 /// Tables are constants in another form, so that the second time nothing changes. The bytes are those that `tables`
-/// writes with the feature `bpe`; with that feature the program has its own tables, and these are not looked at.
+/// writes with the feature `bpe`; with that feature the program has its own tables, and these are only checked. Tables
+/// with which counting would not end are malformed. O(bytes).
 pub fn load_tables(encoding: Encoding, packed: &[u8]) -> Result<(), TablesError> {
     let slot = slot(encoding).ok_or(TablesError::NoTables)?;
     if slot.get().is_none() {

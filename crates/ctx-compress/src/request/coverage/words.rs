@@ -111,6 +111,7 @@ fn is_letter(c: char) -> bool {
 
 /// Returns whether a character belongs to a script without blanks between words.
 const fn is_dense(c: char) -> bool {
+    // Most characters of most texts are told by the first comparison.
     c >= '\u{0E01}'
         && matches!(c, '\u{0E01}'..='\u{0E4E}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
