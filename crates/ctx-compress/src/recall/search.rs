@@ -34,10 +34,10 @@ pub struct SearchResult {
 const MOST_POSTINGS: usize = 8_192;
 
 /// How many of the best records, before neighbours count, are looked at again.
-const MOST_CANDIDATES: usize = 2_048;
+const MOST_CANDIDATES: usize = 1_024;
 
 /// How many records are found at the most.
-const MOST_HITS: usize = 2_048;
+const MOST_HITS: usize = 1_024;
 
 /// What a neighbour adds, in hundredths of its own score: the next one on either side.
 const NEAR: u64 = 30;
@@ -74,7 +74,7 @@ impl RecallIndex {
     ///
     /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, 64 of their
     /// words by weight and rarity, of which the text of the greatest weight has 48 if it has as many, and 8,192 of the
-    /// places where they occur; it finds 2,048 records at the most. Words that half of the records have say nothing.
+    /// places where they occur; it finds 1,024 records at the most. Words that half of the records have say nothing.
     /// Texts of less than half of the greatest weight count for what the others find, and find nothing by themselves.
     /// Weights above 10,000 count as that, and a word that a record has more than 15 times as 15 times.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {

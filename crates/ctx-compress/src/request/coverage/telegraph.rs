@@ -34,7 +34,7 @@ pub(super) const fn fillers() -> WordList {
     ])
 }
 
-/// Returns whether a word in lower case carries little.
+/// Returns whether a word carries little.
 pub(crate) fn is_filler(word: &str) -> bool {
     FILLERS.contains(word)
 }
@@ -42,43 +42,64 @@ pub(crate) fn is_filler(word: &str) -> bool {
 /// Appends a text as [`write_telegraphic`] does, but drops words of grammar only: articles, pronouns, forms of be,
 /// have, do, will and can.
 pub(crate) fn write_detail(text: &str, into: &mut String) {
-    write_without(text, into, |word| GRAMMAR.contains(word));
+    write_without(text, into, &GRAMMAR);
 }
 
 /// Appends a sentence to `into` without its fillers and without the signs at the ends of words, one blank between
 /// words; a blank comes before the first if something stands there already.
 pub(super) fn write_telegraphic(sentence: &str, into: &mut String) {
-    write_without(sentence, into, is_filler);
+    write_without(sentence, into, &FILLERS);
 }
 
-fn write_without(sentence: &str, into: &mut String, is_dropped: impl Fn(&str) -> bool) {
-    let mut lower = String::new();
+fn write_without(sentence: &str, into: &mut String, dropped: &WordList) {
     for word in sentence.split_whitespace() {
-        let bare = trimmed(word, |byte| matches!(byte, b'!' | b',' | b';' | b'"' | b'*'));
-        let core = trimmed(bare, |byte| {
-            matches!(byte, b'!' | b',' | b';' | b'"' | b'*' | b'(' | b')' | b'.' | b'?' | b':')
-        });
-        if core.len() <= LONGEST_FILLER && core.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            lower.clear();
-            lower.push_str(core);
-            lower.make_ascii_lowercase();
-            if !core.is_ascii() {
-                lower = lower.replace('’', "'");
-            }
-            if is_dropped(&lower) {
-                continue;
-            }
+        let bare = trimmed(word, BESIDE);
+        let core = trimmed(bare, AROUND);
+        if !is_dropped(core, dropped) {
+            push_word(bare, into);
         }
-        push_word(bare, into);
     }
 }
 
-/// Takes ASCII signs off both ends of a word.
-fn trimmed(word: &str, is_sign: impl Fn(u8) -> bool) -> &str {
-    let bytes = word.as_bytes();
-    let start = bytes.iter().take_while(|byte| is_sign(**byte)).count();
-    let end = bytes.len() - bytes.iter().rev().take_while(|byte| is_sign(**byte)).count();
-    word.get(start..end).unwrap_or_default()
+fn is_dropped(core: &str, dropped: &WordList) -> bool {
+    if core.len() > LONGEST_FILLER || !core.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return false;
+    }
+    match core.is_ascii() {
+        true => dropped.contains(core),
+        false => dropped.contains(&core.replace('’', "'")),
+    }
+}
+
+/// The signs that are taken off a word, each a bit, and those around it that do not belong to it.
+const BESIDE: u128 = signs(b"!,;\"*");
+const AROUND: u128 = BESIDE | signs(b"().?:");
+
+const fn signs(bytes: &[u8]) -> u128 {
+    let (mut signs, mut at) = (0, 0);
+    while at < bytes.len() {
+        signs |= 1 << bytes[at];
+        at += 1;
+    }
+    signs
+}
+
+/// Takes signs off both ends of a word.
+fn trimmed(word: &str, signs: u128) -> &str {
+    let is_sign = |byte: u8| byte.is_ascii() && signs >> byte & 1 == 1;
+    let mut bytes = word.as_bytes();
+    while let [byte, rest @ ..] = bytes
+        && is_sign(*byte)
+    {
+        bytes = rest;
+    }
+    let start = word.len() - bytes.len();
+    while let [rest @ .., byte] = bytes
+        && is_sign(*byte)
+    {
+        bytes = rest;
+    }
+    word.get(start..start + bytes.len()).unwrap_or_default()
 }
 
 /// Appends a sentence as it is, white space squeezed.

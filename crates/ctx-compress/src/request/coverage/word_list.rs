@@ -32,12 +32,12 @@ impl WordList {
         self
     }
 
-    /// Returns whether a word is in the list.
+    /// Returns whether a word is in the list, in capital letters or small ones.
     pub(super) fn contains(&self, word: &str) -> bool {
         if word.len() > LONGEST {
             return false;
         }
-        let number = packed(word.as_bytes());
+        let number = lower(packed(word.as_bytes()), word.len());
         let (before, from) = self.0.split_at(place(number));
         let mut places = from.iter().chain(before).take_while(|here| **here != 0);
         places.any(|here| *here == number)
@@ -50,6 +50,16 @@ const fn place(number: u128) -> usize {
     const BITS: u128 = 0x9E37_79B9_7F4A_7C15;
     let folded = (number ^ (number >> HALF)) & (u64::MAX as u128);
     ((folded * BITS) >> (HALF - PLACES.ilog2())) as usize % PLACES
+}
+
+/// Makes all capital letters of a packed word of so many bytes small ones at once; letters and apostrophes, of which
+/// lists are made, come of nothing else but a control character.
+const fn lower(number: u128, len: usize) -> u128 {
+    const CASE: u128 = u128::from_be_bytes([0x20; LONGEST]);
+    match len {
+        0 => number,
+        _ => number | CASE >> (8 * (LONGEST - len)),
+    }
 }
 
 /// Writes a word as a number, its last byte the lowest.
@@ -82,7 +92,7 @@ mod tests {
     #[test]
     fn whole_words_are_found_and_no_others() {
         let list = WordList::new(["a", "can't", "cannot", "yourself"]);
-        let found = ["a", "can't", "cannot", "yourself"].map(|word| list.contains(word));
+        let found = ["a", "Can't", "cannot", "YOURSELF"].map(|word| list.contains(word));
         let others =
             ["", "b", "can", "cannots", "a word of many letters", "你"].map(|word| list.contains(word));
         assert_eq!((found, others), ([true; 4], [false; 6]));
