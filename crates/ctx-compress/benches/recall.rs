@@ -122,6 +122,7 @@ fn searching(criterion: &mut Criterion) {
                         index: &index,
                         message: &|at| messages.get(at).cloned(),
                         is_held: &|_, _| false,
+                        is_noted: &|_, _, _| false,
                         others: 0,
                         room: 12_800,
                         role: Role::System,

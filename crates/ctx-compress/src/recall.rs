@@ -24,6 +24,7 @@
 //!     index: &index,
 //!     message: &|at| messages.get(at).cloned(),
 //!     is_held: &|at, _| at == 2,
+//!     is_noted: &|_, _, _| false,
 //!     others: 0,
 //!     room: 40,
 //!     role: Role::System,
@@ -41,6 +42,7 @@ mod fusion;
 mod index;
 mod line_memory;
 mod lines;
+mod noted;
 mod postings;
 mod query;
 mod radix;
@@ -59,5 +61,6 @@ pub use asked::AskedCompression;
 pub use fusion::{joined, nearest};
 pub use index::RecallIndex;
 pub use lines::{RecallRequest, Recalled, RecalledPiece, recall};
+pub use noted::Noted;
 pub use search::{Hit, SearchResult};
 pub use session_index::{SessionIndex, off_path, recallable};

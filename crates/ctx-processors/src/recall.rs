@@ -6,7 +6,7 @@ mod question;
 mod sent;
 
 use async_trait::async_trait;
-use ctx_compress::recall::{RecallRequest, Recalled, RecalledPiece, SearchResult, joined, recall};
+use ctx_compress::recall::{Noted, RecallRequest, Recalled, RecalledPiece, SearchResult, joined, recall};
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::MAX_TOKENS;
@@ -112,12 +112,17 @@ impl ContextProcessor for RecallProcessor {
 
 /// Writes what is not sent, such that it stays so: the fewer tokens it has, the more messages the limiter keeps.
 fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult) -> Option<Recalled> {
-    let sent = Sent::of(cx);
+    let (sent, noted) = (Sent::of(cx), Noted::of(cx.draft.messages()));
+    let is_noted = |at: usize, line: &str, taken: u64| {
+        let notes = path.id(at).into_iter().flat_map(|id| noted.having(id, line));
+        notes.filter_map(|note| note.source.id.as_deref()).any(|note| sent.has(note, taken))
+    };
     recall(&RecallRequest {
         found,
         index: path.index(),
         message: &|at| path.message(cx.inputs.session, at),
         is_held: &|at, taken| path.id(at).is_none_or(|id| sent.has(id, taken)),
+        is_noted: &is_noted,
         others: path.others(),
         room: most(cx, &sent),
         role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),

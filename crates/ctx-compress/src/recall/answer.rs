@@ -54,6 +54,7 @@ impl RecallQuery<'_> {
             index: nodes.index(),
             message: &|at| nodes.message(session, at),
             is_held: &|_, _| false,
+            is_noted: &|_, _, _| false,
             others: nodes.others(),
             room: self.budget,
             role: Role::System,

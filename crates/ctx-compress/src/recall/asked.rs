@@ -4,6 +4,7 @@ use ctx_types::Message;
 
 use crate::recall::index::RecallIndex;
 use crate::recall::lines::{RecallRequest, Recalled, recall};
+use crate::recall::noted::Noted;
 use crate::request::{
     Action, Compression, CompressionPipeline, PassOutcome, Protection, RequestConfig, part_costs,
 };
@@ -56,11 +57,14 @@ impl CompressionPipeline<'_> {
         let mut messages = plan.apply();
         let mut report = plan.report(&messages, self.meter());
         let query = [(question, 100)];
+        let noted = Noted::of(&messages);
+        let id = |at: usize| paired.get(at).and_then(|message| message.source.id.as_deref());
         let recalled = recall(&RecallRequest {
             found: &index.search(&query),
             index: &index,
             message: &|at| paired.get(at).cloned(),
             is_held: &|at, _| is_kept.get(at).copied().unwrap_or(true),
+            is_noted: &|at, line, _| id(at).is_some_and(|id| noted.having(id, line).next().is_some()),
             others: 0,
             room: budget.saturating_sub(report.output_tokens),
             role: self.config().note_role,

@@ -24,6 +24,9 @@ pub struct RecallRequest<'a> {
     /// Returns whether a message must not be written where what is recalled takes so many tokens: the request has it
     /// then, or it must not be in it. What is held beside more tokens is held beside fewer ones too.
     pub is_held: &'a dyn Fn(usize, u64) -> bool,
+    /// Returns whether a note of the request says all that a line of a message does, where what is recalled takes so
+    /// many tokens; see [`Noted`](crate::recall::Noted).
+    pub is_noted: &'a dyn Fn(usize, &str, u64) -> bool,
     /// How many of the first messages of the index stand on other branches of the conversation.
     pub others: usize,
     /// How many tokens the message may have.
@@ -161,6 +164,9 @@ impl<'a> Lines<'a> {
                 continue;
             }
             let Some(line) = self.line(*hit) else { continue };
+            if (request.is_noted)(hit.message, &line.text, taken) {
+                continue;
+            }
             match left.checked_sub(line.cost) {
                 Some(rest) => {
                     left = rest;
@@ -172,9 +178,13 @@ impl<'a> Lines<'a> {
         (!lines.is_empty()).then(|| Chosen { head, lines, tokens: room - left / 4 })
     }
 
-    /// Returns whether the request has one of the messages beside so many tokens.
+    /// Returns whether the request has one of the lines beside so many tokens.
     fn repeats(&self, chosen: &Chosen, tokens: u64) -> bool {
-        chosen.lines.iter().any(|hit| (self.request.is_held)(hit.message, tokens))
+        let is_noted = |hit: &Hit| {
+            let line = self.made.get(&(hit.message, hit.record)).and_then(Option::as_ref);
+            line.is_some_and(|line| (self.request.is_noted)(hit.message, &line.text, tokens))
+        };
+        chosen.lines.iter().any(|hit| (self.request.is_held)(hit.message, tokens) || is_noted(hit))
     }
 
     /// Writes lines and counts them. If they have more tokens than were expected, what fits least goes.

@@ -40,6 +40,7 @@ fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option
             index,
             message: &|at| messages.get(at).cloned(),
             is_held: &|at, _| at + held >= messages.len(),
+            is_noted: &|_, _, _| false,
             others,
             room,
             role: Role::System,

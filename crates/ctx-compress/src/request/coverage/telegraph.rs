@@ -61,6 +61,16 @@ fn write_without(sentence: &str, into: &mut String, dropped: &WordList) {
     }
 }
 
+/// Returns whether a line has the words of another, in their order, but those that carry little and signs at the ends of
+/// words. O(bytes).
+pub(crate) fn has_words_of(line: &str, other: &str) -> bool {
+    let words = |text| str::split_whitespace(text).map(|word| trimmed(word, AROUND));
+    let mut had = words(line);
+    words(other)
+        .filter(|word| !word.is_empty() && !is_dropped(word, &FILLERS))
+        .all(|word| had.any(|one| one == word))
+}
+
 fn is_dropped(core: &str, dropped: &WordList) -> bool {
     if core.len() > LONGEST_FILLER || !core.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return false;
@@ -139,6 +149,19 @@ mod tests {
         );
         check("You should never pay before 3pm; I don't.", "should never pay before 3pm don't.");
         check("I’m the \"Blue Note\" fan (really).", "Blue Note fan");
+    }
+
+    #[test]
+    fn a_line_has_the_words_of_another_in_their_order() {
+        let note = "U: Basil mint. But cat Miso chews everything smells of mint";
+        assert!(has_words_of(
+            note,
+            "U: Basil mint. But our cat (Miso) really chews everything smells of mint."
+        ));
+        assert!(has_words_of(note, "really!"));
+        for other in ["U: Basil mint. But cat Miso chews mint everything", "U: Basil, no mint."] {
+            assert!(!has_words_of(note, other), "{other}");
+        }
     }
 
     #[test]

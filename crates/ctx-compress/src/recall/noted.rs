@@ -1,0 +1,72 @@
+//! What the notes of a request say of a conversation already.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use ctx_types::Message;
+
+use crate::request::has_words_of;
+
+/// The lines of the notes of a request, by the messages that they stand for.
+///
+/// What is recalled may say more of a message than a note does, but need not say the same again.
+#[derive(Clone, Debug, Default)]
+pub struct Noted<'a>(BTreeMap<&'a str, Vec<(&'a Message, &'a str)>>);
+
+impl<'a> Noted<'a> {
+    /// Finds the notes among messages; one that was changed since says nothing. O(their lines × log).
+    pub fn of(messages: &'a [Message]) -> Self {
+        let mut noted = Self::default();
+        for message in messages {
+            let (Some(note), Cow::Borrowed(text)) = (message.note.as_deref(), message.text()) else {
+                continue;
+            };
+            for (line, text) in note.zip(text).into_iter().flatten() {
+                noted.0.entry(&line.id).or_default().push((message, text));
+            }
+        }
+        noted
+    }
+
+    /// Returns the notes of which a line has all that a recalled line of a message says. O(bytes of both).
+    pub fn having(&self, id: &str, line: &str) -> impl Iterator<Item = &'a Message> {
+        let lines = self.0.get(id).into_iter().flatten();
+        // It begins with the number of the message.
+        let said = line.split_once(' ').map_or(line, |(_, said)| said);
+        lines.filter(move |(_, text)| has_words_of(text, said)).map(|(note, _)| *note)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ctx_types::{Note, NoteLine, NoteLineKind, Role, Source, SourceKind, Trust};
+
+    use super::*;
+
+    fn note(text: &str) -> Message {
+        let source = Source::new(SourceKind::Summary, Trust::Model).with_id("note");
+        Message::new(Role::System, text, source).with(|message| {
+            let lines = ["n1", "n2"].map(|id| NoteLine::new(id, NoteLineKind::User));
+            message.note = Some(Arc::new(Note { head: 1, lines: lines.into(), ..Note::default() }));
+        })
+    }
+
+    #[test]
+    fn a_note_has_what_its_line_of_the_same_message_says_whole() {
+        let notes = [note("Earlier:\nU: Basil mint.\nU: a bag of soil, forty litres")];
+        let noted = Noted::of(&notes);
+        let has = |id, line| noted.having(id, line).next().is_some();
+        assert!(has("n1", "#1 U: Basil mint.\n") && has("n2", "~ U: bag of soil forty litres.\n"));
+        for (id, line) in [
+            ("n2", "#1 U: Basil mint.\n"),
+            ("n1", "#1 U: Basil mint, and thyme.\n"),
+            ("n3", "#3 U: Basil.\n"),
+        ] {
+            assert!(!has(id, line), "{id} {line}");
+        }
+        let changed = [note("Earlier:\nU: Basil mint.")];
+        assert!(Noted::of(&changed).having("n1", "#1 U: Basil mint.\n").next().is_none());
+    }
+}
