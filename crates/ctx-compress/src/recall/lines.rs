@@ -24,8 +24,8 @@ pub struct RecallRequest<'a> {
     /// Returns whether a message must not be written where what is recalled takes so many tokens: the request has it
     /// then, or it must not be in it. What is held beside more tokens is held beside fewer ones too.
     pub is_held: &'a dyn Fn(usize, u64) -> bool,
-    /// Returns whether a note of the request says all that a line of a message does, where what is recalled takes so
-    /// many tokens; see [`Noted`](crate::recall::Noted).
+    /// Returns whether a note of the request has the words of a line of a message, where what is recalled takes so many
+    /// tokens; see [`Noted`](crate::recall::Noted).
     pub is_noted: &'a dyn Fn(usize, &str, u64) -> bool,
     /// How many of the first messages of the index stand on other branches of the conversation.
     pub others: usize,
@@ -164,7 +164,8 @@ impl<'a> Lines<'a> {
                 continue;
             }
             let Some(line) = self.line(*hit) else { continue };
-            if (request.is_noted)(hit.message, &line.text, taken) {
+            // Beside more tokens fewer notes are sent: better said twice than not at all.
+            if (request.is_noted)(hit.message, &line.text, room) {
                 continue;
             }
             match left.checked_sub(line.cost) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ctx_types::Message;
 
-use crate::request::has_words_of;
+use crate::request::begins_with_words_of;
 
 /// The lines of the notes of a request, by the messages that they stand for.
 ///
@@ -13,27 +13,33 @@ use crate::request::has_words_of;
 #[derive(Clone, Debug, Default)]
 pub struct Noted<'a>(BTreeMap<&'a str, Vec<(&'a Message, &'a str)>>);
 
+/// How many lines of one message are looked at; what others say may be recalled beside them.
+const MOST_LINES: usize = 16;
+
 impl<'a> Noted<'a> {
-    /// Finds the notes among messages; one that was changed since says nothing. O(their lines × log).
+    /// Finds the notes among messages, but those that have more or fewer lines since somebody changed them. O(bytes of
+    /// notes).
     pub fn of(messages: &'a [Message]) -> Self {
         let mut noted = Self::default();
         for message in messages {
-            let (Some(note), Cow::Borrowed(text)) = (message.note.as_deref(), message.text()) else {
-                continue;
-            };
+            let Some(note) = message.note.as_deref() else { continue };
+            let Cow::Borrowed(text) = message.text() else { continue };
             for (line, text) in note.zip(text).into_iter().flatten() {
-                noted.0.entry(&line.id).or_default().push((message, text));
+                let lines = noted.0.entry(&line.id).or_default();
+                if lines.len() < MOST_LINES {
+                    lines.push((message, text));
+                }
             }
         }
         noted
     }
 
-    /// Returns the notes of which a line has all that a recalled line of a message says. O(bytes of both).
+    /// Returns the notes of which a line begins with all words of a recalled line of a message. O(bytes of that line).
     pub fn having(&self, id: &str, line: &str) -> impl Iterator<Item = &'a Message> {
         let lines = self.0.get(id).into_iter().flatten();
         // It begins with the number of the message.
         let said = line.split_once(' ').map_or(line, |(_, said)| said);
-        lines.filter(move |(_, text)| has_words_of(text, said)).map(|(note, _)| *note)
+        lines.filter(move |(_, text)| begins_with_words_of(text, said)).map(|(note, _)| *note)
     }
 }
 
@@ -54,11 +60,11 @@ mod tests {
     }
 
     #[test]
-    fn a_note_has_what_its_line_of_the_same_message_says_whole() {
+    fn a_note_has_what_its_line_of_the_same_message_begins_with() {
         let notes = [note("Earlier:\nU: Basil mint.\nU: a bag of soil, forty litres")];
         let noted = Noted::of(&notes);
         let has = |id, line| noted.having(id, line).next().is_some();
-        assert!(has("n1", "#1 U: Basil mint.\n") && has("n2", "~ U: bag of soil forty litres.\n"));
+        assert!(has("n1", "#1 U: Basil mint.\n") && has("n2", "~ U: a bag of soil\n"));
         for (id, line) in [
             ("n2", "#1 U: Basil mint.\n"),
             ("n1", "#1 U: Basil mint, and thyme.\n"),

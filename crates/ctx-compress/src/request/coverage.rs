@@ -36,7 +36,9 @@ pub(crate) use crate::request::coverage::pieces::without_name;
 use crate::request::coverage::speakers::Speakers;
 pub(crate) use crate::request::coverage::speakers::first_name;
 use crate::request::coverage::telegraph::write_telegraphic;
-pub(crate) use crate::request::coverage::telegraph::{has_words_of, is_filler, write_detail, write_whole};
+pub(crate) use crate::request::coverage::telegraph::{
+    begins_with_words_of, is_filler, write_detail, write_whole,
+};
 pub(crate) use crate::request::coverage::word_table::word_hash;
 pub(crate) use crate::request::coverage::words::{each_stem, stem};
 use crate::request::coverage::write::Draft;

@@ -61,14 +61,13 @@ fn write_without(sentence: &str, into: &mut String, dropped: &WordList) {
     }
 }
 
-/// Returns whether a line has the words of another, in their order, but those that carry little and signs at the ends of
-/// words. O(bytes).
-pub(crate) fn has_words_of(line: &str, other: &str) -> bool {
-    let words = |text| str::split_whitespace(text).map(|word| trimmed(word, AROUND));
-    let mut had = words(line);
-    words(other)
-        .filter(|word| !word.is_empty() && !is_dropped(word, &FILLERS))
-        .all(|word| had.any(|one| one == word))
+/// Returns whether a line begins with all words of another, which has some; words of grammar and signs at the ends of
+/// words do not count. O(the other).
+pub(crate) fn begins_with_words_of(line: &str, other: &str) -> bool {
+    let is_said = |word: &&str| !word.is_empty() && !is_dropped(word, &GRAMMAR);
+    let words = |text| str::split_whitespace(text).map(|word| trimmed(word, AROUND)).filter(is_said);
+    let (mut begins, mut other) = (words(line), words(other).peekable());
+    other.peek().is_some() && other.all(|word| begins.next() == Some(word))
 }
 
 fn is_dropped(core: &str, dropped: &WordList) -> bool {
@@ -152,15 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_the_words_of_another_in_their_order() {
-        let note = "U: Basil mint. But cat Miso chews everything smells of mint";
-        assert!(has_words_of(
-            note,
-            "U: Basil mint. But our cat (Miso) really chews everything smells of mint."
-        ));
-        assert!(has_words_of(note, "really!"));
-        for other in ["U: Basil mint. But cat Miso chews mint everything", "U: Basil, no mint."] {
-            assert!(!has_words_of(note, other), "{other}");
+    fn a_line_begins_with_the_words_of_another() {
+        let note = "U: You never use the port 443, but use port 80! ask Miso";
+        for other in ["U: never use port 443.", "U: never use port 443 but (use) port 80"] {
+            assert!(begins_with_words_of(note, other), "{other}");
+        }
+        for other in ["U: use port 443", "U: never use port 80", "R: never use port 443", "A: it is"] {
+            assert!(!begins_with_words_of(note, other), "{other}");
         }
     }
 
