@@ -1,5 +1,6 @@
 //! Recall: what was left out comes back when it is asked about, and only then.
 
+use ctx_compress::recall::Noted;
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{
     Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture,
@@ -217,6 +218,14 @@ proptest! {
         let lines = recalled(&context).map(|message| message.written.clone()).unwrap_or_default();
         for source in lines.iter().flat_map(|line| &line.via) {
             prop_assert!(!sent.contains(&source.id.as_deref().unwrap_or_default()), "{source}");
+        }
+        let (noted, text) = (Noted::of(&context.messages), recalled(&context).map(Message::text).unwrap_or_default());
+        for line in &lines {
+            let said = text.get(line.span.start..line.span.end).unwrap_or_default().trim();
+            for source in &line.via {
+                let again = noted.having(source.id.as_deref().unwrap_or_default(), said).next();
+                prop_assert!(again.is_none(), "{}", said);
+            }
         }
     }
 
