@@ -12,6 +12,7 @@ use crate::control::{Cancel, Control};
 use crate::draft::Draft;
 use crate::error::ProcessorError;
 use crate::log::StageLog;
+use crate::pipeline::Stage;
 use crate::processor::Prepared;
 use crate::settings::Config;
 
@@ -64,6 +65,7 @@ pub struct PipelineContext<'a> {
     pub prepared: &'a Prepared,
     /// What processors leave for each other.
     pub blackboard: &'a mut Blackboard,
+    pub(crate) stages: &'a [Stage],
     pub(crate) log: &'a mut StageLog,
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -98,6 +100,12 @@ impl PipelineContext<'_> {
     /// Reports a finding.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Returns the settings of a processor, by its id; none if the pipeline does not run it.
+    pub fn config_of(&self, id: &str) -> Option<&Config> {
+        let stage = self.stages.iter().find(|stage| *stage.descriptor.id == *id);
+        stage.map(|stage| &stage.setting.config)
     }
 
     /// Ends the processor if the run was cancelled or its time is up; to be called in long loops.

@@ -74,7 +74,7 @@ impl Pipeline {
         for stage in self.stages.iter().filter(|stage| is_wanted(stage)) {
             let limited = inputs.deadline.zip(self.limit).map(|(deadline, limit)| deadline.within(limit));
             let deadline = limited.as_deref().or(inputs.deadline);
-            stage.run(run, Inputs { deadline, ..inputs }).await?;
+            stage.run(&self.stages, run, Inputs { deadline, ..inputs }).await?;
         }
         Ok(())
     }
@@ -82,12 +82,12 @@ impl Pipeline {
 
 impl Stage {
     /// Runs the processor; if it comes to nothing, the draft and the blackboard are as they were.
-    async fn run(&self, run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
+    async fn run(&self, stages: &[Self], run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
         let id = &self.descriptor.id;
         let (draft, blackboard) = (run.draft.clone(), run.blackboard.clone());
         let mut log = StageLog::default();
         let started = inputs.stopwatch.map(|stopwatch| (stopwatch, stopwatch.elapsed()));
-        let result = self.execute(run, inputs, &mut log).await;
+        let result = self.execute(stages, run, inputs, &mut log).await;
         if let Some((stopwatch, started)) = started {
             run.timings.push((id.clone(), stopwatch.elapsed().saturating_sub(started)));
         }
@@ -113,6 +113,7 @@ impl Stage {
 
     async fn execute(
         &self,
+        stages: &[Self],
         run: &mut Run,
         inputs: Inputs<'_>,
         log: &mut StageLog,
@@ -126,6 +127,7 @@ impl Stage {
             config: &self.setting.config,
             prepared,
             blackboard: &mut run.blackboard,
+            stages,
             log,
             diagnostics: &mut run.diagnostics,
         };

@@ -1,16 +1,32 @@
 //! What messages cost, counted no further than needed.
 
+use ctx_pipeline::PipelineContext;
 use ctx_tokens::{ModelFacts, message_cost};
 use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
+
+use crate::token_limiter::TokenLimiter;
 
 /// How messages are counted in one run.
 #[derive(Clone, Copy)]
 pub(crate) struct Costing<'a> {
     pub(crate) model: &'a ModelFacts,
     pub(crate) counter: &'a dyn TokenCounter,
+    /// What the limiter counts for each message beside its own tokens.
+    pub(crate) extra: u64,
 }
 
-impl Costing<'_> {
+impl<'a> Costing<'a> {
+    pub(crate) fn of(cx: &PipelineContext<'a>) -> Self {
+        let extra =
+            cx.config_of(TokenLimiter::ID).map_or(0, |config| config.count(TokenLimiter::EXTRA) as u64);
+        Self { model: cx.inputs.model, counter: cx.inputs.counter, extra }
+    }
+
+    /// Returns the tokens that a message takes.
+    pub(crate) fn cost(&self, message: &Message) -> u64 {
+        u64::from(message_cost(message, self.model, self.counter).total()) + self.extra
+    }
+
     /// Takes a message's tokens off what is left; none if they are more.
     ///
     /// A long text is counted only until it is too long.
@@ -22,7 +38,7 @@ impl Costing<'_> {
                 text.tokens_with(self.counter.encoding(), |_| count);
             }
         }
-        left.checked_sub(u64::from(message_cost(message, self.model, self.counter).total()))
+        left.checked_sub(self.cost(message))
     }
 
     /// Returns the tokens of a message's text and whether they are exact: a long text is not counted.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ctx_pipeline::PipelineContext;
-use ctx_tokens::{Budget, message_cost};
+use ctx_tokens::Budget;
 use ctx_types::{
     Content, Decision, Message, Outcome, Place, Segment, Source, SourceKind, Span, Text, TokenFigure, Trust,
     phrase, plural,
@@ -37,7 +37,7 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     let mut run = DroppedRun::new(window, shown(cx.inputs.budget), shortened.is_some());
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let mut sifted = Sifted::default();
-    let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+    let costing = Costing::of(cx);
     for (index, message) in cx.draft.take_messages().into_iter().enumerate() {
         match index < end && units.has(index) {
             false => {
@@ -240,8 +240,8 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     shortened.content = Content::Text(Text::from(format!("{}{marker}", text.get(..end)?)));
     shortened.written = cut_segments(message, end, marker.len());
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
-    let cost = |message| u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
-    let tokens = kept.map(cost).sum();
+    let costing = Costing::of(cx);
+    let tokens = kept.map(|message| costing.cost(message)).sum();
     let reason = phrase!("its first {retained} characters are kept", retained);
     let decision = Decision {
         bytes: Some(text.len() - end),

@@ -166,7 +166,7 @@ fn load_window(
     let is_user = input.iter().any(|message| message.role == Role::User);
     let mut turn = TurnSearch { is_complete: false, is_user };
     let mut may_be_last = input.is_empty();
-    let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+    let costing = Costing::of(cx);
     let mut left = limit;
     let messages = Vec::with_capacity(USUAL.min(len - first));
     let mut loaded = Loaded { front: first, messages };

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_tokens::message_cost;
 use ctx_types::{
     LogLine, Message, Place, SourceKind, TokenFigure, count_of, each_group, pending_start, phrase,
 };
@@ -21,13 +20,6 @@ use crate::infeasible::Infeasible;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokenLimiter;
 
-/// The setting for what is counted for each message beside its own tokens.
-const EXTRA: &str = "extraTokensPerMessage";
-
-fn extra(cx: &PipelineContext<'_>) -> u64 {
-    cx.config.count(EXTRA) as u64
-}
-
 /// Left on the blackboard by the limiter: what it dropped and kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimiterResult {
@@ -40,6 +32,8 @@ pub struct LimiterResult {
 impl TokenLimiter {
     /// The id, by which settings and reports name the processor.
     pub const ID: &'static str = "token-limiter";
+    /// The setting for what is counted for each message beside its own tokens.
+    pub(crate) const EXTRA: &'static str = "extraTokensPerMessage";
 }
 
 #[async_trait]
@@ -61,7 +55,7 @@ impl ContextProcessor for TokenLimiter {
                 )
                 .between(0.0, 10_000_000.0)
                 .with_description("0 drops it whole; only a message of plain text is shortened"),
-                ConfigField::whole(EXTRA, "Tokens counted for each message beside its own", 0)
+                ConfigField::whole(Self::EXTRA, "Tokens counted for each message beside its own", 0)
                     .between(0.0, 1_000.0)
                     .with_description("for applications that count more than the model does"),
                 ConfigField::text("truncationMarker", "What stands at the end of a shortened text", "\n…"),
@@ -75,9 +69,10 @@ impl ContextProcessor for TokenLimiter {
             cx.log(phrase!("no budget: nothing is limited"));
             return Ok(());
         };
-        let bound = cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model));
+        let extra = Costing::of(cx).extra;
         let bound =
-            bound.fold(0, u64::saturating_add).saturating_add(cx.draft.messages().len() as u64 * extra(cx));
+            cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model) + extra);
+        let bound = bound.fold(0, u64::saturating_add);
         if bound <= u64::from(available) {
             cx.log(phrase!("everything fits; counting was not needed"));
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
@@ -166,13 +161,14 @@ impl Units {
 
     /// Keeps units from the newest to the first that does not fit.
     fn fit(&self, cx: &PipelineContext<'_>, left: u64) -> Result<Fit, ProcessorError> {
-        let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+        let costing = Costing::of(cx);
         let mut fit = Fit { dropped: self.ends.len(), left };
         for unit in (0..self.ends.len()).rev() {
             cx.checkpoint()?;
             let mut members = self.members(unit).filter_map(|index| cx.draft.messages().get(index));
-            let take = |left, message| costing.take(message, left)?.checked_sub(extra(cx));
-            let Some(left) = members.try_fold(fit.left, take) else { break };
+            let Some(left) = members.try_fold(fit.left, |left, message| costing.take(message, left)) else {
+                break;
+            };
             fit = Fit { dropped: unit, left };
         }
         Ok(fit)
@@ -197,9 +193,8 @@ pub(crate) fn is_one_of_several(message: &Message) -> bool {
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
     let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);
-    let cost =
-        |message| u64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total()) + extra(cx);
-    let costs: Vec<(&Message, u64)> = safe.map(|message| (message, cost(message))).collect();
+    let costing = Costing::of(cx);
+    let costs: Vec<(&Message, u64)> = safe.map(|message| (message, costing.cost(message))).collect();
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {
         Some(left) => Ok(left),

@@ -29,7 +29,7 @@ pub(crate) fn tell(
     settings: &Settings,
     earlier: Option<&Beginning>,
 ) {
-    let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+    let costing = Costing::of(cx);
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let decisions = earlier.map_or_else(Vec::new, |earlier| earlier.decisions.clone());
     cx.draft.decide_all(runs(decisions, given, outcome, &costing));

@@ -68,7 +68,7 @@ impl Beginning {
             return None;
         }
         let positions = first..first + count;
-        let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+        let costing = Costing::of(cx);
         let next = session.sent_message(positions.end)?.clone();
         let decisions = runs(Vec::new(), given.get(..start + count)?, outcome, &costing);
         Some(Self { positions, next, window: size, decisions })

@@ -8,7 +8,7 @@ use ctx_types::Message;
 use crate::costing::Costing;
 use crate::token_limiter::Units;
 
-/// The messages of the conversation that the limiter keeps, whatever else takes how many tokens.
+/// The messages of the conversation that the limiter keeps, whatever one more message takes.
 ///
 /// Finding out costs no more than what is sent: messages older than those that fit are not looked at.
 pub(crate) struct Sent<'a> {
@@ -20,6 +20,8 @@ pub(crate) struct Sent<'a> {
     /// no limit, or what is never dropped is too much.
     left: Vec<u64>,
     is_limited: bool,
+    /// What is counted for the message of recall beside its own tokens.
+    extra: u64,
 }
 
 impl<'a> Sent<'a> {
@@ -28,7 +30,7 @@ impl<'a> Sent<'a> {
         let units = Units::of(messages);
         let available = cx.inputs.budget.available.map(u64::from);
         let is_limited = available.is_some();
-        let costing = Costing { model: cx.inputs.model, counter: cx.inputs.counter };
+        let costing = Costing::of(cx);
         let take = |left: Option<u64>, message: &Message| match is_limited {
             true => left.and_then(|left| costing.take(message, left)),
             false => left,
@@ -40,6 +42,7 @@ impl<'a> Sent<'a> {
             newer: BTreeMap::new(),
             left: Vec::from_iter(left),
             is_limited,
+            extra: costing.extra,
         };
         for newer in 0..units.len() {
             let members = units.members(units.len() - 1 - newer).filter_map(|at| messages.get(at));
@@ -54,16 +57,16 @@ impl<'a> Sent<'a> {
         sent
     }
 
-    /// Returns how many tokens there are beside what is never dropped; none if nothing limits them.
+    /// Returns how many tokens a message may have beside what is never dropped; none if nothing limits them.
     pub(crate) fn room(&self) -> Option<u64> {
-        self.is_limited.then(|| self.left.first().copied().unwrap_or(0))
+        self.is_limited.then(|| self.left.first().map_or(0, |left| left.saturating_sub(self.extra)))
     }
 
-    /// Returns whether a message of the conversation is sent where something else takes so many tokens.
+    /// Returns whether a message of the conversation is sent where one more message has so many tokens.
     pub(crate) fn has(&self, id: &str, taken: u64) -> bool {
         let fits = |newer: &usize| {
             let left = self.left.get(newer + 1);
-            !self.is_limited || left.is_some_and(|left| *left >= taken)
+            !self.is_limited || left.is_some_and(|left| *left >= taken + self.extra)
         };
         self.safe.contains(id) || self.newer.get(id).is_some_and(fits)
     }

@@ -14,7 +14,15 @@ use crate::pipeline::case::{log, texts, total};
 const NUTS: &str = "By the way, my daughter is allergic to walnuts.";
 
 fn compile(enable: &[&str]) -> CompiledAgent {
-    let file = json!({ "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }] });
+    compile_counting(enable, 0)
+}
+
+/// Compiles an agent whose limiter counts so many tokens for each message beside its own.
+fn compile_counting(enable: &[&str], extra: u32) -> CompiledAgent {
+    let file = json!({
+        "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }],
+        "parameters": { "processors": [{ "id": "token-limiter", "config": { "extraTokensPerMessage": extra } }] },
+    });
     let agent = Agent::read(file, &mut Reader::new());
     let enable = enable.iter().map(|id| (*id).to_owned()).collect();
     // The formatters would join what is recalled with instructions.
@@ -202,6 +210,33 @@ fn vectors_find_what_no_word_tells_of_and_where_there_are_none_that_is_told() {
     assert_eq!(assemble(&Toy { fails: false }, false), (true, 0));
     assert_eq!(assemble(&Toy { fails: true }, false), (false, 1));
     assert_eq!(assemble(&Toy { fails: false }, true), (false, 1));
+}
+
+/// The lamps of a long conversation that are asked about and are nowhere in the request.
+fn lost(enable: &[&str], extra: u32) -> Vec<usize> {
+    let (compiled, session, memory) =
+        (compile_counting(enable, extra), session(150), ConversationMemory::default());
+    let is_lost = |lamp: &usize| {
+        let name = format!("X{lamp}Q");
+        let context = assemble(&compiled, &session, &format!("When did I see lamp {name}?"), &memory);
+        let extra = context.messages.len() as u64 * u64::from(extra);
+        assert!(
+            total(&context) + extra <= 2_000,
+            "{} {extra} {}",
+            total(&context),
+            log(&context, "token-limiter")
+        );
+        texts(&context).concat().matches(&name).count() < 2
+    };
+    (21..150).filter(is_lost).collect()
+}
+
+#[test]
+fn what_is_asked_about_is_sent_or_recalled_wherever_the_budget_ends() {
+    for extra in [0, 1, 30] {
+        assert_eq!(lost(&["recall"], extra), [0; 0], "{extra}");
+        assert_eq!(lost(&["recall", "request-compressor"], extra), [0; 0], "{extra}");
+    }
 }
 
 proptest! {

@@ -27,6 +27,15 @@ fn a_beginning_that_does_not_fit_either_is_dropped() {
 }
 
 #[test]
+fn what_is_counted_beside_a_message_is_counted_for_its_beginning_too() {
+    let mut config = keeping(4, "#");
+    config["extraTokensPerMessage"] = json!(1);
+    let case = Case { config, ..Case::of("u a u a u") };
+    check(Case { budget: Some(28), ..case.clone() }, "u2..# a3 u4");
+    check(Case { budget: Some(27), ..case }, "a3 u4");
+}
+
+#[test]
 fn a_message_that_is_no_longer_than_what_is_kept_is_dropped() {
     check_chat(29, 10, "u a u a u", "a3 u4");
     check_chat(29, 4_000_000, "u a u a u", "a3 u4");
