@@ -8,7 +8,7 @@ import { toast } from "../announce";
 import { inputs, turn } from "../turn";
 import { route } from "../route";
 import { t } from "../language";
-import { load, notify, talk, talkId, talkPath } from "./state";
+import { load, notify, settled, talk, talkId, talkPath } from "./state";
 
 export const answer = signal<TurnView | undefined>(undefined);
 export const isAnswering = computed(() => answer.value?.isRunning === true);
@@ -88,20 +88,27 @@ function body(text: string, dryRun: boolean, attachments: readonly AttachedFile[
 
 /** Sends a message; without a text and files what is pending is answered. */
 export function send(text: string, files: readonly AttachedFile[] = []): Promise<boolean> {
-  return begin("/turns", body(text, false, files));
+  return begin("/turns", () => body(text, false, files));
 }
 
 /** Has the model write a summary; with which model, the settings of the turn say. */
 export function summarize(summary: SummaryOf): Promise<boolean> {
-  return begin("/summaries", { with: body("", false), summary });
+  return begin("/summaries", () => ({ with: body("", false), summary }));
 }
 
-/** Whatever is asked meanwhile, as by a double click, is not asked. */
-async function begin(verb: string, body: BeginTurn | BeginSummary): Promise<boolean> {
+/**
+ * Begins once the steps on their way are taken, with what they made of the conversation. Whatever is asked meanwhile, as
+ * by a double click, is not asked.
+ */
+async function begin(verb: string, body: () => BeginTurn | BeginSummary): Promise<boolean> {
   if (isAsking.peek()) return false;
   isAsking.value = true;
+  const id = talkId.peek();
   try {
-    await call<TurnBegun>("POST", talkPath(verb), { body });
+    await settled();
+    // Another conversation is shown meanwhile: what was typed stays with its own.
+    if (talkId.peek() !== id) return false;
+    await call<TurnBegun>("POST", talkPath(verb), { body: body() });
     await poll();
     return true;
   } catch (error) {

@@ -165,6 +165,11 @@ const waiting = new Set<string>();
 /** What the step that was taken last made of its conversation. */
 let latest: { id: string | undefined; hash: string } | undefined;
 
+/** Ends when no step is on its way. */
+export async function settled(): Promise<void> {
+  while (running) await running;
+}
+
 /**
  * Sends what changes the conversation, for the text that is shown. Whoever is quicker than the server goes on from the step
  * before; the same once more, as by a double click, is one.
@@ -174,7 +179,7 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
   const asked = JSON.stringify([id, verb, body]);
   if (asked === onItsWay || waiting.has(asked)) return false;
   waiting.add(asked);
-  while (running) await running;
+  await settled();
   waiting.delete(asked);
   // Whoever has gone to another conversation meanwhile has changed this one all the same.
   const base = id === talkId.peek() ? talk.peek()?.hash : latest?.id === id ? latest?.hash : undefined;
