@@ -161,6 +161,8 @@ export interface Recalled {
   text: string | null;
   /** Each line of it, oldest first: whose message it is, how many messages ago, and the words that were found. */
   lines: { id: string | null; ago: number | null; words: string[]; text: string }[];
+  /** Why there is no text. */
+  nothing?: string;
   findings: Diagnostic[];
 }
 

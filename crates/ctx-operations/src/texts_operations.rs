@@ -202,9 +202,9 @@ pub(crate) fn recall(mut input: Map<String, Value>) -> Result<Value, OperationEr
         budget: given.budget.unwrap_or(RecallQuery::DEFAULT_BUDGET),
         with_branches: given.branches,
     };
-    let answer = query.search(&conversation.session, &meter(given.model.as_deref()));
+    let (answer, findings) = query.search(&conversation.session, &meter(given.model.as_deref()));
     let mut result = answer.to_json();
-    result["findings"] = json!(answer.findings);
+    result["findings"] = json!(findings);
     Ok(result)
 }
 

@@ -93,7 +93,8 @@ impl ContextProcessor for RecallProcessor {
         });
         cx.checkpoint()?;
         let Some(recalled) = recalled.flatten() else {
-            cx.log(phrase!("nothing that fits what is asked is missing from the request"));
+            let all_sent = || phrase!("nothing that fits what is asked is missing from the request");
+            cx.log(found.why_nothing().unwrap_or_else(all_sent));
             return Ok(());
         };
         cx.draft.decide_all(recalled.pieces.iter().map(decision));

@@ -23,7 +23,6 @@ use crate::commands::compress::batch::PassResult;
 use crate::exit::Exit;
 use crate::project;
 use crate::show;
-use ctx_compress::recall::RecallAnswer;
 use ctx_project::Sources;
 use ctx_project::compress::{message_to_json, messages, protection, strategy};
 use ctx_project::config::Config;
@@ -147,7 +146,7 @@ fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
         let (compression, recalled) = match input {
             Some(input) => {
                 let asked = pass.pipeline.compress_for(&messages, protection, input);
-                (asked.compression, Some(RecallAnswer { recalled: asked.recalled, findings: Vec::new() }))
+                (asked.compression, Some(asked.recalled))
             }
             None => (pass.pipeline.compress(&messages, protection), None),
         };

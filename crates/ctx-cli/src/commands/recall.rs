@@ -36,9 +36,8 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
         None => arguments.query.clone(),
     };
     let query = RecallQuery { text: &text, budget: arguments.budget, with_branches: arguments.branches };
-    let answer = query.search(&conversation.value, &counting.meter());
-    let findings = answer.findings.iter().cloned();
-    found.extend(findings.map(|finding| finding.in_document(files::name(&path))));
+    let (answer, findings) = query.search(&conversation.value, &counting.meter());
+    found.extend(findings.into_iter().map(|finding| finding.in_document(files::name(&path))));
     show::findings(language, &sources, &found);
     match arguments.json {
         true => show::json(&answer.to_json())?,
@@ -55,8 +54,9 @@ fn read(input: &Path, sources: &mut Sources) -> Result<String> {
 }
 
 fn drawn(language: Language, answer: &RecallAnswer, budget: u64) -> String {
-    let Some(recalled) = &answer.recalled else {
-        return lang::lines(language, "nothing is found, or nothing that fits into the tokens there are\n");
+    let recalled = match answer {
+        RecallAnswer::Recalled(recalled) => recalled,
+        RecallAnswer::Nothing(why) => return lang::say(language, why) + "\n",
     };
     let (lines, tokens) = (count_of!(recalled.pieces.len(), "line"), recalled.tokens);
     let head = phrase!("{lines}, {tokens} of {budget} tokens", lines, tokens, budget);
@@ -65,13 +65,14 @@ fn drawn(language: Language, answer: &RecallAnswer, budget: u64) -> String {
 
 /// Lists what a pass recalled, for a report on it.
 pub(super) fn listed(language: Language, answer: &RecallAnswer) -> String {
-    let (lines, tokens) =
-        (answer.lines().len(), answer.recalled.as_ref().map_or(0, |recalled| recalled.tokens));
-    let head = phrase!(
-        "recalled {lines}, {tokens}",
-        lines = count_of!(lines, "line"),
-        tokens = show::tokens(tokens)
-    );
+    let head = match answer {
+        RecallAnswer::Recalled(recalled) => phrase!(
+            "recalled {lines}, {tokens}",
+            lines = count_of!(recalled.pieces.len(), "line"),
+            tokens = show::tokens(recalled.tokens)
+        ),
+        RecallAnswer::Nothing(why) => phrase!("recalled nothing: {why}", why = why.clone()),
+    };
     format!("{}\n{}", lang::say(language, &head), shown(language, answer))
 }
 

@@ -72,7 +72,7 @@ fn what_is_found_is_shown_with_its_place_and_why() {
 #[test]
 fn json_has_the_text_and_where_each_line_comes_from() {
     assert_snapshot!(output(&check("walnuts?", "--budget 28 --json")), @r##"{"tokens":22,"text":"Recalled:\n#3 U: allergic to walnuts.\n#4 A: noted","lines":[{"id":"n3","ago":3,"words":["walnuts"],"text":"#3 U: allergic to walnuts."},{"id":"n4","ago":2,"words":[],"text":"#4 A: noted"}]}"##);
-    assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[]}"#);
+    assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[],"nothing":"nothing is found: no message has any of these words, words of grammar aside"}"#);
 }
 
 #[test]
@@ -81,12 +81,16 @@ fn what_says_nothing_finds_nothing() {
     assert_snapshot!(nothing, @"
     exit code 0
     === output
-    nothing is found, or nothing that fits into the tokens there are
+    nothing is found: no message has any of these words, words of grammar aside
     ");
     for question in ["", " \n ", "🙂🙂🙂", "的了是在", "zebra", "ไม่มี"] {
         assert_eq!(check(question, ""), nothing, "{question}");
     }
-    assert_eq!(check("walnuts", "--budget 0"), nothing);
+    assert_snapshot!(check("walnuts", "--budget 0"), @"
+    exit code 0
+    === output
+    what is found does not fit into 0 tokens
+    ");
     assert_snapshot!(check("walnuts", "--budget -1"), @"
     exit code 2
     === errors
@@ -103,6 +107,23 @@ fn what_says_nothing_finds_nothing() {
     === errors
     error: `-` is standard input, which can be read only once
     ");
+}
+
+#[test]
+fn words_that_most_messages_have_find_nothing_and_are_named() {
+    let said = |n: usize| json!({ "role": "user", "content": format!("Miso sleeps on chair {n}.") });
+    let chat: Value = (0..40).map(said).collect();
+    let folder = Folder::with(&[("chat.json", &chat.to_string())]);
+    assert_snapshot!(folder.ctx("recall Miso? --session chat.json"), @"
+    exit code 0
+    === output
+    nothing is found: too many messages have `miso`; ask with words that fewer than half of them have
+    ");
+    assert!(
+        folder
+            .ctx_reading("recall - --session chat.json", "Miso on chair 7")
+            .contains("#8 U: Miso sleeps on chair 7.")
+    );
 }
 
 #[test]
@@ -131,7 +152,7 @@ fn questions_and_messages_may_be_of_any_length() {
     assert_snapshot!(folder.ctx("recall walnut --session long.json"), @"
     exit code 0
     === output
-    nothing is found, or nothing that fits into the tokens there are
+    nothing is found: no message has any of these words, words of grammar aside
     === errors
     info[CTX0809]: of 1 message only the first 1 MiB and 4,096 entries are searched
     --> long.json

@@ -1,6 +1,6 @@
 //! What a conversation says about something, with its places.
 
-use ctx_types::{Diagnostic, Role, Session};
+use ctx_types::{Diagnostic, Phrase, Role, Session, TokenFigure, phrase};
 use serde_json::{Value, json};
 
 use crate::recall::lines::{RecallRequest, Recalled, RecalledPiece, recall};
@@ -18,7 +18,7 @@ use crate::request::Meter;
 /// let node = Box::new(Node::new(Role::User, "My daughter must not eat nuts.").with_id("n1"));
 /// session.apply(&SessionOp::Append { parent: session.root_id().clone(), node })?;
 /// let query = RecallQuery { text: "nuts", budget: RecallQuery::DEFAULT_BUDGET, with_branches: false };
-/// let answer = query.search(&session, &Meter::estimate());
+/// let (answer, _) = query.search(&session, &Meter::estimate());
 /// assert_eq!(answer.lines()[0].0.words, ["nuts"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -32,53 +32,80 @@ pub struct RecallQuery<'a> {
     pub with_branches: bool,
 }
 
-/// What was found.
-#[derive(Debug)]
-pub struct RecallAnswer {
-    /// The message that a request would get; none if nothing was found, or nothing that fits.
-    pub recalled: Option<Recalled>,
-    /// What was not searched.
-    pub findings: Vec<Diagnostic>,
+/// What was recalled for a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecallAnswer {
+    /// The message that a request gets.
+    Recalled(Recalled),
+    /// Nothing, and why.
+    Nothing(Phrase),
 }
 
 impl RecallQuery<'_> {
     /// How many tokens what is found may have unless somebody says otherwise.
     pub const DEFAULT_BUDGET: u64 = 1_000;
 
-    /// Searches all messages of a conversation that are switched on, also those behind summaries.
-    pub fn search(&self, session: &Session, meter: &Meter<'_>) -> RecallAnswer {
+    /// Searches all messages of a conversation that are switched on, also those behind summaries; returns what was not
+    /// searched, too.
+    pub fn search(&self, session: &Session, meter: &Meter<'_>) -> (RecallAnswer, Vec<Diagnostic>) {
         let nodes = SessionIndex::of(session, self.with_branches);
         let query = [(self.text, 100)];
-        let recalled = recall(&RecallRequest {
-            found: &nodes.index().search(&query),
-            index: nodes.index(),
-            message: &|at| nodes.message(session, at),
-            is_held: &|_, _| false,
-            is_noted: &|_, _, _| false,
-            others: nodes.others(),
-            room: self.budget,
-            role: Role::System,
-            meter,
-        });
-        RecallAnswer { recalled, findings: nodes.index().findings() }
+        let unfit = |tokens| phrase!("what is found does not fit into {tokens}", tokens);
+        let answer = RecallAnswer::of(
+            &RecallRequest {
+                found: &nodes.index().search(&query),
+                index: nodes.index(),
+                message: &|at| nodes.message(session, at),
+                is_held: &|_, _| false,
+                is_noted: &|_, _, _| false,
+                others: nodes.others(),
+                room: self.budget,
+                role: Role::System,
+                meter,
+            },
+            unfit,
+        );
+        (answer, nodes.index().findings())
     }
 }
 
 impl RecallAnswer {
-    /// Returns what was found, line by line in the order of the conversation, each as it is written for a model.
+    /// Writes what was found; `unfit` says why that may be nothing though something was.
+    pub(super) fn of(request: &RecallRequest<'_>, unfit: impl FnOnce(TokenFigure) -> Phrase) -> Self {
+        let nothing = || {
+            let why = request.found.why_nothing();
+            Self::Nothing(why.unwrap_or_else(|| unfit(TokenFigure::Exact(request.room))))
+        };
+        recall(request).map_or_else(nothing, Self::Recalled)
+    }
+
+    /// Returns the message; none if there is nothing.
+    pub const fn recalled(&self) -> Option<&Recalled> {
+        match self {
+            Self::Recalled(recalled) => Some(recalled),
+            Self::Nothing(_) => None,
+        }
+    }
+
+    /// Returns what was recalled, line by line in the order of the conversation, each as it is written for a model.
     pub fn lines(&self) -> Vec<(&RecalledPiece, String)> {
-        let Some(recalled) = &self.recalled else { return Vec::new() };
+        let Some(recalled) = self.recalled() else { return Vec::new() };
         let text = recalled.message.text();
         recalled.pieces.iter().zip(text.lines().skip(1).map(str::to_owned)).collect()
     }
 
-    /// Writes it as JSON: the tokens, the text that a request would get, and where each line comes from.
+    /// Writes it as JSON: the tokens, the text that a request gets, and where each line comes from; `nothing` says why
+    /// there is no text.
     pub fn to_json(&self) -> Value {
         let line = |(piece, text): (&RecalledPiece, String)| json!({ "id": piece.source.id, "ago": piece.ago, "words": piece.words, "text": text });
-        json!({
-            "tokens": self.recalled.as_ref().map_or(0, |recalled| recalled.tokens),
-            "text": self.recalled.as_ref().map(|recalled| recalled.message.text()),
+        let mut json = json!({
+            "tokens": self.recalled().map_or(0, |recalled| recalled.tokens),
+            "text": self.recalled().map(|recalled| recalled.message.text()),
             "lines": self.lines().into_iter().map(line).collect::<Vec<_>>(),
-        })
+        });
+        if let Self::Nothing(why) = self {
+            json["nothing"] = json!(why.to_string());
+        }
+        json
     }
 }

@@ -1,9 +1,10 @@
 //! A conversation fitted into a budget for what is asked next: a note, the newest messages, and what is recalled.
 
-use ctx_types::Message;
+use ctx_types::{Message, phrase};
 
+use crate::recall::answer::RecallAnswer;
 use crate::recall::index::RecallIndex;
-use crate::recall::lines::{RecallRequest, Recalled, recall};
+use crate::recall::lines::RecallRequest;
 use crate::recall::noted::Noted;
 use crate::request::{
     Action, Compression, CompressionPipeline, PassOutcome, Protection, RequestConfig, part_costs,
@@ -14,8 +15,8 @@ use crate::request::{
 pub struct AskedCompression {
     /// The messages, what was recalled among them, with their report.
     pub compression: Compression,
-    /// What was recalled, which stands last; none if all fits or nothing was found.
-    pub recalled: Option<Recalled>,
+    /// What was recalled, which stands last.
+    pub recalled: RecallAnswer,
 }
 
 /// The share of a budget for the note and the newest messages, in hundredths; the rest is for what is recalled.
@@ -36,8 +37,12 @@ impl CompressionPipeline<'_> {
         question: &str,
     ) -> AskedCompression {
         let budget = self.config().token_budget;
+        let plain = |why| {
+            let recalled = RecallAnswer::Nothing(why);
+            AskedCompression { compression: self.compress(messages, protection), recalled }
+        };
         if !self.should_compress(messages) {
-            return AskedCompression { compression: self.compress(messages, protection), recalled: None };
+            return plain(phrase!("everything fits: there is nothing to recall"));
         }
         let fixed = part_costs(messages, protection, self.meter()).into_iter();
         let fixed: u64 = fixed.filter(|cost| !cost.part.is_history()).map(|cost| cost.tokens).sum();
@@ -45,7 +50,7 @@ impl CompressionPipeline<'_> {
         let smaller = self.with_config(RequestConfig { tail_share: TAIL, ..RequestConfig::to_fit(kept) });
         let plan = smaller.plan(messages, protection);
         if plan.outcome != PassOutcome::Compacted {
-            return AskedCompression { compression: self.compress(messages, protection), recalled: None };
+            return plain(phrase!("what must stay leaves no room for what is found"));
         }
         let paired = plan.messages();
         let mut index = RecallIndex::default();
@@ -59,20 +64,24 @@ impl CompressionPipeline<'_> {
         let query = [(question, 100)];
         let noted = Noted::of(&messages);
         let id = |at: usize| paired.get(at).and_then(|message| message.source.id.as_deref());
-        let recalled = recall(&RecallRequest {
-            found: &index.search(&query),
-            index: &index,
-            message: &|at| paired.get(at).cloned(),
-            is_held: &|at, _| is_kept.get(at).copied().unwrap_or(true),
-            is_noted: &|at, line, _| id(at).is_some_and(|id| noted.having(id, line).next().is_some()),
-            others: 0,
-            room: budget.saturating_sub(report.output_tokens),
-            role: self.config().note_role,
-            meter: self.meter(),
-        });
+        let unfit = |tokens| phrase!("what is found is kept anyway, or does not fit into {tokens}", tokens);
+        let recalled = RecallAnswer::of(
+            &RecallRequest {
+                found: &index.search(&query),
+                index: &index,
+                message: &|at| paired.get(at).cloned(),
+                is_held: &|at, _| is_kept.get(at).copied().unwrap_or(true),
+                is_noted: &|at, line, _| id(at).is_some_and(|id| noted.having(id, line).next().is_some()),
+                others: 0,
+                room: budget.saturating_sub(report.output_tokens),
+                role: self.config().note_role,
+                meter: self.meter(),
+            },
+            unfit,
+        );
         report.budget = budget;
         report.diagnostics.extend(index.findings());
-        if let Some(recalled) = &recalled {
+        if let RecallAnswer::Recalled(recalled) = &recalled {
             messages.push(recalled.message.clone());
             report.output_count += 1;
             report.note_count += 1;

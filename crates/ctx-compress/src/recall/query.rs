@@ -45,10 +45,12 @@ pub(super) struct Term<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Looks up the words of texts, each with its weight; none if only texts of less than half of the greatest weight
-    /// have words that tell something.
-    pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Option<Self> {
-        let greatest = query.iter().map(|(_, weight)| *weight).max()?.min(MOST_WEIGHT);
+    /// Looks up the words of texts, each with its weight.
+    ///
+    /// Errors: if only texts of less than half of the greatest weight have words that tell something, those words of
+    /// the others that half of the records have.
+    pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Result<Self, Vec<Term<'a>>> {
+        let greatest = query.iter().map(|(_, weight)| *weight).max().unwrap_or_default().min(MOST_WEIGHT);
         let mut lookup = Lookup::new(index);
         each_query_text(query, |text, weight| {
             let weight = weight.min(MOST_WEIGHT);
@@ -56,18 +58,19 @@ impl<'a> Query<'a> {
             each_term(text, |word| lookup.add(word, weight, rank));
         });
         let records = index.records.len() as u64;
-        let with = |term: &Looked<'_>| u64::from(term.word.count);
-        // A few records say nothing about how rare a word is.
-        lookup.terms.retain(|_, term| with(term) * 2 <= records || records < 32);
-        if lookup.terms.values().all(|term| term.rank == Rank::Beside) {
-            return None;
-        }
+        let with = |word: &Word<'_>| u64::from(word.count);
         let term = |(hash, term): (u64, Looked<'a>)| {
-            let rarity = rarity(records, with(&term));
+            let rarity = rarity(records, with(&term.word));
             (term.rank, Term { hash, word: term.word, weight: term.weight, rarity })
         };
-        let terms = chosen(lookup.terms.into_iter().map(term).collect());
-        Some(Self { terms, named: lookup.named })
+        // A few records say nothing about how rare a word is.
+        let is_rare = |(_, term): &(Rank, Term<'_>)| with(&term.word) * 2 <= records || records < 32;
+        let (rare, common): (Vec<_>, Vec<_>) = lookup.terms.into_iter().map(term).partition(is_rare);
+        if rare.iter().all(|(rank, _)| *rank == Rank::Beside) {
+            let asked = common.into_iter().filter(|(rank, _)| *rank < Rank::Beside);
+            return Err(asked.map(|(_, term)| term).take(MOST_TERMS).collect());
+        }
+        Ok(Self { terms: chosen(rare), named: lookup.named })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use ctx_types::{Phrase, phrase};
+
 use crate::recall::index::RecallIndex;
 use crate::recall::query::{Query, Term};
 use crate::recall::radix;
@@ -26,8 +28,23 @@ pub struct Hit {
 pub struct SearchResult {
     /// The records, the best first.
     pub hits: Vec<Hit>,
-    /// What was looked for.
+    /// What was looked for; where nothing was, the words that too many records have.
     pub(super) words: QueryWords,
+}
+
+impl SearchResult {
+    /// Says why nothing was found; none if something was.
+    pub fn why_nothing(&self) -> Option<Phrase> {
+        let words: Vec<String> = self.words.first().iter().map(|word| format!("`{word}`")).collect();
+        let why = match words.is_empty() {
+            true => phrase!("nothing is found: no message has any of these words, words of grammar aside"),
+            false => phrase!(
+                "nothing is found: too many messages have {words}; ask with words that fewer than half of them have",
+                words = words.join(", ")
+            ),
+        };
+        self.hits.is_empty().then_some(why)
+    }
 }
 
 /// How many occurrences of words are looked at in one search; the newest of words that many records have.
@@ -78,7 +95,10 @@ impl RecallIndex {
     /// Texts of less than half of the greatest weight count for what the others find, and find nothing by themselves.
     /// Weights above 10,000 count as that, and a word that a record has more than 15 times as 15 times.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
-        let Some(looked_for) = Query::of(self, query) else { return SearchResult::default() };
+        let looked_for = match Query::of(self, query) {
+            Ok(looked_for) => looked_for,
+            Err(common) => return SearchResult { hits: Vec::new(), words: QueryWords::of(query, &common) },
+        };
         let words = QueryWords::of(query, &looked_for.terms);
         let scored = self.scored(looked_for);
         let mut found = self.with_neighbours(&scored);

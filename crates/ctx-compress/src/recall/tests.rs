@@ -6,7 +6,10 @@ use std::sync::Arc;
 use ctx_types::{Message, Place, Role, Source, ToolCall};
 use proptest::prelude::*;
 
-use crate::recall::{Hit, RecallIndex, RecallRequest, Recalled, SearchResult, joined, nearest, recall};
+use crate::recall::{
+    AskedCompression, Hit, RecallAnswer, RecallIndex, RecallRequest, Recalled, SearchResult, joined, nearest,
+    recall,
+};
 use crate::request::{CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig};
 
 fn said(at: usize, text: &str) -> Message {
@@ -261,10 +264,18 @@ fn a_conversation_is_fitted_for_a_question() {
     assert!(asked.compression.messages.last().unwrap().text().contains(line));
     assert!(asked.compression.report.output_tokens <= 300);
     assert_eq!(asked, fitted("May she have walnut cake?"));
-    assert_eq!(fitted("zebra").recalled, None);
+    let why = |asked: &AskedCompression| match &asked.recalled {
+        RecallAnswer::Nothing(why) => why.to_string(),
+        RecallAnswer::Recalled(recalled) => recalled.message.text().into_owned(),
+    };
+    assert!(why(&fitted("zebra")).starts_with("nothing is found: no message has any of these words"));
+    assert!(why(&fitted("Which lamp?")).starts_with("nothing is found: too many messages have `lamp`;"));
     let roomy = CompressionPipeline::new(RequestConfig::to_fit(100_000));
     let all = roomy.compress_for(&messages, Protection::LastUserMessage, "walnut");
-    assert_eq!((all.compression.report.outcome, all.recalled), (PassOutcome::NotNeeded, None));
+    assert_eq!(
+        (&all.compression.report.outcome, &*why(&all)),
+        (&PassOutcome::NotNeeded, "everything fits: there is nothing to recall")
+    );
 }
 
 #[test]

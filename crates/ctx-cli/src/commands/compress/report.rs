@@ -82,7 +82,7 @@ fn of_pass(
     let (compression, recalled) = match &arguments.input {
         Some(input) => {
             let asked = pipeline.compress_for(&original, Protection::LastUserMessage, input);
-            (asked.compression, Some(RecallAnswer { recalled: asked.recalled, findings: Vec::new() }))
+            (asked.compression, Some(asked.recalled))
         }
         None => (pipeline.compress(&original, Protection::LastUserMessage), None),
     };
