@@ -34,7 +34,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// A word that was found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Word<'a> {
     /// How many records have it.
     pub(super) count: u32,
@@ -184,18 +184,29 @@ impl Postings {
 impl<'a> Reader<'a> {
     /// Returns a word that some record has.
     pub(super) fn find(&self, word: u64) -> Option<Word<'a>> {
-        let bits = word >> RECORD_BITS;
-        let mut found = Word { count: 0, runs: Vec::new(), recent: Vec::new() };
-        for entry in self.postings.runs.iter().rev().filter_map(|run| run.find(bits)) {
-            found.count += entry.count;
-            found.runs.push((entry.records, entry.first));
+        self.find_all(vec![word]).pop().filter(|found| found.count > 0)
+    }
+
+    /// Returns a word for each hash, with a count of 0 if no record has it; quickest where the hashes are in order.
+    pub(super) fn find_all(&self, mut words: Vec<u64>) -> Vec<Word<'a>> {
+        words.iter_mut().for_each(|word| *word >>= RECORD_BITS);
+        let mut found = vec![Word::default(); words.len()];
+        // Run by run: what is looked at of one lies closer together.
+        for run in self.postings.runs.iter().rev() {
+            for (word, found) in words.iter().zip(&mut found) {
+                let Some(entry) = run.find(*word) else { continue };
+                found.count += entry.count;
+                found.runs.push((entry.records, entry.first));
+            }
         }
-        let from = self.recent.partition_point(|one| hash(*one) < bits);
-        let recent = self.recent.get(from..).unwrap_or_default();
-        let same = recent.partition_point(|one| hash(*one) == bits);
-        found.recent.extend(postings(recent.get(..same).unwrap_or_default(), self.postings.base));
-        found.count += u32::try_from(found.recent.len()).unwrap_or_default();
-        (found.count > 0).then_some(found)
+        for (word, found) in words.iter().zip(&mut found) {
+            let from = self.recent.partition_point(|one| hash(*one) < *word);
+            let recent = self.recent.get(from..).unwrap_or_default();
+            let same = recent.partition_point(|one| hash(*one) == *word);
+            found.recent.extend(postings(recent.get(..same).unwrap_or_default(), self.postings.base));
+            found.count += u32::try_from(found.recent.len()).unwrap_or_default();
+        }
+        found
     }
 }
 

@@ -1,10 +1,9 @@
 //! A query: its words, each of them looked up in the index once.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use crate::recall::index::RecallIndex;
-use crate::recall::postings::{Reader, Word};
+use crate::recall::postings::Word;
 use crate::recall::records::beginning;
 use crate::recall::terms::each_term;
 use crate::request::word_hash;
@@ -50,27 +49,34 @@ impl<'a> Query<'a> {
     /// Errors: if only texts of less than half of the greatest weight have words that tell something, those words of
     /// the others that half of the records have.
     pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Result<Self, Vec<Term<'a>>> {
-        let greatest = query.iter().map(|(_, weight)| *weight).max().unwrap_or_default().min(MOST_WEIGHT);
-        let mut lookup = Lookup::new(index);
-        each_query_text(query, |text, weight| {
-            let weight = weight.min(MOST_WEIGHT);
-            let rank = Rank::of(weight, greatest);
-            each_term(text, |word| lookup.add(word, weight, rank));
+        let Asked { words, texts, named } = Asked::of(index, query);
+        let reader = index.postings.reader();
+        let found = reader.find_all(words.iter().map(|word| word.hash).collect());
+        let terms = words.iter().zip(found).filter_map(|(word, found)| {
+            if found.count > 0 {
+                return Some((*word, found));
+            }
+            // `walnut` is a `nut`.
+            let mut ends = ends(texts.get(word.start..word.end)?).map(word_hash);
+            let (hash, found) = ends.find_map(|hash| Some((hash, reader.find(hash)?)))?;
+            Some((AskedWord { hash, weight: word.weight * END / 100, ..*word }, found))
         });
+        let mut terms: Vec<(AskedWord, Word<'a>)> = terms.collect();
+        terms.sort_unstable_by_key(|(word, _)| word.hash);
+        terms.dedup_by(|(word, _), (kept, _)| kept.takes_in(word));
         let records = index.records.len() as u64;
         let with = |word: &Word<'_>| u64::from(word.count);
-        let term = |(hash, term): (u64, Looked<'a>)| {
-            let rarity = rarity(records, with(&term.word));
-            (term.rank, Term { hash, word: term.word, weight: term.weight, rarity })
+        let term = |(AskedWord { hash, weight, rank, .. }, word): (AskedWord, Word<'a>)| {
+            (rank, Term { hash, weight, rarity: rarity(records, with(&word)), word })
         };
         // A few records say nothing about how rare a word is.
         let is_rare = |(_, term): &(Rank, Term<'_>)| with(&term.word) * 2 <= records || records < 32;
-        let (rare, common): (Vec<_>, Vec<_>) = lookup.terms.into_iter().map(term).partition(is_rare);
+        let (rare, common): (Vec<_>, Vec<_>) = terms.into_iter().map(term).partition(is_rare);
         if rare.iter().all(|(rank, _)| *rank == Rank::Beside) {
             let asked = common.into_iter().filter(|(rank, _)| *rank < Rank::Beside);
             return Err(asked.map(|(_, term)| term).take(MOST_TERMS).collect());
         }
-        Ok(Self { terms: chosen(rare), named: lookup.named })
+        Ok(Self { terms: chosen(rare), named })
     }
 }
 
@@ -87,21 +93,67 @@ fn chosen(mut terms: Vec<(Rank, Term<'_>)>) -> Vec<Term<'_>> {
     terms.into_iter().map(|(_, term)| term).collect()
 }
 
-/// The words of a query, so far.
-struct Lookup<'a> {
-    reader: Reader<'a>,
-    /// The words of the names of the user (1) and the model (2), which are not looked for.
-    names: Vec<(usize, String)>,
+/// The words of a query.
+struct Asked {
+    /// In the order of their hashes, each once.
+    words: Vec<AskedWord>,
+    /// What they are, one behind the other.
+    texts: String,
     named: [bool; 3],
-    /// For each word of the query, by its hash, what is looked for, and what it counts, in hundredths.
-    words: BTreeMap<u64, Option<(u64, u64)>>,
-    terms: BTreeMap<u64, Looked<'a>>,
 }
 
-struct Looked<'a> {
-    word: Word<'a>,
+#[derive(Clone, Copy)]
+struct AskedWord {
+    hash: u64,
     weight: u64,
     rank: Rank,
+    /// Where it stands in the texts.
+    start: usize,
+    end: usize,
+}
+
+impl Asked {
+    fn of(index: &RecallIndex, query: &[(&str, u64)]) -> Self {
+        let greatest = query.iter().map(|(_, weight)| *weight).max().unwrap_or_default().min(MOST_WEIGHT);
+        let mut names = Vec::new();
+        for number in [1, 2] {
+            let name = index.speaker(number).unwrap_or_default();
+            each_term(name, |word| names.push((number, word.to_owned())));
+        }
+        let mut asked = Self { words: Vec::new(), texts: String::new(), named: [false; 3] };
+        each_query_text(query, |text, weight| {
+            let weight = weight.min(MOST_WEIGHT);
+            let rank = Rank::of(weight, greatest);
+            each_term(text, |word| {
+                let mut is_name = false;
+                // The names of the user (1) and the model (2) are not looked for.
+                for (number, _) in names.iter().filter(|(_, name)| name == word) {
+                    asked.named.get_mut(*number).into_iter().for_each(|named| *named = true);
+                    is_name = true;
+                }
+                if !is_name {
+                    let start = asked.texts.len();
+                    asked.texts.push_str(word);
+                    let (hash, end) = (word_hash(word), asked.texts.len());
+                    asked.words.push(AskedWord { hash, weight, rank, start, end });
+                }
+            });
+        });
+        asked.words.sort_unstable_by_key(|word| word.hash);
+        asked.words.dedup_by(|word, kept| kept.takes_in(word));
+        asked
+    }
+}
+
+impl AskedWord {
+    /// Counts as the more important of the two if another one is the same word, and returns whether it is.
+    fn takes_in(&mut self, other: &Self) -> bool {
+        let is_same = self.hash == other.hash;
+        if is_same {
+            (self.weight, self.rank) = (self.weight.max(other.weight), self.rank.min(other.rank));
+        }
+        is_same
+    }
 }
 
 /// What kind of text of a query a word is from.
@@ -124,58 +176,6 @@ impl Rank {
         } else {
             Self::Beside
         }
-    }
-}
-
-impl<'a> Lookup<'a> {
-    fn new(index: &'a RecallIndex) -> Self {
-        let mut names = Vec::new();
-        for number in [1, 2] {
-            let name = index.speaker(number).unwrap_or_default();
-            each_term(name, |word| names.push((number, word.to_owned())));
-        }
-        let reader = index.postings.reader();
-        Self { reader, names, named: [false; 3], words: BTreeMap::new(), terms: BTreeMap::new() }
-    }
-
-    fn add(&mut self, word: &str, weight: u64, rank: Rank) {
-        let hash = word_hash(word);
-        let found = if let Some(found) = self.words.get(&hash) {
-            *found
-        } else {
-            let found = self.find(word, hash);
-            self.words.insert(hash, found);
-            found
-        };
-        let Some((term, share)) = found else { return };
-        if let Some(term) = self.terms.get_mut(&term) {
-            term.weight = term.weight.max(weight * share / 100);
-            term.rank = term.rank.min(rank);
-        }
-    }
-
-    fn find(&mut self, word: &str, hash: u64) -> Option<(u64, u64)> {
-        let mut is_name = false;
-        for (number, _) in self.names.iter().filter(|(_, name)| name == word) {
-            self.named.get_mut(*number).into_iter().for_each(|named| *named = true);
-            is_name = true;
-        }
-        if is_name {
-            return None;
-        }
-        if self.has(hash) {
-            return Some((hash, 100));
-        }
-        // `walnut` is a `nut`.
-        ends(word).map(word_hash).find(|end| self.has(*end)).map(|end| (end, END))
-    }
-
-    fn has(&mut self, hash: u64) -> bool {
-        if self.terms.contains_key(&hash) {
-            return true;
-        }
-        let found = self.reader.find(hash).map(|word| Looked { word, weight: 0, rank: Rank::Beside });
-        found.is_some_and(|looked| self.terms.insert(hash, looked).is_none())
     }
 }
 
