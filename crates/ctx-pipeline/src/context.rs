@@ -102,7 +102,7 @@ impl PipelineContext<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Returns the settings of a processor, by its id; none if the pipeline does not run it.
+    /// Returns the settings of another processor of the pipeline, by its id; none if it is not there or switched off.
     pub fn config_of(&self, id: &str) -> Option<&Config> {
         let stage = self.stages.iter().find(|stage| *stage.descriptor.id == *id);
         stage.map(|stage| &stage.setting.config)

@@ -1,6 +1,6 @@
 //! What messages cost, counted no further than needed.
 
-use ctx_pipeline::PipelineContext;
+use ctx_pipeline::{Config, PipelineContext};
 use ctx_tokens::{ModelFacts, message_cost};
 use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
 
@@ -11,15 +11,19 @@ use crate::token_limiter::TokenLimiter;
 pub(crate) struct Costing<'a> {
     pub(crate) model: &'a ModelFacts,
     pub(crate) counter: &'a dyn TokenCounter,
-    /// What the limiter counts for each message beside its own tokens.
+    /// What is counted for each message beside its own tokens.
     pub(crate) extra: u64,
 }
 
 impl<'a> Costing<'a> {
-    pub(crate) fn of(cx: &PipelineContext<'a>) -> Self {
-        let extra =
-            cx.config_of(TokenLimiter::ID).map_or(0, |config| config.count(TokenLimiter::EXTRA) as u64);
-        Self { model: cx.inputs.model, counter: cx.inputs.counter, extra }
+    pub(crate) const fn of(cx: &PipelineContext<'a>) -> Self {
+        Self { model: cx.inputs.model, counter: cx.inputs.counter, extra: 0 }
+    }
+
+    /// Counts as the limiter does, by its settings.
+    pub(crate) fn as_limiter(self, settings: Option<&Config>) -> Self {
+        let extra = settings.map_or(0, |settings| settings.count(TokenLimiter::EXTRA) as u64);
+        Self { extra, ..self }
     }
 
     /// Returns the tokens that a message takes.

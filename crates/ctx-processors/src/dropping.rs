@@ -240,7 +240,7 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     shortened.content = Content::Text(Text::from(format!("{}{marker}", text.get(..end)?)));
     shortened.written = cut_segments(message, end, marker.len());
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
-    let costing = Costing::of(cx);
+    let costing = Costing::of(cx).as_limiter(Some(cx.config));
     let tokens = kept.map(|message| costing.cost(message)).sum();
     let reason = phrase!("its first {retained} characters are kept", retained);
     let decision = Decision {

@@ -6,7 +6,7 @@ mod question;
 mod sent;
 
 use async_trait::async_trait;
-use ctx_compress::recall::{Noted, RecallRequest, Recalled, RecalledPiece, SearchResult, joined, recall};
+use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, SearchResult, joined};
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::MAX_TOKENS;
@@ -87,15 +87,17 @@ impl ContextProcessor for RecallProcessor {
         let near = meaning::ranked(cx, &kept, &question.now()).await?;
         cx.checkpoint()?;
         let found = if near.is_empty() { found } else { joined(found, &near) };
-        let recalled = (!found.hits.is_empty()).then(|| {
-            let path = kept.again(print, session, with_branches);
-            written(cx, &path, &found)
-        });
+        let answer = match found.why_nothing() {
+            Some(why) => RecallAnswer::Nothing(why),
+            None => written(cx, &kept.again(print, session, with_branches), &found),
+        };
         cx.checkpoint()?;
-        let Some(recalled) = recalled.flatten() else {
-            let all_sent = || phrase!("nothing that fits what is asked is missing from the request");
-            cx.log(found.why_nothing().unwrap_or_else(all_sent));
-            return Ok(());
+        let recalled = match answer {
+            RecallAnswer::Recalled(recalled) => recalled,
+            RecallAnswer::Nothing(why) => {
+                cx.log(why);
+                return Ok(());
+            }
         };
         cx.draft.decide_all(recalled.pieces.iter().map(decision));
         let lines = count_of!(recalled.pieces.len(), "line");
@@ -112,13 +114,13 @@ impl ContextProcessor for RecallProcessor {
 }
 
 /// Writes what is not sent, such that it stays so: the fewer tokens it has, the more messages the limiter keeps.
-fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult) -> Option<Recalled> {
+fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult) -> RecallAnswer {
     let (sent, noted) = (Sent::of(cx), Noted::of(cx.draft.messages()));
     let is_noted = |at: usize, line: &str, taken: u64| {
         let notes = path.id(at).into_iter().flat_map(|id| noted.having(id, line));
         notes.filter_map(|note| note.source.id.as_deref()).any(|note| sent.has(note, taken))
     };
-    recall(&RecallRequest {
+    let request = RecallRequest {
         found,
         index: path.index(),
         message: &|at| path.message(cx.inputs.session, at),
@@ -128,6 +130,9 @@ fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult
         room: most(cx, &sent),
         role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
         meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
+    };
+    RecallAnswer::of(&request, |tokens| {
+        phrase!("what is found is sent anyway, or does not fit into {tokens}", tokens)
     })
 }
 

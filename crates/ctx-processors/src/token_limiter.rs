@@ -69,7 +69,7 @@ impl ContextProcessor for TokenLimiter {
             cx.log(phrase!("no budget: nothing is limited"));
             return Ok(());
         };
-        let extra = Costing::of(cx).extra;
+        let extra = Costing::of(cx).as_limiter(Some(cx.config)).extra;
         let bound =
             cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model) + extra);
         let bound = bound.fold(0, u64::saturating_add);
@@ -161,7 +161,7 @@ impl Units {
 
     /// Keeps units from the newest to the first that does not fit.
     fn fit(&self, cx: &PipelineContext<'_>, left: u64) -> Result<Fit, ProcessorError> {
-        let costing = Costing::of(cx);
+        let costing = Costing::of(cx).as_limiter(Some(cx.config));
         let mut fit = Fit { dropped: self.ends.len(), left };
         for unit in (0..self.ends.len()).rev() {
             cx.checkpoint()?;
@@ -193,7 +193,7 @@ pub(crate) fn is_one_of_several(message: &Message) -> bool {
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
     let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);
-    let costing = Costing::of(cx);
+    let costing = Costing::of(cx).as_limiter(Some(cx.config));
     let costs: Vec<(&Message, u64)> = safe.map(|message| (message, costing.cost(message))).collect();
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {

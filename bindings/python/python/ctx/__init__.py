@@ -372,7 +372,10 @@ def compress(
 def recall(
     messages: Iterable[object], query: str, *, budget: int = 1_000, model: Optional[str] = None
 ) -> dict[str, Any]:
-    """Find what messages say about a query: the ``text`` that a request would get, and its ``lines``."""
+    """Find what messages say about a query: the ``text`` that a request would get, and its ``lines``.
+
+    Without a text, ``nothing`` says why.
+    """
     options = _options(conversation=as_dicts(listed(messages)), query=query, budget=budget, model=model)
     return cast("dict[str, Any]", call("recall", options))
 

@@ -71,7 +71,7 @@ pub(super) fn listed(language: Language, answer: &RecallAnswer) -> String {
             lines = count_of!(recalled.pieces.len(), "line"),
             tokens = show::tokens(recalled.tokens)
         ),
-        RecallAnswer::Nothing(why) => phrase!("recalled nothing: {why}", why = why.clone()),
+        RecallAnswer::Nothing(why) => why.clone(),
     };
     format!("{}\n{}", lang::say(language, &head), shown(language, answer))
 }

@@ -72,7 +72,7 @@ fn what_is_found_is_shown_with_its_place_and_why() {
 #[test]
 fn json_has_the_text_and_where_each_line_comes_from() {
     assert_snapshot!(output(&check("walnuts?", "--budget 28 --json")), @r##"{"tokens":22,"text":"Recalled:\n#3 U: allergic to walnuts.\n#4 A: noted","lines":[{"id":"n3","ago":3,"words":["walnuts"],"text":"#3 U: allergic to walnuts."},{"id":"n4","ago":2,"words":[],"text":"#4 A: noted"}]}"##);
-    assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[],"nothing":"nothing is found: no message has any of these words, words of grammar aside"}"#);
+    assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[],"nothing":"nothing is found: nothing that is searched has any of these words"}"#);
 }
 
 #[test]
@@ -81,11 +81,18 @@ fn what_says_nothing_finds_nothing() {
     assert_snapshot!(nothing, @"
     exit code 0
     === output
-    nothing is found: no message has any of these words, words of grammar aside
+    nothing is found: there is no word to look for; words of grammar and names of those who speak are not looked for
     ");
-    for question in ["", " \n ", "🙂🙂🙂", "的了是在", "zebra", "ไม่มี"] {
+    for question in ["", " \n ", "🙂🙂🙂", "的了是在"] {
         assert_eq!(check(question, ""), nothing, "{question}");
     }
+    let absent = check("zebra", "");
+    assert_snapshot!(absent, @"
+    exit code 0
+    === output
+    nothing is found: nothing that is searched has any of these words
+    ");
+    assert_eq!(check("ไม่มี", ""), absent);
     assert_snapshot!(check("walnuts", "--budget 0"), @"
     exit code 0
     === output
@@ -117,12 +124,22 @@ fn words_that_most_messages_have_find_nothing_and_are_named() {
     assert_snapshot!(folder.ctx("recall Miso? --session chat.json"), @"
     exit code 0
     === output
-    nothing is found: too many messages have `miso`; ask with words that fewer than half of them have
+    nothing is found: too much of what was said has `miso`; ask with words that at most half of it has
     ");
     assert!(
         folder
             .ctx_reading("recall - --session chat.json", "Miso on chair 7")
             .contains("#8 U: Miso sleeps on chair 7.")
+    );
+}
+
+#[test]
+fn budgets_may_be_of_any_size() {
+    let all = check("walnuts", "--budget 4000000");
+    assert!(all.contains("#3 U: allergic to walnuts."));
+    assert_eq!(
+        check("walnuts", &format!("--budget {}", i64::MAX)),
+        all.replace("4000000", &i64::MAX.to_string())
     );
 }
 
@@ -152,7 +169,7 @@ fn questions_and_messages_may_be_of_any_length() {
     assert_snapshot!(folder.ctx("recall walnut --session long.json"), @"
     exit code 0
     === output
-    nothing is found: no message has any of these words, words of grammar aside
+    nothing is found: nothing that is searched has any of these words
     === errors
     info[CTX0809]: of 1 message only the first 1 MiB and 4,096 entries are searched
     --> long.json

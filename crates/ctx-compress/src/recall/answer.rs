@@ -70,8 +70,8 @@ impl RecallQuery<'_> {
 }
 
 impl RecallAnswer {
-    /// Writes what was found; `unfit` says why that may be nothing though something was.
-    pub(super) fn of(request: &RecallRequest<'_>, unfit: impl FnOnce(TokenFigure) -> Phrase) -> Self {
+    /// Writes what was found; `unfit` says why that may be nothing though something was, by the tokens that it may have.
+    pub fn of(request: &RecallRequest<'_>, unfit: impl FnOnce(TokenFigure) -> Phrase) -> Self {
         let nothing = || {
             let why = request.found.why_nothing();
             Self::Nothing(why.unwrap_or_else(|| unfit(TokenFigure::Exact(request.room))))

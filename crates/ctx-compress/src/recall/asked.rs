@@ -50,7 +50,7 @@ impl CompressionPipeline<'_> {
         let smaller = self.with_config(RequestConfig { tail_share: TAIL, ..RequestConfig::to_fit(kept) });
         let plan = smaller.plan(messages, protection);
         if plan.outcome != PassOutcome::Compacted {
-            return plain(phrase!("what must stay leaves no room for what is found"));
+            return plain(phrase!("no room could be made for what is found"));
         }
         let paired = plan.messages();
         let mut index = RecallIndex::default();
@@ -64,7 +64,7 @@ impl CompressionPipeline<'_> {
         let query = [(question, 100)];
         let noted = Noted::of(&messages);
         let id = |at: usize| paired.get(at).and_then(|message| message.source.id.as_deref());
-        let unfit = |tokens| phrase!("what is found is kept anyway, or does not fit into {tokens}", tokens);
+        let unfit = |tokens| phrase!("what is found is sent anyway, or does not fit into {tokens}", tokens);
         let recalled = RecallAnswer::of(
             &RecallRequest {
                 found: &index.search(&query),

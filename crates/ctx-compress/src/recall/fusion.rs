@@ -43,5 +43,5 @@ pub fn joined(found: SearchResult, ranking: &[usize]) -> SearchResult {
     let hit = |((message, record), (score, words))| Hit { message, record, score, words };
     let mut hits: Vec<Hit> = scores.into_iter().map(hit).collect();
     hits.sort_by_key(|hit| (u64::MAX - hit.score, usize::MAX - hit.message, hit.record));
-    SearchResult { hits, words: found.words }
+    SearchResult { hits, ..found }
 }

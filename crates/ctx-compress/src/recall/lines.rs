@@ -70,6 +70,9 @@ pub struct RecalledPiece {
     pub ago: Option<usize>,
 }
 
+/// How many tokens a message may have at the most, whatever the room.
+const MOST_ROOM: u64 = 1 << 32;
+
 /// How many lines are written at the most.
 const MOST_LINES: usize = 2_000;
 
@@ -89,7 +92,8 @@ const ATTEMPTS: usize = 4;
 /// again only where it came out larger, or so small that the request has room for a message that it repeats.
 pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
     let mut lines = Lines::new(request);
-    let mut room = request.room;
+    let most = request.room.min(MOST_ROOM);
+    let mut room = most;
     for _ in 0..ATTEMPTS {
         let chosen = lines.chosen(room, room)?;
         if lines.repeats(&chosen, chosen.tokens) {
@@ -102,8 +106,8 @@ pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
         }
         room = recalled.tokens;
     }
-    let chosen = lines.chosen(request.room, 0)?;
-    lines.written_within(chosen, request.room).map(|(_, recalled)| recalled)
+    let chosen = lines.chosen(most, 0)?;
+    lines.written_within(chosen, most).map(|(_, recalled)| recalled)
 }
 
 /// A line with where it came from.

@@ -189,7 +189,9 @@ impl<'a> Reader<'a> {
 
     /// Returns a word for each hash, with a count of 0 if no record has it; quickest where the hashes are in order.
     pub(super) fn find_all(&self, mut words: Vec<u64>) -> Vec<Word<'a>> {
-        words.iter_mut().for_each(|word| *word >>= RECORD_BITS);
+        for word in &mut words {
+            *word >>= RECORD_BITS;
+        }
         let mut found = vec![Word::default(); words.len()];
         // Run by run: what is looked at of one lies closer together.
         for run in self.postings.runs.iter().rev() {

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use ctx_types::{Phrase, phrase};
+
 use crate::recall::index::RecallIndex;
 use crate::recall::postings::Word;
 use crate::recall::records::beginning;
@@ -46,10 +48,15 @@ pub(super) struct Term<'a> {
 impl<'a> Query<'a> {
     /// Looks up the words of texts, each with its weight.
     ///
-    /// Errors: if only texts of less than half of the greatest weight have words that tell something, those words of
-    /// the others that half of the records have.
-    pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Result<Self, Vec<Term<'a>>> {
+    /// Errors: why nothing can be found, if only texts of less than half of the greatest weight have words that tell
+    /// something.
+    pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Result<Self, Phrase> {
         let Asked { words, texts, named } = Asked::of(index, query);
+        if words.is_empty() {
+            return Err(phrase!(
+                "nothing is found: there is no word to look for; words of grammar and names of those who speak are not looked for"
+            ));
+        }
         let reader = index.postings.reader();
         let found = reader.find_all(words.iter().map(|word| word.hash).collect());
         let terms = words.iter().zip(found).filter_map(|(word, found)| {
@@ -57,28 +64,50 @@ impl<'a> Query<'a> {
                 return Some((*word, found));
             }
             // `walnut` is a `nut`.
-            let mut ends = ends(texts.get(word.start..word.end)?).map(word_hash);
-            let (hash, found) = ends.find_map(|hash| Some((hash, reader.find(hash)?)))?;
-            Some((AskedWord { hash, weight: word.weight * END / 100, ..*word }, found))
+            let mut ends = ends(texts.get(word.start..word.end)?);
+            let (end, hash, found) = ends.find_map(|end| {
+                let hash = word_hash(end);
+                Some((end, hash, reader.find(hash)?))
+            })?;
+            let (weight, start) = (word.weight * END / 100, word.end - end.len());
+            Some((AskedWord { hash, weight, start, ..*word }, found))
         });
         let mut terms: Vec<(AskedWord, Word<'a>)> = terms.collect();
         terms.sort_unstable_by_key(|(word, _)| word.hash);
         terms.dedup_by(|(word, _), (kept, _)| kept.takes_in(word));
         let records = index.records.len() as u64;
         let with = |word: &Word<'_>| u64::from(word.count);
+        // A few records say nothing about how rare a word is.
+        let is_rare = |(_, word): &(AskedWord, Word<'_>)| with(word) * 2 <= records || records < 32;
+        let (rare, common): (Vec<_>, Vec<_>) = terms.into_iter().partition(is_rare);
+        if rare.iter().all(|(word, _)| word.rank == Rank::Beside) {
+            return Err(not_found(common.into_iter().map(|(word, _)| word).collect(), &texts));
+        }
         let term = |(AskedWord { hash, weight, rank, .. }, word): (AskedWord, Word<'a>)| {
             (rank, Term { hash, weight, rarity: rarity(records, with(&word)), word })
         };
-        // A few records say nothing about how rare a word is.
-        let is_rare = |(_, term): &(Rank, Term<'_>)| with(&term.word) * 2 <= records || records < 32;
-        let (rare, common): (Vec<_>, Vec<_>) = terms.into_iter().map(term).partition(is_rare);
-        if rare.iter().all(|(rank, _)| *rank == Rank::Beside) {
-            let asked = common.into_iter().filter(|(rank, _)| *rank < Rank::Beside);
-            return Err(asked.map(|(_, term)| term).take(MOST_TERMS).collect());
-        }
-        Ok(Self { terms: chosen(rare), named })
+        Ok(Self { terms: chosen(rare.into_iter().map(term).collect()), named })
     }
 }
+
+/// Says why words are not found, of which some are too common.
+fn not_found(mut common: Vec<AskedWord>, texts: &str) -> Phrase {
+    common.retain(|word| word.rank < Rank::Beside);
+    common.sort_unstable_by_key(|word| word.start);
+    let words = common.iter().take(MOST_NAMED).filter_map(|word| texts.get(word.start..word.end));
+    let words: Vec<String> = words.map(|word| format!("`{}`", beginning(word, LONGEST_NAMED))).collect();
+    match words.is_empty() {
+        true => phrase!("nothing is found: nothing that is searched has any of these words"),
+        false => phrase!(
+            "nothing is found: too much of what was said has {words}; ask with words that at most half of it has",
+            words = words.join(", ")
+        ),
+    }
+}
+
+/// How many words are named that are too common, and how many bytes of each.
+const MOST_NAMED: usize = 4;
+const LONGEST_NAMED: usize = 60;
 
 /// Chooses the words that are looked for, and returns them by weight and rarity.
 fn chosen(mut terms: Vec<(Rank, Term<'_>)>) -> Vec<Term<'_>> {

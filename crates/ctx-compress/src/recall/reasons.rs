@@ -57,16 +57,7 @@ impl QueryWords {
 
     /// Returns those that a hit was found by, in the order of the query.
     pub(super) fn of_hit(&self, hit: &Hit) -> Vec<String> {
-        self.with(hit.words)
-    }
-
-    /// Returns the first of all.
-    pub(super) fn first(&self) -> Vec<String> {
-        self.with(u64::MAX)
-    }
-
-    fn with(&self, bits: u64) -> Vec<String> {
-        let shared = self.0.iter().filter(|word| word.bits & bits != 0);
+        let shared = self.0.iter().filter(|word| word.bits & hit.words != 0);
         shared.take(MOST_SHARED).map(|word| word.shown.clone()).collect()
     }
 }

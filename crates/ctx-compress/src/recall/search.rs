@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use ctx_types::{Phrase, phrase};
+use ctx_types::Phrase;
 
 use crate::recall::index::RecallIndex;
 use crate::recall::query::{Query, Term};
@@ -28,22 +28,16 @@ pub struct Hit {
 pub struct SearchResult {
     /// The records, the best first.
     pub hits: Vec<Hit>,
-    /// What was looked for; where nothing was, the words that too many records have.
+    /// What was looked for.
     pub(super) words: QueryWords,
+    /// Why words found nothing.
+    pub(super) nothing: Option<Phrase>,
 }
 
 impl SearchResult {
     /// Says why nothing was found; none if something was.
     pub fn why_nothing(&self) -> Option<Phrase> {
-        let words: Vec<String> = self.words.first().iter().map(|word| format!("`{word}`")).collect();
-        let why = match words.is_empty() {
-            true => phrase!("nothing is found: no message has any of these words, words of grammar aside"),
-            false => phrase!(
-                "nothing is found: too many messages have {words}; ask with words that fewer than half of them have",
-                words = words.join(", ")
-            ),
-        };
-        self.hits.is_empty().then_some(why)
+        self.nothing.clone().filter(|_| self.hits.is_empty())
     }
 }
 
@@ -91,13 +85,13 @@ impl RecallIndex {
     ///
     /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, 64 of their
     /// words by weight and rarity, of which the text of the greatest weight has 48 if it has as many, and 8,192 of the
-    /// places where they occur; it finds 1,024 records at the most. Words that half of the records have say nothing.
+    /// places where they occur; it finds 1,024 records at the most. Words that more than half of the records have say nothing.
     /// Texts of less than half of the greatest weight count for what the others find, and find nothing by themselves.
     /// Weights above 10,000 count as that, and a word that a record has more than 15 times as 15 times.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
         let looked_for = match Query::of(self, query) {
             Ok(looked_for) => looked_for,
-            Err(common) => return SearchResult { hits: Vec::new(), words: QueryWords::of(query, &common) },
+            Err(why) => return SearchResult { nothing: Some(why), ..SearchResult::default() },
         };
         let words = QueryWords::of(query, &looked_for.terms);
         let scored = self.scored(looked_for);
@@ -116,7 +110,7 @@ impl RecallIndex {
             let (message, record) = self.place(record);
             Hit { message, record, score, words }
         };
-        SearchResult { hits: found.into_iter().map(hit).collect(), words }
+        SearchResult { hits: found.into_iter().map(hit).collect(), words, nothing: None }
     }
 
     /// Scores the records that have words of the query, in their order.

@@ -244,6 +244,20 @@ fn a_full_index_says_so_and_keeps_what_it_has() {
 }
 
 #[test]
+fn a_search_says_why_it_finds_nothing() {
+    let index = indexed(&conversation(&["Lin: the main nut", "Ada: the main nut"].repeat(20)));
+    let why = |query: &str| index.search(&[(query, 100)]).why_nothing().unwrap().to_string();
+    let no_word = why("");
+    assert!(no_word.starts_with("nothing is found: there is no word to look for;"));
+    assert_eq!((why("What about Ada?"), why("🙂 the")), (no_word.clone(), no_word));
+    assert_eq!(why("zebra"), "nothing is found: nothing that is searched has any of these words");
+    // The words that are named are those of the conversation.
+    let common = why("walnut zebra src/main.rs");
+    assert!(common.starts_with("nothing is found: too much of what was said has `nut`, `main`;"), "{common}");
+    assert_eq!(indexed(&conversation(&["a nut"])).search(&[("nut", 100)]).why_nothing(), None);
+}
+
+#[test]
 fn a_conversation_is_fitted_for_a_question() {
     let texts: Vec<String> = (0..80)
         .map(|n| match n {
@@ -268,8 +282,10 @@ fn a_conversation_is_fitted_for_a_question() {
         RecallAnswer::Nothing(why) => why.to_string(),
         RecallAnswer::Recalled(recalled) => recalled.message.text().into_owned(),
     };
-    assert!(why(&fitted("zebra")).starts_with("nothing is found: no message has any of these words"));
-    assert!(why(&fitted("Which lamp?")).starts_with("nothing is found: too many messages have `lamp`;"));
+    assert!(why(&fitted("zebra")).starts_with("nothing is found: nothing that is searched has"));
+    assert!(
+        why(&fitted("Which lamp?")).starts_with("nothing is found: too much of what was said has `lamp`;")
+    );
     let roomy = CompressionPipeline::new(RequestConfig::to_fit(100_000));
     let all = roomy.compress_for(&messages, Protection::LastUserMessage, "walnut");
     assert_eq!(

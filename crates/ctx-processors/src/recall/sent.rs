@@ -6,7 +6,7 @@ use ctx_pipeline::PipelineContext;
 use ctx_types::Message;
 
 use crate::costing::Costing;
-use crate::token_limiter::Units;
+use crate::token_limiter::{TokenLimiter, Units};
 
 /// The messages of the conversation that the limiter keeps, whatever one more message takes.
 ///
@@ -30,7 +30,7 @@ impl<'a> Sent<'a> {
         let units = Units::of(messages);
         let available = cx.inputs.budget.available.map(u64::from);
         let is_limited = available.is_some();
-        let costing = Costing::of(cx);
+        let costing = Costing::of(cx).as_limiter(cx.config_of(TokenLimiter::ID));
         let take = |left: Option<u64>, message: &Message| match is_limited {
             true => left.and_then(|left| costing.take(message, left)),
             false => left,

@@ -1,12 +1,13 @@
 // What the page computes by itself: `npm test`. Everything else is tested in a browser, in `xtask/page/studio`.
 import assert from "node:assert/strict";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
+after(() => rmSync(out, { recursive: true }));
 const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );

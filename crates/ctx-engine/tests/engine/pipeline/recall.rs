@@ -132,7 +132,16 @@ fn questions_that_say_nothing_recall_nothing() {
     for input in ["what is it?", "🙂🙂🙂", "zebra ".repeat(200).trim()] {
         let context = assemble(&compiled, &session, input, &memory);
         assert_eq!(recalled(&context), None, "{input}");
+        assert!(log(&context, "recall").starts_with("nothing is found"), "{input}");
     }
+    // A tenth of the window is less than a line.
+    let turn = TurnInput::default().with(|turn| {
+        turn.context_tokens = Some(100);
+        turn.input = Some("May she have walnut cake?".into());
+    });
+    let context = pollster::block_on(compiled.assemble(&session, &turn)).unwrap();
+    assert_eq!(recalled(&context), None);
+    assert_eq!(log(&context, "recall"), "what is found is sent anyway, or does not fit into 9 tokens");
 }
 
 #[test]

@@ -8,7 +8,7 @@ import { toast } from "../announce";
 import { inputs, turn } from "../turn";
 import { route } from "../route";
 import { t } from "../language";
-import { load, notify, settled, talk, talkId, talkPath } from "./state";
+import { load, notify, stepOnItsWay, talk, talkId, talkPath } from "./state";
 
 export const answer = signal<TurnView | undefined>(undefined);
 export const isAnswering = computed(() => answer.value?.isRunning === true);
@@ -105,7 +105,7 @@ async function begin(verb: string, body: () => BeginTurn | BeginSummary): Promis
   isAsking.value = true;
   const id = talkId.peek();
   try {
-    await settled();
+    while (stepOnItsWay()) await stepOnItsWay();
     // Another conversation is shown meanwhile: what was typed stays with its own.
     if (talkId.peek() !== id) return false;
     await call<TurnBegun>("POST", talkPath(verb), { body: body() });

@@ -165,9 +165,9 @@ const waiting = new Set<string>();
 /** What the step that was taken last made of its conversation. */
 let latest: { id: string | undefined; hash: string } | undefined;
 
-/** Ends when no step is on its way. */
-export async function settled(): Promise<void> {
-  while (running) await running;
+/** The step on its way; whoever waits for it looks again, since another may have begun first. */
+export function stepOnItsWay(): Promise<void> | undefined {
+  return running;
 }
 
 /**
@@ -179,7 +179,7 @@ export async function send(verb: string, body: object, done: (taken: StepTaken) 
   const asked = JSON.stringify([id, verb, body]);
   if (asked === onItsWay || waiting.has(asked)) return false;
   waiting.add(asked);
-  await settled();
+  while (running) await running;
   waiting.delete(asked);
   // Whoever has gone to another conversation meanwhile has changed this one all the same.
   const base = id === talkId.peek() ? talk.peek()?.hash : latest?.id === id ? latest?.hash : undefined;
