@@ -15,7 +15,7 @@ use crate::request::{
 pub struct AskedCompression {
     /// The messages, what was recalled among them, with their report.
     pub compression: Compression,
-    /// What was recalled, which stands last.
+    /// What was recalled, which stands last, or why nothing was.
     pub recalled: RecallAnswer,
 }
 

@@ -29,7 +29,7 @@ pub struct RecallRequest<'a> {
     pub is_noted: &'a dyn Fn(usize, &str, u64) -> bool,
     /// How many of the first messages of the index stand on other branches of the conversation.
     pub others: usize,
-    /// How many tokens the message may have.
+    /// How many tokens the message may have; more than 2^32 count as these.
     pub room: u64,
     /// Who speaks it.
     pub role: Role,

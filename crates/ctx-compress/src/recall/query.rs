@@ -52,7 +52,7 @@ impl<'a> Query<'a> {
     /// something.
     pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Result<Self, Phrase> {
         let Asked { words, texts, named } = Asked::of(index, query);
-        if words.is_empty() {
+        if words.iter().all(|word| word.rank == Rank::Beside) {
             return Err(phrase!(
                 "nothing is found: there is no word to look for; words of grammar and names of those who speak are not looked for"
             ));

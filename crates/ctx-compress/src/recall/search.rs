@@ -85,9 +85,9 @@ impl RecallIndex {
     ///
     /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, 64 of their
     /// words by weight and rarity, of which the text of the greatest weight has 48 if it has as many, and 8,192 of the
-    /// places where they occur; it finds 1,024 records at the most. Words that more than half of the records have say nothing.
-    /// Texts of less than half of the greatest weight count for what the others find, and find nothing by themselves.
-    /// Weights above 10,000 count as that, and a word that a record has more than 15 times as 15 times.
+    /// places where they occur; it finds 1,024 records at the most. Words that more than half of the records have say
+    /// nothing. Texts of less than half of the greatest weight count for what the others find, and find nothing by
+    /// themselves. Weights above 10,000 count as that, and a word that a record has more than 15 times as 15 times.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
         let looked_for = match Query::of(self, query) {
             Ok(looked_for) => looked_for,

@@ -249,7 +249,10 @@ fn a_search_says_why_it_finds_nothing() {
     let why = |query: &str| index.search(&[(query, 100)]).why_nothing().unwrap().to_string();
     let no_word = why("");
     assert!(no_word.starts_with("nothing is found: there is no word to look for;"));
-    assert_eq!((why("What about Ada?"), why("🙂 the")), (no_word.clone(), no_word));
+    assert_eq!((why("What about Ada?"), why("🙂 the")), (no_word.clone(), no_word.clone()));
+    // What was said before a question finds nothing by itself.
+    let beside = index.search(&[("What is it?", 100), ("a zebra", 33)]).why_nothing();
+    assert_eq!(beside.map(|why| why.to_string()), Some(no_word));
     assert_eq!(why("zebra"), "nothing is found: nothing that is searched has any of these words");
     // The words that are named are those of the conversation.
     let common = why("walnut zebra src/main.rs");
