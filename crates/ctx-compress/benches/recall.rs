@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use conversation::{bytes, conversation};
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use ctx_compress::recall::{RecallIndex, RecallRequest, recall};
+use ctx_compress::recall::{RecallAnswer, RecallIndex, RecallRequest};
 use ctx_compress::request::Meter;
 use ctx_tokens::{Counter, Encoding};
 use ctx_types::{Message, Role, TokenCounter as _};
@@ -117,7 +117,7 @@ fn searching(criterion: &mut Criterion) {
             let found = index.search(&query);
             group.bench_function(BenchmarkId::new(format!("lines for {name}"), size), |bencher| {
                 bencher.iter(|| {
-                    recall(&RecallRequest {
+                    RecallAnswer::of(&RecallRequest {
                         found: black_box(&found),
                         index: &index,
                         message: &|at| messages.get(at).cloned(),

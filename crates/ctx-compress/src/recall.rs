@@ -6,7 +6,7 @@
 //! request already become lines of one message:
 //!
 //! ```
-//! use ctx_compress::recall::{RecallIndex, RecallRequest, recall};
+//! use ctx_compress::recall::{RecallAnswer, RecallIndex, RecallRequest};
 //! use ctx_compress::request::Meter;
 //! use ctx_types::{Message, Role, Source};
 //!
@@ -19,7 +19,7 @@
 //! let mut index = RecallIndex::default();
 //! messages.iter().for_each(|message| index.push(message));
 //! let query = [("May she eat a cake with nuts?", 100)];
-//! let recalled = recall(&RecallRequest {
+//! let answer = RecallAnswer::of(&RecallRequest {
 //!     found: &index.search(&query),
 //!     index: &index,
 //!     message: &|at| messages.get(at).cloned(),
@@ -30,7 +30,7 @@
 //!     role: Role::System,
 //!     meter: &Meter::estimate(),
 //! });
-//! let recalled = recalled.ok_or("nothing is found")?;
+//! let recalled = answer.recalled().ok_or("nothing is found")?;
 //! assert_eq!(recalled.message.text(), "Recalled:\n#1 U: daughter must not eat nuts.\n#2 U: arrive on 14 May by train.");
 //! assert_eq!(recalled.pieces[0].words, ["eat", "nuts"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,7 +60,7 @@ pub use answer::{RecallAnswer, RecallQuery};
 pub use asked::AskedCompression;
 pub use fusion::{joined, nearest};
 pub use index::RecallIndex;
-pub use lines::{RecallRequest, Recalled, RecalledPiece, recall};
+pub use lines::{RecallRequest, Recalled, RecalledPiece};
 pub use noted::Noted;
 pub use search::{Hit, SearchResult};
 pub use session_index::{SessionIndex, off_path, recallable};

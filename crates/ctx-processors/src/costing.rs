@@ -1,5 +1,6 @@
 //! What messages cost, counted no further than needed.
 
+use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, PipelineContext};
 use ctx_tokens::{ModelFacts, message_cost};
 use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
@@ -24,6 +25,14 @@ impl<'a> Costing<'a> {
     pub(crate) fn as_limiter(self, settings: Option<&Config>) -> Self {
         let extra = settings.map_or(0, |settings| settings.count(TokenLimiter::EXTRA) as u64);
         Self { extra, ..self }
+    }
+
+    /// Counts for compression what is counted here.
+    pub(crate) fn meter(&self) -> Meter<'a> {
+        let mut model = self.model.clone();
+        let extra = u32::try_from(self.extra).unwrap_or(u32::MAX);
+        model.overheads.per_message = model.overheads.per_message.saturating_add(extra);
+        Meter::lent(&model, self.counter)
     }
 
     /// Returns the tokens that a message takes.

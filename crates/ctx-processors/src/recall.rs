@@ -87,10 +87,7 @@ impl ContextProcessor for RecallProcessor {
         let near = meaning::ranked(cx, &kept, &question.now()).await?;
         cx.checkpoint()?;
         let found = if near.is_empty() { found } else { joined(found, &near) };
-        let answer = match found.why_nothing() {
-            Some(why) => RecallAnswer::Nothing(why),
-            None => written(cx, &kept.again(print, session, with_branches), &found),
-        };
+        let answer = written(cx, &kept.again(print, session, with_branches), &found);
         cx.checkpoint()?;
         let recalled = match answer {
             RecallAnswer::Recalled(recalled) => recalled,
@@ -131,9 +128,7 @@ fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult
         role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
         meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
     };
-    RecallAnswer::of(&request, |tokens| {
-        phrase!("what is found is sent anyway, or does not fit into {tokens}", tokens)
-    })
+    RecallAnswer::of(&request)
 }
 
 /// Returns how many tokens the message may have.

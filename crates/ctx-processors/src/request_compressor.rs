@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_compress::request::{CompressionPipeline, Meter, RequestConfig, repair, strategy};
+use ctx_compress::request::{CompressionPipeline, RequestConfig, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Message, Place, Session, phrase};
 
 use crate::compression::{
     Beginning, CompressionRoom, KeptCompression, Settings, StageInput, fields, tell, tell_repairs,
 };
+use crate::costing::Costing;
 use crate::gap_ranks::GapRanks;
+use crate::token_limiter::TokenLimiter;
 use crate::window::{LoadedWindow, StillCompressed};
 
 /// Rewrites settled history where a request comes near its budget: layer B of compression.
@@ -51,7 +53,7 @@ impl ContextProcessor for RequestCompressor {
         };
         repair_pairs(cx);
         cx.checkpoint()?;
-        let meter = Meter::lent(cx.inputs.model, cx.inputs.counter);
+        let meter = Costing::of(cx).as_limiter(cx.config_of(TokenLimiter::ID)).meter();
         let pipeline = CompressionPipeline::new(settings.config.clone()).with_meter(meter);
         let pipeline = match strategy(&settings.strategy) {
             Some(strategy) => pipeline.with_strategy(strategy),

@@ -1,6 +1,6 @@
 //! What a conversation says about something, with its places.
 
-use ctx_types::{Diagnostic, Phrase, Role, Session, TokenFigure, phrase};
+use ctx_types::{Diagnostic, Phrase, Role, Session};
 use serde_json::{Value, json};
 
 use crate::recall::lines::{RecallRequest, Recalled, RecalledPiece, recall};
@@ -50,33 +50,28 @@ impl RecallQuery<'_> {
     pub fn search(&self, session: &Session, meter: &Meter<'_>) -> (RecallAnswer, Vec<Diagnostic>) {
         let nodes = SessionIndex::of(session, self.with_branches);
         let query = [(self.text, 100)];
-        let unfit = |tokens| phrase!("what is found does not fit into {tokens}", tokens);
-        let answer = RecallAnswer::of(
-            &RecallRequest {
-                found: &nodes.index().search(&query),
-                index: nodes.index(),
-                message: &|at| nodes.message(session, at),
-                is_held: &|_, _| false,
-                is_noted: &|_, _, _| false,
-                others: nodes.others(),
-                room: self.budget,
-                role: Role::System,
-                meter,
-            },
-            unfit,
-        );
+        let answer = RecallAnswer::of(&RecallRequest {
+            found: &nodes.index().search(&query),
+            index: nodes.index(),
+            message: &|at| nodes.message(session, at),
+            is_held: &|_, _| false,
+            is_noted: &|_, _, _| false,
+            others: nodes.others(),
+            room: self.budget,
+            role: Role::System,
+            meter,
+        });
         (answer, nodes.index().findings())
     }
 }
 
 impl RecallAnswer {
-    /// Writes what was found; `unfit` says why that may be nothing though something was, by the tokens that it may have.
-    pub fn of(request: &RecallRequest<'_>, unfit: impl FnOnce(TokenFigure) -> Phrase) -> Self {
-        let nothing = || {
-            let why = request.found.why_nothing();
-            Self::Nothing(why.unwrap_or_else(|| unfit(TokenFigure::Exact(request.room))))
-        };
-        recall(request).map_or_else(nothing, Self::Recalled)
+    /// Writes the best of what was found that is not held already into the room there is.
+    ///
+    /// Words of grammar are left out, so that more lines fit. Equal input gives equal bytes, and a line does not change
+    /// as the conversation goes on.
+    pub fn of(request: &RecallRequest<'_>) -> Self {
+        recall(request).map_or_else(Self::Nothing, Self::Recalled)
     }
 
     /// Returns the message; none if there is nothing.

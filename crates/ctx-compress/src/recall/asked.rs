@@ -64,21 +64,17 @@ impl CompressionPipeline<'_> {
         let query = [(question, 100)];
         let noted = Noted::of(&messages);
         let id = |at: usize| paired.get(at).and_then(|message| message.source.id.as_deref());
-        let unfit = |tokens| phrase!("what is found is sent anyway, or does not fit into {tokens}", tokens);
-        let recalled = RecallAnswer::of(
-            &RecallRequest {
-                found: &index.search(&query),
-                index: &index,
-                message: &|at| paired.get(at).cloned(),
-                is_held: &|at, _| is_kept.get(at).copied().unwrap_or(true),
-                is_noted: &|at, line, _| id(at).is_some_and(|id| noted.having(id, line).next().is_some()),
-                others: 0,
-                room: budget.saturating_sub(report.output_tokens),
-                role: self.config().note_role,
-                meter: self.meter(),
-            },
-            unfit,
-        );
+        let recalled = RecallAnswer::of(&RecallRequest {
+            found: &index.search(&query),
+            index: &index,
+            message: &|at| paired.get(at).cloned(),
+            is_held: &|at, _| is_kept.get(at).copied().unwrap_or(true),
+            is_noted: &|at, line, _| id(at).is_some_and(|id| noted.having(id, line).next().is_some()),
+            others: 0,
+            room: budget.saturating_sub(report.output_tokens),
+            role: self.config().note_role,
+            meter: self.meter(),
+        });
         report.budget = budget;
         report.diagnostics.extend(index.findings());
         if let RecallAnswer::Recalled(recalled) = &recalled {

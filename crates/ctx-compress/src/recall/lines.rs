@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use ctx_types::{Fingerprint, Message, NoteLineKind, Role, Segment, Source, SourceKind, Span, Text, Trust};
+use ctx_types::{
+    Fingerprint, Message, NoteLineKind, Phrase, Role, Segment, Source, SourceKind, Span, Text, TokenFigure,
+    Trust, phrase,
+};
 
 use crate::recall::index::RecallIndex;
 use crate::recall::line_memory::{LineForm, LineMemory};
@@ -85,12 +88,17 @@ const LEFT: u64 = 128;
 /// How often what turned out to be held is taken out again.
 const ATTEMPTS: usize = 4;
 
-/// Writes the best hits that are not held already into the room there is; `None` if there is none that fits.
+/// Writes the best hits that are not held already into the room there is.
 ///
 /// Words of grammar are left out, so that more lines fit. Equal input gives equal bytes, and a line does not change
 /// as the conversation goes on. Lines are chosen by what they are expected to cost; the message is counted once, and
 /// again only where it came out larger, or so small that the request has room for a message that it repeats.
-pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
+///
+/// Errors: why there is nothing to write.
+pub(super) fn recall(request: &RecallRequest<'_>) -> Result<Recalled, Phrase> {
+    if let Some(why) = request.found.why_nothing() {
+        return Err(why);
+    }
     let mut lines = Lines::new(request);
     let most = request.room.min(MOST_ROOM);
     let mut room = most;
@@ -102,7 +110,7 @@ pub fn recall(request: &RecallRequest<'_>) -> Option<Recalled> {
         }
         let (chosen, recalled) = lines.written_within(chosen, room)?;
         if !lines.repeats(&chosen, recalled.tokens) {
-            return Some(recalled);
+            return Ok(recalled);
         }
         room = recalled.tokens;
     }
@@ -154,11 +162,14 @@ impl<'a> Lines<'a> {
     }
 
     /// Chooses the best lines for a room, of messages that are not held beside so many tokens.
-    fn chosen(&mut self, room: u64, taken: u64) -> Option<Chosen> {
+    ///
+    /// Errors: why there is none.
+    fn chosen(&mut self, room: u64, taken: u64) -> Result<Chosen, Phrase> {
         let request = self.request;
-        let beside = room.checked_sub(request.meter.frame())?;
+        let unfit = || unfit(request.room);
+        let beside = room.checked_sub(request.meter.frame()).ok_or_else(unfit)?;
         let head = head(request.index, beside);
-        let mut left = (beside * 4).checked_sub(self.costs.of(&format!("{head}\n")))?;
+        let mut left = (beside * 4).checked_sub(self.costs.of(&format!("{head}\n"))).ok_or_else(unfit)?;
         let (mut lines, mut misses) = (Vec::new(), 0);
         for hit in &request.found.hits {
             if lines.len() == MOST_LINES || misses == MOST_MISSES || left * LEFT < beside * 4 {
@@ -180,7 +191,11 @@ impl<'a> Lines<'a> {
                 None => misses += 1,
             }
         }
-        (!lines.is_empty()).then(|| Chosen { head, lines, tokens: room - left / 4 })
+        match lines.is_empty() {
+            true if misses > 0 || left * LEFT < beside * 4 => Err(unfit()),
+            true => Err(phrase!("what is found is sent anyway")),
+            false => Ok(Chosen { head, lines, tokens: room - left / 4 }),
+        }
     }
 
     /// Returns whether the request has one of the lines beside so many tokens.
@@ -193,20 +208,22 @@ impl<'a> Lines<'a> {
     }
 
     /// Writes lines and counts them. If they have more tokens than were expected, what fits least goes.
-    fn written_within(&self, mut chosen: Chosen, room: u64) -> Option<(Chosen, Recalled)> {
+    ///
+    /// Errors: that none fits.
+    fn written_within(&self, mut chosen: Chosen, room: u64) -> Result<(Chosen, Recalled), Phrase> {
         while !chosen.lines.is_empty() {
             let ordered = self.ordered(&chosen);
             let text = joined(&chosen.head, &ordered);
             let tokens = self.request.meter.message(&self.message(text.clone()));
             if tokens <= room {
                 let recalled = self.recalled(&chosen.head, &ordered, text, tokens);
-                return Some((chosen, recalled));
+                return Ok((chosen, recalled));
             }
             let (lines, over) = (chosen.lines.len(), tokens - room);
             let excess = usize::try_from((lines as u64 * over).div_ceil(tokens)).unwrap_or(lines);
             chosen.lines.truncate(lines - (excess + lines / 128).clamp(1, lines));
         }
-        None
+        Err(unfit(self.request.room))
     }
 
     fn line(&mut self, hit: Hit) -> Option<&Line> {
@@ -295,6 +312,10 @@ impl<'a> Lines<'a> {
         });
         Recalled { message, pieces, tokens }
     }
+}
+
+fn unfit(room: u64) -> Phrase {
+    phrase!("what is found does not fit into {tokens}", tokens = TokenFigure::Exact(room))
 }
 
 /// Joins a head and lines.

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 
 use crate::recall::{
     AskedCompression, Hit, RecallAnswer, RecallIndex, RecallRequest, Recalled, SearchResult, joined, nearest,
-    recall,
 };
 use crate::request::{CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig};
 
@@ -38,7 +37,7 @@ fn grown(messages: &[Message]) -> RecallIndex {
 /// Recalls what is asked about from messages of which the last `held` are in the request.
 fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option<Recalled> {
     let asked_of = |index: &RecallIndex, others: usize, room: u64| {
-        recall(&RecallRequest {
+        let answer = RecallAnswer::of(&RecallRequest {
             found: &index.search(&[(question, 100)]),
             index,
             message: &|at| messages.get(at).cloned(),
@@ -48,7 +47,8 @@ fn asked(messages: &[Message], held: usize, question: &str, room: u64) -> Option
             room,
             role: Role::System,
             meter: &Meter::estimate(),
-        })
+        });
+        answer.recalled().cloned()
     };
     let recalled = asked_of(&indexed(messages), 0, room);
     // What was asked before changes nothing.

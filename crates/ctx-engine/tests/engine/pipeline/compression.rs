@@ -268,6 +268,27 @@ fn later_stages_are_made_room_for_in_each_turn() {
 }
 
 #[test]
+fn what_the_limiter_counts_beside_each_message_is_counted_too() {
+    for extra in [1, 8, 40] {
+        let file = json!({
+            "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }],
+            "parameters": { "processors": [
+                { "id": "request-compressor", "enabled": true },
+                { "id": "token-limiter", "config": { "extraTokensPerMessage": extra } },
+            ] },
+        });
+        let mut chat = Chat::new(40, &json!({}));
+        chat.compiled = compile_file(&Engine::new(), file, Vec::new());
+        for _ in 0..20 {
+            chat.go_on();
+            let context = chat.assemble();
+            let limiter = log(&context, "token-limiter");
+            assert!(limiter.starts_with("everything fits"), "{extra}: {limiter}");
+        }
+    }
+}
+
+#[test]
 fn pins_and_summaries_within_the_rewritten_part_stay_in_place() {
     let mut chat = Chat::new(81, &json!({}));
     let mut file = json!(chat.session);
