@@ -87,7 +87,11 @@ impl ContextProcessor for RecallProcessor {
         let near = meaning::ranked(cx, &kept, &question.now()).await?;
         cx.checkpoint()?;
         let found = if near.is_empty() { found } else { joined(found, &near) };
-        let answer = written(cx, &kept.again(print, session, with_branches), &found);
+        let answer = match found.why_nothing() {
+            // Nothing needs to be counted for it.
+            Some(why) => RecallAnswer::Nothing(why),
+            None => written(cx, &kept.again(print, session, with_branches), &found),
+        };
         cx.checkpoint()?;
         let recalled = match answer {
             RecallAnswer::Recalled(recalled) => recalled,

@@ -90,8 +90,7 @@ const ATTEMPTS: usize = 4;
 
 /// Writes the best hits that are not held already into the room there is.
 ///
-/// Words of grammar are left out, so that more lines fit. Equal input gives equal bytes, and a line does not change
-/// as the conversation goes on. Lines are chosen by what they are expected to cost; the message is counted once, and
+/// Lines are chosen by what they are expected to cost; the message is counted once, and
 /// again only where it came out larger, or so small that the request has room for a message that it repeats.
 ///
 /// Errors: why there is nothing to write.
