@@ -9,18 +9,22 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts as _, RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, Response, header};
+use axum::http::{Extensions, HeaderMap, HeaderName, Response, header};
 use axum::middleware::{self, Next};
 use axum::routing::{MethodFilter, on};
 use ctx_language::Language;
 use ctx_types::phrase;
 use futures_util::StreamExt as _;
+use hyper::body::Incoming;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::call::{Call, Refusal, Reply};
+use crate::connections::{Connection, Connections};
 use crate::guard::{self, only};
 use crate::routes::{Answer, Area, BodyKind, ROUTES, Route, Verb};
 use crate::server::Server;
@@ -61,25 +65,25 @@ const GATHER: Duration = Duration::from_millis(100);
 /// How long it waits where no connection can be taken.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How many connections there are at once.
-const MAX_CONNECTIONS: usize = 256;
-
 /// Takes connections until the end; then what is unsaved is written down.
 pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl Future<Output = ()> + Send) {
     let router = router(&server);
     let keeping = tokio::spawn(keep(server.clone()));
     let looking = tokio::spawn(look(server.clone()));
-    let connections = Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
+    let connections = Arc::new(Connections::default());
     let mut end = std::pin::pin!(end);
     loop {
         tokio::select! {
             () = &mut end => break,
-            taken = listener.accept() => match (taken, connections.clone().try_acquire_owned()) {
-                (Ok((stream, _)), Ok(permit)) => {
-                    let connection = connection(stream, router.clone());
+            taken = listener.accept() => match (taken, connections.open()) {
+                (Ok((stream, _)), Some((connection, closed))) => {
+                    let router = router.clone();
                     tokio::spawn(async move {
-                        connection.await;
-                        drop(permit);
+                        let served = serve_connection(stream, router, connection);
+                        tokio::select! {
+                            () = served => {}
+                            () = until_closed(closed) => {}
+                        }
                     });
                 }
                 // Too many connections, here or in the system: those that are there end sooner or later.
@@ -93,8 +97,19 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     drop(tokio::task::spawn_blocking(move || server.keep()).await);
 }
 
-async fn connection(stream: TcpStream, router: Router) {
-    let service = TowerToHyperService::new(router);
+/// Ends when an unauthenticated connection must be closed, and never for an authenticated one.
+async fn until_closed(closed: oneshot::Receiver<()>) {
+    if closed.await.is_ok() {
+        std::future::pending().await
+    }
+}
+
+async fn serve_connection(stream: TcpStream, router: Router, connection: Connection) {
+    let (router, connection) = (TowerToHyperService::new(router), Arc::new(connection));
+    let service = service_fn(|mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(connection.clone());
+        router.call(request)
+    });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
@@ -215,6 +230,7 @@ async fn called(server: Arc<Server>, route: &'static Route, request: Request) ->
     let (mut parts, body) = request.into_parts();
     if route.area == Area::Api {
         admit(&server, &parts.headers)?;
+        authenticate(&parts.extensions);
     }
     refuse_content_type(route.body, &parts.headers)?;
     let limit = match (route.body, route.area) {
@@ -254,6 +270,13 @@ pub(crate) fn admit(server: &Server, headers: &HeaderMap) -> Result<(), Refusal>
     match is_admitted {
         true => Ok(()),
         false => Err(no_token()),
+    }
+}
+
+/// Notes that the connection of a request sent a valid token.
+pub(crate) fn authenticate(extensions: &Extensions) {
+    if let Some(connection) = extensions.get::<Arc<Connection>>() {
+        connection.authenticate();
     }
 }
 

@@ -16,7 +16,7 @@ use crate::api::Notice;
 use crate::call::Refusal;
 use crate::codes;
 use crate::guard::only;
-use crate::serve::{no_token, query};
+use crate::serve::{authenticate, no_token, query};
 use crate::server::Server;
 
 /// The name of what is spoken; behind it the window names its token.
@@ -48,6 +48,7 @@ pub(crate) async fn open(server: Arc<Server>, request: Request) -> Result<Respon
     if !is_admitted {
         return Err(no_token());
     }
+    authenticate(&parts.extensions);
     let asked = query(parts.uri.query());
     let since = asked.get("since").and_then(|since| since.parse().ok());
     let run = asked.get("run").cloned();
