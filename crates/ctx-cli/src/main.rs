@@ -84,10 +84,11 @@ fn failed(language: Language, error: &anyhow::Error) -> ExitCode {
     Exit::of(error).into()
 }
 
-/// Prints what clap says; help and version are no errors.
+/// Prints an error of the command line, help or the version.
 fn usage(error: &clap::Error, language: Language) -> ExitCode {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
     let printed = match language {
+        Language::En if error.use_stderr() => show::usage(&lang::usage::rendered(error), true),
         Language::En => error.print(),
         _ if error.use_stderr() => show::usage(&lang::usage::told(language, error), true),
         _ => show::usage(&lang::help::laid_out(&error.render().to_string()), false),

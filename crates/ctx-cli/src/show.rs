@@ -53,13 +53,20 @@ const WIDTH: usize = 120;
 /// On a terminal, characters that it would obey are replaced; elsewhere all stays as it is.
 pub(crate) fn result(text: &str) -> Result<()> {
     match std::io::stdout().is_terminal() {
-        true => drawn(&clean::clean(&text.replace("\r\n", "\n"))),
-        false => drawn(text),
+        true => write_result(&clean::clean(&text.replace("\r\n", "\n"))),
+        false => write_result(text),
     }
 }
 
-/// Writes a result that is clean already, and may have colours, to standard output.
+/// Writes a result whose untrusted parts are clean, and which may have colors, to standard output.
 pub(crate) fn drawn(text: &str) -> Result<()> {
+    match std::io::stdout().is_terminal() {
+        true => write_result(&clean::clean_colored(text)),
+        false => write_result(text),
+    }
+}
+
+fn write_result(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -90,8 +97,10 @@ pub(crate) fn piece(text: &str) {
     out.write_all(clean::clean(text).as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
 }
 
-/// Writes what the command line's parser has to say: help to standard output, an error to standard error.
+/// Writes help to standard output, or an error of the command line to standard error. Errors repeat arguments, such as
+/// file names that a shell put in place of `*`.
 pub(crate) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
+    let text = clean::clean_colored(text);
     match is_error {
         true => std::io::stderr().lock().write_all(text.as_bytes()),
         false => std::io::stdout().lock().write_all(text.as_bytes()),
@@ -111,12 +120,12 @@ pub(crate) fn remark(language: Language, text: &Phrase) {
 /// Asks for input: a line on standard error that is not ended.
 pub(crate) fn prompt(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    write!(stderr, "{text}").and_then(|()| stderr.flush()).unwrap_or_default();
+    write!(stderr, "{}", clean::clean_line(text)).and_then(|()| stderr.flush()).unwrap_or_default();
 }
 
 /// Writes the line that names a file which was written.
 pub(crate) fn wrote(language: Language, path: &str) -> String {
-    lang::say(language, &phrase!("wrote {path}", path)) + "\n"
+    clean::clean_line(&lang::say(language, &phrase!("wrote {path}", path))) + "\n"
 }
 
 /// Counts tokens, with marks between thousands.
@@ -154,15 +163,15 @@ pub(crate) fn waiting(language: Language) {
     }
 }
 
-/// Prints a line to standard error.
+/// Prints a text to standard error; all but prompts and progress goes through here.
 fn to_stderr(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    // If nobody listens, there is nobody to tell.
-    writeln!(stderr, "{text}").unwrap_or_default();
+    // A closed standard error leaves no way to report it.
+    writeln!(stderr, "{}", clean::clean_colored(text)).unwrap_or_default();
 }
 
 /// Returns whether colours are wanted on standard error.
-fn is_coloured() -> bool {
+pub(crate) fn is_coloured() -> bool {
     std::io::stderr().is_terminal() && wants_colours()
 }
 

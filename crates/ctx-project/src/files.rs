@@ -6,6 +6,7 @@ mod leading;
 mod leftover;
 mod lock;
 mod once;
+mod shell;
 mod write;
 
 use std::fs::File;
@@ -22,6 +23,7 @@ pub use leading::{is_within, leads_out};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
+pub use shell::shell_word;
 pub use write::{Existing, refuse_stdin, write};
 
 /// The largest file that is read, in bytes; the readers of all formats stop there too.

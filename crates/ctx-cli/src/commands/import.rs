@@ -176,9 +176,11 @@ fn next(arguments: &AgentImportArguments, left: usize, made: &Import) -> Phrase 
             phrase!("nothing is written: add `--out DIR` to write {files}", files = count_of!(left, "file"))
         }
         Some(out) if made.agent.is_some() => {
-            let agent = files::name(&out.join(AGENT));
+            let agent = files::shell_word(&out.join(AGENT));
             phrase!("next: `ctx assemble {agent} --input \"Hello\"` shows what a model would receive", agent)
         }
-        Some(out) => phrase!("next: `ctx check {out}` says whether all is well", out = files::name(out)),
+        Some(out) => {
+            phrase!("next: `ctx check {out}` says whether all is well", out = files::shell_word(out))
+        }
     }
 }

@@ -44,23 +44,17 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
 }
 
 fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {
-    let mut text: String = files.iter().map(|file| show::wrote(language, &quoted(file))).collect();
+    let mut text: String = files.iter().map(|file| show::wrote(language, &files::shell_word(file))).collect();
     let beside = phrase!(
         "wrote {path} (schemas, by which editors complete and check these files)",
-        path = quoted(schemas)
+        path = files::shell_word(schemas)
     );
     text += &lang::say(language, &beside);
     let enter = match folder == Path::new(".") {
         true => String::new(),
-        false => format!("  cd {}\n", quoted(folder)),
+        false => format!("  cd {}\n", files::shell_word(folder)),
     };
     let [see, change] = ["see what a model would receive:", "change it, and see what that does:"];
     let [see, change] = [see, change].map(|line| lang::word(language, line));
     text + &format!("\n\n{see}\n{enter}  ctx assemble\n\n{change}\n  ctx test\n")
-}
-
-/// Writes a path so that it can be pasted into a command line.
-fn quoted(path: &Path) -> String {
-    let path = files::name(path);
-    if path.contains(' ') { format!("\"{path}\"") } else { path }
 }

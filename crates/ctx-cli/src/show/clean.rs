@@ -1,9 +1,12 @@
-//! What a stranger's text must not do to a terminal.
+//! Text of untrusted files and names, made safe for a terminal.
 
 use std::borrow::Cow;
 
 /// What stands for a character that is not shown.
 const REPLACEMENT: char = '\u{fffd}';
+
+/// The character that begins a control sequence.
+const ESCAPE: char = '\u{1b}';
 
 /// Replaces characters that a terminal would obey: all controls but line feeds and tabs, and the marks that
 /// turn the direction of writing, with which a line can be made to look like another.
@@ -13,6 +16,30 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
         true => text.chars().map(|c| if is_bad(c) { REPLACEMENT } else { c }).collect(),
         false => Cow::Borrowed(text),
     }
+}
+
+/// Replaces the same characters in a text that has colors; sequences that set colors stay.
+///
+/// It is the last step before a terminal. Untrusted parts of the text are cleaned before they get colors.
+pub(crate) fn clean_colored(text: &str) -> Cow<'_, str> {
+    if !text.contains(ESCAPE) {
+        return clean(text);
+    }
+    let mut parts = text.split(ESCAPE);
+    let mut cleaned = clean(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let color = part.strip_prefix('[').and_then(|part| {
+            let end = part.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            part[end..].starts_with('m').then(|| part.split_at(end + 1))
+        });
+        match color {
+            Some((color, rest)) => {
+                cleaned.extend([ESCAPE, '['].into_iter().chain(color.chars()).chain(clean(rest).chars()))
+            }
+            None => cleaned.extend(std::iter::once(REPLACEMENT).chain(clean(part).chars())),
+        }
+    }
+    Cow::Owned(cleaned)
 }
 
 /// Makes one line of a text: as [`clean`], and line feeds and tabs become blanks.
@@ -50,13 +77,25 @@ fn is_obeyed(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, clean_json, clean_line};
+    use super::{clean, clean_colored, clean_json, clean_line};
 
     #[test]
     fn controls_and_direction_marks_are_replaced() {
         assert_eq!(clean("a\u{1b}[31m\r\n\tb\u{9b}c\u{202e}"), "a\u{fffd}[31m\u{fffd}\n\tb\u{fffd}c\u{fffd}");
         assert_eq!(clean_line("a\n\tb"), "a  b");
         assert_eq!(clean("مرحبا 你好 👩‍🚀"), "مرحبا 你好 👩‍🚀");
+    }
+
+    #[test]
+    fn keeps_colors_alone() {
+        let colored = "\u{1b}[1m\u{1b}[38;5;9merror\u{1b}[0m: a\n\tb";
+        assert_eq!(clean_colored(colored), colored);
+        assert_eq!(clean_colored("a\u{1b}]52;c;eA==\u{7}b"), "a\u{fffd}]52;c;eA==\u{fffd}b");
+        assert_eq!(
+            clean_colored("\u{1b}[2J\u{1b}[1;1H\u{1b}[mx\u{1b}"),
+            "\u{fffd}[2J\u{fffd}[1;1H\u{1b}[mx\u{fffd}"
+        );
+        assert_eq!(clean_colored("a\rb\u{202e}"), "a\u{fffd}b\u{fffd}");
     }
 
     #[test]

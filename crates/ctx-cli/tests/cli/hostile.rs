@@ -47,3 +47,27 @@ fn no_file_makes_any_verb_panic() {
         }
     }
 }
+
+#[test]
+fn shows_no_control_characters_of_arguments() {
+    let evil = "--\u{1b}]52;c;eA==\u{7}\u{9b}2J\u{202e}.json";
+    let folder = Folder::with(&[("agent.yaml", "name: Ada\n")]);
+    for lang in ["en", "zh"] {
+        for arguments in [
+            vec!["check", evil],
+            vec!["--lang", evil],
+            vec!["macros", evil],
+            vec!["assemble", "--context-tokens", evil],
+            vec!["assemble", "--worldbook", "a\u{1b}[2Jb"],
+            vec!["migrate", "\u{1b}[2Jx.json"],
+            vec!["export", "agent.yaml", "--to", "st-preset", "--out", "\u{1b}]0;x\u{7}.json"],
+        ] {
+            let output = folder.command("").env("CTX_LANG", lang).args(&arguments).output().unwrap();
+            let errors = String::from_utf8(output.stderr).unwrap();
+            let is_bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!errors.contains(is_bad), "{arguments:?}: {errors:?}");
+            let wrote = String::from_utf8(output.stdout).unwrap();
+            assert!(!wrote.contains(is_bad), "{arguments:?}: {wrote:?}");
+        }
+    }
+}
