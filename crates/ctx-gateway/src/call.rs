@@ -1,7 +1,10 @@
 //! What a client says beside the body: which conversation is meant, and what is to be told.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderMap, HeaderName};
 use ctx_types::phrase;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use crate::refusal::Refusal;
 
@@ -29,7 +32,9 @@ impl Wishes {
         let revision = one(headers, "x-ctx-revision")?;
         let revision = revision.map(|text| text.parse().map_err(|_| odd("x-ctx-revision"))).transpose()?;
         Ok(Self {
-            conversation: one(headers, "x-ctx-conversation")?.map(|name| conversation(&name)).transpose()?,
+            conversation: one(headers, "x-ctx-conversation")?
+                .map(|name| decode_name(&name).and_then(|name| conversation(&name)))
+                .transpose()?,
             after: one(headers, "x-ctx-after")?,
             revision,
             explains: flag(headers, "x-ctx-explain")?,
@@ -48,6 +53,20 @@ pub(crate) fn conversation(name: &str) -> Result<String, Refusal> {
             limit = MAX_NAME
         ))),
     }
+}
+
+/// Bytes that a header cannot carry, and `%` itself. The bytes of non-ASCII letters are always encoded.
+const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
+
+/// Writes the name of a conversation for a header.
+pub(crate) fn encode_name(name: &str) -> String {
+    utf8_percent_encode(name, ENCODED).to_string()
+}
+
+/// Reads the name of a conversation from a header.
+fn decode_name(name: &str) -> Result<String, Refusal> {
+    let decoded = percent_decode_str(name).decode_utf8();
+    decoded.map(Cow::into_owned).map_err(|_| odd("x-ctx-conversation"))
 }
 
 /// Returns the id under which the conversation of a key is stored. No name of a key has a `/`.

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 
 use crate::agents::Agents;
 use crate::beginnings::{Beginning, MAX_ENTRIES, Place};
+use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
 use crate::figures::Figures;
 use crate::keys::{KeyFile, Keys};
 use crate::latest::Latest;
@@ -31,7 +32,7 @@ pub struct Options {
     /// The store of conversations: a file, or with the feature `postgres` an address such as `postgres://ctx@host/ctx`;
     /// that of `ctx.toml` or the user's own if absent.
     pub store: Option<PathBuf>,
-    /// The keys of clients; `serve-keys.json` in the folder if absent.
+    /// Key file of clients, which must exist; `serve-keys.json` in the folder, if there is one, by default.
     pub keys: Option<PathBuf>,
     /// Where the provider is reached.
     pub endpoint: EndpointOptions,
@@ -49,6 +50,8 @@ pub struct Options {
     ///
     /// A conversation that was forgotten is read from the store at its next turn, which then takes longer.
     pub loaded_messages: Option<usize>,
+    /// Largest body of a request, in bytes; 16 MiB if absent.
+    pub max_body: Option<u64>,
     /// How long clients may take.
     pub time: Patience,
     /// The OpenTelemetry collector that is told of each request, such as `http://127.0.0.1:4318`; none if absent.
@@ -66,12 +69,14 @@ pub struct Patience {
     pub body: Duration,
     /// For turns that are under way when the gateway ends, before they are stopped; 30 s by default.
     pub drain: Duration,
+    /// Between two looks at the key file for changes; 2 s by default.
+    pub keys: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
         let seconds = Duration::from_secs;
-        Self { head: seconds(10), body: seconds(60), drain: seconds(30) }
+        Self { head: seconds(10), body: seconds(60), drain: seconds(30), keys: seconds(2) }
     }
 }
 
@@ -112,6 +117,7 @@ impl GatewayError {
 pub(crate) struct Server {
     pub(crate) agents: Arc<Agents>,
     pub(crate) keys: Keys,
+    pub(crate) bodies: BodyReader,
     pub(crate) time: Patience,
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
@@ -154,7 +160,9 @@ impl Gateway {
         // The defaults are nobody's while it is waited.
         drop(config);
         let store = store?.await?;
-        let (keys, time) = (KeyFile::read(&options.key_file())?, options.time);
+        let keys = Keys::open(options.keys.as_deref(), &options.folder)?;
+        let time = options.time;
+        let bodies = BodyReader::new(options.max_body.unwrap_or(DEFAULT_MAX_BYTES), time.body);
         let exporter = options.collector.as_deref().map(Exporter::open).transpose();
         let exporter = exporter.map_err(GatewayError::Unusable)?.map(Arc::new);
         let loaded_messages = options.loaded_messages.unwrap_or(MAX_MESSAGES);
@@ -164,7 +172,8 @@ impl Gateway {
         }
         Ok(Self(Arc::new(Server {
             agents: Arc::new(agents),
-            keys: Keys::new(keys),
+            keys,
+            bodies,
             time,
             meters: Meters::default(),
             store,
@@ -180,6 +189,11 @@ impl Gateway {
     /// Returns the names of the agents, in order.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.0.agents.names()
+    }
+
+    /// Returns the key file and its number of keys; `None` if requests need no key.
+    pub fn keys(&self) -> Option<(PathBuf, usize)> {
+        self.0.keys.status().map(|(path, count)| (path.to_owned(), count))
     }
 
     /// Serves until a signal comes; then no connection is taken any more, and turns that are under way have some time to
@@ -206,11 +220,22 @@ impl Gateway {
             )));
         }
         let exporter = self.0.exporter.clone();
+        let reloading = tokio::spawn(reload_keys(self.0.clone()));
         serve::serve(self.0, listener, end).await;
+        reloading.abort();
         if let Some(exporter) = exporter {
             drop(tokio::task::spawn_blocking(move || exporter.close()).await);
         }
         Ok(())
+    }
+}
+
+/// Follows the key file while the gateway runs.
+async fn reload_keys(server: Arc<Server>) {
+    loop {
+        tokio::time::sleep(server.time.keys).await;
+        let server = server.clone();
+        drop(tokio::task::spawn_blocking(move || server.keys.reload()).await);
     }
 }
 

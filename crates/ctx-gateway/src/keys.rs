@@ -1,6 +1,7 @@
 //! The keys of clients: a file has their hashes, and what each may do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use axum::http::{HeaderMap, HeaderName, header};
 use ctx_project::ProjectError;
@@ -81,21 +82,30 @@ impl KeyFile {
     /// The name of the file in a folder that is served.
     pub const NAME: &str = "serve-keys.json";
 
-    /// Reads the file; without one there are no keys.
+    /// Reads a key file.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or has something else in it.
+    /// The file is missing, cannot be read, or is not a key file.
     pub fn read(path: &Path) -> Result<Self> {
-        if !path.exists() {
-            return Ok(Self::default());
-        }
+        Self::parse(path, &files::read(path)?)
+    }
+
+    /// Reads a key file; a missing file has no keys.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not a key file.
+    pub fn read_or_empty(path: &Path) -> Result<Self> {
+        if is_missing(path) { Ok(Self::default()) } else { Self::read(path) }
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let odd = |why: Phrase| {
             let path = files::name(path);
-            ProjectError::Unusable(phrase!("`{path}` is no file of keys: {why}", path, why))
+            ProjectError::Unusable(phrase!("`{path}` is not a key file: {why}", path, why))
         };
-        let bytes = files::read(path)?;
-        let value: Value = serde_json::from_slice(&bytes).map_err(|_| odd(phrase!("it is not JSON")))?;
+        let value: Value = serde_json::from_slice(bytes).map_err(|_| odd(phrase!("it is not JSON")))?;
         let list = value
             .get("keys")
             .and_then(Value::as_array)
@@ -153,7 +163,7 @@ impl KeyFile {
         Ok(NewKey(key))
     }
 
-    /// Takes a key away; a gateway that runs takes notice when it is started anew.
+    /// Removes a key. A running gateway reloads the file within 2 seconds of its change.
     ///
     /// # Errors
     ///
@@ -217,68 +227,150 @@ impl KeyEntry {
     }
 }
 
-/// The keys of a run.
+/// Returns whether there is nothing at a path, not even a broken link.
+fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// The keys that a running gateway accepts. They follow their file.
 #[derive(Debug)]
 pub(crate) struct Keys {
-    keys: Vec<KeyEntry>,
-    /// Who asks where there are no keys.
-    local: KeyEntry,
+    path: PathBuf,
+    accepted: RwLock<Accepted>,
+}
+
+#[derive(Debug)]
+struct Accepted {
+    /// `None` without a key file: requests from this machine need no key.
+    keys: Option<Vec<Arc<KeyEntry>>>,
+    /// The content of the file; `None` if it is missing or cannot be read.
+    bytes: Option<Vec<u8>>,
+    /// The entry for requests without a key.
+    local: Arc<KeyEntry>,
 }
 
 impl Keys {
-    pub(crate) fn new(file: KeyFile) -> Self {
-        let local = KeyEntry {
+    /// Reads the keys at the start of a gateway: from a file that the user named, or from the folder if it has a key
+    /// file.
+    ///
+    /// # Errors
+    ///
+    /// The named file is missing, or a file cannot be read or is not a key file.
+    pub(crate) fn open(named: Option<&Path>, folder: &Path) -> Result<Self> {
+        let path = named.map_or_else(|| folder.join(KeyFile::NAME), Path::to_owned);
+        let local = Arc::new(KeyEntry {
             name: LOCAL.to_owned(),
             hash: String::new(),
             agents: None,
             limits: KeyLimits::default(),
-        };
-        Self { keys: file.keys, local }
-    }
-
-    /// Returns whether no key is asked for.
-    pub(crate) fn is_open(&self) -> bool {
-        self.keys.is_empty()
-    }
-
-    /// Finds whose request it is. Every key is compared, each in constant time.
-    ///
-    /// Without keys a request must come from this machine, and from no page of somebody else.
-    pub(crate) fn admit(&self, headers: &HeaderMap, query: Option<&str>) -> Result<&KeyEntry, Refusal> {
-        if self.is_open() {
-            return check_local(headers).map(|()| &self.local);
+        });
+        if named.is_none() && is_missing(&path) {
+            return Ok(Self { path, accepted: RwLock::new(Accepted { keys: None, bytes: None, local }) });
         }
-        let unknown = || {
-            let text = phrase!("the request has no valid key");
-            Refusal::new(401, Kind::Unauthorized, text)
+        let bytes = files::read(&path)?;
+        let keys = Some(shared(KeyFile::parse(&path, &bytes)?));
+        Ok(Self { path, accepted: RwLock::new(Accepted { keys, bytes: Some(bytes), local }) })
+    }
+
+    /// Reads the file again if it changed. A file that became unreadable or was deleted accepts no key.
+    pub(crate) fn reload(&self) {
+        let is_open = self.is_open();
+        if is_open && is_missing(&self.path) {
+            return;
+        }
+        let read = files::read(&self.path);
+        let bytes = read.as_ref().ok();
+        if !is_open && self.accepted().bytes.as_ref() == bytes {
+            return;
+        }
+        let file = read
+            .as_ref()
+            .map_err(ProjectError::phrase)
+            .and_then(|bytes| KeyFile::parse(&self.path, bytes).map_err(|error| error.phrase()));
+        let keys = match file {
+            Ok(file) => shared(file),
+            Err(error) => {
+                tracing::error!(error = %error, "the key file cannot be read; all requests are refused");
+                Vec::new()
+            }
         };
-        let given = hash(&given(headers, query).ok_or_else(unknown)?);
+        tracing::info!(keys = keys.len(), "the key file changed");
+        let mut accepted = self.accepted.write().unwrap_or_else(PoisonError::into_inner);
+        accepted.keys = Some(keys);
+        accepted.bytes = bytes.cloned();
+    }
+
+    /// Returns the key file and its number of keys; `None` without a key file.
+    pub(crate) fn status(&self) -> Option<(&Path, usize)> {
+        let count = self.accepted().keys.as_ref().map(Vec::len)?;
+        Some((&self.path, count))
+    }
+
+    /// Returns whether requests need no key.
+    pub(crate) fn is_open(&self) -> bool {
+        self.accepted().keys.is_none()
+    }
+
+    fn accepted(&self) -> RwLockReadGuard<'_, Accepted> {
+        self.accepted.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the key of a request. Compares every key in constant time.
+    ///
+    /// Without a key file the request must come from a program on this machine.
+    pub(crate) fn authorize(
+        &self,
+        headers: &HeaderMap,
+        query: Option<&str>,
+    ) -> Result<Arc<KeyEntry>, Refusal> {
+        let accepted = self.accepted();
+        let Some(keys) = &accepted.keys else {
+            return check_local(headers).map(|()| accepted.local.clone());
+        };
         let mut found = None;
-        for key in &self.keys {
-            if bool::from(key.hash.as_bytes().ct_eq(given.as_bytes())) {
-                found = Some(key);
+        for given in given_keys(headers, query) {
+            let given = hash(&given);
+            for key in keys {
+                if bool::from(key.hash.as_bytes().ct_eq(given.as_bytes())) {
+                    found = Some(key);
+                }
             }
         }
-        found.ok_or_else(unknown)
+        found.cloned().ok_or_else(|| {
+            let text = phrase!("the request has no valid key");
+            Refusal::new(401, Kind::Unauthorized, text)
+        })
     }
 }
 
-/// The key, wherever a client of some dialect puts it.
-fn given(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
-    let header = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let bearer = header(&header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    let own = ["x-api-key", "x-goog-api-key"].map(HeaderName::from_static);
-    let own = own.iter().find_map(header);
-    let in_query = || {
-        let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-        pairs.find(|(name, _)| name == "key").map(|(_, key)| key.into_owned())
-    };
-    bearer.or(own).map(|key| key.trim().to_owned()).or_else(in_query)
+fn shared(file: KeyFile) -> Vec<Arc<KeyEntry>> {
+    file.keys.into_iter().map(Arc::new).collect()
 }
 
-/// Refuses what a page of somebody else makes a browser send.
+/// Returns the keys of a request from every place where a client of some dialect puts one. Clients that need a
+/// placeholder in `authorization` send the key in another header.
+fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
+    let header = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = header(&header::AUTHORIZATION).and_then(|value| {
+        // The scheme is case-insensitive (RFC 9110, section 11.1).
+        let (scheme, key) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(key)
+    });
+    let own = ["x-api-key", "x-goog-api-key"].map(HeaderName::from_static);
+    let mut keys: Vec<String> =
+        bearer.into_iter().chain(own.iter().filter_map(header)).map(|key| key.trim().to_owned()).collect();
+    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    keys.extend(pairs.find(|(name, _)| name == "key").map(|(_, key)| key.into_owned()));
+    keys
+}
+
+/// Refuses a request that a web page made a browser send, unless the page is the gateway's own address.
+///
+/// Other sites can point their host names at a local server, so the host must be a name of this machine. A page of
+/// another local server has another port in its origin.
 fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
-    let refused = || Refusal::forbidden(phrase!("without keys, only programs of this machine are answered"));
+    let refused =
+        || Refusal::forbidden(phrase!("without keys, only programs on this machine may send requests"));
     let is_local = |host: &str| {
         let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
         let name = name.map_or(host, |(name, _)| name);
@@ -286,14 +378,10 @@ fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
     };
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|host| is_local(host));
-    if host.is_none() || hosts.next().is_some() {
-        return Err(refused());
-    }
-    let origins = headers.get_all(header::ORIGIN).iter();
-    let is_own = |origin: &str| {
-        origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).is_some_and(is_local)
-    };
-    match origins.into_iter().all(|origin| origin.to_str().is_ok_and(is_own)) {
+    let host = host.filter(|_| hosts.next().is_none()).ok_or_else(refused)?;
+    let is_own = |origin: &str| origin.strip_prefix("http://") == Some(host);
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    match origins.all(|origin| origin.to_str().is_ok_and(is_own)) {
         true => Ok(()),
         false => Err(refused()),
     }

@@ -17,6 +17,7 @@
 
 mod agents;
 mod beginnings;
+mod body;
 mod call;
 mod conversations;
 mod dialect;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -11,11 +11,10 @@ use axum::http::{HeaderMap, HeaderValue, Request, Response, header};
 use axum::routing::{get, post};
 use ctx_types::{excerpt, phrase};
 use ctx_wire::Dialect;
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
-use crate::call::Wishes;
+use crate::call::{self, Wishes};
 use crate::conversations;
 use crate::dialect::{self, Answer, Label, Pieces};
 use crate::figures::Lasting;
@@ -25,9 +24,6 @@ use crate::refusal::{Kind, Refusal};
 use crate::spans::Span;
 use crate::turn::{self, Going, Told, lock};
 use crate::upstream::Piece;
-
-/// The largest body that is read.
-const MAX_BODY: u64 = 64 << 20;
 
 /// How many characters of a loss are told.
 const MAX_LOSS: usize = 200;
@@ -122,12 +118,12 @@ async fn answer(
 ) -> Result<Response<Body>, Refusal> {
     let since = Instant::now();
     let (parts, body) = request.into_parts();
-    let key = server.keys.admit(&parts.headers, query.as_deref())?;
+    let key = server.keys.authorize(&parts.headers, query.as_deref())?;
     let wishes = Wishes::of(&parts.headers)?;
-    let limit = key.limits.bytes.unwrap_or(MAX_BODY).min(MAX_BODY);
-    let body = whole(body, limit, server.time.body).await?;
-    let mut asked = dialect::read(dialect, &body)?;
-    drop(body);
+    if server.keys.is_open() {
+        require_json(&parts.headers)?;
+    }
+    let mut asked = server.bodies.read(dialect, (&parts.headers, body), key.limits.bytes).await?;
     if let Some((model, streams)) = model {
         (asked.model, asked.streams) = (model, streams);
     }
@@ -140,9 +136,9 @@ async fn answer(
     let (explains, is_dry) = (wishes.explains, wishes.dry_run);
     let request = turn::Request { dialect, owner, asked, wishes, since };
     if is_dry {
-        return Ok(json_bytes(turn::dry_run(server, key, request).await?));
+        return Ok(json_bytes(turn::dry_run(server, &key, request).await?));
     }
-    let going = turn::begin(server, key, request).await?;
+    let going = turn::begin(server, &key, request).await?;
     span.follow(&going.told);
     match streams {
         true => streamed(server, going, Pieces::new(dialect, label, wants_usage), span.clone()).await,
@@ -150,24 +146,15 @@ async fn answer(
     }
 }
 
-/// Reads a body up to its limit, within a limit of time.
-async fn whole(body: Body, limit: u64, time: Duration) -> Result<Bytes, Refusal> {
-    let reading = async {
-        let (mut read, mut pieces) = (Vec::new(), body.into_data_stream());
-        while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
-            if (read.len() + piece.len()) as u64 > limit {
-                return Err(Refusal::too_large(phrase!("the body is larger than {limit} bytes", limit)));
-            }
-            read.extend_from_slice(&piece);
-        }
-        Ok(read.into())
-    };
-    let slow = || {
-        let seconds = time.as_secs();
-        Refusal::new(408, Kind::TimedOut, phrase!("the body took longer than {seconds} seconds", seconds))
-    };
-    timeout(time, reading).await.map_err(|_| slow())?
+/// Refuses a body that a form of another page could send without a preflight request.
+fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let given = given.map(|value| value.split(';').next().unwrap_or_default().trim());
+    if given.is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
+        return Ok(());
+    }
+    let text = phrase!("without keys, a body must have the content type `application/json`");
+    Err(Refusal::new(415, Kind::Malformed, text))
 }
 
 /// Waits for the whole answer.
@@ -272,7 +259,7 @@ fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
             headers.insert(name, value);
         }
     };
-    put("x-ctx-conversation", &told.conversation);
+    put("x-ctx-conversation", &call::encode_name(&told.conversation));
     if let Some(turn) = &told.turn {
         put("x-ctx-turn", turn);
     }
@@ -298,10 +285,10 @@ async fn told<F: Future<Output = Result<Value, Refusal>>>(
     server: &Server,
     (headers, query): (&HeaderMap, Option<&str>),
     dialect: Dialect,
-    work: impl FnOnce(KeyEntry) -> F,
+    work: impl FnOnce(Arc<KeyEntry>) -> F,
 ) -> Response<Body> {
-    let value = match server.keys.admit(headers, query) {
-        Ok(key) => work(key.clone()).await,
+    let value = match server.keys.authorize(headers, query) {
+        Ok(key) => work(key).await,
         Err(refusal) => Err(refusal),
     };
     match value {
@@ -377,7 +364,7 @@ async fn gemini_model(
 }
 
 async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
-    if let Err(refusal) = server.keys.admit(&headers, query.as_deref()) {
+    if let Err(refusal) = server.keys.authorize(&headers, query.as_deref()) {
         return refusal.into_response(Dialect::OpenaiChat);
     }
     let mut response = Response::new(Body::from(server.figures.to_text()));

@@ -38,9 +38,12 @@ pub(crate) struct ServeArguments {
     pub(crate) host: IpAddr,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// The file with the keys of clients; by default `serve-keys.json` in the folder
+    /// Key file of clients, which must exist [default: `serve-keys.json` in the folder, if there is one]
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
+    /// Largest body of a request, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) max_body: u64,
     /// The model that is asked where the client names only an agent
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,

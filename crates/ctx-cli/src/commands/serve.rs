@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options};
 use ctx_language::Language;
 use ctx_project::EndpointOptions;
-use ctx_types::phrase;
+use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -17,7 +17,7 @@ use crate::args::{
 };
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
-use crate::lang::Told;
+use crate::lang::{self, Told};
 use crate::{project, show};
 
 /// Serves a folder until a signal comes, or looks after the keys of clients.
@@ -26,7 +26,7 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
         return match &key.command {
             KeyCommand::Add(add) => add_key(language, add),
             KeyCommand::List(list) => list_keys(&list.file),
-            KeyCommand::Revoke(revoke) => revoke_key(revoke),
+            KeyCommand::Revoke(revoke) => revoke_key(language, revoke),
         };
     }
     log(arguments.log);
@@ -46,12 +46,23 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
         Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
     })?;
     let address = listener.local_addr().context(Told(phrase!("the listener has no address")))?;
+    show::note(language, &keys_line(&gateway));
     let agents: Vec<&str> = gateway.agents().collect();
     show::result(&format!("http://{address}/v1\n{}\n", agents.join("\n")))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(|error| told(&error))?;
     Ok(Exit::Success)
+}
+
+/// Says which keys clients need.
+fn keys_line(gateway: &Gateway) -> Phrase {
+    match gateway.keys() {
+        Some((file, count)) => {
+            phrase!("keys in `{file}`: {count}", file = ctx_project::files::name(&file), count)
+        }
+        None => phrase!("no key file: programs on this machine need no key"),
+    }
 }
 
 fn options(language: Language, arguments: &ServeArguments) -> Options {
@@ -65,6 +76,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         tz: arguments.tz.clone(),
         seed: arguments.seed,
         config: project::config_options(language, &arguments.config),
+        max_body: Some(arguments.max_body << 20),
         loaded_messages: usize::try_from(arguments.loaded_messages).ok(),
         // A program that cannot export leaves alone what is set for others.
         collector: if cfg!(feature = "otlp") {
@@ -91,7 +103,7 @@ fn log(level: LogLevel) {
 
 fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
     let path = key_file(&add.file);
-    let mut file = KeyFile::read(&path)?;
+    let mut file = KeyFile::read_or_empty(&path)?;
     let limits = KeyLimits {
         requests: add.requests_per_minute,
         tokens: add.tokens_per_minute,
@@ -107,18 +119,19 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
 }
 
 fn list_keys(file: &KeyFileArguments) -> Result<Exit> {
-    for key in KeyFile::read(&key_file(file))?.keys {
+    for key in KeyFile::read_or_empty(&key_file(file))?.keys {
         let agents = key.agents.as_ref().map_or("*".to_owned(), |agents| agents.join(","));
         show::result(&format!("{}\t{agents}\n", key.name))?;
     }
     Ok(Exit::Success)
 }
 
-fn revoke_key(revoke: &KeyRevokeArguments) -> Result<Exit> {
+fn revoke_key(language: Language, revoke: &KeyRevokeArguments) -> Result<Exit> {
     let path = key_file(&revoke.file);
-    let mut file = KeyFile::read(&path)?;
+    let mut file = KeyFile::read_or_empty(&path)?;
     file.revoke(&revoke.name)?;
     file.write(&path)?;
+    show::result(&format!("{}\n", lang::say(language, &phrase!("revoked `{name}`", name = &revoke.name))))?;
     Ok(Exit::Success)
 }
 

@@ -53,6 +53,7 @@ impl Running {
         let (mut stream, body) = (TcpStream::connect(&self.address).unwrap(), body.to_string());
         let length = body.len();
         let head = format!("POST {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address);
+        let head = format!("{head}content-type: application/json\r\n");
         write!(stream, "{head}{headers}content-length: {length}\r\n\r\n{body}").unwrap();
         stream
     }

@@ -154,7 +154,7 @@ fn a_body_that_does_not_come_is_not_waited_for() {
     let house =
         House::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| options.time = time);
     let mut slow = TcpStream::connect(house.address).unwrap();
-    write!(slow, "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{{").unwrap();
+    write!(slow, "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{{").unwrap();
     let got = read(slow);
     assert_eq!((got.status, &got.json()["error"]["type"]), (408, &json!("timeout_error")), "{got:?}");
     let mut slower = TcpStream::connect(house.address).unwrap();
@@ -172,17 +172,97 @@ fn without_keys_only_programs_of_this_machine_are_answered() {
         read(stream).status
     };
     assert_eq!(ask("host: localhost:1\r\n"), 200);
-    assert_eq!(ask("host: [::1]\r\norigin: http://localhost:3000\r\n"), 200);
+    assert_eq!(ask("host: [::1]:80\r\norigin: http://[::1]:80\r\n"), 200);
     for headers in [
         "host: evil.example\r\n",
         "host: localhost.evil.example\r\n",
         "host: localhost\r\nhost: evil.example\r\n",
         "host: localhost\r\norigin: http://evil.example\r\n",
         "host: localhost\r\norigin: null\r\n",
+        "host: localhost:1\r\norigin: http://localhost:3000\r\n",
+        "host: localhost:1\r\norigin: https://localhost:1\r\n",
+        "host: localhost:1\r\norigin: http://localhost:1\r\norigin: http://localhost:3000\r\n",
         "",
     ] {
         assert!([400, 403].contains(&ask(headers)), "{headers:?}");
     }
+}
+
+#[test]
+fn without_keys_a_body_must_be_sent_as_json() {
+    let user = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string();
+    let ask = |house: &House, content_type: &str| {
+        let mut stream = TcpStream::connect(house.address).unwrap();
+        let head = format!("POST {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", PATHS[0], house.address);
+        write!(stream, "{head}{content_type}content-length: {}\r\n\r\n{user}", user.len()).unwrap();
+        read(stream).status
+    };
+    let house = House::new(Dialect::OpenaiChat, vec![whole(Dialect::OpenaiChat)]);
+    for content_type in [
+        "",
+        "content-type: text/plain\r\n",
+        "content-type: application/x-www-form-urlencoded\r\n",
+        "content-type: text/plain; application/json\r\n",
+    ] {
+        assert_eq!(ask(&house, content_type), 415, "{content_type:?}");
+    }
+    assert_eq!(ask(&house, "content-type: Application/JSON; charset=utf-8\r\n"), 200);
+}
+
+#[test]
+fn refuses_bodies_beyond_limits_of_size_and_memory() {
+    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let long = house.begin(("POST", PATHS[0]), &[], (b"{", (16 << 20) + 1));
+    assert_eq!(read(long).status, 413);
+    let zeros = "0,".repeat(4 << 20);
+    for path in PATHS {
+        let got = house.ask("POST", path, &[], format!("{{\"a\":[{zeros}0]}}").as_bytes());
+        assert_eq!(got.status, 413, "{got:?}");
+        assert!(error_of(&got.json()).is_some_and(|error| error.contains("small values")), "{got:?}");
+    }
+    assert_eq!(house.provider.requests().len(), 0);
+}
+
+#[test]
+fn accepts_a_key_from_any_of_its_places() {
+    let house = two_keys();
+    let alice = house.key("alice");
+    let key = alice.strip_prefix("Bearer ").unwrap();
+    for headers in [
+        vec![("authorization", format!("bearer {key}"))],
+        vec![("authorization", "Bearer sk-placeholder".to_owned()), ("x-api-key", key.to_owned())],
+        vec![("authorization", "Bearer sk-placeholder".to_owned()), ("x-goog-api-key", key.to_owned())],
+    ] {
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, &**value)).collect();
+        assert_eq!(house.ask("GET", "/v1/models", &headers, b"").status, 200, "{headers:?}");
+    }
+    let wrong = [("authorization", "Bearer sk-placeholder"), ("x-api-key", "ctx-wrong")];
+    assert_eq!(house.ask("GET", "/v1/models", &wrong, b"").status, 401);
+}
+
+#[test]
+fn an_empty_key_file_refuses_every_request() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    std::fs::write(folder.path().join(KeyFile::NAME), r#"{"keys":[]}"#).unwrap();
+    let house = House::open(folder, Dialect::OpenaiChat, Server::script([]));
+    assert_eq!(house.get("/v1/models").status, 401);
+}
+
+#[test]
+fn a_revoked_key_is_refused_while_the_gateway_runs() {
+    let house = two_keys();
+    let path = house.folder.path().join(KeyFile::NAME);
+    let status = |name: &str| get(&house, name, "/v1/models").status;
+    assert_eq!(status("alice"), 200);
+    let mut keys = KeyFile::read(&path).unwrap();
+    keys.revoke("alice").unwrap();
+    keys.write(&path).unwrap();
+    while status("alice") != 401 {}
+    assert_eq!(status("bob"), 200);
+    // A gateway with keys never becomes one without keys.
+    std::fs::remove_file(&path).unwrap();
+    while status("bob") != 401 {}
+    assert_eq!(house.get("/v1/models").status, 401);
 }
 
 #[test]
@@ -192,7 +272,7 @@ fn two_lengths_or_two_names_are_refused() {
         let mut stream = TcpStream::connect(house.address).unwrap();
         write!(
             stream,
-            "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{head}\r\n"
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n{head}\r\n"
         )
         .unwrap();
         read(stream)

@@ -3,8 +3,9 @@
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
+use crate::bytes::whole;
 use crate::house::{Got, House};
-use crate::server::Answer;
+use crate::server::{Answer, Server};
 
 fn says(text: &str) -> Answer {
     let message = json!({ "role": "assistant", "content": text });
@@ -236,5 +237,23 @@ fn a_request_that_sends_everything_goes_on_after_the_gateway_was_started_anew() 
         house = House::open(house.close(), Dialect::OpenaiChat, answers);
         assert_eq!(send(&house, said).header("x-ctx-conversation"), Some(&*name));
         assert_eq!(texts(&house, &name), [said, &[answer]].concat());
+    }
+}
+
+#[test]
+fn names_of_any_script_are_percent_encoded_in_headers() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let house = House::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let user = json!([{ "role": "user", "content": "Hello" }]);
+    for (name, encoded) in [("对话", "%E5%AF%B9%E8%AF%9D"), ("50% off", "50%25 off")] {
+        let body = json!({ "model": "ada", "messages": user, "metadata": { "conversation": name } });
+        let first = house.post("/v1/chat/completions", &body);
+        assert_eq!((first.status, first.header("x-ctx-conversation")), (200, Some(encoded)), "{first:?}");
+        let body = json!({ "model": "ada", "messages": user }).to_string();
+        let named = [("x-ctx-conversation", encoded)];
+        let second = house.ask("POST", "/v1/chat/completions", &named, body.as_bytes());
+        assert_eq!((second.status, second.header("x-ctx-conversation")), (200, Some(encoded)), "{second:?}");
+        let sent = house.provider.requests().pop().unwrap().messages();
+        assert_eq!(sent.iter().filter(|(_, text)| text == "Hello").count(), 2, "{sent:?}");
     }
 }

@@ -178,8 +178,10 @@ impl House {
 }
 
 pub(crate) fn options(folder: &Path, dialect: Dialect, provider: &Server) -> Options {
+    let keys = folder.join(KeyFile::NAME);
     Options {
         folder: folder.to_owned(),
+        keys: keys.exists().then_some(keys),
         store: Some(folder.join("conversations.db")),
         endpoint: EndpointOptions {
             base_url: Some(provider.base_url()),
@@ -190,7 +192,11 @@ pub(crate) fn options(folder: &Path, dialect: Dialect, provider: &Server) -> Opt
         model: Some("some-model".to_owned()),
         at: Some(AT.to_owned()),
         config: ConfigOptions { is_ignored: true, ask: None },
-        time: Patience { drain: Duration::from_millis(100), ..Patience::default() },
+        time: Patience {
+            drain: Duration::from_millis(100),
+            keys: Duration::from_millis(10),
+            ..Patience::default()
+        },
         ..Options::default()
     }
 }
