@@ -78,6 +78,17 @@ impl KeptRecall {
         PathRecall(followed)
     }
 
+    /// Drops the index and the vectors, for all clones.
+    pub fn clear(&self) {
+        *self.lock() = Followed::default();
+    }
+
+    /// Returns whether there is nothing in the index, and no vector.
+    pub fn is_empty(&self) -> bool {
+        let followed = self.lock();
+        followed.nodes.is_empty() && followed.vectors.is_empty()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Followed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
