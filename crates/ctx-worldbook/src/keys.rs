@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_long_words_inside_of_others() {
+    fn finds_long_words_inside_words() {
         let matching = Matching { whole_words: true, ..Matching::default() };
         let is_whole_word = |length: usize| {
             let parsed = parse(&"a".repeat(length), matching, &Limits::default(), &mut |_, _| ());

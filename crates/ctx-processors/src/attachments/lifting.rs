@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_pictures_beside_markers_without_end() {
+    fn reads_pictures_among_open_markers() {
         check("](data:![a](data:image/png;base64,iVBORw)](data:", "](data:【file::inline-1】](data:", &["a"]);
         check("![a](data:![b](data:image/png;base64,iVBORw)", "![a](data:【file::inline-1】", &["b"]);
         let markers = Text::INLINE_PICTURE.repeat(150_000);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_placeholders_beside_openings_without_end() {
+    fn reads_placeholders_among_openings() {
         check("【file::【file::a】【file::c】【file::", "【file::\nA\n\nC\n【file::");
         let openings = OPENING.repeat(100_000);
         check(&openings, &format!("{openings}\n\nA\n\n\nC\n"));
