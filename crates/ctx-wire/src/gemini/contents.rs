@@ -148,7 +148,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
         }
-        if let Some(signature) = signatures.get(&None).copied() {
+        if let Some(signature) = signatures.get(&None::<usize>).copied() {
             if words.is_empty() {
                 // A signature may come with an empty text, and goes back so.
                 words.push(text_part(""));
