@@ -29,6 +29,7 @@ mod python;
 mod readmes;
 mod schema;
 mod sdk;
+mod sequences;
 mod servers;
 mod studio;
 mod suite;
@@ -193,6 +194,11 @@ const VERBS: &[Verb] = &[
         name: "fuzz",
         run: fuzz::run,
         help: "TARGET [--minutes N] [--seed N] [--stable]  strangers' files by the thousand, for what reads them",
+    },
+    Verb {
+        name: "sequences",
+        run: sequences::run,
+        help: "[--program CTX] [--marker TEXT]  files full of one marker: eight times as long, no more than linear work (valgrind)",
     },
     Verb { name: "help", run: help, help: "this table" },
 ];

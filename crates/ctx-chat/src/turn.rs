@@ -310,7 +310,7 @@ impl Running<'_, '_> {
         let is_in_vain = added.as_ref().map_or(true, |(_, _, assembled)| assembled.is_none());
         if let Some(memory) = memory.filter(|_| is_in_vain && self.recorder.stores()) {
             // What was kept may be of a context that is not sent.
-            memory.forget();
+            memory.forget_context();
         }
         let (id, message, assembled) = added.map_err(|error| Stop::store(error, &text))?;
         self.stored(&id, &message);

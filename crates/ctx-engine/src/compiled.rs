@@ -99,9 +99,8 @@ impl CompiledAgent {
     /// who chats asks for.
     pub(crate) fn worldbooks(&self) -> impl Iterator<Item = &LoadedWorldbook> {
         let profile = self.profile.iter().flat_map(|profile| &profile.worldbook_ids);
-        let asked: Vec<&str> = self.agent.worldbook_ids.iter().chain(profile).map(|id| &**id).collect();
-        let is_asked =
-            move |book: &LoadedWorldbook| asked.contains(&&*book.id) || asked.contains(&&*book.name);
+        let asked: BTreeSet<&str> = self.agent.worldbook_ids.iter().chain(profile).map(|id| &**id).collect();
+        let is_asked = move |book: &LoadedWorldbook| asked.contains(&*book.id) || asked.contains(&*book.name);
         self.worldbooks.iter().filter(move |book| book.is_global || is_asked(book))
     }
 

@@ -55,8 +55,16 @@ pub struct ConversationMemory {
 }
 
 impl ConversationMemory {
-    /// Forgets everything, so that the next turn begins anew.
+    /// Forgets everything, the index and the vectors of `recall` too, so that the next turn begins anew.
     pub fn forget(&self) {
+        self.forget_context();
+        self.recall.clear();
+    }
+
+    /// Forgets the compression and the texts of the last turn, whose context is not sent.
+    ///
+    /// The index of `recall` depends on the conversation alone, and stays.
+    pub fn forget_context(&self) {
         *self.kept() = <_>::default();
         self.texts().clear();
     }
@@ -112,9 +120,27 @@ impl ConversationMemory {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Role, Segment, Source, SourceKind, Span, Trust};
+    use ctx_types::{Agent, Node, Role, Segment, Session, Source, SourceKind, Span, Trust, TurnInput};
 
     use super::*;
+    use crate::{Compile, Engine, Ports, Switches};
+
+    #[test]
+    fn forgets_recall_with_everything_else() {
+        let said = (0..40).map(|n| Node::new(Role::User, format!("The lamp {n}.")).with_id(format!("n{n}")));
+        let (session, _) = Session::linear("s", said);
+        let enable = vec!["recall".to_owned()];
+        let with = Compile::default().with(|with| with.switches = Switches { enable, ..Switches::default() });
+        let compiled = Engine::new().compile(&Agent::default(), &with);
+        let memory = ConversationMemory::default();
+        let ports = Ports::default().with(|ports| ports.memory = Some(&memory));
+        pollster::block_on(compiled.assemble_with(&session, &TurnInput::default(), ports)).unwrap();
+        assert!(!memory.recall().is_empty());
+        memory.forget_context();
+        assert!(!memory.recall().is_empty(), "the index depends on the conversation alone");
+        memory.forget();
+        assert!(memory.recall().is_empty());
+    }
 
     #[test]
     fn texts_of_the_last_turn_are_kept_within_a_limit() {

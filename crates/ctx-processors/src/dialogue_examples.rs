@@ -123,25 +123,21 @@ impl Compiled {
         let mut env = self.values.of_run(cx, &mut state.clone());
         env.outlets = Outlets::texts(cx.blackboard);
         let own = env.card.examples.clone().unwrap_or_default();
+        let mut above: Vec<(Source, String)> = Vec::new();
         let mut examples: Vec<(Source, String)> =
             blocks(&own).map(|block| (card_source(ANCHOR), block.to_owned())).collect();
         for injection in around {
-            let blocks: Vec<_> =
-                blocks(&injection.text).map(|block| (injection.source.clone(), block.to_owned())).collect();
+            let blocks = blocks(&injection.text).map(|block| (injection.source.clone(), block.to_owned()));
             match injection.placement {
-                // What is placed above later stands higher, as in SillyTavern.
-                Placement::Anchor { side: Side::Before, .. } => {
-                    for block in blocks {
-                        examples.insert(0, block);
-                    }
-                }
+                Placement::Anchor { side: Side::Before, .. } => above.extend(blocks),
                 _ => examples.extend(blocks),
             }
         }
         let [user, agent] =
             [env.user.as_deref().unwrap_or("User"), env.char.as_deref().unwrap_or("Assistant")];
         let mut messages = Vec::new();
-        for (source, block) in examples {
+        // What is placed above later is higher, as in SillyTavern.
+        for (source, block) in above.into_iter().rev().chain(examples) {
             let header = self.header.expand(&env, state, &card_source(HEADER)).text;
             if !header.trim().is_empty() {
                 messages.push(message(header, None, card_source(HEADER)));

@@ -201,7 +201,7 @@ const fn markdown(_: &str) -> Option<String> {
     None
 }
 
-/// Takes a text apart where thoughts begin and end; thoughts that do not end go to the end of the text.
+/// Takes a text apart where thoughts begin and end; thoughts that do not end go to the end of the text. O(bytes).
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -217,9 +217,13 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// Finds the first thought of a text. It reads nothing after that: the next call does.
 fn first_thought(text: &str) -> Option<(usize, &'static str)> {
-    let found = THOUGHTS.iter().filter_map(|name| Some((text.find(&format!("<{name}>"))?, *name)));
-    found.min_by_key(|(at, _)| *at)
+    memchr::memchr_iter(b'<', text.as_bytes()).find_map(|at| {
+        let opened = text.get(at + 1..)?;
+        let is_thought = |name: &&&str| opened.strip_prefix(**name).is_some_and(|rest| rest.starts_with('>'));
+        THOUGHTS.iter().find(is_thought).map(|name| (at, *name))
+    })
 }
 
 /// Puts other words in the place of each text of a message, where there are any.
@@ -274,6 +278,14 @@ mod tests {
         check("<i>a</i><think>no end <b>", "*a*<think>no end <b>");
         let newest = LoadedForm { html_kept: 1, ..form };
         assert_eq!(apply(newest, message(Role::User, "<b>x</b>")).text(), "<b>x</b>");
+    }
+
+    #[test]
+    fn takes_many_thoughts_apart() {
+        let thoughts = "<think></think>".repeat(70_000);
+        assert_eq!(pieces(&thoughts).len(), 2 * 70_000 + 1);
+        assert_eq!(pieces(&"<think>".repeat(150_000)).len(), 3);
+        assert_eq!(pieces(&"<thinking".repeat(100_000)).len(), 1);
     }
 
     #[test]

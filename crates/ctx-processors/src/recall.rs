@@ -14,7 +14,7 @@ use ctx_types::{Decision, LogLine, Message, Outcome, Phrase, Place, Role, TokenF
 
 use crate::compression::CompressionRoom;
 pub use crate::recall::kept::KeptRecall;
-use crate::recall::kept::PathRecall;
+use crate::recall::kept::{PathRecall, TurnPath};
 use crate::recall::question::{Question, is_said};
 use crate::recall::sent::Sent;
 
@@ -79,18 +79,19 @@ impl ContextProcessor for RecallProcessor {
         }
         let kept = cx.blackboard.get::<KeptRecall>().cloned().unwrap_or_default();
         let (session, with_branches) = (cx.inputs.session, cx.config.is_on(BRANCHES));
-        let (print, found) = {
-            let path = kept.follow(session, with_branches);
-            path.index().findings().into_iter().for_each(|finding| cx.report(finding));
-            (path.print(), path.index().search(&parts))
+        let path = TurnPath::new(&kept, session, with_branches);
+        let found = {
+            let followed = path.index();
+            followed.index().findings().into_iter().for_each(|finding| cx.report(finding));
+            followed.index().search(&parts)
         };
-        let near = meaning::ranked(cx, &kept, &question.now()).await?;
+        let near = meaning::ranked(cx, &path, &question.now()).await?;
         cx.checkpoint()?;
         let found = if near.is_empty() { found } else { joined(found, &near) };
         let answer = match found.why_nothing() {
             // Nothing needs to be counted for it.
             Some(why) => RecallAnswer::Nothing(why),
-            None => written(cx, &kept.again(print, session, with_branches), &found),
+            None => written(cx, &path.index(), &found),
         };
         cx.checkpoint()?;
         let recalled = match answer {

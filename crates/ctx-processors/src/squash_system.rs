@@ -1,5 +1,7 @@
 //! `squash-system`: neighbouring system messages without a name become one.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Message, Role, phrase};
@@ -34,9 +36,9 @@ impl ContextProcessor for SquashSystem {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let except = cx.config.get("except").and_then(Value::as_array).into_iter().flatten();
-        let except: Vec<String> = except.filter_map(Value::as_str).map(str::to_owned).collect();
+        let except: BTreeSet<String> = except.filter_map(Value::as_str).map(str::to_owned).collect();
         let may_join = |message: &Message| {
-            let is_kept = message.source.id.as_deref().is_some_and(|id| except.iter().any(|kept| kept == id));
+            let is_kept = message.source.id.as_deref().is_some_and(|id| except.contains(id));
             message.role == Role::System && message.name.is_none() && !is_kept && is_joinable(message)
         };
         let separator = cx.config.text("separator");

@@ -1,5 +1,7 @@
 //! `variable-processor`: session variables, set by messages and shown by texts.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
@@ -14,10 +16,14 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::rewrite::{Edit, rewrite};
 use crate::transcription_processor::language;
-use crate::variables::{References, VariableDefinitions, Variables};
+use crate::variables::{References, Unknown, VariableDefinitions, Variables};
 
 /// How many bytes the variables of one request may write.
 const MAX_OUTPUT: usize = 8 << 20;
+
+/// Diagnostics for unknown variables in one run; the others are counted. Each looks for the name that was meant among
+/// all variables, and their texts may come from anybody's card.
+const MAX_UNKNOWN: usize = 16;
 
 /// How many messages are looked at between two looks at the time limit.
 const CHECK_EVERY: usize = 256;
@@ -135,7 +141,7 @@ fn show(
     memory: &TextMemory,
     cx: &mut PipelineContext<'_>,
 ) -> Result<usize, ProcessorError> {
-    let mut showing = Showing { references, left: MAX_OUTPUT, found: Vec::new() };
+    let mut showing = Showing { references, left: MAX_OUTPUT, found: Vec::new(), unknown: BTreeSet::new() };
     let (mut shown, mut changed) = (0, Vec::new());
     for (index, message) in cx.draft.messages().iter().enumerate() {
         if index % CHECK_EVERY == 0 {
@@ -158,7 +164,9 @@ fn show(
             }
         }
     }
-    for finding in showing.found {
+    let more = showing.unknown.len().saturating_sub(MAX_UNKNOWN);
+    let more = (more > 0).then(|| Diagnostic::more(more, "this agent"));
+    for finding in showing.found.into_iter().chain(more) {
         cx.report(finding);
     }
     Ok(shown)
@@ -170,6 +178,8 @@ struct Showing<'a> {
     /// How many more bytes may be written.
     left: usize,
     found: Vec<Diagnostic>,
+    /// Unknown variables, with the place of the text that shows each.
+    unknown: BTreeSet<(Option<String>, String)>,
 }
 
 impl Showing<'_> {
@@ -194,18 +204,21 @@ impl Showing<'_> {
                     self.left = left;
                     edits.push(Edit { span: shown.span, text: shown.text, source: shown.source });
                 }
-                Err(unknown) if is_authored => {
-                    let mut finding = Diagnostic::warning(codes::UNKNOWN_VARIABLE, unknown.problem);
-                    finding.location.pointer = pointer.map(str::to_owned);
-                    finding.help = unknown.help;
-                    if !self.found.contains(&finding) {
-                        self.found.push(finding);
-                    }
-                }
+                Err(unknown) if is_authored => self.report(unknown, pointer),
                 Err(_) => {}
             }
         }
         edits
+    }
+
+    /// Reports an unknown variable, once for each text.
+    fn report(&mut self, unknown: Unknown<'_>, pointer: Option<&str>) {
+        let is_new = self.unknown.insert((pointer.map(str::to_owned), unknown.path.to_owned()));
+        if is_new && self.unknown.len() <= MAX_UNKNOWN {
+            let mut finding = self.references.diagnostic(unknown);
+            finding.location.pointer = pointer.map(str::to_owned);
+            self.found.push(finding);
+        }
     }
 
     fn limit_reached(&mut self) {

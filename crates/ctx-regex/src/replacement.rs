@@ -181,11 +181,16 @@ impl ReplacementPart {
 fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut rest = text;
+    // After the last `>` no name ends, and none is searched for.
+    let last = text.rfind('>').unwrap_or(0);
     while let Some((before, behind)) = rest.split_once('$') {
         parts.push(ReplacementPart::Text(before.to_owned()));
         let special = rest.get(before.len()..).unwrap_or_default();
         let read = reference(behind)
-            .or_else(|| if names { named(special, more) } else { None })
+            .or_else(|| {
+                let may_have_name = names && text.len() - special.len() < last;
+                if may_have_name { named(special, more) } else { None }
+            })
             .or_else(|| more(behind));
         let (part, length) = read.unwrap_or_else(|| (ReplacementPart::Text("$".to_owned()), 0));
         parts.push(part);

@@ -100,28 +100,27 @@ impl Side {
         let patterns = (0..).zip(texts.keys()).map(|(number, text)| (text.as_bytes(), number));
         let automaton = DoubleArrayAhoCorasickBuilder::new().build_with_values(patterns).ok()?;
         let mut side = Self { automaton: Some(automaton), texts: texts.values().copied().collect() };
-        for (number, text) in texts.keys().enumerate() {
+        let mut by_length: Vec<(usize, &Arc<str>)> = texts.keys().enumerate().collect();
+        by_length.sort_by_key(|(_, text)| text.len());
+        for (number, text) in by_length {
             side.link(number, text);
         }
         Some(side)
     }
 
-    /// Notes which shorter texts stand at the end of a text. Shorter ones were not noted yet, so that each looks
-    /// for its own. O(text).
+    /// Notes which shorter texts are at the end of a text, once those are linked. O(text).
     fn link(&mut self, number: usize, text: &str) {
-        let (mut next_plain, mut next_whole) = (None, None);
-        for found in self.automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(text)) {
-            let other = found.value() as usize;
-            if found.end() != text.len() || other == number {
-                continue;
-            }
-            let Some(shorter) = self.texts.get(other) else { continue };
-            // Longer ones come first.
-            next_plain = next_plain.or(shorter.plain.map(|_| found.value()));
-            next_whole = next_whole.or(shorter.whole.map(|_| found.value()));
-        }
+        let Some(automaton) = &self.automaton else { return };
+        let tail = text.char_indices().nth(1).map_or("", |(second, _)| &text[second..]);
+        let longest = automaton.find_overlapping_no_suffix_iter(tail).last();
+        let shorter = longest.filter(|found| found.end() == tail.len()).map(|found| found.value());
+        let Some((shorter, found)) = shorter.and_then(|one| Some((one, *self.texts.get(one as usize)?)))
+        else {
+            return;
+        };
         if let Some(slot) = self.texts.get_mut(number) {
-            (slot.next_plain, slot.next_whole) = (next_plain, next_whole);
+            slot.next_plain = found.plain.map(|_| shorter).or(found.next_plain);
+            slot.next_whole = found.whole.map(|_| shorter).or(found.next_whole);
         }
     }
 
@@ -200,6 +199,15 @@ mod tests {
         check(&["_caf", "_é"], "café", &[(0, 3)]);
         check(&["_龙"], "巨龙飞过", &[(0, 6)]);
         check(&["_a", "_aa"], "aa a", &[(0, 4), (1, 2)]);
+    }
+
+    #[test]
+    fn finds_each_of_many_nested_keys() {
+        let keys: Vec<String> = (1..=2_000).map(|length| "a".repeat(length)).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let expected: Vec<(usize, usize)> = (0..2_000).map(|index| (index, index + 1)).collect();
+        check(&keys, &"a".repeat(2_000), &expected);
+        check(&["b", "ab", "_b", "cab"], "cab", &[(0, 3), (1, 3), (3, 3)]);
     }
 
     #[test]

@@ -72,6 +72,10 @@ pub(crate) struct PlainKey {
     pub(crate) matching: Matching,
 }
 
+/// Bytes of a key of which only whole words count. A longer one is searched for as it is: one that repeats itself has a
+/// place to try at each letter of a text that does too.
+const MAX_WORD: usize = 256;
+
 /// What stands for a name in SillyTavern's older texts, without its brackets.
 const MARKERS: [&str; 5] = ["USER", "BOT", "CHAR", "CHARIFNOTGROUP", "GROUP"];
 
@@ -98,20 +102,25 @@ pub(crate) fn without_macros(key: &str) -> String {
     kept
 }
 
-/// Returns where a macro ends whose braces are open.
+/// Returns where a macro ends whose braces are open. O(bytes).
 fn closing(opened: &str) -> Option<usize> {
     let mut depth = 1_usize;
     let mut at = 0;
-    loop {
-        let rest = opened.get(at..)?;
-        at += rest.find("{{").into_iter().chain(rest.find("}}")).min()?;
-        let is_end = opened.get(at..)?.starts_with("}}");
-        depth = if is_end { depth - 1 } else { depth + 1 };
+    while let Some(pair) = opened.as_bytes().get(at..at + 2) {
+        match pair {
+            b"{{" => depth += 1,
+            b"}}" => depth -= 1,
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
         at += 2;
         if depth == 0 {
             return Some(at);
         }
     }
+    None
 }
 
 /// Reads a key; a regular expression that cannot run is plain text, and `report` is told why.
@@ -137,7 +146,7 @@ pub(crate) fn parse(
         report(key, &error);
     }
     let text = if matching.case_sensitive { key.into() } else { letters::lower(key) };
-    let is_one_word = !text.contains(space::is_space);
+    let is_one_word = text.len() <= MAX_WORD && !text.contains(space::is_space);
     let matching = Matching { whole_words: matching.whole_words && is_one_word, ..matching };
     Parsed::Plain(PlainKey { text: Arc::from(&*text), matching })
 }
@@ -263,8 +272,22 @@ mod tests {
             ("{{a::{{b}}}} and {{c}}", "x and x"),
             ("{{open", "{{open"),
             ("{{a {{b}}", "{{a {{b}}"),
+            ("{{{a}}}", "x}"),
         ] {
             assert_eq!(without_macros(key), expected);
         }
+        let open = "{{".repeat(500_000);
+        assert_eq!(without_macros(&open), open);
+    }
+
+    #[test]
+    fn finds_long_words_inside_words() {
+        let matching = Matching { whole_words: true, ..Matching::default() };
+        let is_whole_word = |length: usize| {
+            let parsed = parse(&"a".repeat(length), matching, &Limits::default(), &mut |_, _| ());
+            let Parsed::Plain(plain) = parsed else { unreachable!("it is no expression") };
+            plain.matching.whole_words
+        };
+        assert!(is_whole_word(MAX_WORD) && !is_whole_word(MAX_WORD + 1));
     }
 }

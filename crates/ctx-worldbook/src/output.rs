@@ -75,6 +75,7 @@ impl BookSet {
         };
         order.sort_by_key(|at| entry(*at).map(|(entry, _)| std::cmp::Reverse(entry.order)));
         let mut output = Output::default();
+        let mut depths = BTreeMap::new();
         for at in order {
             let Some((entry, content)) = entry(at) else { continue };
             if content.is_empty() {
@@ -82,7 +83,11 @@ impl BookSet {
                 continue;
             }
             let role = entry.role.unwrap_or(Role::System);
-            output.place(at, &entry.destination, role);
+            if let Destination::Depth(depth) = entry.destination {
+                let place = *depths.entry((depth, role)).or_insert_with(|| output.add_depth(depth, role));
+                output.depths[place].entries.push(at);
+            }
+            output.place(at, &entry.destination);
         }
         output.turn();
         output
@@ -91,7 +96,7 @@ impl BookSet {
 
 impl Output {
     /// Places the next entry in descending order.
-    fn place(&mut self, at: usize, destination: &Destination, role: Role) {
+    fn place(&mut self, at: usize, destination: &Destination) {
         match destination {
             Destination::BeforeCharacter => self.before_character.push(at),
             Destination::AfterCharacter => self.after_character.push(at),
@@ -99,7 +104,8 @@ impl Output {
             Destination::NoteBottom => self.note_bottom.push(at),
             Destination::ExamplesTop => self.examples.push((at, true)),
             Destination::ExamplesBottom => self.examples.push((at, false)),
-            Destination::Depth(depth) => self.place_at_depth(at, *depth, role),
+            // It is with its depth already.
+            Destination::Depth(_) => {}
             Destination::Outlet(name) if name.is_empty() => {
                 self.unplaced.push((at, Unplaced::NamelessOutlet));
                 return;
@@ -112,11 +118,10 @@ impl Output {
         self.in_order.push(at);
     }
 
-    fn place_at_depth(&mut self, at: usize, depth: u64, role: Role) {
-        match self.depths.iter_mut().find(|texts| texts.depth == depth && texts.role == role) {
-            Some(texts) => texts.entries.push(at),
-            None => self.depths.push(DepthTexts { depth, role, entries: vec![at] }),
-        }
+    /// Adds a depth without entries; returns its place.
+    fn add_depth(&mut self, depth: u64, role: Role) -> usize {
+        self.depths.push(DepthTexts { depth, role, entries: Vec::new() });
+        self.depths.len() - 1
     }
 
     /// Turns lists around, since they were filled in descending order.

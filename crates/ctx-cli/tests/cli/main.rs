@@ -43,6 +43,7 @@ mod lang;
 mod life;
 mod limits;
 mod macros;
+mod markers;
 mod masks;
 mod own_files;
 mod places;
@@ -52,6 +53,7 @@ mod recall;
 mod relay;
 mod report;
 mod schemas;
+mod sequences;
 #[cfg(unix)]
 mod serve;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]

@@ -1,5 +1,7 @@
 //! Facts that a summary lost: as much of them as an allowance has room for is kept beside it.
 
+use std::collections::BTreeSet;
+
 use ctx_types::{
     AppendedFact, Message, Node, NodeId, Role, Source, SourceKind, SummaryAppendix, Text, TokenCounter, Trust,
 };
@@ -87,8 +89,8 @@ impl MaskPlan {
 
     /// Returns what the summary takes the place of: messages, and summaries that are taken in.
     fn sources(&self) -> impl Iterator<Item = (NodeId, Message)> {
-        let is_material = |id: &&NodeId| self.material.iter().any(|one| one.id == **id);
-        let leading = self.range.covered.iter().filter(move |id| !is_material(id));
+        let material: BTreeSet<&NodeId> = self.material.iter().map(|one| &one.id).collect();
+        let leading = self.range.covered.iter().filter(move |id| !material.contains(id));
         let taken_in = self.previous.iter().filter(|_| self.task == SummaryTask::Merge);
         let summaries = leading.zip(taken_in).map(|(id, text)| {
             let source = Source::new(SourceKind::Summary, Trust::Model);

@@ -1,5 +1,6 @@
 //! Messages as a summarizer reads them.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ctx_types::{Content, ContentPart, Message, Role, TokenCounter};
@@ -24,14 +25,15 @@ pub(super) struct Entry {
 
 /// Writes messages as text, each with its number and who speaks. O(text).
 pub(super) fn entries(material: &[Material], language: Language, counter: &dyn TokenCounter) -> Vec<Entry> {
-    let mut tools: Vec<(&str, &str)> = Vec::new();
+    let mut tools: HashMap<&str, &str> = HashMap::new();
     let mut entries = Vec::with_capacity(material.len());
     for (index, one) in material.iter().enumerate() {
         if !one.message.tool_calls.is_empty() {
-            tools = one.message.tool_calls.iter().map(|call| (&*call.id, &*call.name)).collect();
+            // Of two calls with one id, the first.
+            tools = one.message.tool_calls.iter().rev().map(|call| (&*call.id, &*call.name)).collect();
         }
         let answered = one.message.tool_call_id.as_deref();
-        let tool = tools.iter().find(|(id, _)| Some(*id) == answered).map(|(_, name)| *name);
+        let tool = answered.and_then(|id| tools.get(id).copied());
         let text = entry(index + 1, one, tool, language);
         let is_result = one.message.role == Role::Tool;
         let tokens = u64::from(counter.count(&text));

@@ -7,10 +7,11 @@ use crate::recall::search::{Hit, SearchResult};
 /// Ranks messages by the cosine between their vectors and that of a query, best first, of equals the newest.
 ///
 /// Vectors of another length than the query's, and those of length 0, are left out. O(messages · length).
-pub fn nearest(query: &[f32], messages: &[Vec<f32>]) -> Vec<usize> {
+pub fn nearest<V: AsRef<[f32]>>(query: &[f32], messages: &[V]) -> Vec<usize> {
     let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let norm = dot(query, query).sqrt();
-    let cosine = |(at, vector): (usize, &Vec<f32>)| {
+    let cosine = |(at, vector): (usize, &V)| {
+        let vector = vector.as_ref();
         let size = norm * dot(vector, vector).sqrt();
         let cosine = dot(query, vector) / size;
         (vector.len() == query.len() && cosine.is_finite()).then_some((cosine, at))

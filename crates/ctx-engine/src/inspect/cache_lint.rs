@@ -4,7 +4,7 @@
 //! ends what they can reuse: everything below it is computed, and paid, anew. The same is true of a variable that
 //! was set to such a value, and of a session variable, which the conversation changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ctx_anchors::{Entry, Part, Preset};
 use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
@@ -42,7 +42,11 @@ pub(crate) fn breakers(
     let is_merging = conditions.is_merging;
     let volatile = volatile(preset, macros, conditions, variables);
     let pieces = head(preset, is_merging);
-    let sizes: Vec<u32> = pieces.iter().map(|piece| estimate(piece.text)).collect();
+    // Tokens of each text and of all below it.
+    let mut below: Vec<u32> = pieces.iter().map(|piece| estimate(piece.text)).collect();
+    for place in (1..below.len()).rev() {
+        below[place - 1] = below[place - 1].saturating_add(below[place]);
+    }
     let mut found = Vec::new();
     let mut reported = None;
     for (place, piece) in pieces.iter().enumerate() {
@@ -51,8 +55,8 @@ pub(crate) fn breakers(
             continue;
         }
         let rest = piece.text.get(span.end..).unwrap_or_default();
-        let below = sizes[place + 1..].iter().fold(estimate(rest), |sum, size| sum.saturating_add(*size));
-        found.push(finding(piece, name, *span, below, is_merging));
+        let tokens = estimate(rest).saturating_add(below.get(place + 1).copied().unwrap_or_default());
+        found.push(finding(piece, name, *span, tokens, is_merging));
     }
     found
 }
@@ -144,15 +148,19 @@ fn volatile(
     found
 }
 
-/// Returns the first `$[name]` of a text.
+/// Returns the first `$[name]` of a text. O(bytes): a name has no `$[` in it.
 fn session_variable(text: &str) -> Option<(String, Span)> {
-    let references = text.match_indices("$[").filter_map(|(start, _)| {
-        let name = text.get(start..)?.split_once(']')?.0.len() + 1;
-        let span = Span::new(start, start + name);
-        let is_one = span.len() > "$[]".len() && !text.get(start..span.end)?.contains('\n');
-        is_one.then(|| text.get(start..span.end).map(|name| (name.to_owned(), span)))?
-    });
-    references.into_iter().next()
+    let mut pieces = text.split("$[");
+    let mut start = pieces.next()?.len();
+    for piece in pieces {
+        let end = piece.find([']', '\n']).filter(|end| *end > 0);
+        if let Some(end) = end.filter(|end| piece.as_bytes()[*end] == b']') {
+            let span = Span::new(start, start + "$[".len() + end + 1);
+            return text.get(span.start..span.end).map(|name| (name.to_owned(), span));
+        }
+        start += "$[".len() + piece.len();
+    }
+    None
 }
 
 /// One text of the head of a request.
@@ -165,11 +173,15 @@ struct Piece<'a> {
 /// Returns the texts above the end of the conversation, in the order in which they are sent.
 fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
     let history = preset.entries().iter().position(|entry| entry.part == Part::History);
+    let anchors = preset.entries().iter().enumerate();
+    let anchors = anchors.rev().filter_map(|(place, entry)| Some((entry.anchor()?, place)));
+    // Of two entries that declare one anchor, the first.
+    let anchors: HashMap<&str, usize> = anchors.collect();
     let end = (history.unwrap_or(preset.entries().len()), Beside::Itself);
     let is_sent = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
     let placed = preset.entries().iter().enumerate().filter(|(_, entry)| is_sent(entry));
     let placed = placed.filter_map(|(place, entry)| {
-        let stands = stands(preset, place, entry)?;
+        let stands = stands(&anchors, history, place, entry)?;
         let is_moved = is_merging && entry.role == Role::System && !is_counted(entry);
         let is_above = is_moved || (stands.0, stands.1) < end;
         is_above.then_some(((!is_moved, stands), entry))
@@ -189,8 +201,13 @@ enum Beside {
 
 /// Where an entry stands: the place in the list that it is at or beside, on which side, and its order there. None for
 /// one at the end of the conversation, or beside an anchor that is not in the list.
-fn stands(preset: &Preset, place: usize, entry: &Entry) -> Option<(usize, Beside, Order)> {
-    let position = |anchor: &str| preset.entries().iter().position(|entry| entry.anchor() == Some(anchor));
+fn stands(
+    anchors: &HashMap<&str, usize>,
+    history: Option<usize>,
+    place: usize,
+    entry: &Entry,
+) -> Option<(usize, Beside, Order)> {
+    let position = |anchor: &str| anchors.get(anchor).copied();
     match &entry.placement {
         Placement::InOrder => Some((place, Beside::Itself, Order::DEFAULT)),
         Placement::Anchor { target, side: Side::Before, order } => {
@@ -200,10 +217,7 @@ fn stands(preset: &Preset, place: usize, entry: &Entry) -> Option<(usize, Beside
             Some((position(target)?, Beside::After, *order))
         }
         // Among the oldest messages, which stay the same.
-        Placement::Index { at: 0.., order } => {
-            let history = preset.entries().iter().position(|entry| entry.part == Part::History)?;
-            Some((history, Beside::Before, *order))
-        }
+        Placement::Index { at: 0.., order } => Some((history?, Beside::Before, *order)),
         Placement::Index { .. } | Placement::Depth { .. } => None,
     }
 }
@@ -246,4 +260,27 @@ fn finding(piece: &Piece<'_>, name: &str, span: Span, below: u32, is_merging: bo
         Some(part) => format!("/presetMessages/{index}/content/{part}/text"),
     };
     Diagnostic::warning(codes::CACHE_BREAKER, message).at_pointer(pointer).at_span(span).with_help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        let found = session_variable(text);
+        assert_eq!(found.as_ref().map(|(name, _)| &**name), expected, "{text:?}");
+        if let Some((name, span)) = found {
+            assert_eq!(text[span.start..span.end], *name);
+        }
+    }
+
+    #[test]
+    fn finds_first_session_variable() {
+        check("a $[hp] $[mp]", Some("$[hp]"));
+        check("$[] $[a\nb] $[界]", Some("$[界]"));
+        check("$[a $[hp]", Some("$[hp]"));
+        check("$[", None);
+        check(&"$[".repeat(500_000), None);
+    }
 }

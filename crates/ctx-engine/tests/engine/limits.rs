@@ -8,7 +8,10 @@ use async_trait::async_trait;
 use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_processors::WindowSize;
-use ctx_types::{Agent, Node, Outcome, Persist, Reader, Role, Session, Severity, TurnInput, is_partition};
+use ctx_types::{
+    Agent, LoadedWorldbook, Node, Outcome, Persist, Reader, Role, Session, Severity, TurnInput, Worldbook,
+    is_partition,
+};
 use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -278,4 +281,24 @@ fn messages_over_the_budget_without_a_limiter_give_no_context() {
     let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(10));
     let error = assemble(user, &turn).1.unwrap_err();
     insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is switched off (user): preset 6 (preset#0), pending turn 5 (history:n1); switch it on, or allow more tokens");
+}
+
+#[test]
+fn reads_a_book_once_however_often_it_is_listed() {
+    let entry = |n: usize| json!({ "uid": n, "key": [format!("key {n}")], "content": "x" });
+    let book = json!({ "entries": (0..1_000).map(entry).collect::<Vec<_>>() });
+    let book = LoadedWorldbook {
+        id: "b".into(),
+        name: "b".into(),
+        book: Arc::new(Worldbook::read(book, &mut Reader::new())),
+        is_global: false,
+    };
+    let ids: Vec<Value> =
+        (0..100_000).map(|n| if n % 2 == 0 { json!("b") } else { json!(format!("b{n}")) }).collect();
+    let agent = Agent::read(json!({ "worldbookIds": ids }), &mut Reader::new());
+    let with = Compile::default().with(|compile| compile.worldbooks = vec![book]);
+    let compiled = ENGINE.compile(&agent, &with);
+    let missing =
+        compiled.diagnostics().iter().filter(|found| found.message.to_string().contains("was not given"));
+    assert_eq!(missing.count(), 50_000);
 }

@@ -1,5 +1,7 @@
 //! Lists of messages that become sessions without branches.
 
+use std::collections::BTreeSet;
+
 use ctx_types::{Diagnostic, Node, Persist, Reader, Session, SessionHeader, pointer_step};
 use serde_json::{Map, Value, json};
 
@@ -176,10 +178,9 @@ impl Message {
 
     fn finish(self) -> (Map<String, Value>, ReadFields) {
         let Self { mut map, aside, mut fields } = self;
-        let is_kept = |key: &str| {
-            let of_field = |(from, _): &(String, String)| from.split('/').nth(1) == Some(key);
-            fields.kept.iter().any(of_field)
-        };
+        let known = fields.kept.iter().filter_map(|(from, _)| from.split('/').nth(1));
+        let known: BTreeSet<&str> = known.collect();
+        let is_kept = |key: &str| known.contains(key);
         let kept: Vec<_> = aside.keys().filter(|key| !is_kept(key)).map(|key| kept_at("", key)).collect();
         fields.kept.extend(kept);
         if kept::add(&mut map, aside) {

@@ -41,16 +41,22 @@ pub(super) fn lift(message: &mut Message) {
     let mut lifted = Vec::new();
     let find = |text: &str| -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
-        for (at, _) in text.match_indices(Text::INLINE_PICTURE) {
+        let mut pieces = text.split(Text::INLINE_PICTURE);
+        let mut before = pieces.next().unwrap_or_default();
+        let mut at = before.len();
+        for after in pieces {
             if lifted.len() == MAX_LIFTED {
                 break;
             }
-            let Some((span, file)) = picture(text, at, lifted.len() + 1) else { continue };
-            if edits.last().is_none_or(|last| last.span.end <= span.start) {
+            let found = picture(before, after, at, lifted.len() + 1);
+            let is_free = |span: &Span| edits.last().is_none_or(|last| last.span.end <= span.start);
+            if let Some((span, file)) = found.filter(|(span, _)| is_free(span)) {
                 let source = Source::new(SourceKind::File, Trust::File).with_id(&*file.id);
                 edits.push(Edit { span, text: format!("【file::{}】", file.id), source });
                 lifted.push(file);
             }
+            at += Text::INLINE_PICTURE.len() + after.len();
+            before = after;
         }
         edits
     };
@@ -60,19 +66,21 @@ pub(super) fn lift(message: &mut Message) {
     }
 }
 
-/// Reads the picture whose bytes begin at a place.
-fn picture(text: &str, at: usize, number: usize) -> Option<(Span, Attachment)> {
-    let before = text.get(..at)?;
-    let start = before.rfind("![").filter(|start| at - start <= MAX_DESCRIPTION)?;
+/// Reads the picture whose [`Text::INLINE_PICTURE`] is at a place.
+///
+/// `before` and `after` are the text to the neighboring ones: a picture has no second one, and so each byte is searched
+/// once, however many there are.
+fn picture(before: &str, after: &str, at: usize, number: usize) -> Option<(Span, Attachment)> {
+    let start = before.rfind("![").filter(|start| before.len() - start <= MAX_DESCRIPTION)?;
     let description = before.get(start + 2..)?;
-    let rest = text.get(at + Text::INLINE_PICTURE.len()..)?;
-    let (uri, _) = rest.split_once(')')?;
+    let (uri, _) = after.split_once(')')?;
     let (mime_type, data) = uri.split_once(";base64,")?;
     let bytes = ENGINE.decode(data.trim()).ok().filter(|bytes| !bytes.is_empty())?;
     let id = format!("inline-{number}");
     let name = if description.trim().is_empty() { id.clone() } else { description.trim().to_owned() };
     let reference = json!({ "id": id, "name": name, "mimeType": mime_type });
     let file = Attachment { loaded: Some(Asset::new(bytes)), ..Attachment::from_value(&reference) };
+    let start = at - (before.len() - start);
     Some((Span::new(start, at + Text::INLINE_PICTURE.len() + uri.len() + 1), file))
 }
 
@@ -115,5 +123,13 @@ mod tests {
         ] {
             check(text, text, &[]);
         }
+    }
+
+    #[test]
+    fn reads_pictures_among_open_markers() {
+        check("](data:![a](data:image/png;base64,iVBORw)](data:", "](data:【file::inline-1】](data:", &["a"]);
+        check("![a](data:![b](data:image/png;base64,iVBORw)", "![a](data:【file::inline-1】", &["b"]);
+        let markers = Text::INLINE_PICTURE.repeat(150_000);
+        check(&markers, &markers, &[]);
     }
 }

@@ -1,6 +1,7 @@
 //! Texts of files go into their messages: where a placeholder stands for the file, else at the end.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 
 use ctx_types::{Content, ContentPart, Message, Source, SourceKind, Span, Text, Trust};
 
@@ -36,10 +37,13 @@ pub(crate) fn has_placeholders(message: &Message) -> bool {
 /// written once; where a second placeholder names it, its label stands.
 pub(crate) fn write(message: &mut Message, files: &[FileWords]) {
     let written: Vec<Cell<bool>> = files.iter().map(|_| Cell::new(false)).collect();
+    // Of two files with one id, the first.
+    let by_id: HashMap<&str, usize> =
+        files.iter().enumerate().rev().map(|(index, file)| (&*file.id, index)).collect();
     let find = |text: &str| -> Vec<Edit> {
         placeholders(text)
             .filter_map(|(span, id)| {
-                let index = files.iter().position(|file| file.id == id)?;
+                let index = *by_id.get(id)?;
                 let file = files.get(index)?;
                 let is_first = !written.get(index)?.replace(true);
                 let words = file.text.as_ref().filter(|_| is_first).unwrap_or(&file.label);
@@ -90,13 +94,16 @@ fn source(file: &FileWords) -> Source {
     Source::new(SourceKind::File, Trust::File).with_id(file.id.as_str())
 }
 
-/// Finds the placeholders of a text, each with the id that it names: one without white space.
+/// Finds the placeholders of a text, each with the id that it names: one without white space or [`OPENING`]. O(bytes).
 fn placeholders(text: &str) -> impl Iterator<Item = (Span, &str)> {
-    text.match_indices(OPENING).filter_map(|(start, opening)| {
-        let rest = text.get(start + opening.len()..)?;
-        let id = rest.get(..rest.find(CLOSING)?)?;
-        let is_id = !id.is_empty() && !id.contains(char::is_whitespace) && !id.contains(OPENING);
-        is_id.then(|| (Span::new(start, start + opening.len() + id.len() + CLOSING.len_utf8()), id))
+    let mut pieces = text.split(OPENING);
+    let mut start = pieces.next().map_or(0, str::len);
+    pieces.filter_map(move |piece| {
+        let opening = start;
+        start += OPENING.len() + piece.len();
+        let id = piece.get(..piece.find(CLOSING)?)?;
+        let is_id = !id.is_empty() && !id.contains(char::is_whitespace);
+        is_id.then(|| (Span::new(opening, opening + OPENING.len() + id.len() + CLOSING.len_utf8()), id))
     })
 }
 
@@ -135,6 +142,13 @@ mod tests {
     fn a_placeholder_of_a_file_without_text_is_its_label() {
         check("【file::a】【file::b】【file::c】", "\nA\n[b]\nC\n");
         check("【file::a】【file::a】【file::c】", "\nA\n[a]\nC\n");
+    }
+
+    #[test]
+    fn reads_placeholders_among_openings() {
+        check("【file::【file::a】【file::c】【file::", "【file::\nA\n\nC\n【file::");
+        let openings = OPENING.repeat(100_000);
+        check(&openings, &format!("{openings}\n\nA\n\n\nC\n"));
     }
 
     #[test]

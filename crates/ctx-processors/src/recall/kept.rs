@@ -1,11 +1,12 @@
 //! The index of a conversation, kept between its turns.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ctx_compress::recall::{SessionIndex, off_path, recallable};
-use ctx_types::{Node, NodeId, Place, Session, Text};
+use ctx_types::{Message, Node, NodeId, Place, Session, Text};
 
 /// What `recall` knows of the active path of a conversation, for its later turns.
 ///
@@ -19,8 +20,25 @@ pub struct KeptRecall(Arc<Mutex<Followed>>);
 struct Followed {
     nodes: SessionIndex,
     print: NodesPrint,
-    /// The vectors of nodes, where something gives them; empty for those that have none.
-    vectors: Vec<Vec<f32>>,
+    /// Hashes of the texts of `nodes`, by position, as far as vectors were asked for; none for a blank text.
+    hashes: Vec<Option<u64>>,
+    /// Vectors by node, where the host has an embedder. Unlike positions, ids mean the same on every branch.
+    vectors: HashMap<NodeId, NodeVector>,
+}
+
+/// The vector of a text that a node has or had.
+#[derive(Debug)]
+struct NodeVector {
+    hash: u64,
+    vector: Vec<f32>,
+}
+
+/// A text that needs a vector, and its node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeText {
+    id: NodeId,
+    hash: u64,
+    pub(crate) text: Text,
 }
 
 /// The index, up to the active leaf.
@@ -47,7 +65,12 @@ impl KeptRecall {
         let known = followed.nodes.len() - followed.nodes.others();
         let of_known = known.checked_sub(1).and_then(|last| path.get(last));
         if followed.print != (NodesPrint { others: off.last(), path: of_known }) {
-            *followed = Followed::default();
+            let mut vectors = std::mem::take(&mut followed.vectors);
+            // Removed nodes leave vectors behind. A few are kept: they may belong to a turn that runs at the same time.
+            if vectors.len() > 2 * session.nodes().count() {
+                vectors.retain(|id, _| session.node(id).is_some());
+            }
+            *followed = Followed { vectors, ..Followed::default() };
             followed.nodes.add_others(others);
         }
         followed.nodes.add_path(session);
@@ -55,43 +78,15 @@ impl KeptRecall {
         PathRecall(followed)
     }
 
-    /// Returns the index as it was left with a print, or brings it there again if somebody else used it since. O(1)
-    /// mostly.
-    pub(crate) fn again(&self, print: NodesPrint, session: &Session, with_branches: bool) -> PathRecall<'_> {
+    /// Drops the index and the vectors, for all clones.
+    pub fn clear(&self) {
+        *self.lock() = Followed::default();
+    }
+
+    /// Returns whether there is nothing in the index, and no vector.
+    pub fn is_empty(&self) -> bool {
         let followed = self.lock();
-        if followed.print == print {
-            return PathRecall(followed);
-        }
-        drop(followed);
-        self.follow(session, with_branches)
-    }
-
-    /// Returns the newest messages that have no vector yet, `most` at the most, by their positions.
-    pub(crate) fn without_vectors(&self, session: &Session, most: usize) -> Vec<(usize, Text)> {
-        let followed = self.lock();
-        let is_new = |at: &usize| followed.vectors.get(*at).is_none_or(Vec::is_empty);
-        let new = (0..followed.nodes.len()).rev().filter(is_new);
-        let text = |at: usize| {
-            let message = followed.nodes.message(session, at)?;
-            let text = message.text();
-            (!text.trim().is_empty()).then(|| (at, Text::from(&*text)))
-        };
-        new.filter_map(text).take(most).collect()
-    }
-
-    /// Keeps vectors of messages, by their positions.
-    pub(crate) fn keep_vectors(&self, vectors: impl Iterator<Item = (usize, Vec<f32>)>) {
-        let mut followed = self.lock();
-        let len = followed.nodes.len();
-        followed.vectors.resize(len, Vec::new());
-        for (at, vector) in vectors {
-            followed.vectors.get_mut(at).into_iter().for_each(|kept| kept.clone_from(&vector));
-        }
-    }
-
-    /// Looks at the vectors of messages, by their positions; empty ones are not known.
-    pub(crate) fn with_vectors<T>(&self, look: impl FnOnce(&[Vec<f32>]) -> T) -> T {
-        look(&self.lock().vectors)
+        followed.nodes.is_empty() && followed.vectors.is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, Followed> {
@@ -99,10 +94,81 @@ impl KeptRecall {
     }
 }
 
+/// A path to which a turn returns after it waited, while other turns of the conversation may follow other paths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnPath<'a> {
+    kept: &'a KeptRecall,
+    session: &'a Session,
+    with_branches: bool,
+    print: NodesPrint,
+}
+
+impl<'a> TurnPath<'a> {
+    /// Brings the index up to the active leaf, as [`KeptRecall::follow`].
+    pub(crate) fn new(kept: &'a KeptRecall, session: &'a Session, with_branches: bool) -> Self {
+        let print = kept.follow(session, with_branches).0.print;
+        Self { kept, session, with_branches, print }
+    }
+
+    /// Returns the index of this path, following it again if another turn used the index since. O(1) mostly.
+    pub(crate) fn index(&self) -> PathRecall<'a> {
+        let followed = self.kept.lock();
+        if followed.print == self.print {
+            return PathRecall(followed);
+        }
+        drop(followed);
+        self.kept.follow(self.session, self.with_branches)
+    }
+
+    /// Returns the newest messages that have no vector yet, `most` at the most.
+    pub(crate) fn without_vectors(&self, most: usize) -> Vec<NodeText> {
+        let mut path = self.index();
+        path.add_hashes(self.session);
+        let new = (0..path.len()).rev().filter(|at| path.vector(*at).is_none());
+        let text = |at: usize| {
+            let (id, hash) = (path.id(at)?.into(), path.0.hashes.get(at).copied().flatten()?);
+            let message = path.message(self.session, at)?;
+            Some(NodeText { id, hash, text: Text::from(&*message.text()) })
+        };
+        new.filter_map(text).take(most).collect()
+    }
+
+    /// Reads the vectors of the messages, by their positions; empty ones are missing.
+    pub(crate) fn with_vectors<T>(&self, read: impl FnOnce(&[&[f32]]) -> T) -> T {
+        let mut path = self.index();
+        path.add_hashes(self.session);
+        let vectors: Vec<&[f32]> = (0..path.len()).map(|at| path.vector(at).unwrap_or_default()).collect();
+        read(&vectors)
+    }
+
+    /// Keeps the vector of each text. Another turn may have followed another path since the texts were read.
+    pub(crate) fn keep_vectors(&self, vectors: impl Iterator<Item = (NodeText, Vec<f32>)>) {
+        let by_node = vectors.map(|(node, vector)| (node.id, NodeVector { hash: node.hash, vector }));
+        self.kept.lock().vectors.extend(by_node);
+    }
+}
+
 impl PathRecall<'_> {
-    /// Returns what tells these nodes from others.
-    pub(crate) fn print(&self) -> NodesPrint {
-        self.0.print
+    /// Hashes the texts of new positions. O(new messages).
+    fn add_hashes(&mut self, session: &Session) {
+        let followed = &mut *self.0;
+        for at in followed.hashes.len()..followed.nodes.len() {
+            let message = followed.nodes.message(session, at);
+            let text = message.as_ref().map(Message::text).filter(|text| !text.trim().is_empty());
+            followed.hashes.push(text.map(|text| {
+                // It never leaves this process, so the standard library's hasher will do.
+                let mut hash = DefaultHasher::new();
+                text.hash(&mut hash);
+                hash.finish()
+            }));
+        }
+    }
+
+    /// Returns the vector of the text at a position, if it is known and not that of an older text.
+    fn vector(&self, at: usize) -> Option<&[f32]> {
+        let hash = self.0.hashes.get(at).copied().flatten()?;
+        let known = self.0.vectors.get(self.id(at)?).filter(|known| known.hash == hash)?;
+        (!known.vector.is_empty()).then_some(&*known.vector)
     }
 }
 
@@ -159,7 +225,7 @@ impl Prints {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Role, SessionOp};
+    use ctx_types::{Content, NodeEdit, Role, SessionOp};
 
     use super::*;
 
@@ -194,6 +260,55 @@ mod tests {
         // Switched off by the user.
         session.apply(&SessionOp::Toggle { id: "n6".into(), enabled: false }).unwrap();
         assert_eq!(first(&session, "walnut"), None);
+    }
+
+    /// Returns the length of each message's vector; 0 if it is missing.
+    fn lengths(turn: &TurnPath<'_>) -> Vec<usize> {
+        turn.with_vectors(|vectors| vectors.iter().map(|vector| vector.len()).collect())
+    }
+
+    /// Keeps a vector for each text, as long as the text.
+    fn keep(turn: &TurnPath<'_>, texts: Vec<NodeText>) {
+        let vectors: Vec<Vec<f32>> = texts.iter().map(|node| vec![1.0; node.text.len()]).collect();
+        turn.keep_vectors(texts.into_iter().zip(vectors));
+    }
+
+    #[test]
+    fn keeps_vectors_by_message_while_turns_interleave() {
+        let node = |id: &str, text: &str| Box::new(Node::new(Role::User, text).with_id(id));
+        let (mut first, _) = Session::linear("s", [*node("n0", "a"), *node("n1", "bb")]);
+        first.apply(&SessionOp::Append { parent: "n1".into(), node: node("f2", "ccc") }).unwrap();
+        let mut second = first.clone();
+        second.apply(&SessionOp::Append { parent: "n0".into(), node: node("s1", "dddd") }).unwrap();
+        second.apply(&SessionOp::Append { parent: "s1".into(), node: node("s2", "eeeee") }).unwrap();
+        let kept = KeptRecall::default();
+        let one = TurnPath::new(&kept, &first, false);
+        let texts_of_one = one.without_vectors(9);
+        let other = TurnPath::new(&kept, &second, false);
+        let texts_of_other = other.without_vectors(9);
+        keep(&one, texts_of_one);
+        keep(&other, texts_of_other);
+        assert_eq!(lengths(&one), [1, 2, 3]);
+        assert_eq!(lengths(&other), [1, 4, 5]);
+        assert!(one.without_vectors(9).is_empty() && other.without_vectors(9).is_empty());
+    }
+
+    #[test]
+    fn edited_message_needs_another_vector() {
+        let (mut session, _) = Session::linear("s", [Node::new(Role::User, "a").with_id("n0")]);
+        let kept = KeptRecall::default();
+        let turn = TurnPath::new(&kept, &session, false);
+        let texts = turn.without_vectors(9);
+        let edit = Box::new(NodeEdit::content(Content::Text("bb".into())));
+        let mut edited = session.clone();
+        edited.apply(&SessionOp::Edit { id: "n0".into(), edit }).unwrap();
+        let later = TurnPath::new(&kept, &edited, false);
+        keep(&turn, texts);
+        assert_eq!(lengths(&later), [0], "the vector is that of the text before the edit");
+        keep(&later, later.without_vectors(9));
+        assert_eq!(lengths(&later), [2]);
+        session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: false }).unwrap();
+        assert_eq!(lengths(&TurnPath::new(&kept, &session, false)), [0]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use ctx_types::{Diagnostic, Embedder, PortError, PortErrorKind, Text, phrase};
 
 use crate::attachments::within;
 use crate::codes;
-use crate::recall::kept::KeptRecall;
+use crate::recall::kept::TurnPath;
 
 /// How many messages get their vectors in one turn; the newest first, so that older ones follow in later turns.
 const MOST_NEW: usize = 4_096;
@@ -27,15 +27,15 @@ const MOST_NEAR: usize = 256;
 /// A preview does not wait, so that it ranks by words alone and says so. The same holds where the embedder fails.
 pub(crate) async fn ranked(
     cx: &mut PipelineContext<'_>,
-    kept: &KeptRecall,
+    path: &TurnPath<'_>,
     asked: &str,
 ) -> Result<Vec<usize>, ProcessorError> {
     let Some(embedder) = cx.inputs.embedder else { return Ok(Vec::new()) };
     let reason = if cx.inputs.turn.preview {
         crate::attachments::not_at_hand()
     } else {
-        match vectors(cx, embedder, kept, asked).await? {
-            Ok(question) => return Ok(kept.with_vectors(|vectors| near(&question, vectors))),
+        match vectors(cx, embedder, path, asked).await? {
+            Ok(question) => return Ok(path.with_vectors(|vectors| near(&question, vectors))),
             Err(error) => error,
         }
     };
@@ -45,7 +45,7 @@ pub(crate) async fn ranked(
     Ok(Vec::new())
 }
 
-fn near(question: &[f32], vectors: &[Vec<f32>]) -> Vec<usize> {
+fn near(question: &[f32], vectors: &[&[f32]]) -> Vec<usize> {
     let mut near = nearest(question, vectors);
     near.truncate(MOST_NEAR);
     near
@@ -55,15 +55,15 @@ fn near(question: &[f32], vectors: &[Vec<f32>]) -> Vec<usize> {
 async fn vectors(
     cx: &PipelineContext<'_>,
     embedder: &dyn Embedder,
-    kept: &KeptRecall,
+    path: &TurnPath<'_>,
     asked: &str,
 ) -> Result<Result<Vec<f32>, PortError>, ProcessorError> {
-    let new = kept.without_vectors(cx.inputs.session, MOST_NEW);
+    let new = path.without_vectors(MOST_NEW);
     for batch in new.chunks(BATCH) {
         cx.checkpoint()?;
-        let texts: Vec<Text> = batch.iter().map(|(_, text)| text.clone()).collect();
+        let texts: Vec<Text> = batch.iter().map(|node| node.text.clone()).collect();
         match embedded(cx, embedder, &texts).await {
-            Ok(vectors) => kept.keep_vectors(batch.iter().map(|(at, _)| *at).zip(vectors)),
+            Ok(vectors) => path.keep_vectors(batch.iter().cloned().zip(vectors)),
             Err(error) => return Ok(Err(error)),
         }
     }

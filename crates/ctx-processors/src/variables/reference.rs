@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use ctx_compress::mask::Language;
-use ctx_types::{Phrase, Source, SourceKind, Span, Trust, closest, excerpt, phrase};
+use ctx_types::{Diagnostic, Source, SourceKind, Span, Trust, closest, excerpt, phrase};
 use memchr::memmem;
 
+use crate::codes;
 use crate::variables::definitions::VariableDefinitions;
 use crate::variables::listing::Listing;
 use crate::variables::state::Variables;
@@ -30,11 +31,10 @@ pub(crate) struct Shown {
 }
 
 /// A reference without a value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Unknown {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unknown<'s> {
     pub(crate) span: Span,
-    pub(crate) problem: Phrase,
-    pub(crate) help: Option<Phrase>,
+    pub(crate) path: &'s str,
 }
 
 impl References<'_> {
@@ -44,7 +44,7 @@ impl References<'_> {
     }
 
     /// Returns the references of a text in order, with their values. Linear in the text and what is shown.
-    pub(crate) fn of<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Result<Shown, Unknown>> + 's {
+    pub(crate) fn of<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Result<Shown, Unknown<'s>>> + 's {
         memmem::find_iter(text.as_bytes(), b"$[").filter_map(move |start| {
             let path = path_at(text, start + 2)?;
             let span = Span::new(start, start + path.len() + 3);
@@ -52,7 +52,7 @@ impl References<'_> {
         })
     }
 
-    fn show(&self, path: &str, span: Span) -> Result<Shown, Unknown> {
+    fn show<'s>(&self, path: &'s str, span: Span) -> Result<Shown, Unknown<'s>> {
         let form = path
             .strip_prefix(ALL)
             .and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix("::") });
@@ -63,7 +63,7 @@ impl References<'_> {
         }
         match self.value(&canonical(path.into())) {
             Some((source, text)) => Ok(Shown { span, text, source }),
-            None => Err(self.unknown(path, span)),
+            None => Err(Unknown { span, path }),
         }
     }
 
@@ -78,14 +78,19 @@ impl References<'_> {
         Some((source(name, self.variables.trust(name)), text))
     }
 
-    fn unknown(&self, path: &str, span: Span) -> Unknown {
-        let problem = phrase!("there is no variable `{name}`", name = excerpt(path));
+    /// Returns the diagnostic for a reference without a value, with the name that was meant. O(variables).
+    pub(crate) fn diagnostic(&self, unknown: Unknown<'_>) -> Diagnostic {
+        let path = unknown.path;
+        let message = phrase!("there is no variable `{name}`", name = excerpt(path));
+        let found = Diagnostic::warning(codes::UNKNOWN_VARIABLE, message);
         if path.starts_with(ALL) {
             let forms = phrase!("all variables are `svars` or `svars::json`, `svars::table`, `svars::list`");
-            return Unknown { span, problem, help: Some(forms) };
+            return found.with_help(forms);
         }
-        let known = closest(path, self.variables.iter().map(|(path, _)| path));
-        Unknown { span, problem, help: known.map(|name| phrase!("did you mean `{name}`?", name)) }
+        match closest(path, self.variables.iter().map(|(path, _)| path)) {
+            Some(name) => found.with_help(phrase!("did you mean `{name}`?", name)),
+            None => found,
+        }
     }
 }
 

@@ -14,6 +14,9 @@ use crate::codes;
 /// How many names a missing one is compared with.
 const MAX_COMPARED: usize = 200;
 
+/// Missing names of one list for which the name that was meant is looked for. Lists of strangers may be of any length.
+const MAX_GUESSED: usize = 16;
+
 /// The books at hand, and who asks for which.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
@@ -32,15 +35,15 @@ impl Selection {
         selection.fixed = global.map(|(index, _)| (Level::Global, index)).collect();
         let mut missing = Vec::new();
         for id in options::books(config) {
-            let found = selection.add(Level::Global, &id);
+            let found = selection.add(Level::Global, &id, missing.len());
             missing.extend(found.map(|missing| missing.in_document("settings of `worldbook-processor`")));
         }
         for (index, id) in agent.worldbook_ids.iter().enumerate() {
-            let found = selection.add(Level::Character, id);
+            let found = selection.add(Level::Character, id, missing.len());
             missing.extend(found.map(|missing| missing.at_pointer(format!("/worldbookIds/{index}"))));
         }
         for (index, id) in profile.iter().enumerate() {
-            let found = selection.add(Level::Profile, id);
+            let found = selection.add(Level::Profile, id, missing.len());
             let place = format!("/worldbookIds/{index}");
             missing.extend(found.map(|missing| missing.at_pointer(place).in_document("profile")));
         }
@@ -50,21 +53,21 @@ impl Selection {
         selection
     }
 
-    fn add(&mut self, level: Level, id: &str) -> Option<Diagnostic> {
-        match self.find(id) {
-            Some(index) => {
-                self.fixed.push((level, index));
-                None
-            }
-            None => Some(self.missing(id)),
+    /// Adds a book, once for each level; one that is missing is reported as the one after so many others.
+    fn add(&mut self, level: Level, id: &str, missing: usize) -> Option<Diagnostic> {
+        let Some(index) = self.find(id) else { return Some(self.missing(id, missing)) };
+        if !self.fixed.contains(&(level, index)) {
+            self.fixed.push((level, index));
         }
+        None
     }
 
-    fn missing(&self, id: &str) -> Diagnostic {
+    fn missing(&self, id: &str, before: usize) -> Diagnostic {
         let message = phrase!("the worldbook `{id}` was not given", id = excerpt(id));
         let finding = Diagnostic::info(codes::MISSING_WORLDBOOK, message);
         let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
-        match nearest(id, known.filter(|name| !name.is_empty()).take(MAX_COMPARED)) {
+        let compared = if before < MAX_GUESSED { MAX_COMPARED } else { 0 };
+        match nearest(id, known.filter(|name| !name.is_empty()).take(compared)) {
             Some(near) => finding.guessing(near, Fix::text),
             None => finding
                 .with_help(phrase!("give a book with this id or name; `ctx` takes it with `--worldbook`")),
@@ -84,9 +87,13 @@ impl Selection {
         let mut books = self.fixed.clone();
         let mut findings = Vec::new();
         for id in conversation {
-            match self.find(id) {
-                Some(index) => books.push((Level::Conversation, index)),
-                None => findings.push(self.missing(id)),
+            let Some(index) = self.find(id) else {
+                findings.push(self.missing(id, findings.len()));
+                continue;
+            };
+            let book = (Level::Conversation, index);
+            if !books.contains(&book) {
+                books.push(book);
             }
         }
         let books = books.into_iter().filter_map(|(level, index)| Some((level, self.library.get(index)?)));

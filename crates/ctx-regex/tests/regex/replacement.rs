@@ -44,3 +44,9 @@ fn a_text_without_references_is_literal() {
     assert_eq!(Replacement::parse("$&").as_literal(), None);
     assert_eq!(Replacement::parse("$<a>").as_literal(), None);
 }
+
+#[test]
+fn names_without_an_end_are_literal() {
+    let open = format!(">{}", "$<".repeat(500_000));
+    assert_eq!(Replacement::parse(&open).as_literal(), Some(&*open));
+}

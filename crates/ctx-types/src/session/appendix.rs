@@ -12,6 +12,11 @@ const KEY: &str = "compressionAppendix";
 /// What stands above facts of which no heading is known.
 const HEADING: &str = "Also said, word for word:";
 
+/// Facts that are searched for in the text; later ones are sent in any case.
+///
+/// Files may have any number of facts, and a summary is read in each turn.
+const MAX_SEARCHED: usize = 256;
+
 /// Facts that a summary lost, word for word.
 ///
 /// They are metadata of the summary and no part of its text: whoever edits or joins summaries keeps them, and they can
@@ -77,10 +82,14 @@ impl SummaryAppendix {
     }
 
     /// Writes what is sent below a text: the facts that it does not say word for word; nothing if there are none, or
-    /// if they are switched off. O(text × facts).
+    /// if they are switched off.
+    ///
+    /// The first 256 facts are searched for in the text; later ones are written in any case. O(256 × text + facts).
     pub fn below(&self, text: &str) -> String {
-        let facts = self.facts.iter().filter(|fact| self.is_sent && !text.contains(&*fact.text));
-        let lines: Vec<String> = facts.map(|fact| format!("\n- {}", fact.text)).collect();
+        let is_said =
+            |(index, fact): &(usize, &AppendedFact)| *index < MAX_SEARCHED && text.contains(&*fact.text);
+        let facts = self.facts.iter().enumerate().filter(|fact| self.is_sent && !is_said(fact));
+        let lines: Vec<String> = facts.map(|(_, fact)| format!("\n- {}", fact.text)).collect();
         if lines.is_empty() { String::new() } else { format!("\n\n{}{}", self.heading, lines.concat()) }
     }
 
@@ -131,6 +140,13 @@ mod tests {
             &format!("\n\n{HEADING}\n- B-17"),
         );
         check(json!([{ "text": "of keys.", "from": "n1" }]), "");
+    }
+
+    #[test]
+    fn sends_facts_beyond_the_limit_without_searching() {
+        let facts: Vec<Value> =
+            (0..MAX_SEARCHED + 2).map(|_| json!({ "text": "of keys.", "from": "n1" })).collect();
+        check(json!(facts), &format!("\n\n{HEADING}{}", "\n- of keys.".repeat(2)));
     }
 
     #[test]

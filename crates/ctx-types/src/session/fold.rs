@@ -14,8 +14,11 @@ const SPACING: usize = 1_024;
 /// How many of the newest results at a leaf are kept, so that turning between branches is cheap.
 const MAX_TIPS: usize = 8;
 
-/// How many folds are remembered; the one that was not asked for the longest goes first.
-const MAX_FOLDS: usize = 4;
+/// Cached folds of one state type, each with a key of its own; the least recently extended is dropped first.
+///
+/// Types are limited by the code, keys are not: agents with different variables may take turns in one session. A limit
+/// for all types together would be too small as soon as one more feature folds, and each turn would walk the path again.
+const MAX_KEYS: usize = 4;
 
 /// What folds over paths of this session came to, at some nodes.
 #[derive(Default)]
@@ -85,8 +88,7 @@ impl Session {
             fold.keep_tip((self.depth(&self.leaf.id).unwrap_or_default(), index), result.clone());
         }
         folds.push(fold);
-        let too_many = folds.len().saturating_sub(MAX_FOLDS);
-        folds.drain(..too_many);
+        Folds::drop_oldest(&mut folds, kind.0);
         result
     }
 
@@ -135,6 +137,16 @@ impl Folds {
         match folds.iter().position(|fold| fold.kind == kind) {
             Some(index) => folds.remove(index),
             None => Fold { kind, results: BTreeMap::new(), tips: VecDeque::new() },
+        }
+    }
+
+    /// Drops the oldest fold of a state type that has more than [`MAX_KEYS`].
+    fn drop_oldest(folds: &mut Vec<Fold>, state: TypeId) {
+        let is_same = |fold: &Fold| fold.kind.0 == state;
+        if folds.iter().filter(|fold| is_same(fold)).count() > MAX_KEYS
+            && let Some(oldest) = folds.iter().position(is_same)
+        {
+            folds.remove(oldest);
         }
     }
 
@@ -236,10 +248,30 @@ mod tests {
     }
 
     #[test]
-    fn few_folds_are_remembered() {
+    fn drops_oldest_key_of_a_type() {
         let session = long(3);
         (0..10).for_each(|key| assert_eq!(looked_at(&session, key), 3));
-        assert_eq!(session.folds.lock().len(), MAX_FOLDS);
+        assert_eq!(session.folds.lock().len(), MAX_KEYS);
         assert_eq!((looked_at(&session, 9), looked_at(&session, 0)), (0, 3));
+    }
+
+    #[test]
+    fn remembers_every_type_of_state() {
+        #[derive(Clone)]
+        struct State<const N: usize>;
+        fn steps<const N: usize>(session: &Session) -> usize {
+            let mut steps = 0;
+            session.fold_path(0, || State::<N>, |_, _, _| steps += 1);
+            steps
+        }
+        let mut session = long(100);
+        let turn = |session: &Session| {
+            [steps::<0>, steps::<1>, steps::<2>, steps::<3>, steps::<4>, steps::<5>, steps::<6>, steps::<7>]
+                .map(|fold| fold(session))
+        };
+        assert_eq!(turn(&session), [100; 8]);
+        let node = Box::new(Node::new(Role::User, "x").with_id("new"));
+        session.apply(&SessionOp::Append { parent: "n99".into(), node }).unwrap();
+        assert_eq!(turn(&session), [1; 8]);
     }
 }

@@ -148,7 +148,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
         }
-        if let Some(signature) = signatures.iter().find(|(at, _)| at.is_none()).map(|(_, text)| *text) {
+        if let Some(signature) = signatures.get(&None::<usize>).copied() {
             if words.is_empty() {
                 // A signature may come with an empty text, and goes back so.
                 words.push(text_part(""));
@@ -160,8 +160,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         for (position, call) in message.tool_calls.iter().enumerate() {
             self.names.insert(&call.id, &call.name);
             let mut part = self.call(call);
-            let signature = signatures.iter().find(|(at, _)| *at == Some(position)).map(|(_, text)| *text);
-            if let Some(signature) = signature {
+            if let Some(signature) = signatures.get(&Some(position)).copied() {
                 put_signature(&mut part, signature);
             }
             words.push(part);
@@ -169,8 +168,8 @@ impl<'a, 'f> Contents<'a, 'f> {
         words
     }
 
-    /// The signatures of an answer's thoughts, each with the place of the call that it belongs to.
-    fn signatures(&mut self, message: &'a Message) -> Vec<(Option<usize>, &'a str)> {
+    /// The signatures of an answer's thoughts by the place of the call that each belongs to; of several, the first.
+    fn signatures(&mut self, message: &'a Message) -> BTreeMap<Option<usize>, &'a str> {
         let (own, foreign) = reasoning::of(message, Origin::Gemini);
         if let Some(finding) = foreign {
             self.report(finding);
@@ -180,7 +179,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             let signature = artifact.get("thoughtSignature")?.as_str()?;
             Some((call.and_then(|call| usize::try_from(call).ok()), signature))
         };
-        own.into_iter().filter_map(signature).collect()
+        own.into_iter().rev().filter_map(signature).collect()
     }
 
     fn call(&mut self, call: &'a ToolCall) -> Json<'a> {

@@ -113,6 +113,7 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
 fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let mut open: Vec<(&str, String)> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
+        let ids: BTreeSet<&str> = open.iter().map(|(id, _)| *id).collect();
         let mut answered = BTreeSet::new();
         let mut has_words = false;
         for (position, block) in blocks(message).iter().enumerate() {
@@ -121,8 +122,7 @@ fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
                 continue;
             }
             let id = block.get("tool_use_id").and_then(Json::as_str).unwrap_or_default();
-            let is_open = open.iter().any(|(call, _)| *call == id);
-            if let Some(finding) = result(id, is_open, !answered.insert(id), has_words) {
+            if let Some(finding) = result(id, ids.contains(id), !answered.insert(id), has_words) {
                 found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
             }
         }
@@ -163,6 +163,7 @@ fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<D
 /// The ids of the calls of a message, with their places; ids that cannot be used are reported.
 fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
     let mut calls: Vec<(&str, String)> = Vec::new();
+    let mut ids = BTreeSet::new();
     for (position, block) in blocks(message).iter().enumerate() {
         if block.get("type").and_then(Json::as_str) != Some("tool_use") {
             continue;
@@ -171,7 +172,7 @@ fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -
         let id = block.get("id").and_then(Json::as_str).unwrap_or_default();
         if id.is_empty() {
             found.push(refused(codes::NO_CALL_ID, phrase!("the call has no id")).at_pointer(at));
-        } else if calls.iter().any(|(known, _)| *known == id) {
+        } else if !ids.insert(id) {
             let text = phrase!("two calls of one message have the id `{id}`", id = excerpt(id));
             found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(at));
         } else {

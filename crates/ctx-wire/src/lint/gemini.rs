@@ -1,5 +1,7 @@
 //! Bodies of Gemini's `generateContent`.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 
 use super::{refused, tools};
@@ -54,68 +56,104 @@ fn check_content(index: usize, content: &Json<'_>, found: &mut Vec<Diagnostic>) 
 
 /// Calls are answered in the next content, each by a result that names its function.
 fn check_pairs(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
-    let mut open: Vec<(&str, &str)> = Vec::new();
+    let mut open = OpenCalls::default();
     for (index, content) in contents.iter().enumerate() {
-        let mut answered = vec![false; open.len()];
         for (position, part) in parts(content).iter().enumerate() {
             let Some(result) = part.get("functionResponse") else { continue };
-            let place = format!("/contents/{index}/parts/{position}/functionResponse");
-            match answers(result, &open, &answered) {
-                Ok(call) => answered[call] = true,
-                Err((code, text)) => found.push(refused(code, text).at_pointer(place)),
+            if let Err((code, text)) = open.answer(result) {
+                let place = format!("/contents/{index}/parts/{position}/functionResponse");
+                found.push(refused(code, text).at_pointer(place));
             }
         }
-        let unanswered = open.iter().zip(&answered).filter(|(_, is_answered)| !**is_answered);
-        for ((name, _), _) in unanswered {
+        for name in open.unanswered() {
             let text =
                 phrase!("the call of `{name}` has no result in the content after it", name = excerpt(name));
             let place = format!("/contents/{}", index.saturating_sub(1));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place));
         }
-        open = parts(content).iter().filter_map(call).collect();
+        open = OpenCalls::new(parts(content));
     }
-    for (name, _) in open {
+    for name in open.unanswered() {
         let text = phrase!("the call of `{name}` has no result", name = excerpt(name));
         let place = format!("/contents/{}", contents.len().saturating_sub(1));
         found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place));
     }
 }
 
-/// The name and the id of a call; the id is empty if it has none.
-fn call<'a>(part: &'a Json<'a>) -> Option<(&'a str, &'a str)> {
-    let call = part.get("functionCall")?;
-    let text = |key: &str| call.get(key).and_then(Json::as_str).unwrap_or_default();
-    Some((text("name"), text("id")))
+/// The calls of one content, which the next one answers.
+#[derive(Default)]
+struct OpenCalls<'a> {
+    calls: Vec<OpenCall<'a>>,
+    /// Positions of the calls with an id, in order; those at the front that are answered may be gone.
+    by_id: BTreeMap<&'a str, VecDeque<usize>>,
+    /// The same by the name of the function.
+    by_name: BTreeMap<&'a str, VecDeque<usize>>,
 }
 
-/// Finds the call that a result answers: the one with its id, else the first open one of its name.
-fn answers(
-    result: &Json<'_>,
-    open: &[(&str, &str)],
-    answered: &[bool],
-) -> Result<usize, (ctx_types::Code, Phrase)> {
-    let text = |key: &str| result.get(key).and_then(Json::as_str).unwrap_or_default();
-    let (name, id) = (text("name"), text("id"));
-    let is_open = |at: &usize| answered.get(*at) == Some(&false);
-    let by_id = (0..open.len()).filter(is_open).find(|at| !id.is_empty() && open[*at].1 == id);
-    if let Some(at) = by_id {
-        if open[at].0 == name {
-            return Ok(at);
+struct OpenCall<'a> {
+    name: &'a str,
+    is_answered: bool,
+}
+
+impl<'a> OpenCalls<'a> {
+    fn new(parts: &'a [Json<'a>]) -> Self {
+        let mut open = Self::default();
+        for call in parts.iter().filter_map(|part| part.get("functionCall")) {
+            let (name, id) = (text(call, "name"), text(call, "id"));
+            if !id.is_empty() {
+                open.by_id.entry(id).or_default().push_back(open.calls.len());
+            }
+            open.by_name.entry(name).or_default().push_back(open.calls.len());
+            open.calls.push(OpenCall { name, is_answered: false });
         }
-        let text = phrase!(
-            "the result is named `{name}`, its call `{call}`",
-            name = excerpt(name),
-            call = excerpt(open[at].0)
-        );
-        return Err((codes::SHAPE, text));
+        open
     }
-    let by_name = (0..open.len()).filter(is_open).find(|at| open[*at].0 == name);
-    by_name.ok_or_else(|| {
-        (
-            codes::ORPHAN_RESULT,
-            phrase!("the content before has no open call of `{name}`", name = excerpt(name)),
-        )
-    })
+
+    /// Finds the call that a result answers: the one with its id, else the first open one of its name.
+    fn answer(&mut self, result: &Json<'_>) -> Result<(), (ctx_types::Code, Phrase)> {
+        let (name, id) = (text(result, "name"), text(result, "id"));
+        if let Some(call) = first_open(&mut self.calls, self.by_id.get_mut(id)) {
+            if call.name == name {
+                call.is_answered = true;
+                return Ok(());
+            }
+            let text = phrase!(
+                "the result is named `{name}`, its call `{call}`",
+                name = excerpt(name),
+                call = excerpt(call.name)
+            );
+            return Err((codes::SHAPE, text));
+        }
+        let Some(call) = first_open(&mut self.calls, self.by_name.get_mut(name)) else {
+            let text = phrase!("the content before has no open call of `{name}`", name = excerpt(name));
+            return Err((codes::ORPHAN_RESULT, text));
+        };
+        call.is_answered = true;
+        Ok(())
+    }
+
+    /// Returns the names of the calls without a result.
+    fn unanswered(&self) -> impl Iterator<Item = &'a str> {
+        self.calls.iter().filter(|call| !call.is_answered).map(|call| call.name)
+    }
+}
+
+/// Returns the first call of a queue that has no result yet; those before it leave the queue.
+fn first_open<'c, 'a>(
+    calls: &'c mut [OpenCall<'a>],
+    queue: Option<&mut VecDeque<usize>>,
+) -> Option<&'c mut OpenCall<'a>> {
+    let queue = queue?;
+    while queue.front().is_some_and(|place| calls[*place].is_answered) {
+        queue.pop_front();
+    }
+    let place = *queue.front()?;
+    calls.get_mut(place)
+}
+
+/// Returns a text of a call or a result; empty if it has none.
+fn text<'a>(value: &'a Json<'_>, key: &str) -> &'a str {
+    value.get(key).and_then(Json::as_str).unwrap_or_default()
 }
 
 fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {

@@ -162,3 +162,52 @@ fn what_is_no_request_is_not_taken_for_one() {
         assert_eq!(lint::detect(&body), None);
     }
 }
+
+#[test]
+fn pairs_of_large_bodies_are_read_once() {
+    const COUNT: usize = 100_000;
+    let blocks = |block: &dyn Fn(usize) -> Value| (0..COUNT).map(block).collect::<Vec<Value>>();
+    check_anthropic(
+        &json!([
+            { "role": "user", "content": "u" },
+            { "role": "assistant", "content": blocks(&|n| json!({ "type": "tool_use", "id": format!("a{n}") })) },
+            { "role": "user", "content": blocks(&|n| json!({ "type": "tool_result", "tool_use_id": format!("a{n}") })) },
+        ]),
+        &[],
+    );
+    // Results with ids in another order than the calls, then results by name alone.
+    let call = |n: usize| match n % 2 {
+        0 => json!({ "functionCall": { "id": format!("a{n}"), "name": "f" } }),
+        _ => json!({ "functionCall": { "name": "g" } }),
+    };
+    let result = |n: usize| match n % 2 {
+        1 => json!({ "functionResponse": { "id": format!("a{}", COUNT - 1 - n), "name": "f" } }),
+        _ => json!({ "functionResponse": { "name": "g" } }),
+    };
+    let contents = json!([
+        { "role": "user", "parts": [{ "text": "u" }] },
+        { "role": "model", "parts": blocks(&call) },
+        { "role": "user", "parts": blocks(&result) },
+    ]);
+    check(&json!({ "contents": contents }), Dialect::Gemini, &[]);
+}
+
+#[test]
+fn results_answer_the_first_open_call() {
+    let call = |id: &str, name: &str| json!({ "functionCall": { "id": id, "name": name } });
+    let result = |id: &str, name: &str| json!({ "functionResponse": { "id": id, "name": name } });
+    let contents = json!([
+        { "role": "user", "parts": [{ "text": "u" }] },
+        { "role": "model", "parts": [call("a", "f"), call("b", "f"), call("", "g")] },
+        { "role": "user", "parts": [result("b", "f"), result("", "f"), result("c", "f"), result("", "f")] },
+    ]);
+    check(
+        &json!({ "contents": contents }),
+        Dialect::Gemini,
+        &[
+            "error[CTX0521]: the content before has no open call of `f` (at /contents/2/parts/2/functionResponse)",
+            "error[CTX0521]: the content before has no open call of `f` (at /contents/2/parts/3/functionResponse)",
+            "error[CTX0522]: the call of `g` has no result in the content after it (at /contents/1)",
+        ],
+    );
+}

@@ -208,7 +208,7 @@ fn is_common(lower: &str) -> bool {
     lower.len() <= LONGEST && COMMON.contains(lower)
 }
 
-/// Where short quotations stand in a text.
+/// Where short quotations stand in a text, in order of their beginnings.
 #[derive(Debug, Default)]
 struct Quotes(Vec<(usize, usize)>);
 
@@ -222,22 +222,25 @@ impl Quotes {
             let mut rest = 0;
             while let Some(start) = find(text, rest, open) {
                 let inner = start + open.len_utf8();
-                let Some(end) = find(text, inner, close) else { break };
-                let is_title = end > inner + 1
-                    && end - inner <= Self::LONGEST
-                    && text.get(inner..end).is_some_and(|inner| !inner.contains('\n'));
-                if is_title {
-                    quotes.0.push((inner, end));
-                }
+                let mut near =
+                    text[inner..].char_indices().take_while(|(length, _)| *length <= Self::LONGEST);
+                let end = near.find(|(_, c)| *c == close || *c == '\n');
                 // A quotation that is too long may be the gap between two.
-                rest = if is_title { end + close.len_utf8() } else { inner };
+                rest = inner;
+                if let Some((length, _)) = end.filter(|(length, c)| *length > 1 && *c == close) {
+                    quotes.0.push((inner, inner + length));
+                    rest = inner + length + close.len_utf8();
+                }
             }
         }
+        quotes.0.sort_unstable();
         quotes
     }
 
     fn contain(&self, at: usize) -> bool {
-        self.0.iter().any(|(start, end)| (*start..*end).contains(&at))
+        let begun = self.0.partition_point(|(start, _)| *start <= at);
+        let mut near = self.0[..begun].iter().rev().take_while(|(start, _)| at - start <= Self::LONGEST);
+        near.any(|(_, end)| at < *end)
     }
 }
 
@@ -310,6 +313,10 @@ mod tests {
         check(&format!("saw \"{far} \"red sea\" met"), &format!("saw {far} \"red \"sea met"));
         let long = format!("\"{}\" said", "word ".repeat(20));
         assert!(Quotes::of(&long).0.is_empty());
+        let mut quoted = 0;
+        each_word(&"\"Blue\" ".repeat(100_000), |word| quoted += usize::from(word.is_quoted));
+        assert_eq!(quoted, 100_000);
+        assert!(Quotes::of(&format!("{}”", "“".repeat(300_000))).0.is_empty());
     }
 
     #[test]

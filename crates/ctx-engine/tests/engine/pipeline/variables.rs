@@ -74,3 +74,13 @@ fn variables_cannot_make_a_huge_request() {
     let found: Vec<u16> = context.report.diagnostics.iter().map(|finding| finding.code.number()).collect();
     assert_eq!(found, [763]);
 }
+
+#[test]
+fn reports_first_unknown_variables_and_counts_the_others() {
+    let names: String = (0..1_000).map(|n| format!("$[nobody{n}]")).collect();
+    let context = assemble(agent(&names.repeat(2), false), &session(), &TurnInput::default());
+    let found: Vec<u16> = context.report.diagnostics.iter().map(|finding| finding.code.number()).collect();
+    assert_eq!(found, [vec![762; 16], vec![101]].concat());
+    let last = context.report.diagnostics.last().unwrap();
+    assert_eq!(last.message.to_string(), "984 more findings in this agent are not shown");
+}

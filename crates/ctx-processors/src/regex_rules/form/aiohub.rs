@@ -15,10 +15,9 @@ pub(super) fn replacement(text: &str) -> Replacement {
 
 /// Reads `{1}`, and how long it is; it stays as written where there is no such group.
 fn braced(behind: &str) -> Option<(ReplacementPart, usize)> {
-    let (digits, _) = behind.strip_prefix('{')?.split_once('}')?;
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
+    let inner = behind.strip_prefix('{')?;
+    let length = inner.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = inner.get(..length).filter(|_| inner.as_bytes().get(length) == Some(&b'}'))?;
     let otherwise = vec![ReplacementPart::Text(format!("${{{digits}}}"))];
     Some((ReplacementPart::Group { number: digits.parse().ok()?, otherwise }, digits.len() + 2))
 }

@@ -50,9 +50,12 @@ fn are_flags(letters: &str) -> bool {
 pub(super) fn replacement(text: &str) -> Replacement {
     let mut parts = Vec::new();
     let mut rest = text;
+    // After the last `>` no name ends, and none is searched for.
+    let last = text.rfind('>').unwrap_or(0);
     while let Some(at) = rest.find(['$', '{']) {
         let (before, special) = rest.split_at(at);
-        let (part, length) = special_part(special).unwrap_or_else(|| {
+        let may_have_name = text.len() - special.len() < last;
+        let (part, length) = special_part(special, may_have_name).unwrap_or_else(|| {
             let sign = special.get(..1).unwrap_or_default();
             (ReplacementPart::Text(sign.to_owned()), 1)
         });
@@ -64,7 +67,7 @@ pub(super) fn replacement(text: &str) -> Replacement {
 }
 
 /// What a dollar sign or a brace stands for with what follows it, and the length of both.
-fn special_part(special: &str) -> Option<(ReplacementPart, usize)> {
+fn special_part(special: &str, may_have_name: bool) -> Option<(ReplacementPart, usize)> {
     let group = |number| ReplacementPart::Group { number, otherwise: Vec::new() };
     let Some(behind) = special.strip_prefix('$') else {
         let start = special.get(..WRITTEN_MATCH.len())?;
@@ -74,7 +77,8 @@ fn special_part(special: &str) -> Option<(ReplacementPart, usize)> {
     if digits > 0 {
         return Some((group(behind.get(..digits)?.parse().unwrap_or(usize::MAX)), 1 + digits));
     }
-    let (name, _) = behind.strip_prefix('<')?.split_once('>').filter(|(name, _)| !name.is_empty())?;
+    let named = behind.strip_prefix('<').filter(|_| may_have_name)?;
+    let (name, _) = named.split_once('>').filter(|(name, _)| !name.is_empty())?;
     Some((ReplacementPart::Name { name: name.to_owned(), otherwise: Vec::new() }, name.len() + 3))
 }
 
@@ -148,5 +152,7 @@ mod tests {
     #[test]
     fn a_text_without_references_is_literal() {
         assert_eq!(replacement("a {{b}}").as_literal(), Some("a {{b}}"));
+        let open = format!(">{}", "$<".repeat(500_000));
+        assert_eq!(replacement(&open).as_literal(), Some(&*open));
     }
 }

@@ -1,0 +1,273 @@
+//! Characters and words that mean something to some reader, and the files of which they are all that there is.
+//!
+//! `cargo xtask sequences` counts instructions with the same files, and fails where they grow faster than the files.
+
+use serde_json::{Value, json};
+
+/// Each is repeated until it fills a text. Add what a new reader looks for.
+pub(crate) const MARKERS: &[&str] = &[
+    // Markdown and pictures.
+    "](data:",
+    "![a](data:image/png;base64,",
+    "![",
+    "[",
+    "]",
+    "(",
+    ")",
+    "`",
+    "```\n",
+    "~~~\n",
+    "*",
+    "**",
+    "_",
+    "#",
+    "> ",
+    "- ",
+    "1. ",
+    "|",
+    "---\n",
+    "---",
+    "***\n",
+    // Macros, variables, placeholders of files.
+    "{{",
+    "}}",
+    "{",
+    "}",
+    "{{x}}",
+    "{{user}}",
+    "{{//",
+    "{{#if x}}",
+    "{{#if",
+    "{{/if}}",
+    "{{setvar::a::",
+    "{{random::",
+    "{{original}}",
+    "::",
+    ":::",
+    "\\{",
+    "\\",
+    "<USER>",
+    "$[",
+    "$[x]",
+    "$[a.b",
+    "$[a[0]",
+    "<svar name=a value=1>",
+    "<svar ",
+    "<svar name=a value='",
+    "【file::",
+    "】",
+    // Markup and thoughts.
+    "<",
+    "</",
+    "<a>",
+    "<a ",
+    ">",
+    "<!--",
+    "-->",
+    "&",
+    "&amp;",
+    "<think>",
+    "</think>",
+    "<think></think>",
+    "<|",
+    "|>",
+    "<START>\n",
+    "[INST]",
+    // Regexes, replacements, paths, addresses.
+    "/",
+    "//",
+    "/*",
+    "/a/",
+    "$",
+    "$1",
+    "$<",
+    "${",
+    "^",
+    "~",
+    ".",
+    "..",
+    "@",
+    "@@",
+    "@@depth 1\n",
+    "%",
+    "http://",
+    "a@b.c ",
+    // Values, quotations, names, numbers.
+    "\"",
+    "'",
+    "“",
+    "《",
+    ",",
+    ";",
+    "=",
+    "0x",
+    "1",
+    "1,",
+    "-1 ",
+    "[0]",
+    "[[",
+    "]]",
+    "A. ",
+    "Ab ",
+    "User: ",
+    "\nUser: ",
+    // Letters, spaces and what joins them.
+    "a",
+    "a ",
+    "a\n",
+    "界",
+    "。",
+    "🙂",
+    "👨\u{200d}👩\u{200d}👧",
+    "e\u{301}",
+    "\u{301}",
+    "İ",
+    "ﷺ",
+    "\u{200d}",
+    "\u{feff}",
+    "\u{0}",
+    " ",
+    "\t",
+    "\n",
+    "\n\n",
+    " \n",
+    "\r",
+    "\r\n",
+];
+
+/// What runs in the folder that has the [`files`].
+pub(crate) const COMMANDS: [&str; 4] = [
+    "assemble agent.json --session session.json --worldbook book.json --profile profile.txt",
+    "check agent.json session.json book.json chat.json anthropic.json gemini.json raw.yaml raw.jsonl",
+    "import card.json preset.json",
+    "assemble agent.json --session session.json --worldbook book.json --context-tokens 8000 --format openai",
+];
+
+/// Processors that are off by default, and those that only some settings wake.
+const PROCESSORS: [&str; 16] = [
+    "regex-processor",
+    "transcription-processor",
+    "worldbook-processor",
+    "author-note",
+    "dialogue-examples",
+    "speaker-names",
+    "merge-injections",
+    "generation-prompt",
+    "variable-processor",
+    "request-compressor",
+    "recall",
+    "squash-system",
+    "merge-consecutive-roles",
+    "merge-system-to-head",
+    "convert-system-to-user",
+    "ensure-alternating-roles",
+];
+
+/// Repeats a marker up to so many bytes; once at least.
+pub(crate) fn repeated(marker: &str, bytes: usize) -> String {
+    marker.repeat((bytes / marker.len()).max(1))
+}
+
+/// Returns the files with a text wherever one may be, by their names.
+pub(crate) fn files(text: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("agent.json", agent(text).to_string()),
+        ("session.json", session(text).to_string()),
+        ("book.json", book(text).to_string()),
+        ("card.json", card(text).to_string()),
+        ("preset.json", preset(text).to_string()),
+        ("chat.json", chat(text).to_string()),
+        ("anthropic.json", anthropic(text).to_string()),
+        ("gemini.json", gemini(text).to_string()),
+        ("profile.txt", text.to_owned()),
+        ("raw.yaml", text.to_owned()),
+        ("raw.jsonl", text.to_owned()),
+    ]
+}
+
+fn agent(text: &str) -> Value {
+    let enabled = PROCESSORS.iter().map(|id| json!({ "id": id, "enabled": true }));
+    let loader = json!({
+        "id": "session-loader",
+        "config": { "htmlToMarkdown": true, "htmlKeptMessages": 0, "reasoning": "none", "toolsAsUser": true },
+    });
+    json!({
+        "name": "Ada",
+        "character": { "description": text, "mesExample": text },
+        "presetMessages": [
+            { "role": "system", "content": text },
+            { "type": "char_description" },
+            { "type": "chat_history" },
+            { "role": "user", "content": text, "injectionStrategy": { "type": "depth", "depth": 0 } },
+        ],
+        "variableConfig": { "enabled": true, "definitions": [{ "key": "hp", "initialValue": 1 }] },
+        "regexConfig": { "presets": [{ "rules": [{ "id": "r", "regex": "/x(y)/g", "replacement": text }] }] },
+        "parameters": { "processors": std::iter::once(loader).chain(enabled).collect::<Vec<Value>>() },
+    })
+}
+
+fn session(text: &str) -> Value {
+    let said = |role: &str| json!({ "role": role, "content": text });
+    json!([said("system"), said("user"), said("assistant"), { "role": "user", "content": format!("And {text}") }])
+}
+
+fn book(text: &str) -> Value {
+    json!({ "entries": {
+        "0": { "uid": 0, "key": [text, "b"], "keysecondary": [text], "selective": true, "content": text, "constant": true },
+        "1": { "uid": 1, "key": [format!("a{text}")], "content": "x", "matchWholeWords": true },
+    } })
+}
+
+fn card(text: &str) -> Value {
+    let script = json!({ "scriptName": "x", "findRegex": "/a/g", "replaceString": text, "placement": [1] });
+    let entry =
+        json!({ "keys": [text], "content": text, "extensions": {}, "enabled": true, "insertion_order": 1 });
+    json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
+        "name": "Ada",
+        "description": text,
+        "first_mes": text,
+        "mes_example": text,
+        "system_prompt": text,
+        "post_history_instructions": text,
+        "character_book": { "entries": [entry] },
+        "extensions": { "regex_scripts": [script] },
+    } })
+}
+
+fn preset(text: &str) -> Value {
+    json!({
+        "prompts": [
+            { "identifier": "main", "name": "m", "role": "system", "content": text },
+            { "identifier": "chatHistory", "name": "h", "marker": true },
+        ],
+        "prompt_order": [{ "character_id": 100_001, "order": [
+            { "identifier": "main", "enabled": true },
+            { "identifier": "chatHistory", "enabled": true },
+        ] }],
+    })
+}
+
+fn chat(text: &str) -> Value {
+    let call = json!({ "id": text, "type": "function", "function": { "name": text, "arguments": text } });
+    json!({ "model": "m", "messages": [
+        { "role": "user", "content": text },
+        { "role": "assistant", "content": text, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": text, "content": text },
+    ] })
+}
+
+fn anthropic(text: &str) -> Value {
+    json!({ "model": "m", "max_tokens": 1, "messages": [
+        { "role": "user", "content": text },
+        { "role": "assistant", "content": [{ "type": "tool_use", "id": text, "name": text, "input": {} }] },
+        { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": text, "content": text }] },
+    ] })
+}
+
+fn gemini(text: &str) -> Value {
+    json!({ "contents": [
+        { "role": "user", "parts": [{ "text": text }] },
+        { "role": "model", "parts": [{ "functionCall": { "name": text } }] },
+        { "role": "user", "parts": [{ "functionResponse": { "name": text, "response": {} } }] },
+    ] })
+}
