@@ -8,17 +8,17 @@ mod lock;
 mod once;
 mod write;
 
-use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
+use ctx_chat::files::{NOT_REGULAR, open_input};
 use ctx_types::closest;
 
 pub use identity::FilesRead;
 pub(crate) use json_edit::numbers;
 pub use json_edit::{edited, is_editable, pretty_json, without_mark};
-pub use leading::{is_within, leads_out};
+pub use leading::{is_within, leads_out, plain, target};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
@@ -30,7 +30,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// How many entries a folder may have in which one is looked for that may be meant.
 const MAX_NEIGHBOURS: usize = 1_000;
 
-/// Reads a file, or standard input for `-`.
+/// Reads a regular file, or standard input for `-` and the paths in `/dev` and `/proc` by which a shell passes pipes.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let name = name(path);
     let mut bytes = Vec::new();
@@ -39,9 +39,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         false if path.is_dir() => {
             return Err(unusable!("`{name}` is a folder where a file is expected", name));
         }
-        false => File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
+        false => open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };
-    read.map_err(|error| unusable!("cannot read `{name}`: {error}", name, error = reason(&error)))?;
+    read.map_err(|error| match error.to_string() == NOT_REGULAR {
+        true => unusable!("`{name}` is not a regular file; to read a pipe, use `-` and `< FILE`", name),
+        false => unusable!("cannot read `{name}`: {error}", name, error = reason(&error)),
+    })?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(unusable!("`{name}` is larger than {limit} MiB", name, limit = MAX_BYTES / 1024 / 1024));
     }
@@ -147,6 +150,27 @@ mod tests {
         check(&names(["chta.yaml", "chat.json"]), "chta.json", Some("chta.yaml"));
         check(&names(["chat.json/", "other.json"]), "chta.json", None);
         check(&names(["chta/", "chat.json"]), "chta.json", Some("chat.json"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_pipe_and_socket_without_waiting() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+        let folder = tempfile::tempdir().unwrap();
+        for (name, kind) in [("pipe.json", FileType::Fifo), ("socket.json", FileType::Socket)] {
+            let path = folder.path().join(name);
+            mknodat(CWD, &path, kind, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            assert!(read(&path).is_err(), "{name}");
+            let mut noted = FilesRead::default();
+            noted.note(&path);
+            assert!(lock(&path).is_ok() == (name == "pipe.json"), "{name}");
+        }
+        let told = read(&folder.path().join("pipe.json")).unwrap_err().to_string();
+        assert!(
+            told.ends_with("pipe.json` is not a regular file; to read a pipe, use `-` and `< FILE`"),
+            "{told}"
+        );
     }
 
     #[test]
