@@ -25,6 +25,9 @@ pub(crate) struct TrustArguments {
     /// Stop trusting the folder
     #[arg(long)]
     pub(crate) remove: bool,
+    /// Trust it also where it reaches outside of its folder in more than 40 places
+    #[arg(long, conflicts_with_all = ["list", "remove"])]
+    pub(crate) many: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
