@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
 use ctx_chat::files::{NOT_REGULAR, open_input};
+use ctx_chat::redact_url;
 use ctx_types::closest;
 
 pub use identity::FilesRead;
@@ -113,12 +114,13 @@ pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Returns the name by which results and diagnostics speak of a file: the same on every system.
+/// Returns the name by which results and diagnostics speak of a file: the same on every system. A store can be an address
+/// with a password, which is not shown.
 pub fn name(path: &Path) -> String {
     match is_stdin(path) {
         true => "standard input".to_owned(),
-        false if cfg!(windows) => path.display().to_string().replace('\\', "/"),
-        false => path.display().to_string(),
+        false if cfg!(windows) => redact_url(&path.display().to_string()).replace('\\', "/"),
+        false => redact_url(&path.display().to_string()),
     }
 }
 
@@ -171,6 +173,12 @@ mod tests {
             told.ends_with("pipe.json` is not a regular file; to read a pipe, use `-` and `< FILE`"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn hides_password_of_store() {
+        assert_eq!(name(Path::new("postgres://ctx:secret@db/ctx")), "postgres://***@db/ctx");
+        assert_eq!(name(Path::new("chats/a.json")), "chats/a.json");
     }
 
     #[test]

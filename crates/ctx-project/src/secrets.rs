@@ -88,7 +88,7 @@ fn hidden(table: &str, setting: Option<&Settings>, line: &str) -> Hidden {
 
 /// Returns whether a table may hold a key that gives access: under a key that is known for it, or under an unknown one.
 fn holds_secrets(table: &str) -> bool {
-    rule_of(table).is_some_and(|rule| rule.hides_unknown())
+    rule_of(table).is_some_and(crate::config::KeyRule::hides_unknown)
 }
 
 fn is_secret_table(name: &str, value: &Value) -> bool {

@@ -10,6 +10,7 @@ use clap::Args;
 /// or headers, give tools to a model, choose a store, or name files outside of its folder.
 /// Read the file first. When it changes, you have to trust it again.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
     ctx trust .\n  \
     ctx trust --list\n  \

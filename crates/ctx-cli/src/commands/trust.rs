@@ -43,12 +43,11 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
             return Err(Told(phrase!("there is no `ctx.toml` in `{folder}`", folder)).into());
         };
         let name = add_keys(&keys)?;
-        match arguments.json {
-            true => show::json(&json!({ "trusted": files::name(folder), "keys": [] }))?,
-            false => {
-                let text = lang::say(language, &phrase!("`{name}` is trusted until it changes", name));
-                show::result(&format!("{text}\n"))?;
-            }
+        if arguments.json {
+            show::json(&json!({ "trusted": files::name(folder), "keys": [] }))?;
+        } else {
+            let text = lang::say(language, &phrase!("`{name}` is trusted until it changes", name));
+            show::result(&format!("{text}\n"))?;
         }
         return Ok(Exit::Success);
     }

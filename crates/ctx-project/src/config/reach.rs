@@ -159,8 +159,10 @@ fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<With
         let target = target(path, folder);
         // Some paths count nowhere without trust, be they in the folder.
         let is_withheld = rule.reach != Reach::Files || files::leads_out(Path::new(path), folder);
-        is_withheld
-            .then(|| WithheldItem { target, ..item(rule.reach, &pointer, Value::from(path).to_string()) })
+        is_withheld.then(|| WithheldItem {
+            target,
+            ..item(rule.reach, &pointer, redact_url(&Value::from(path).to_string()))
+        })
     });
     paths.flatten().collect()
 }

@@ -257,6 +257,7 @@ mod key_table {
             "compression" => json!({}),
             "tz" => json!("UTC"),
             "worldbooks" => json!(["../b.json"]),
+            "store" => json!(format!("postgres://u:{secret}@host.example/ctx")),
             "model" | "key-env" => json!("plain"),
             _ if drawn.rule.is_none() => json!(secret),
             _ => json!("../b.json"),
@@ -351,7 +352,10 @@ mod key_table {
             let shown = covered(&text);
             prop_assert_eq!(shown.len(), text.len());
             prop_assert!(!shown.contains(&secret), "{}", shown);
-            let is_plain = !is_secret && drawn.key != "base-url" && !(drawn.tables == ["fallbacks"] && form == 1);
+            let has_address = ["base-url", "store"].contains(&&*drawn.key);
+            // A list over several lines is hidden as a whole.
+            let is_list = drawn.tables == ["fallbacks"] && form == 1;
+            let is_plain = !(is_secret || has_address || is_list);
             prop_assert!(!is_plain || shown == text, "{}", shown);
             let items = withheld.iter().flat_map(|withheld| &withheld.items);
             prop_assert!(items.clone().all(|item| !item.shown.contains(&secret)));
