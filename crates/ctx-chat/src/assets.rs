@@ -12,6 +12,8 @@ use ctx_types::{
     Asset, AssetStore, Attachment, PortError, PortErrorKind, PortFuture, excerpt, phrase, thousands,
 };
 
+use crate::files;
+
 /// Files of one or more folders, opened relative to handles of these.
 ///
 /// A path is relative, in the spelling of any system; it is looked for in one folder after the other. What leads
@@ -106,12 +108,9 @@ fn read_in(folder: &Dir, names: &[&str], shown: &str, max_bytes: u64) -> Result<
         path::Fault::Io(error) => fault(error),
         path::Fault::Link => path::refused(shown, &phrase!("links are not followed")),
     })?;
-    // Opening a pipe could wait for ever.
     check_file(folder.symlink_metadata(&path).map_err(fault)?.is_file(), shown)?;
-    let file = folder.open(&path).map_err(fault)?;
-    let metadata = file.metadata().map_err(fault)?;
-    check_file(metadata.is_file(), shown)?;
-    check_len(metadata.len(), max_bytes)?;
+    let file = files::open_regular_in(folder, &path).map_err(fault)?;
+    check_len(file.metadata().map_err(fault)?.len(), max_bytes)?;
     let mut bytes = Vec::new();
     file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(fault)?;
     check_len(bytes.len() as u64, max_bytes)?;

@@ -27,6 +27,7 @@ pub mod codes;
 mod conversation;
 mod deadline;
 mod error;
+pub mod files;
 mod folder;
 #[cfg(doctest)]
 mod guide;
@@ -40,6 +41,7 @@ mod store;
 mod summarizer;
 mod tools;
 mod turn;
+mod url;
 
 pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
 /// The body of a request, shared and not copied.
@@ -70,3 +72,4 @@ pub use turn::{
     TurnEnd, TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel,
     compress_conversation, preview_turn, run_turn, sampling, within,
 };
+pub use url::{redact_url, url_secrets};

@@ -66,10 +66,25 @@ pub(crate) fn tell_beside(language: Language, beside: Option<&Beside>) {
     );
 }
 
-/// Describes what a file asks for that counts only where the file is trusted.
-pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &Withheld) {
-    let (key, value, about) = (withheld.key(), &withheld.shown, withheld.about());
-    show::remark(language, &phrase!("`{name}` sets `{key}` to `{value}`: {about}", name, key, value, about));
+/// Describes what a file asks for that counts only where the file is trusted, one line for each part.
+pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld]) {
+    for item in withheld.iter().flat_map(|withheld| &withheld.items) {
+        let (key, value, about) = (&item.key, &item.shown, item.about());
+        let line = match &item.target {
+            Some(target) => {
+                phrase!(
+                    "`{name}` sets `{key}` to `{value}`, which leads to `{target}`: {about}",
+                    name,
+                    key,
+                    value,
+                    target,
+                    about
+                )
+            }
+            None => phrase!("`{name}` sets `{key}` to `{value}`: {about}", name, key, value, about),
+        };
+        show::remark(language, &line);
+    }
 }
 
 /// Asks whether a file is trusted from now on, where somebody sits at a terminal.
@@ -79,16 +94,21 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
         show::remark(language, notice);
         return Answer::NotAsked;
     }
-    for withheld in untrusted.withheld {
-        tell_withheld(language, name, withheld);
+    if let Some(count) = untrusted.too_many() {
+        let line = phrase!(
+            "`{name}` reaches outside of its folder in {count} places, too many to ask about; read the file",
+            name,
+            count
+        );
+        show::remark(language, &line);
+        return Answer::NotAsked;
     }
+    tell_withheld(language, name, untrusted.withheld);
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Answer::NotAsked;
     }
-    let question = match untrusted.is_changed {
-        true => phrase!("`{name}` was changed since it was trusted; trust it from now on? [y/N]", name),
-        false => phrase!("`{name}` is not trusted; trust it from now on? [y/N]", name),
-    };
+    let question =
+        phrase!("`{name}` {state}; trust it from now on? [y/N]", name, state = untrusted.state.phrase());
     show::prompt(&format!("{} ", lang::say(language, &question)));
     let mut answer = String::new();
     // Whoever cannot be heard has not agreed.

@@ -3,7 +3,7 @@
 mod check;
 mod document;
 mod guard;
-mod keys;
+mod key_table;
 mod named;
 mod nearest;
 mod reach;
@@ -32,9 +32,14 @@ pub(crate) use document::MAX_BYTES;
 pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
 pub use guard::{Answer, Ask, Untrusted};
-pub use keys::{ConfigFile, MaskKeys, ToolKeys, ToolRuleKeys, ZoneName};
-pub use reach::Withheld;
-pub use trust::Trusted;
+pub use key_table::{
+    ConfigFile, EndpointKeys, Holds, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
+    ZoneName, locked_keys,
+};
+pub(crate) use key_table::{Secrecy, find, rule_of};
+use nearest::Nearest;
+pub use reach::{MAX_ITEMS, Withheld, WithheldItem, count_outside};
+pub use trust::{TrustState, Trusted};
 
 /// The name of the file.
 const NAME: &str = "ctx.toml";
@@ -79,7 +84,7 @@ pub struct Config {
     /// The folder of attached files.
     assets: Option<PathBuf>,
     /// The model that requests go to.
-    pub model: Option<String>,
+    model: Option<String>,
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
@@ -140,13 +145,14 @@ impl Config {
     }
 
     fn read_nearest(
-        nearest: Option<PathBuf>,
+        nearest: Option<Nearest>,
         options: &ConfigOptions,
         sources: &mut Sources,
     ) -> Result<Self> {
         let own = home::configuration().filter(|folder| folder.join(NAME).is_file());
         // Whoever works beside their own file has not found a stranger's.
         let is_same = |nearest: &PathBuf| own.as_ref().is_some_and(|own| nearest::is_same(own, nearest));
+        let nearest = nearest.and_then(|nearest| nearest.allowed(options.ask.as_ref()));
         let nearest = nearest.filter(|nearest| !is_same(nearest));
         let own = own.map(|folder| Self::read_file(&folder, sources)).transpose()?;
         let Some(folder) = nearest else { return Ok(own.map(|(own, _)| own).unwrap_or_default()) };
@@ -225,11 +231,14 @@ impl Config {
     /// Returns where models are reached, for a command line that may say some of it.
     pub fn endpoint(&self, given: &EndpointOptions) -> Result<&EndpointConfig> {
         let has_key = given.key_env.is_some() || given.key_file.is_some();
-        self.guard.allow(|pointer| match pointer {
-            "/endpoint/base-url" | "/endpoint/headers" => given.base_url.is_none(),
-            "/endpoint/dialect" => given.dialect.is_none() && given.base_url.is_none(),
-            "/endpoint/key-env" | "/endpoint/key-file" => !has_key,
-            pointer => pointer.starts_with("/endpoint/"),
+        self.guard.allow_unless(|pointer, option| {
+            pointer.starts_with("/endpoint/")
+                && match option {
+                    Some("--base-url") => given.base_url.is_none(),
+                    Some("--dialect") => given.dialect.is_none() && given.base_url.is_none(),
+                    Some("--key-env" | "--key-file") => !has_key,
+                    _ => true,
+                }
         })?;
         Ok(&self.counting().endpoint)
     }
@@ -243,6 +252,12 @@ impl Config {
     /// Returns the defaults that count: all that are trusted.
     fn counting(&self) -> &Self {
         self.trusted.as_deref().filter(|_| !self.guard.withholds()).unwrap_or(self)
+    }
+
+    /// Returns the model that requests go to, if one is named. What is withheld is left out, and that is told.
+    pub fn model(&self) -> Option<&String> {
+        self.guard.leave_out(|pointer| pointer == "/model");
+        self.counting().model.as_ref()
     }
 
     /// Returns the model of the endpoint.
@@ -329,7 +344,9 @@ impl Config {
         if turn.assets.is_none() {
             turn.assets = self.assets().map(Path::to_owned);
         }
-        fill(&mut turn.model, self.model.as_ref());
+        if turn.model.is_none() {
+            turn.model = self.model().cloned();
+        }
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());
         fill(&mut turn.tz, self.tz.as_ref());

@@ -29,7 +29,7 @@ impl TokenCounting {
         sources: &mut Sources,
         found: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
-        let model = arguments.model.as_deref().or(config.model.as_deref());
+        let model = arguments.model.as_ref().or_else(|| config.model()).map(String::as_str);
         if !arguments.is_of_model {
             return Ok(Self { counter: Counter::estimate(), model: None });
         }

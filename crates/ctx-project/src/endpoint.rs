@@ -1,48 +1,24 @@
 //! The endpoint that is asked: from the command line, else from `ctx.toml`, else the provider's own.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::Result;
-use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint};
+use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint, redact_url};
 use ctx_types::{Argument, Diagnostic, Divider, nearest, phrase, pointer_step};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;
 
 use crate::codes;
-use crate::keyed::{self, AnyOf, Filled, Meaning, Meaningless, Parsed, TextTable, keyed};
+pub use crate::config::EndpointKeys;
+use crate::keyed::{self, Filled, Meaning, Meaningless, Parsed};
 use crate::keys::Keys;
 use crate::options::EndpointOptions;
 
 /// The model that is asked for transcripts where nobody names one.
 const TRANSCRIBING: &str = "whisper-1";
-
-keyed! {
-    /// Where models are reached, and with which key.
-    pub struct EndpointKeys {
-        /// Headers that are sent with each request, by their names.
-        headers: Option<AnyOf<TextTable>> => "headers",
-        /// The address of the server; by default the provider's own.
-        base_url: Option<Filled> => "base-url",
-        /// The dialect that it speaks.
-        dialect: Option<Parsed<Dialect>> => "dialect",
-        /// The model that is asked.
-        model: Option<String> => "model",
-        /// The variable of the environment that holds the key.
-        key_env: Option<Filled> => "key-env",
-        /// The file that holds the key and nothing else.
-        key_file: Option<Filled> => "key-file",
-        /// How many seconds connecting may take.
-        connect: Option<u64> => "connect-timeout",
-        /// How many seconds may pass until the first piece of an answer.
-        first_token: Option<u64> => "first-token-timeout",
-        /// How many seconds may pass between two pieces of an answer.
-        stall: Option<u64> => "stall-timeout",
-        /// How often a request that failed is sent again.
-        retries: Option<u64> => "retries",
-    }
-}
 
 impl Meaning for Dialect {
     fn parse(name: &str) -> Result<Self, Meaningless> {
@@ -59,7 +35,7 @@ impl Meaning for Dialect {
 }
 
 /// What `ctx.toml` says about the endpoint.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct EndpointConfig {
     base_url: Option<String>,
     dialect: Option<Dialect>,
@@ -72,6 +48,22 @@ pub struct EndpointConfig {
     first_token: Option<u64>,
     stall: Option<u64>,
     retries: Option<usize>,
+}
+
+impl fmt::Debug for EndpointConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("EndpointConfig")
+            .field("base_url", &self.base_url.as_deref().map(redact_url))
+            .field("dialect", &self.dialect)
+            .field("model", &self.model)
+            .field("key_env", &self.key_env)
+            .field("key_file", &self.key_file)
+            .field("headers", &names)
+            .field("times", &[self.connect, self.first_token, self.stall])
+            .field("retries", &self.retries)
+            .finish()
+    }
 }
 
 impl EndpointConfig {

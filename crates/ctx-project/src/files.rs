@@ -9,17 +9,18 @@ mod once;
 mod shell;
 mod write;
 
-use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
+use ctx_chat::files::{NOT_REGULAR, open_input};
+use ctx_chat::redact_url;
 use ctx_types::closest;
 
 pub use identity::FilesRead;
 pub(crate) use json_edit::numbers;
 pub use json_edit::{edited, is_editable, pretty_json, without_mark};
-pub use leading::{is_within, leads_out};
+pub use leading::{is_within, leads_out, plain, target};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
@@ -32,7 +33,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// How many entries a folder may have in which one is looked for that may be meant.
 const MAX_NEIGHBOURS: usize = 1_000;
 
-/// Reads a file, or standard input for `-`.
+/// Reads a regular file, or standard input for `-` and the paths in `/dev` and `/proc` by which a shell passes pipes.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let name = name(path);
     let mut bytes = Vec::new();
@@ -41,9 +42,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         false if path.is_dir() => {
             return Err(unusable!("`{name}` is a folder where a file is expected", name));
         }
-        false => File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
+        false => open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };
-    read.map_err(|error| unusable!("cannot read `{name}`: {error}", name, error = reason(&error)))?;
+    read.map_err(|error| match error.to_string() == NOT_REGULAR {
+        true => unusable!("`{name}` is not a regular file; to read a pipe, use `-` and `< FILE`", name),
+        false => unusable!("cannot read `{name}`: {error}", name, error = reason(&error)),
+    })?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(unusable!("`{name}` is larger than {limit} MiB", name, limit = MAX_BYTES / 1024 / 1024));
     }
@@ -112,12 +116,13 @@ pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Returns the name by which results and diagnostics speak of a file: the same on every system.
+/// Returns the name by which results and diagnostics speak of a file: the same on every system. A store can be an address
+/// with a password, which is not shown.
 pub fn name(path: &Path) -> String {
     match is_stdin(path) {
         true => "standard input".to_owned(),
-        false if cfg!(windows) => path.display().to_string().replace('\\', "/"),
-        false => path.display().to_string(),
+        false if cfg!(windows) => redact_url(&path.display().to_string()).replace('\\', "/"),
+        false => redact_url(&path.display().to_string()),
     }
 }
 
@@ -149,6 +154,33 @@ mod tests {
         check(&names(["chta.yaml", "chat.json"]), "chta.json", Some("chta.yaml"));
         check(&names(["chat.json/", "other.json"]), "chta.json", None);
         check(&names(["chta/", "chat.json"]), "chta.json", Some("chat.json"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_pipe_and_socket_without_waiting() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+        let folder = tempfile::tempdir().unwrap();
+        for (name, kind) in [("pipe.json", FileType::Fifo), ("socket.json", FileType::Socket)] {
+            let path = folder.path().join(name);
+            mknodat(CWD, &path, kind, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            assert!(read(&path).is_err(), "{name}");
+            let mut noted = FilesRead::default();
+            noted.note(&path);
+            assert!(lock(&path).is_ok() == (name == "pipe.json"), "{name}");
+        }
+        let told = read(&folder.path().join("pipe.json")).unwrap_err().to_string();
+        assert!(
+            told.ends_with("pipe.json` is not a regular file; to read a pipe, use `-` and `< FILE`"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn hides_password_of_store() {
+        assert_eq!(name(Path::new("postgres://ctx:secret@db/ctx")), "postgres://***@db/ctx");
+        assert_eq!(name(Path::new("chats/a.json")), "chats/a.json");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use ctx_chat::redact_url;
 use ctx_types::{Diagnostic, Fix, Near, Phrase, excerpt, phrase};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -64,7 +65,7 @@ impl Meaningless {
     pub fn finding(self, text: &str) -> Diagnostic {
         let finding = Diagnostic::error(
             codes::BAD_VALUE,
-            phrase!("`{text}` {what}", text = excerpt(text), what = self.what),
+            phrase!("`{text}` {what}", text = excerpt(&redact_url(text)), what = self.what),
         );
         match (self.near, self.help) {
             (Some((name, is_certain)), _) => finding.guessing(Near { name: &name, is_certain }, Fix::text),
@@ -249,12 +250,43 @@ impl JsonSchema for TextTable {
     }
 }
 
+/// Tells editors which number applies without the key.
+pub fn with_default(mut schema: Schema, default: Option<u64>) -> Schema {
+    if let Some(default) = default {
+        schema.insert("default".to_owned(), Value::from(default));
+    }
+    schema
+}
+
+/// What the keys of an object may do, where that is declared.
+macro_rules! rows {
+    ($( $key:literal is $rule:expr, )+) => {
+        /// The keys, and what each may do.
+        pub const ROWS: &'static [$crate::config::KeyRow] =
+            &[$( $crate::config::KeyRow { key: $key, rule: $rule } ),+];
+    };
+    ($( $key:literal, )*) => {};
+}
+pub(crate) use rows;
+
+/// The number that applies without a key, if its rule has one.
+macro_rules! default_of {
+    () => {
+        None
+    };
+    ($rule:expr) => {{
+        const RULE: $crate::config::KeyRule = $rule;
+        RULE.default
+    }};
+}
+pub(crate) use default_of;
+
 /// Declares an object of a file: its keys in the order in which they are read, with the docs that editors show.
 macro_rules! keyed {
     (
         $(#[doc = $about:literal])*
         pub struct $Name:ident {
-            $( $(#[doc = $key_about:literal])* $field:ident : $Type:ty => $key:literal, )*
+            $( $(#[doc = $key_about:literal])* $field:ident : $Type:ty => $key:literal $(is $rule:expr)?, )*
         }
     ) => {
         $(#[doc = $about])*
@@ -265,6 +297,8 @@ macro_rules! keyed {
         }
 
         impl $Name {
+            $crate::keyed::rows! { $( $key $(is $rule)?, )* }
+
             /// Reads all keys; what is wrong with them is noted with the keys.
             pub fn read(keys: &mut $crate::keys::Keys<'_>) -> Self {
                 Self { $( $field: <$Type as $crate::keyed::KeyValue>::read(keys, $key), )* }
@@ -280,7 +314,10 @@ macro_rules! keyed {
                 let keys = [$( (
                     $key,
                     concat!($($key_about, "\n"),*),
-                    <$Type as $crate::keyed::KeyValue>::schema(generator),
+                    $crate::keyed::with_default(
+                        <$Type as $crate::keyed::KeyValue>::schema(generator),
+                        $crate::keyed::default_of!($($rule)?),
+                    ),
                 ) ),*];
                 $crate::keyed::object(concat!($($about, "\n"),*), keys)
             }

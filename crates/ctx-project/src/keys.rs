@@ -1,5 +1,6 @@
 //! Objects in the command's own files, read key by key.
 
+use ctx_chat::redact_url;
 use ctx_tokens::{MAX_TOKENS, read_tokens};
 use ctx_types::{Diagnostic, Fix, Phrase, ToArgument, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
@@ -130,7 +131,7 @@ pub fn tokens_expected() -> Phrase {
 }
 
 fn wrong(expected: impl ToArgument, found: &Value) -> Diagnostic {
-    let shown = found.to_string();
+    let shown = redact_url(&found.to_string());
     Diagnostic::error(
         codes::BAD_VALUE,
         phrase!("expected {expected}, found `{value}`", expected, value = excerpt(&shown)),

@@ -1,7 +1,9 @@
 //! What is asked for: as arguments on a command line, or as a form on a page.
 
+use std::fmt;
 use std::path::PathBuf;
 
+use ctx_chat::redact_url;
 use ctx_engine::Switches;
 use ctx_types::{Argument, Divider, GenerationKind, phrase};
 use ctx_wire::Dialect;
@@ -60,7 +62,7 @@ pub struct TurnOptions {
 }
 
 /// Where a model is reached. What is absent is taken from `ctx.toml`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct EndpointOptions {
     /// The address of the API.
     pub base_url: Option<String>,
@@ -70,6 +72,17 @@ pub struct EndpointOptions {
     pub key_env: Option<String>,
     /// The file that holds the key and nothing else.
     pub key_file: Option<PathBuf>,
+}
+
+impl fmt::Debug for EndpointOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndpointOptions")
+            .field("base_url", &self.base_url.as_deref().map(redact_url))
+            .field("dialect", &self.dialect)
+            .field("key_env", &self.key_env)
+            .field("key_file", &self.key_file)
+            .finish()
+    }
 }
 
 /// How tokens are counted.

@@ -1,27 +1,13 @@
-//! What of `ctx.toml` is not shown: headers, and what somebody wrote beside them that may be a key.
+//! What of `ctx.toml` is not shown: headers, what stands beside them and may be a key, and the secrets of addresses.
 
+use ctx_chat::url_secrets;
 use serde_json::{Map, Value};
 
+use crate::config::{Secrecy, find, rule_of};
 use crate::toml_document;
 
 /// The settings of a line or a table.
 type Settings = Map<String, Value>;
-
-/// The tables that say where models are reached.
-const TABLES: [&str; 2] = ["endpoint", "transcription"];
-
-/// The keys in them whose values anybody may see.
-const PLAIN: [&str; 9] = [
-    "base-url",
-    "dialect",
-    "model",
-    "key-env",
-    "key-file",
-    "connect-timeout",
-    "first-token-timeout",
-    "stall-timeout",
-    "retries",
-];
 
 /// Puts stars in the place of texts that may be secret; every byte and every quote stays where it was.
 ///
@@ -43,11 +29,11 @@ pub fn covered(text: &str) -> String {
             continue;
         }
         if begin.starts_with('[') {
-            table = setting.as_ref().map_or_else(|| TABLES[0].to_owned(), header);
+            table = setting.as_ref().map_or_else(|| "endpoint".to_owned(), header);
             is_odd = setting.is_none();
         }
         match hidden(&table, setting.as_ref(), begin) {
-            Hidden::Nothing => covered.push_str(line),
+            Hidden::Addresses => covered.push_str(&without_address_secrets(line)),
             Hidden::Texts => {
                 let (key, value) = line.split_at(line.find('=').map_or(0, |at| at + 1));
                 covered.push_str(key);
@@ -62,7 +48,8 @@ pub fn covered(text: &str) -> String {
 /// What of a line is covered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hidden {
-    Nothing,
+    /// The secrets of addresses.
+    Addresses,
     Texts,
     All,
 }
@@ -82,38 +69,51 @@ fn header(table: &Settings) -> String {
 
 fn hidden(table: &str, setting: Option<&Settings>, line: &str) -> Hidden {
     if line.starts_with('[') {
-        return Hidden::Nothing;
+        return Hidden::Addresses;
     }
-    let first = table.split('.').next().unwrap_or_default();
-    let is_of_endpoint = TABLES.contains(&first);
+    let (first, below) = table.split_once('.').map_or((table, None), |(first, below)| (first, Some(below)));
     let Some(setting) = setting else {
         let key = line.split(['.', '=']).next().unwrap_or_default();
         let key = key.trim_matches(['"', '\'', ' ', '\t']);
-        let is_meant = is_of_endpoint || (table.is_empty() && (TABLES.contains(&key) || key.contains('\\')));
-        return if is_meant { Hidden::All } else { Hidden::Nothing };
+        let is_meant =
+            holds_secrets(first) || (table.is_empty() && (holds_secrets(key) || key.contains('\\')));
+        return if is_meant { Hidden::All } else { Hidden::Addresses };
     };
-    let is_secret = |settings: &Settings, is_below: bool| {
-        settings
-            .iter()
-            .any(|(key, value)| is_below || !PLAIN.contains(&key.as_str()) || leads_with_a_key(value))
+    let is_hidden = match holds_secrets(first) {
+        true => below.is_some() || has_secret(first, setting),
+        false => table.is_empty() && setting.iter().any(|(name, value)| is_secret_table(name, value)),
     };
-    let is_hidden = match is_of_endpoint {
-        true => is_secret(setting, first != table),
-        false => {
-            table.is_empty()
-                && setting.iter().any(|(name, below)| {
-                    let settings = below.as_object();
-                    TABLES.contains(&name.as_str())
-                        && settings.is_none_or(|settings| is_secret(settings, false))
-                })
-        }
-    };
-    if is_hidden { Hidden::Texts } else { Hidden::Nothing }
+    if is_hidden { Hidden::Texts } else { Hidden::Addresses }
 }
 
-/// Returns whether an address holds a password or a key.
-fn leads_with_a_key(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.contains("://") && text.contains(['@', '?']))
+/// Returns whether a table may hold a key that gives access: under a key that is known for it, or under an unknown one.
+fn holds_secrets(table: &str) -> bool {
+    rule_of(table).is_some_and(crate::config::KeyRule::hides_unknown)
+}
+
+fn is_secret_table(name: &str, value: &Value) -> bool {
+    holds_secrets(name)
+        && match value {
+            Value::Object(settings) => has_secret(name, settings),
+            Value::Array(tables) => tables.iter().any(|table| is_secret_table(name, table)),
+            _ => true,
+        }
+}
+
+fn has_secret(table: &str, settings: &Settings) -> bool {
+    let rows = rule_of(table).map(crate::config::KeyRule::rows).unwrap_or_default();
+    settings.keys().any(|key| find(rows, key).is_none_or(|rule| rule.secrecy == Secrecy::Hidden))
+}
+
+/// Covers passwords and parameters of addresses.
+fn without_address_secrets(line: &str) -> String {
+    let (mut covered, mut end) = (String::with_capacity(line.len()), 0);
+    for secret in url_secrets(line) {
+        covered.push_str(&line[end..secret.start]);
+        covered.extend(line[secret.clone()].chars().flat_map(starred));
+        end = secret.end;
+    }
+    covered + &line[end..]
 }
 
 /// Puts stars in the place of a character, as many as it has bytes; white space stays.
@@ -193,8 +193,21 @@ mod tests {
 
     #[test]
     fn an_address_with_a_password_or_a_key_is_covered() {
-        check("[endpoint]\nbase-url = 'http://a:b@h'\n", "[endpoint]\nbase-url = '************'\n");
+        check("[endpoint]\nbase-url = 'http://a:b@h'\n", "[endpoint]\nbase-url = 'http://***@h'\n");
+        check("store = 'postgres://a:é@h?k=v' # x\n", "store = 'postgres://****@h?k=*' # x\n");
         check("[endpoint]\nbase-url = 'http://h/v1'\n", "[endpoint]\nbase-url = 'http://h/v1'\n");
+    }
+
+    #[test]
+    fn covers_fallbacks_as_endpoint() {
+        check(
+            "[[fallbacks]]\nbase-url = 'http://h'\nkey = 'sk'\n",
+            "[[fallbacks]]\nbase-url = 'http://h'\nkey = '**'\n",
+        );
+        check("[fallbacks.headers]\na = 'sk'\n", "[fallbacks.headers]\na = '**'\n");
+        check("[[fallbacks]]\nheaders.a = 'sk'\n", "[[fallbacks]]\nheaders.a = '**'\n");
+        check("fallbacks = [{ headers = { a = 'sk' } }]\n", "fallbacks = [{ headers = { a = '**' } }]\n");
+        check("fallbacks = [\n  { key = 'sk' },\n]\n", "********* * *\n  * *** * **** **\n*\n");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use ctx_chat::files::open_regular_in;
 use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
 use ctx_project::files::{self, Existing, FilesRead};
@@ -141,7 +142,7 @@ impl Folder {
             Err(error) => return Err(failed(&error)),
         }
         let mut bytes = Vec::new();
-        let file = self.dir.open(path).map_err(|error| failed(&error))?;
+        let file = open_regular_in(&self.dir, Path::new(path)).map_err(|error| failed(&error))?;
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
         if bytes.len() as u64 > MAX_BYTES {
             let message = phrase!("`{path}` is larger than {limit} MiB", path, limit = MAX_BYTES >> 20);

@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use ctx_chat::files::{open_regular, read_regular};
 use ctx_project::files;
 use ctx_types::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
@@ -91,7 +92,7 @@ impl Journal {
     /// Returns whether another server has the folder open now.
     pub(crate) fn is_shared(&self) -> bool {
         let is_in_use = |path: &PathBuf| {
-            File::open(path.with_extension("lock"))
+            open_regular(&path.with_extension("lock"))
                 .is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
         };
         self.others.iter().any(is_in_use)
@@ -154,7 +155,8 @@ fn read(path: &Path, folder: &str) -> Vec<KeptDraft> {
     if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES) {
         return Vec::new();
     }
-    let kept = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+    let kept =
+        read_regular(path, MAX_BYTES).ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
     kept.filter(|kept| kept.folder == folder).map(|kept| kept.drafts).unwrap_or_default()
 }
 

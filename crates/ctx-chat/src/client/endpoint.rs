@@ -11,6 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::client::key::{ApiKey, redact};
 use crate::error::ClientError;
+use crate::url::redact_url;
 
 /// The version of Anthropic's API that its dialect is written for.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -234,7 +235,7 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Endpoint")
-            .field("base_url", &self.base_url)
+            .field("base_url", &redact_url(&self.base_url))
             .field("dialect", &self.dialect)
             .field("key", &self.key)
             .field("headers", &names)

@@ -2,13 +2,13 @@
 
 use ctx_types::phrase;
 use std::fmt;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::error::ClientError;
+use crate::files;
 
 /// The largest file that is taken for a key, in bytes.
 const MAX_BYTES: u64 = 8 << 10;
@@ -69,7 +69,7 @@ impl ApiKey {
     pub fn from_file(path: &Path) -> Result<Self, ClientError> {
         let origin = format!("`{}`", path.display());
         let mut key = String::new();
-        let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut key));
+        let read = files::open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut key));
         read.map_err(|error| {
             ClientError::Config(phrase!(
                 "cannot read the key from {origin}: {error}",

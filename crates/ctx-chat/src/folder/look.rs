@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::fs::{Dir, Metadata};
 use ctx_types::excerpt;
 
+use crate::files;
 use crate::folder::Arguments;
 use crate::tools::ToolError;
 
@@ -110,7 +111,11 @@ pub(super) fn text(folder: &Dir, path: &Path, shown: &str) -> Result<String, Too
         return Err(ToolError(format!("`{}` is no file", excerpt(shown))));
     }
     let mut bytes = Vec::new();
-    folder.open(path).map_err(fault)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(fault)?;
+    files::open_regular_in(folder, path)
+        .map_err(fault)?
+        .take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(fault)?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(ToolError(format!("`{}` is larger than {} MiB", excerpt(shown), MAX_FILE >> 20)));
     }

@@ -10,6 +10,7 @@ use clap::Args;
 /// or headers, give tools to a model, choose a store, or name files outside of its folder.
 /// Read the file first. When it changes, you have to trust it again.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
     ctx trust .\n  \
     ctx trust --list\n  \
@@ -25,6 +26,9 @@ pub(crate) struct TrustArguments {
     /// Stop trusting the folder
     #[arg(long)]
     pub(crate) remove: bool,
+    /// Trust it also where it reaches outside of its folder in more than 40 places
+    #[arg(long, conflicts_with_all = ["list", "remove"])]
+    pub(crate) many: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -29,7 +29,7 @@ pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit
     let mut sources = show::sources(language);
     let config = project::config(language, &arguments.config, &mut sources)?;
     let models = config.file("models", arguments.models.clone(), &sources)?.map(InputFile::from);
-    let model = arguments.model.as_deref().or(config.model.as_deref());
+    let model = arguments.model.as_ref().or_else(|| config.model()).map(String::as_str);
     show::findings(language, &sources, &config.found);
     let name = files::name(file);
     let bytes = sources.read(file, &name)?;

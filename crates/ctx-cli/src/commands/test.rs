@@ -58,7 +58,7 @@ fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead)
     if let Some(path) = &arguments.junit {
         let xml = junit::to_xml(&results)?;
         // A file that is watched itself would start the tests again and again.
-        if std::fs::read(path).ok().as_deref() != Some(&*xml) {
+        if files::read(path).ok().as_deref() != Some(&*xml) {
             files::write(&[(path.clone(), &xml)], Existing::Replace, read)?;
         }
     }

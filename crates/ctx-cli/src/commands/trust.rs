@@ -5,13 +5,14 @@ use ctx_types::phrase;
 use std::path::Path;
 
 use anyhow::Result;
-use serde_json::json;
+use ctx_gateway::KeyFile;
+use serde_json::{Value, json};
 
 use crate::args::TrustArguments;
 use crate::exit::Exit;
 use crate::lang::{self, Told};
 use crate::{project, show};
-use ctx_project::config::{Trusted, found_in, is_there};
+use ctx_project::config::{MAX_ITEMS, Trusted, count_outside, found_in, is_there};
 use ctx_project::error::ProjectError;
 use ctx_project::files;
 
@@ -19,11 +20,7 @@ pub(crate) fn run(language: Language, arguments: &TrustArguments) -> Result<Exit
     let Some(folder) = arguments.folder.as_deref().filter(|_| !arguments.list) else {
         return list(language, arguments.json);
     };
-    if arguments.remove {
-        remove(language, folder, arguments.json)
-    } else {
-        add(language, folder, arguments.json)
-    }
+    if arguments.remove { remove(language, folder, arguments.json) } else { add(language, folder, arguments) }
 }
 
 fn list(language: Language, is_json: bool) -> Result<Exit> {
@@ -37,19 +34,44 @@ fn list(language: Language, is_json: bool) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn add(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
+fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<Exit> {
+    let keys = folder.join(KeyFile::NAME);
+    let keys = Some(keys).filter(|keys| keys.symlink_metadata().is_ok());
     if !is_there(folder) {
-        return Err(
-            Told(phrase!("there is no `ctx.toml` in `{folder}`", folder = files::name(folder))).into()
-        );
+        let Some(keys) = keys else {
+            let folder = files::name(folder);
+            return Err(Told(phrase!("there is no `ctx.toml` in `{folder}`", folder)).into());
+        };
+        let name = add_keys(&keys)?;
+        if arguments.json {
+            show::json(&json!({ "trusted": files::name(folder), "keys": [] }))?;
+        } else {
+            let text = lang::say(language, &phrase!("`{name}` is trusted until it changes", name));
+            show::result(&format!("{text}\n"))?;
+        }
+        return Ok(Exit::Success);
     }
     let found = found_in(folder, &mut show::sources(language))?;
-    let withheld = found.withheld();
-    for withheld in &withheld {
-        project::tell_withheld(language, &found.name, withheld);
+    let withheld = found.withheld(&Value::Null);
+    let count = count_outside(&withheld);
+    if count > MAX_ITEMS && !arguments.many {
+        return Err(ProjectError::Usage(phrase!(
+            "`{name}` reaches outside of its folder in {count} places, too many to show; read it, then add `--many`",
+            name = &found.name,
+            count
+        ))
+        .into());
     }
-    Trusted::add(folder, &found.bytes)?;
-    if is_json {
+    project::tell_withheld(language, &found.name, &withheld);
+    Trusted::add(&found)?;
+    if let Some(keys) = keys {
+        let name = add_keys(&keys)?;
+        show::remark(
+            language,
+            &phrase!("`{name}` is trusted too: its keys open the gateway of `ctx serve`", name),
+        );
+    }
+    if arguments.json {
         let keys: Vec<String> = withheld.iter().map(ctx_project::config::Withheld::key).collect();
         show::json(&json!({ "trusted": files::name(folder), "keys": keys }))?;
         return Ok(Exit::Success);
@@ -61,6 +83,12 @@ fn add(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
     };
     show::result(&format!("{}\n", lang::say(language, &text)))?;
     Ok(Exit::Success)
+}
+
+/// Trusts a file of keys for `ctx serve`, and returns its name.
+fn add_keys(path: &Path) -> Result<String> {
+    Trusted::add_file(path, &files::read(path)?)?;
+    Ok(files::name(path))
 }
 
 fn remove(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {

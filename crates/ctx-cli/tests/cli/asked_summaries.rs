@@ -14,7 +14,7 @@ const CANARY: &str = "sk-SUMMARYCANARY0123456789";
 fn run(dialect: &str, answers: Vec<Answer>, more: &str) -> (String, Vec<Received>) {
     let (folder, server) = (folder(), Server::script(answers));
     folder.write("key", CANARY.as_bytes());
-    folder.write("ctx.toml", b"[endpoint]\nretries = 0\n");
+    folder.write(".home/ctx.toml", b"[endpoint]\nretries = 0\n");
     let before = chat(&folder);
     let base = server.base_url();
     let output = folder.ctx(&format!(

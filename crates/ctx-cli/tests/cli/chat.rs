@@ -383,7 +383,7 @@ fn a_key_is_found_nowhere() {
     };
     let place = Place::with(Server::start(echo));
     place.folder.write("key", CANARY.as_bytes());
-    place.folder.write("ctx.toml", b"[endpoint]\nretries = 0\n");
+    place.folder.write(".home/ctx.toml", b"[endpoint]\nretries = 0\n");
     let base = place.server.base_url();
     for text in ["Hello", "fail", "stream"] {
         for more in ["--json", "", "--dry-run"] {

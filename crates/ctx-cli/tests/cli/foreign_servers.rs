@@ -59,7 +59,7 @@ fn the_bytes_of_a_dry_run_are_those_that_the_server_receives() {
 #[test]
 fn the_key_is_sent_and_found_nowhere() {
     let Some(place) = Place::new() else { return };
-    place.folder.write("ctx.toml", b"[endpoint]\nretries = 1\n");
+    place.folder.write(".home/ctx.toml", b"[endpoint]\nretries = 1\n");
     let mut shown = String::new();
     for dialect in ["openai", "anthropic"] {
         let kept =

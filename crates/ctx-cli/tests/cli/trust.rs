@@ -85,7 +85,8 @@ fn the_users_own_file_counts_below_the_one_that_was_found() {
     );
     folder.write(".home/ctx.toml", own.as_bytes());
     let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
-    assert_eq!((code, printed.as_str()), (Some(0), "own\n"));
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.starts_with("own\n") && printed.contains("left out: `endpoint.model`"), "{printed}");
     let request = &server.requests()[0];
     assert_eq!(request.json()["model"], "gpt-4o-mini");
     assert_eq!(request.header("authorization"), Some(format!("Bearer {CANARY}").as_str()));
@@ -106,7 +107,7 @@ fn check_withheld(config: &str, arguments: &str, key: &str) {
     let folder = downloaded(config);
     let printed = folder.ctx(arguments);
     assert!(printed.starts_with("exit code 2"), "{printed}");
-    assert!(printed.contains(&format!("`ctx.toml` sets `{key}` to")), "{printed}");
+    assert!(printed.contains(&format!("`ctx.toml` sets `{key}")), "{printed}");
     assert!(folder.ctx("trust .").starts_with("exit code 0"));
     let printed = folder.ctx(arguments);
     assert!(!printed.contains("is not trusted"), "{printed}");
@@ -193,8 +194,8 @@ fn trust_is_told_listed_and_taken_back() {
     told(
         "trust .",
         "exit code 0\n=== output\n`./ctx.toml` is trusted until it changes\n=== errors\n\
-         `./ctx.toml` sets `endpoint.base-url` to `\"http://127.0.0.1:9\"`: where requests go, and what is sent with them\n\
          `./ctx.toml` sets `endpoint.headers` to `x-key = …`: where requests go, and what is sent with them\n\
+         `./ctx.toml` sets `endpoint.base-url` to `\"http://127.0.0.1:9\"`: where requests go, and what is sent with them\n\
          `./ctx.toml` sets `store` to `\"chats.db\"`: a file that conversations are written to\n",
     );
     let real = folder.path().canonicalize().unwrap();
@@ -384,7 +385,7 @@ fn check_own_server(stranger: &str, arguments: &str) {
 fn what_is_withheld_does_not_hide_what_the_user_says() {
     check_own_server("[endpoint]\nkey-env = 'WHATEVER'\n", "--key-env AWS_SECRET_ACCESS_KEY");
     check_own_server("[endpoint]\ndialect = 'anthropic'\n", "--dialect openai");
-    check_own_server("model = 'gpt-4o'\n", "");
+    check_own_server("context-tokens = 9000\n", "");
 }
 
 #[test]
@@ -436,4 +437,130 @@ fn a_folder_that_is_gone_is_named_in_any_way() {
     std::fs::remove_dir_all(folder.path().join("old")).unwrap();
     let told = folder.ctx("trust --remove ./x/../old/");
     assert!(told.starts_with("exit code 0"), "{told}");
+}
+
+#[test]
+fn shows_each_item_complete_and_without_secrets() {
+    let many: Vec<String> = (0..500).map(|number| format!("'tool_{number}'")).collect();
+    let config = format!(
+        "[tools]\nallow = {{ tools = [{}] }}\nfolder = '/'\n\
+         [[fallbacks]]\nbase-url = 'http://{}.example'\n\
+         [[fallbacks]]\nbase-url = 'http://u:canary@foreign.example/v1?key=canary'\n\
+         key-env = 'AWS_SECRET_ACCESS_KEY'\nheaders = {{ x-key = 'canary' }}\nkey = 'canary'\n",
+        many.join(", "),
+        "a".repeat(2_000)
+    );
+    let folder = downloaded(&config);
+    for arguments in
+        ["trust .", "chat agent.yaml --once hi --model m --base-url http://127.0.0.1:9 --dry-run"]
+    {
+        let printed = folder.ctx(arguments);
+        for line in [
+            "ctx.toml` sets `tools.folder` to `\"/\"`: files that the model may read",
+            &format!("ctx.toml` sets `fallbacks.0.base-url` to `\"http://{}.example\"`", "a".repeat(2_000)),
+            "ctx.toml` sets `fallbacks.1.base-url` to `\"http://***@foreign.example/v1?key=***\"`",
+            "ctx.toml` sets `fallbacks.1.key-env` to `\"AWS_SECRET_ACCESS_KEY\"`: a secret, which is sent",
+        ] {
+            assert!(printed.contains(line), "{arguments}: {printed}");
+        }
+        assert!(!printed.contains("canary"), "{printed}");
+        folder.ctx("trust . --remove");
+    }
+    assert!(!folder.ctx("check ctx.toml").contains("canary"));
+}
+
+#[test]
+fn too_many_items_are_not_trusted_by_answer() {
+    let books: Vec<String> = (0..41).map(|number| format!("'../{number}.json'")).collect();
+    let folder = downloaded(&format!("worldbooks = [{}]\n", books.join(", ")));
+    let printed = folder.ctx("trust .");
+    assert!(printed.starts_with("exit code 2"), "{printed}");
+    assert!(printed.contains("in 41 places, too many to show; read it, then add `--many`"), "{printed}");
+    let printed = folder.ctx("assemble agent.yaml --input hi");
+    assert!(printed.contains("in 41 places, too many to ask about; read the file"), "{printed}");
+    assert!(
+        printed.contains("read it, then run `ctx trust .`") && !printed.contains("../7.json"),
+        "{printed}"
+    );
+    assert!(folder.ctx("trust . --many").contains("sets `worldbooks.40` to `\"../40.json\"`"));
+}
+
+#[cfg(unix)]
+#[test]
+fn path_that_leads_elsewhere_is_untrusted_again() {
+    use std::os::unix::fs::symlink;
+
+    let chat = format!("[{{\"role\": \"user\", \"content\": \"{CANARY}\"}}]");
+    let folder = Folder::with(&[
+        ("in/ctx.toml", "session = 'chat.json'\n[tools]\nfolder = 'notes'\n"),
+        ("in/chat.json", r#"[{"role": "user", "content": "mine"}]"#),
+        ("in/notes/a.txt", "mine"),
+        ("secret.json", &chat),
+    ]);
+    assert!(folder.ctx("trust in").starts_with("exit code 0"));
+    let run = |arguments: &str| {
+        let output = folder.command(arguments).current_dir(folder.path().join("in")).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    assert_eq!(run("assemble").0, Some(0));
+    let session = folder.path().join("in/chat.json");
+    std::fs::remove_file(&session).unwrap();
+    symlink("../secret.json", &session).unwrap();
+    let (code, printed) = run("assemble");
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("`ctx.toml` was trusted while `session` led elsewhere"), "{printed}");
+    assert!(printed.contains("which leads to `") && !printed.contains(CANARY), "{printed}");
+    std::fs::remove_dir_all(folder.path().join("in/notes")).unwrap();
+    symlink("/", folder.path().join("in/notes")).unwrap();
+    let chat = "chat --once hi --model m --base-url http://127.0.0.1:9 --dry-run";
+    let (code, printed) = run(chat);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("`tools.folder` led elsewhere"), "{printed}");
+    assert!(folder.ctx("trust in").starts_with("exit code 0"));
+    assert_eq!(run(chat).0, Some(0));
+}
+
+#[test]
+fn untrusted_file_sets_neither_model_nor_times_of_own_endpoint() {
+    let server = Server::script([Answer::text("own")]);
+    let folder =
+        downloaded("model = 'expensive'\n[endpoint]\nmodel = 'expensive'\nfirst-token-timeout = 0\n");
+    let own = format!("[endpoint]\nbase-url = '{}'\nmodel = 'cheap'\n", server.base_url());
+    folder.write(".home/ctx.toml", own.as_bytes());
+    let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("left out: `endpoint.model` and `endpoint.first-token-timeout`"), "{printed}");
+    assert!(printed.contains("left out: `model`"), "{printed}");
+    assert_eq!(server.requests()[0].json()["model"], "cheap");
+}
+
+#[test]
+fn keys_of_a_gateway_are_trusted_with_their_folder() {
+    let folder = Folder::with(&[("in/serve-keys.json", "{\"keys\": []}")]);
+    let printed = folder.ctx("trust in");
+    assert!(printed.contains("`in/serve-keys.json` is trusted until it changes"), "{printed}");
+    assert!(folder.ctx("trust in --remove").starts_with("exit code 0"));
+    assert!(folder.ctx("trust in --remove").starts_with("exit code 2"));
+}
+
+#[cfg(unix)]
+#[test]
+fn pipe_is_not_waited_for() {
+    let folder = Folder::with(&[("agent.yaml", AGENT), ("ctx.toml", "session = 'pipe.json'\n")]);
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.json")).status().unwrap();
+    assert!(made.success());
+    for arguments in
+        ["assemble agent.yaml", "assemble pipe.json", "check pipe.json", "check .", "import pipe.json"]
+    {
+        let printed = folder.ctx(arguments);
+        assert!(!printed.contains("pipe.json`: "), "{printed}");
+    }
+    assert!(folder.ctx("assemble agent.yaml").contains("`pipe.json` is not a regular file; to read a pipe"));
+    let shell = format!(
+        "{} assemble agent.yaml --input hi --profile <(echo Ada) --no-config",
+        env!("CARGO_BIN_EXE_ctx")
+    );
+    let output = std::process::Command::new("bash").args(["-c", &shell]).current_dir(folder.path()).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

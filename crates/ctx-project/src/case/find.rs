@@ -1,9 +1,9 @@
 //! The cases below folders.
 
+use ctx_chat::files::open_regular;
 use ctx_types::{Phrase, phrase};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ fn is_mark(file: &Path) -> bool {
 fn is_result(file: &Path) -> bool {
     const BEGINNINGS: [&[u8]; 2] = [b"--- 0 ", b"=== no context"];
     let mut begin = Vec::new();
-    let read = |begin| File::open(file).and_then(|file| file.take(16).read_to_end(begin));
+    let read = |begin| open_regular(file).and_then(|file| file.take(16).read_to_end(begin));
     is_called_result(file) && read(&mut begin).is_ok() && BEGINNINGS.iter().any(|own| begin.starts_with(own))
 }
 

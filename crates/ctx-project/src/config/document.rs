@@ -18,7 +18,7 @@ use super::reach::{self, Withheld};
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
 /// A file of defaults in a folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ConfigDocument {
     /// The folder, as it is seen from the working folder.
     pub folder: PathBuf,
@@ -31,9 +31,14 @@ pub struct ConfigDocument {
 }
 
 impl ConfigDocument {
-    /// Returns what of it counts only where it is trusted.
-    pub fn withheld(&self) -> Vec<Withheld> {
-        reach::withheld(&self.value, &self.folder)
+    /// Returns what of it counts only where it is trusted, beside the user's own file.
+    pub fn withheld(&self, own: &Value) -> Vec<Withheld> {
+        reach::withheld(&self.value, &self.folder, own)
+    }
+
+    /// Returns the paths that it names, by their keys, and where each leads.
+    pub(super) fn targets(&self) -> Vec<(String, PathBuf)> {
+        reach::targets(&self.value, &self.folder)
     }
 }
 

@@ -13,8 +13,8 @@ use crate::error::{ProjectError, Result};
 use super::NAME;
 use super::document::ConfigDocument;
 use super::nearest::is_same;
-use super::reach::Withheld;
-use super::trust::Trusted;
+use super::reach::{MAX_ITEMS, Withheld, count_outside};
+use super::trust::{TrustState, Trusted};
 use crate::{files, home};
 
 /// A `ctx.toml` that was found and that asks for more than it may by itself.
@@ -24,16 +24,16 @@ pub struct Untrusted<'a> {
     pub name: &'a str,
     /// What it asks for.
     pub withheld: &'a [Withheld],
-    /// It was trusted with something else in it.
-    pub is_changed: bool,
+    /// Why it is not trusted.
+    pub state: &'a TrustState,
     /// What the user is told where the run goes on without what it asks for; then nobody is asked.
     pub notice: Option<&'a Phrase>,
 }
 
 impl Untrusted<'_> {
-    /// Describes how it stands with the file, behind its name.
-    pub const fn state(&self) -> &'static str {
-        if self.is_changed { "was changed since it was trusted" } else { "is not trusted" }
+    /// Returns how many items reach outside, if they are too many to be asked about.
+    pub fn too_many(&self) -> Option<usize> {
+        Some(count_outside(self.withheld)).filter(|count| *count > MAX_ITEMS)
     }
 }
 
@@ -68,15 +68,14 @@ impl fmt::Debug for Ask {
 /// What of a file is withheld until the user trusts it; nothing of the user's own file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
-    folder: PathBuf,
-    name: String,
-    bytes: Vec<u8>,
+    document: ConfigDocument,
+    /// Where its paths led when it was read.
+    targets: Vec<(String, PathBuf)>,
     /// What nothing else stands in for.
     withheld: Vec<Withheld>,
     /// What the run goes on without, until it is told: the user's own file says it too, or it is seldom needed.
     untold: RefCell<Vec<Withheld>>,
-    /// The folder was trusted with something else in its file.
-    is_changed: bool,
+    state: TrustState,
     /// The user has agreed during this run.
     is_agreed: Cell<bool>,
     ask: Option<Ask>,
@@ -88,22 +87,22 @@ impl Guard {
     ///
     /// A record of trusted folders that cannot be read trusts none: a run that needs no trust goes on without it.
     pub(super) fn of(found: &ConfigDocument, own: &Value, ask: Option<Ask>) -> Self {
-        let withheld = found.withheld();
+        let withheld = found.withheld(own);
         if withheld.is_empty() || home::configuration().is_some_and(|own| is_same(&own, &found.folder)) {
             return Self::default();
         }
-        let trusted = Trusted::read().unwrap_or_default();
-        if trusted.holds(&found.folder, &found.bytes) {
+        let targets = found.targets();
+        let state = Trusted::read().unwrap_or_default().state_at(found, &targets);
+        if state == TrustState::Trusted {
             return Self::default();
         }
         let (untold, withheld) = withheld.into_iter().partition(|withheld| withheld.is_dispensable(own));
         Self {
-            folder: found.folder.clone(),
-            name: found.name.clone(),
-            bytes: found.bytes.clone(),
+            document: found.clone(),
+            targets,
             withheld,
             untold: RefCell::new(untold),
-            is_changed: trusted.held(&found.folder),
+            state,
             is_agreed: Cell::new(false),
             ask,
         }
@@ -111,7 +110,7 @@ impl Guard {
 
     /// Returns whether something of the file is withheld.
     pub(super) fn withholds(&self) -> bool {
-        !self.name.is_empty() && !self.is_agreed.get()
+        !self.document.name.is_empty() && !self.is_agreed.get()
     }
 
     /// Returns what of a file counts: all but what is withheld.
@@ -134,20 +133,20 @@ impl Guard {
 
     /// Leaves out the keys whose pointers are wanted where they are withheld, and tells so once.
     pub(super) fn leave_out(&self, is_wanted: impl Fn(&str) -> bool) {
-        self.tell(&is_wanted, self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer)).cloned());
+        let more = self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer)).cloned();
+        self.tell(|withheld| is_wanted(&withheld.pointer), more);
     }
 
     /// Tells once which keys are left out: those that the run goes on without, and `more`.
-    fn tell(&self, is_wanted: impl Fn(&str) -> bool, more: impl Iterator<Item = Withheld>) {
-        let (mut told, untold) =
-            self.untold.take().into_iter().partition(|withheld: &Withheld| is_wanted(&withheld.pointer));
+    fn tell(&self, is_wanted: impl Fn(&Withheld) -> bool, more: impl Iterator<Item = Withheld>) {
+        let (mut told, untold) = self.untold.take().into_iter().partition(is_wanted);
         self.untold.replace(untold);
         told.extend(more);
         if let (false, false, Some(Ask(ask))) = (told.is_empty(), self.is_agreed.get(), &self.ask) {
             let notice = phrase!(
                 "`{name}` {state}; left out: {keys}; to use this, read the file, then run `ctx trust {folder}`",
-                name = &self.name,
-                state = self.untrusted().state(),
+                name = &self.document.name,
+                state = self.state.phrase(),
                 keys = keys(&told),
                 folder = self.folder()
             );
@@ -156,24 +155,26 @@ impl Guard {
     }
 
     fn untrusted(&self) -> Untrusted<'_> {
-        Untrusted { name: &self.name, withheld: &self.withheld, is_changed: self.is_changed, notice: None }
+        Untrusted { name: &self.document.name, withheld: &self.withheld, state: &self.state, notice: None }
     }
 
     /// The folder of the file, for a command line.
     fn folder(&self) -> String {
-        match self.folder.as_os_str().is_empty() {
-            true => ".".to_owned(),
-            false => files::name(&self.folder),
-        }
+        folder_name(&self.document.folder)
     }
 
     /// Lets a run use the keys whose pointers are wanted: where one is withheld and the user's own file has none, the
     /// user is asked; where that is not possible, it is an error that says what to do.
     pub(super) fn allow(&self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
-        let wanted = self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer));
+        self.allow_unless(|pointer, _| is_wanted(pointer))
+    }
+
+    /// As [`allow`](Self::allow), for what is wanted by its pointer and the option that replaces it.
+    pub(super) fn allow_unless(&self, is_wanted: impl Fn(&str, Option<&str>) -> bool) -> Result<()> {
+        let wanted = self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer, withheld.option));
         let wanted: Vec<&Withheld> = wanted.collect();
         if self.is_agreed.get() || wanted.is_empty() {
-            self.tell(is_wanted, std::iter::empty());
+            self.tell(|withheld| is_wanted(&withheld.pointer, withheld.option), std::iter::empty());
             return Ok(());
         }
         let untrusted = self.untrusted();
@@ -183,20 +184,20 @@ impl Guard {
             Answer::No => {
                 return Err(ProjectError::Usage(phrase!(
                     "`{name}` {state}; `--no-config` leaves it out",
-                    name = &self.name,
-                    state = untrusted.state()
+                    name = &self.document.name,
+                    state = self.state.phrase()
                 )));
             }
-            Answer::NotAsked => return Err(ProjectError::Usage(self.ways_out(&wanted, untrusted.state()))),
+            Answer::NotAsked => return Err(ProjectError::Usage(self.ways_out(&wanted))),
         }
-        Trusted::add(&self.folder, &self.bytes)?;
+        Trusted::add_at(&self.document, &self.targets)?;
         self.is_agreed.set(true);
         Ok(())
     }
 
     /// Says what to do where keys are needed and withheld.
-    fn ways_out(&self, wanted: &[&Withheld], state: &str) -> Phrase {
-        let name = &self.name;
+    fn ways_out(&self, wanted: &[&Withheld]) -> Phrase {
+        let (name, state) = (&self.document.name, self.state.phrase());
         let folder = self.folder();
         let mut options: Vec<&str> = wanted.iter().filter_map(|withheld| withheld.option).collect();
         options.dedup();
@@ -226,6 +227,23 @@ impl Guard {
 
 fn keys<'a>(withheld: impl IntoIterator<Item = &'a Withheld>) -> Argument {
     Argument::names(withheld.into_iter().map(Withheld::key), Divider::And)
+}
+
+/// The name of a folder, for a command line.
+fn folder_name(folder: &Path) -> String {
+    if folder.as_os_str().is_empty() { ".".to_owned() } else { files::name(folder) }
+}
+
+/// Says that a file above the working folder is not read, since it is another user's.
+pub(super) fn tell_foreign(folder: &Path, ask: Option<&Ask>) {
+    let Some(Ask(ask)) = ask else { return };
+    let name = files::name(&folder.join(NAME));
+    let notice = phrase!(
+        "`{name}` belongs to another user and is not read; to use it, read it, then run `ctx trust {folder}`",
+        name = &name,
+        folder = folder_name(folder)
+    );
+    ask(&Untrusted { name: &name, withheld: &[], state: &TrustState::New, notice: Some(&notice) });
 }
 
 /// Refuses a file that was found and is a link to another one elsewhere: findings show lines of it.

@@ -2,28 +2,71 @@
 
 use std::path::{Path, PathBuf};
 
+use super::guard::{Ask, tell_foreign};
+use super::trust::Trusted;
 use crate::home;
 
 /// How many folders above the working folder are looked into.
 const MAX_PARENTS: usize = 64;
 
+/// The nearest folder that holds a file of a name.
+pub(super) struct Nearest {
+    /// As it is seen from the working folder, or without links.
+    folder: PathBuf,
+    /// The file is above the folder where the search began, and another user's.
+    is_foreign: bool,
+}
+
+impl Nearest {
+    /// Returns the folder, unless the file is another user's and the folder was never trusted: whoever can write above
+    /// would decide about all who work below. That is told.
+    pub(super) fn allowed(self, ask: Option<&Ask>) -> Option<PathBuf> {
+        if self.is_foreign && !Trusted::read().unwrap_or_default().has_folder(&self.folder) {
+            tell_foreign(&self.folder, ask);
+            return None;
+        }
+        Some(self.folder)
+    }
+}
+
 /// Returns the nearest folder that holds a file of a name, as it is seen from the working folder.
 ///
 /// The search ends with the home folder, with the root of a repository, at the border of a file system, or after
 /// [`MAX_PARENTS`] folders above: what lies beyond belongs to somebody else.
-pub(super) fn folder(name: &str) -> Option<PathBuf> {
+pub(super) fn folder(name: &str) -> Option<Nearest> {
     let working = std::env::current_dir().ok()?;
-    Some(std::iter::repeat_n("..", levels(&working, name)?).collect())
+    let (levels, is_foreign) = found_from(&working, name, &is_of_user)?;
+    Some(Nearest { folder: std::iter::repeat_n("..", levels).collect(), is_foreign })
 }
 
 /// As [`folder`], for another folder than the working folder, named without links.
-pub(super) fn folder_from(start: &Path, name: &str) -> Option<PathBuf> {
-    within_project(start).nth(levels(start, name)?).map(Path::to_owned)
+pub(super) fn folder_from(start: &Path, name: &str) -> Option<Nearest> {
+    let (levels, is_foreign) = found_from(start, name, &is_of_user)?;
+    Some(Nearest { folder: within_project(start).nth(levels)?.to_owned(), is_foreign })
 }
 
-/// Counts how many folders above a folder the nearest one is that holds a file of a name.
-fn levels(start: &Path, name: &str) -> Option<usize> {
-    within_project(start).position(|folder| folder.join(name).is_file())
+/// Counts how many folders above a folder the nearest one is that holds a file of a name, and whether the file there is
+/// another user's.
+fn found_from(start: &Path, name: &str, is_of_user: &dyn Fn(&Path) -> bool) -> Option<(usize, bool)> {
+    let levels = within_project(start).position(|folder| folder.join(name).is_file())?;
+    let file = within_project(start).nth(levels)?.join(name);
+    Some((levels, levels > 0 && !is_of_user(&file)))
+}
+
+/// Returns whether a file is the user's; for root also that of the user who became root by `sudo`, as with git.
+#[cfg(unix)]
+fn is_of_user(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let user = rustix::process::geteuid();
+    let caller = std::env::var("SUDO_UID").ok().filter(|_| user.is_root()).and_then(|uid| uid.parse().ok());
+    let owner = file.metadata().map(|metadata| metadata.uid());
+    owner.is_ok_and(|owner| owner == user.as_raw() || Some(owner) == caller)
+}
+
+#[cfg(not(unix))]
+fn is_of_user(_: &Path) -> bool {
+    true
 }
 
 /// Returns the folder beyond which a case names no files, without links: the root of its repository, else the nearest
@@ -76,4 +119,24 @@ fn is_on_same_device(folder: &Path, above: &Path) -> bool {
 fn is_on_same_device(_folder: &Path, _above: &Path) -> bool {
     // Drives have no folder in common.
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_file_of_another_user_above() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("deep");
+        std::fs::create_dir_all(below.join("er")).unwrap();
+        std::fs::write(folder.path().join("ctx.toml"), "").unwrap();
+        let found = |start: &Path, is_own: bool| found_from(start, "ctx.toml", &|_| is_own);
+        assert_eq!(found(&below, true), Some((1, false)));
+        assert_eq!(found(&below, false), Some((1, true)));
+        assert_eq!(found(&below.join("er"), false), Some((2, true)));
+        // In the working folder itself, the user sees the file.
+        assert_eq!(found(folder.path(), false), Some((0, false)));
+        assert!(is_of_user(&folder.path().join("ctx.toml")));
+    }
 }

@@ -2,153 +2,246 @@
 //!
 //! A file that was found is a stranger's file: whoever unpacks an archive and runs `ctx` in it has not read it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use ctx_chat::redact_url;
+use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
+use super::key_table::{ConfigFile, Holds, KeyRow, KeyRule, Reach, Secrecy, find, rule_of};
 use crate::files;
-
-/// What a key can do beyond the folder of its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Nothing: it counts wherever it stands.
-    Nothing,
-    /// It decides where requests go, and what is sent with them.
-    Sends,
-    /// It reads a secret, which is sent.
-    Secret,
-    /// It lets the model read files.
-    Tools,
-    /// It writes a file that outlives the run.
-    Store,
-    /// It names files: nothing inside of the folder, and what it likes outside.
-    Files,
-}
 
 /// A key of a file that counts only where the file is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withheld {
     /// Where it stands.
     pub pointer: String,
-    /// What it holds, as people may see it.
-    pub shown: String,
-    reach: Reach,
+    /// What it holds, of a list or a table each part by itself.
+    pub items: Vec<WithheldItem>,
     /// The option that says the same on a command line, if it is one.
     pub(super) option: Option<&'static str>,
+    /// Whether most runs do not need it.
+    is_dispensable: bool,
 }
 
-/// Every key, by its pointer: how far it reaches, and the option that says the same on a command line. A key below one
-/// that is listed reaches as far.
-pub(super) const KEYS: [(&str, Reach, Option<&str>); 35] = [
-    ("/agent", Reach::Files, None),
-    ("/session", Reach::Files, None),
-    ("/profile", Reach::Files, Some("--profile")),
-    ("/models", Reach::Files, Some("--models")),
-    ("/worldbooks", Reach::Files, Some("--worldbook")),
-    ("/assets", Reach::Files, None),
-    ("/endpoint/base-url", Reach::Sends, Some("--base-url")),
-    ("/endpoint/headers", Reach::Sends, Some("--base-url")),
-    ("/endpoint/key-env", Reach::Secret, Some("--key-env")),
-    ("/endpoint/key-file", Reach::Secret, Some("--key-file")),
-    // Where no address is named, a dialect is one: that of its provider, who gets the key.
-    ("/endpoint/dialect", Reach::Sends, Some("--dialect")),
-    ("/endpoint/model", Reach::Nothing, None),
-    ("/endpoint/connect-timeout", Reach::Nothing, None),
-    ("/endpoint/first-token-timeout", Reach::Nothing, None),
-    ("/endpoint/stall-timeout", Reach::Nothing, None),
-    ("/endpoint/retries", Reach::Nothing, None),
-    ("/fallbacks", Reach::Sends, None),
-    ("/transcription/base-url", Reach::Sends, None),
-    ("/transcription/headers", Reach::Sends, None),
-    ("/transcription/key-env", Reach::Secret, None),
-    ("/transcription/key-file", Reach::Secret, None),
-    ("/transcription/dialect", Reach::Sends, None),
-    // Naming a model is what has recordings sent at all.
-    ("/transcription/model", Reach::Sends, None),
-    ("/transcription/connect-timeout", Reach::Nothing, None),
-    ("/transcription/first-token-timeout", Reach::Nothing, None),
-    ("/transcription/stall-timeout", Reach::Nothing, None),
-    ("/transcription/retries", Reach::Nothing, None),
-    ("/tools", Reach::Tools, Some("--tools-dir")),
-    ("/store", Reach::Store, Some("--store")),
-    ("/processors", Reach::Nothing, None),
-    ("/compression", Reach::Nothing, None),
-    ("/model", Reach::Nothing, None),
-    ("/context-tokens", Reach::Nothing, None),
-    ("/reserve", Reach::Nothing, None),
-    ("/tz", Reach::Nothing, None),
-];
+/// A part of what is withheld.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WithheldItem {
+    /// The key, such as `fallbacks.0.key-env`.
+    pub key: String,
+    /// What it holds, as people may see it: complete where it reaches outside.
+    pub shown: String,
+    /// Where a path leads, if it is another place than the path says.
+    pub target: Option<String>,
+    reach: Reach,
+}
 
-impl Withheld {
+/// How many items that reach outside are shown before somebody is asked to trust a file.
+pub const MAX_ITEMS: usize = 40;
+
+impl WithheldItem {
     /// Describes what the key does.
-    pub const fn about(&self) -> &'static str {
+    pub fn about(&self) -> Phrase {
         match self.reach {
-            Reach::Sends => "where requests go, and what is sent with them",
-            Reach::Secret => "a secret, which is sent",
-            Reach::Tools => "files that the model may read",
-            Reach::Store => "a file that conversations are written to",
-            Reach::Files | Reach::Nothing => "a path that leads out of the folder",
+            Reach::Sends => phrase!("where requests go, and what is sent with them"),
+            Reach::Secret => phrase!("a secret, which is sent"),
+            Reach::Asks => phrase!("the model, the retries or a time limit of requests"),
+            Reach::Tools => phrase!("files that the model may read"),
+            Reach::Store => phrase!("a file that conversations are written to"),
+            Reach::Files => phrase!("a path that leads out of the folder"),
+            Reach::Nothing => phrase!("a rule for tools"),
         }
     }
 
+    /// Returns whether it names something outside of the file: a host, a folder, a file or a variable.
+    pub const fn reaches_outside(&self) -> bool {
+        !matches!(self.reach, Reach::Nothing | Reach::Asks)
+    }
+}
+
+impl Withheld {
     /// Returns whether a run goes on without it: the user's own file says it too, or most runs do not need it.
     pub(super) fn is_dispensable(&self, own: &Value) -> bool {
-        let has = |pointer: &str| own.pointer(pointer).is_some();
-        match self.pointer.split_once("/endpoint/") {
-            // One file alone says where requests go.
-            Some(_) => ["base-url", "dialect", "headers", "key-env", "key-file"]
-                .iter()
-                .any(|key| has(&format!("/endpoint/{key}"))),
-            None => {
-                self.pointer.starts_with("/transcription/") || self.pointer == "/assets" || has(&self.pointer)
+        self.is_dispensable
+            || match self.pointer.split_once("/endpoint/") {
+                Some(_) => names_endpoint(own),
+                None => own.pointer(&self.pointer).is_some(),
             }
-        }
     }
 
     /// Returns the key as the file has it, such as `endpoint.base-url`.
     pub fn key(&self) -> String {
-        self.pointer.trim_start_matches('/').replace('/', ".")
+        dotted(&self.pointer)
     }
 }
 
-/// Returns what of a file in a folder counts only where the file is trusted, in the order of [`KEYS`].
-pub(super) fn withheld(file: &Value, folder: &Path) -> Vec<Withheld> {
-    let found = KEYS.iter().filter_map(|(pointer, reach, option)| {
-        let value = file.pointer(pointer)?;
-        let is_withheld = match reach {
-            Reach::Nothing => false,
-            Reach::Files => paths(value).any(|path| files::leads_out(Path::new(path), folder)),
-            Reach::Sends | Reach::Secret | Reach::Tools | Reach::Store => true,
+/// Counts the items that reach outside.
+pub fn count_outside(withheld: &[Withheld]) -> usize {
+    withheld.iter().flat_map(|withheld| &withheld.items).filter(|item| item.reaches_outside()).count()
+}
+
+/// Returns what of a file in a folder counts only where the file is trusted, in the order of the table of keys; `own` is
+/// the value of the user's own file.
+pub(super) fn withheld(file: &Value, folder: &Path, own: &Value) -> Vec<Withheld> {
+    let mut found = Vec::new();
+    for KeyRow { key, rule } in ConfigFile::ROWS {
+        let Some(value) = file.get(*key) else { continue };
+        let pointer = format!("/{key}");
+        let collect = |items, pointer: String, option, is_dispensable| {
+            let is_empty = |items: &Vec<WithheldItem>| items.is_empty();
+            let items = Some(items).filter(|items| !is_empty(items));
+            items.map(|items| Withheld { pointer, items, option, is_dispensable })
         };
-        is_withheld.then(|| Withheld {
-            pointer: (*pointer).to_owned(),
-            shown: shown(pointer, value),
-            reach: *reach,
-            option: *option,
+        match rule.holds {
+            // The model is withheld from an endpoint of the user's own; without one, it is counted for and fitted to.
+            _ if rule.reach == Reach::Asks && own.get("endpoint").is_none() && own.get(*key).is_none() => {}
+            Holds::Endpoint(rows) => found.extend(rows.iter().filter_map(|row| {
+                let (pointer, value) = (format!("{pointer}/{}", row.key), value.get(row.key)?);
+                let is_dispensable = rule.is_dispensable || row.rule.is_dispensable;
+                collect(items(row.rule, &pointer, value, folder), pointer, row.rule.option, is_dispensable)
+            })),
+            Holds::Endpoints(rows) => {
+                let tables = value.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
+                let items = tables
+                    .flat_map(|(index, table)| fallback(rows, &format!("{pointer}/{index}"), table, folder));
+                found.extend(collect(items.collect(), pointer.clone(), rule.option, rule.is_dispensable));
+            }
+            Holds::Table(rows) => {
+                let items = rows.iter().filter_map(|row| {
+                    Some(items(row.rule, &format!("{pointer}/{}", row.key), value.get(row.key)?, folder))
+                });
+                let items: Vec<_> = items.flatten().collect();
+                // Without any key that is known, it still puts tools on.
+                let items =
+                    if items.is_empty() { vec![item(rule.reach, &pointer, "{}".to_owned())] } else { items };
+                found.extend(collect(items, pointer, rule.option, rule.is_dispensable));
+            }
+            Holds::Value | Holds::Path if rule.reach == Reach::Nothing => {}
+            Holds::Value | Holds::Path => {
+                let items = items(*rule, &pointer, value, folder);
+                found.extend(collect(items, pointer, rule.option, rule.is_dispensable));
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether the user's own file says where requests go.
+fn names_endpoint(own: &Value) -> bool {
+    let rows = rule_of("endpoint").map(KeyRule::rows).unwrap_or_default();
+    let endpoint = own.get("endpoint").and_then(Value::as_object);
+    let says_where =
+        |key: &String| find(rows, key).is_some_and(|rule| matches!(rule.reach, Reach::Sends | Reach::Secret));
+    endpoint.is_some_and(|endpoint| endpoint.keys().any(says_where))
+}
+
+/// Lists what a fallback holds; first, where it is.
+fn fallback(rows: &[KeyRow], pointer: &str, table: &Value, folder: &Path) -> Vec<WithheldItem> {
+    let mut found = Vec::new();
+    for row in rows {
+        let Some(value) = table.get(row.key) else { continue };
+        found.extend(items(row.rule, &format!("{pointer}/{}", row.key), value, folder));
+    }
+    if !found.iter().any(WithheldItem::reaches_outside) {
+        found.insert(0, item(Reach::Sends, pointer, "{}".to_owned()));
+    }
+    found
+}
+
+/// Lists what a key holds that counts only where its file is trusted.
+fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<WithheldItem> {
+    let Holds::Path = rule.holds else {
+        return vec![item(rule.reach, pointer, shown(rule, value))];
+    };
+    let is_listed = value.is_array();
+    let paths = paths(value).map(|(index, path)| {
+        let pointer = if is_listed { format!("{pointer}/{index}") } else { pointer.to_owned() };
+        let target = target(path, folder);
+        // Some paths count nowhere without trust, be they in the folder.
+        let is_withheld = rule.reach != Reach::Files || files::leads_out(Path::new(path), folder);
+        is_withheld.then(|| WithheldItem {
+            target,
+            ..item(rule.reach, &pointer, redact_url(&Value::from(path).to_string()))
         })
     });
-    found.collect()
+    paths.flatten().collect()
 }
 
-fn paths(value: &Value) -> impl Iterator<Item = &str> {
-    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    value.as_str().into_iter().chain(list.iter().filter_map(Value::as_str))
+fn item(reach: Reach, pointer: &str, shown: String) -> WithheldItem {
+    WithheldItem { key: dotted(pointer), shown, target: None, reach }
 }
 
-/// How many characters of a value are shown: whoever agrees to an address must see the whole name of its host.
-const MOST_SHOWN: usize = 1_000;
+fn dotted(pointer: &str) -> String {
+    pointer.trim_start_matches('/').replace('/', ".")
+}
 
-/// What a key holds, as people may see it: headers may be keys.
-fn shown(pointer: &str, value: &Value) -> String {
-    let value = match value {
-        Value::Object(headers) if pointer.ends_with("/headers") => {
-            let names: Vec<&str> = headers.keys().map(String::as_str).collect();
-            return format!("{} = …", names.join(", "));
+/// The paths that a file names, by the keys under which they stand, and where each leads.
+pub(super) fn targets(file: &Value, folder: &Path) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for KeyRow { key, rule } in ConfigFile::ROWS {
+        if let Some(value) = file.get(*key) {
+            collect_targets(*rule, key, value, folder, &mut found);
         }
-        Value::String(text) => Value::from(text.trim()).to_string(),
-        value => value.to_string(),
+    }
+    found
+}
+
+fn collect_targets(
+    rule: KeyRule,
+    key: &str,
+    value: &Value,
+    folder: &Path,
+    found: &mut Vec<(String, PathBuf)>,
+) {
+    if let (Holds::Endpoints(rows), Value::Array(tables)) = (rule.holds, value) {
+        for (index, table) in tables.iter().enumerate() {
+            let rule = KeyRule { holds: Holds::Endpoint(rows), ..rule };
+            collect_targets(rule, &format!("{key}.{index}"), table, folder, found);
+        }
+        return;
+    }
+    for row in rule.rows() {
+        if let Some(value) = value.get(row.key) {
+            collect_targets(row.rule, &format!("{key}.{}", row.key), value, folder, found);
+        }
+    }
+    if let Holds::Path = rule.holds {
+        let named = paths(value).map(|(index, path)| {
+            let key = if value.is_array() { format!("{key}.{index}") } else { key.to_owned() };
+            (key, files::target(&folder.join(path)))
+        });
+        found.extend(named);
+    }
+}
+
+fn target(path: &str, folder: &Path) -> Option<String> {
+    let said = files::plain(&files::target(folder).join(path));
+    let target = files::target(&folder.join(path));
+    (said != target).then(|| files::name(&target))
+}
+
+fn paths(value: &Value) -> impl Iterator<Item = (usize, &str)> {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    let named = value.as_str().into_iter().chain(list.iter().filter_map(Value::as_str));
+    named.enumerate()
+}
+
+/// How many characters are shown of a text that does not reach outside.
+const MAX_OTHER: usize = 200;
+
+/// What a key holds, as people may see it: headers may be keys, and addresses may hold some.
+fn shown(rule: KeyRule, value: &Value) -> String {
+    let value = match value {
+        Value::Object(headers) if rule.secrecy == Secrecy::Hidden => {
+            let names: Vec<&str> = headers.keys().map(String::as_str).collect();
+            format!("{} = …", names.join(", "))
+        }
+        _ if rule.secrecy == Secrecy::Hidden => "…".to_owned(),
+        Value::String(text) => redact_url(&Value::from(text.trim()).to_string()),
+        value => redact_url(&value.to_string()),
     };
-    match value.char_indices().nth(MOST_SHOWN) {
+    let is_complete = !matches!(rule.reach, Reach::Nothing | Reach::Asks) && rule.secrecy == Secrecy::Shown;
+    match value.char_indices().nth(MAX_OTHER).filter(|_| !is_complete) {
         Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
         None => value,
     }
@@ -156,55 +249,16 @@ fn shown(pointer: &str, value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use schemars::SchemaGenerator;
     use serde_json::json;
 
     use super::*;
-    use crate::config::ConfigFile;
-
-    /// The keys that the file may have, those of tables by their own.
-    fn declared() -> BTreeSet<String> {
-        let mut generator = SchemaGenerator::default();
-        let schema = json!(generator.root_schema_for::<ConfigFile>());
-        let mut keys = BTreeSet::new();
-        for (key, field) in schema["properties"].as_object().unwrap() {
-            let table = ["endpoint", "transcription"].contains(&key.as_str());
-            let inner = if table { find_properties(&schema, field) } else { vec![String::new()] };
-            keys.extend(
-                inner.into_iter().map(|inner| format!("/{key}/{inner}").trim_end_matches('/').to_owned()),
-            );
-        }
-        keys
-    }
-
-    /// The keys of a table, wherever its schema is written.
-    fn find_properties(schema: &Value, field: &Value) -> Vec<String> {
-        let inner = |field: &Value| {
-            let properties = field.get("properties").and_then(Value::as_object);
-            properties.map(|properties| properties.keys().cloned().collect::<Vec<_>>())
-        };
-        let referred = |field: &Value| {
-            let name = field.get("$ref")?.as_str()?.strip_prefix('#')?;
-            inner(schema.pointer(name)?)
-        };
-        let choices = field.get("anyOf").and_then(Value::as_array).cloned().unwrap_or_default();
-        let mut all = std::iter::once(field.clone()).chain(choices);
-        all.find_map(|field| inner(&field).or_else(|| referred(&field))).unwrap()
-    }
-
-    #[test]
-    fn it_is_decided_of_every_key_how_far_it_reaches() {
-        let decided: BTreeSet<String> = KEYS.iter().map(|(pointer, ..)| (*pointer).to_owned()).collect();
-        assert_eq!(declared(), decided);
-    }
 
     #[track_caller]
     fn check(file: &Value, expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("here.yaml"), "").unwrap();
-        let keys: Vec<String> = withheld(file, folder.path()).iter().map(Withheld::key).collect();
+        let keys: Vec<String> =
+            withheld(file, folder.path(), &Value::Null).iter().map(Withheld::key).collect();
         assert_eq!(keys, expected);
     }
 
@@ -212,15 +266,15 @@ mod tests {
     fn what_sends_reads_or_writes_elsewhere_is_withheld() {
         check(
             &json!({ "endpoint": { "base-url": "http://x", "model": "m", "key-env": "K" } }),
-            &["endpoint.base-url", "endpoint.key-env"],
+            &["endpoint.base-url", "endpoint.model", "endpoint.key-env"],
         );
         check(
             &json!({ "endpoint": { "key-file": "k", "headers": { "a": "b" }, "retries": 1 } }),
-            &["endpoint.headers", "endpoint.key-file"],
+            &["endpoint.headers", "endpoint.key-file", "endpoint.retries"],
         );
         check(&json!({ "transcription": { "model": "whisper-1" } }), &["transcription.model"]);
         check(&json!({ "endpoint": { "dialect": "gemini" } }), &["endpoint.dialect"]);
-        check(&json!({ "tools": { "folder": "." }, "store": "chats.db" }), &["tools", "store"]);
+        check(&json!({ "tools": { "folder": "." }, "store": "chats.db" }), &["store", "tools"]);
         check(
             &json!({ "processors": [], "compression": {}, "model": "m", "tz": "UTC", "context-tokens": 1 }),
             &[],
@@ -248,7 +302,7 @@ mod tests {
         std::os::unix::fs::symlink(".", folder.path().join("in")).unwrap();
         std::fs::create_dir(folder.path().join("etc")).unwrap();
         std::os::unix::fs::symlink("/nowhere/at/all", folder.path().join("dangling")).unwrap();
-        let keys = |file: &Value| withheld(file, folder.path()).len();
+        let keys = |file: &Value| withheld(file, folder.path(), &Value::Null).len();
         assert_eq!(keys(&json!({ "assets": "out/etc" })), 1);
         assert_eq!(keys(&json!({ "assets": "in/etc" })), 0);
         assert_eq!(keys(&json!({ "session": "out/no-such-file" })), 1);
@@ -259,6 +313,6 @@ mod tests {
     fn an_address_is_shown_with_its_whole_host() {
         let host = format!("https://api.openai.com{}.example.org", ".a".repeat(110));
         let file = json!({ "endpoint": { "base-url": format!("{}{host}", " ".repeat(2_000)) } });
-        assert_eq!(withheld(&file, Path::new(""))[0].shown, format!("{host:?}"));
+        assert_eq!(withheld(&file, Path::new(""), &Value::Null)[0].items[0].shown, format!("{host:?}"));
     }
 }

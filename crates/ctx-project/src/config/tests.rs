@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 
 use super::*;
-use crate::config::reach::{KEYS, Reach};
 
 /// A folder with a file of defaults, and files that it can name.
 fn folder(value: &Value) -> (tempfile::TempDir, ConfigDocument) {
@@ -47,15 +46,32 @@ fn value(pointer: &str, is_own: bool) -> Value {
     let path = if is_own { "a.yaml" } else { "../b.yaml" };
     match pointer.rsplit_once('/').unwrap().1 {
         "base-url" => json!(format!("http://{name}.example")),
-        "headers" => json!({ "x-name": name }),
+        "headers" => json!({ format!("x-{name}"): name }),
         "dialect" => json!(if is_own { "anthropic" } else { "gemini" }),
         "tools" => json!({ "ask": is_own, "folder": name, "deny": { "tools": [name] } }),
         "worldbooks" => json!([path]),
         "fallbacks" => json!([{ "base-url": format!("http://{name}.example") }]),
         "agent" | "session" | "profile" | "models" => json!(path),
         "assets" => json!(if is_own { "assets" } else { "../assets" }),
+        "connect-timeout" | "first-token-timeout" | "stall-timeout" | "retries" => {
+            json!(1 + u8::from(is_own))
+        }
         _ => json!(name),
     }
+}
+
+/// The keys that are withheld by themselves, by their pointers.
+fn guarded() -> Vec<String> {
+    let mut pointers = Vec::new();
+    for row in ConfigFile::ROWS.iter().filter(|row| row.rule.reach != Reach::Nothing) {
+        match row.rule.holds {
+            Holds::Endpoint(rows) => {
+                pointers.extend(rows.iter().map(|inner| format!("/{}/{}", row.key, inner.key)));
+            }
+            _ => pointers.push(format!("/{}", row.key)),
+        }
+    }
+    pointers
 }
 
 fn file(pointer: &str, value: Value) -> Value {
@@ -65,8 +81,7 @@ fn file(pointer: &str, value: Value) -> Value {
 
 #[test]
 fn what_is_not_trusted_hides_nothing_of_the_users_own() {
-    let guarded = KEYS.iter().filter(|(_, reach, _)| *reach != Reach::Nothing);
-    for (pointer, ..) in guarded {
+    for pointer in &guarded() {
         let (_own, own) = folder(&file(pointer, value(pointer, true)));
         let (_stranger, stranger) = folder(&file(pointer, value(pointer, false)));
         let expected = decided(&read(own.clone()).0);
@@ -120,5 +135,237 @@ fn each_way_out_can_be_gone() {
     }
     for pointer in ["/assets", "/transcription/base-url", "/transcription/key-env", "/transcription/model"] {
         assert_eq!(said(pointer), None);
+    }
+}
+
+#[test]
+fn untrusted_file_decides_nothing_about_own_endpoint() {
+    let (_own, own) = folder(&json!({ "endpoint": { "base-url": "http://own.example", "key-env": "KEY" } }));
+    let stranger = json!({
+        "model": "expensive",
+        "endpoint": { "model": "expensive", "retries": 9, "connect-timeout": 1, "stall-timeout": 1 },
+    });
+    let (_stranger, stranger) = folder(&stranger);
+    let expected = decided(&read(own.clone()).0);
+    assert_eq!(decided(&Config::joined(read(stranger.clone()), Some(read(own)), None)), expected);
+    // Without an endpoint of the user's own, the model is counted for.
+    let alone = Config::joined(read(stranger), None, None);
+    assert_eq!(alone.model().map(String::as_str), Some("expensive"));
+    assert_eq!(alone.endpoint_model(), None);
+}
+
+#[test]
+fn defaults_are_those_of_endpoints() {
+    let endpoint = ctx_chat::Endpoint::new(ctx_wire::Dialect::OpenaiChat, "http://localhost");
+    let default = |key: &str| find(EndpointKeys::ROWS, key).unwrap().default;
+    assert_eq!(default("connect-timeout"), Some(endpoint.time.connect.as_secs()));
+    assert_eq!(default("first-token-timeout"), Some(endpoint.time.first_token.as_secs()));
+    assert_eq!(default("stall-timeout"), Some(endpoint.time.stall.as_secs()));
+    assert_eq!(default("retries"), Some(endpoint.retry.retries as u64));
+}
+
+#[test]
+fn lists_every_item_that_reaches_outside() {
+    let many: Vec<String> = (0..500).map(|number| format!("tool_{number}")).collect();
+    let file = json!({
+        "tools": { "allow": { "tools": many }, "folder": "/" },
+        "fallbacks": [
+            { "base-url": format!("http://{}.example", "a.".repeat(900)), "model": "m".repeat(900) },
+            { "base-url": "http://u:p@foreign.example?key=k", "key-env": "AWS_SECRET_ACCESS_KEY", "headers": { "a": "b" } },
+            {},
+        ],
+    });
+    let (_folder, document) = folder(&file);
+    let withheld = document.withheld(&Value::Null);
+    let items: Vec<_> = withheld.iter().flat_map(|withheld| &withheld.items).collect();
+    let shown = |key: &str| &*items.iter().find(|item| item.key == key).unwrap().shown;
+    assert_eq!(shown("tools.folder"), "\"/\"");
+    assert_eq!(shown("fallbacks.0.base-url"), format!("\"http://{}.example\"", "a.".repeat(900)));
+    assert_eq!(shown("fallbacks.1.base-url"), "\"http://***@foreign.example?key=***\"");
+    assert_eq!(shown("fallbacks.1.key-env"), "\"AWS_SECRET_ACCESS_KEY\"");
+    assert_eq!(shown("fallbacks.1.headers"), "a = …");
+    assert_eq!(shown("fallbacks.2"), "{}");
+    assert!(shown("tools.allow").len() < 300 && shown("fallbacks.0.model").len() < 300);
+    assert_eq!(count_outside(&withheld), 6);
+}
+
+#[test]
+fn too_many_items_are_not_asked_about() {
+    let count = |tables: usize| {
+        let tables: Vec<Value> = (0..tables).map(|_| json!({ "retries": 1 })).collect();
+        let (_folder, document) = folder(&json!({ "fallbacks": tables }));
+        let withheld = document.withheld(&Value::Null);
+        let state = TrustState::New;
+        Untrusted { name: "ctx.toml", withheld: &withheld, state: &state, notice: None }.too_many()
+    };
+    assert_eq!((count(MAX_ITEMS), count(MAX_ITEMS + 1)), (None, Some(MAX_ITEMS + 1)));
+}
+
+mod key_table {
+    //! Every use of a key follows from its row.
+
+    use proptest::prelude::*;
+    use schemars::SchemaGenerator;
+
+    use super::*;
+    use crate::config::key_table::{KeyRow, KeyRule, Secrecy, find};
+
+    /// A key of a file: the tables above it, and its rule; none for an unknown key.
+    #[derive(Clone, Debug)]
+    struct DrawnKey {
+        tables: Vec<&'static str>,
+        key: String,
+        rule: Option<KeyRule>,
+    }
+
+    fn keys() -> impl Strategy<Value = DrawnKey> {
+        let key = |tables: &[&'static str], row: &KeyRow| DrawnKey {
+            tables: tables.to_vec(),
+            key: row.key.to_owned(),
+            rule: Some(row.rule),
+        };
+        let mut known = Vec::new();
+        let mut endpoints = Vec::new();
+        for row in ConfigFile::ROWS {
+            match row.rule.rows() {
+                [] => known.push(key(&[], row)),
+                rows => known.extend(rows.iter().map(|inner| key(&[row.key], inner))),
+            }
+            endpoints.extend(row.rule.hides_unknown().then_some(row.key));
+        }
+        assert_eq!(endpoints, ["endpoint", "fallbacks", "transcription"]);
+        let unknown = (prop::sample::select(endpoints), "x-[a-z]{1,8}");
+        let unknown = unknown.prop_map(|(table, key)| DrawnKey { tables: vec![table], key, rule: None });
+        prop_oneof![4 => prop::sample::select(known), 1 => unknown]
+    }
+
+    /// A value that the key takes, with a secret in it where it may have one, and a path out of the folder.
+    fn value_of(drawn: &DrawnKey, secret: &str) -> Value {
+        match &*drawn.key {
+            "headers" => json!({ "x-team": secret }),
+            "base-url" => json!(format!("https://{secret}@host.example/v1?k={secret}")),
+            "dialect" => json!("gemini"),
+            "connect-timeout"
+            | "first-token-timeout"
+            | "stall-timeout"
+            | "retries"
+            | "context-tokens"
+            | "reserve" => json!(7),
+            "ask" => json!(true),
+            "allow" | "deny" => json!({ "tools": ["read_file"] }),
+            "processors" => json!([]),
+            "compression" => json!({}),
+            "tz" => json!("UTC"),
+            "worldbooks" => json!(["../b.json"]),
+            "store" => json!(format!("postgres://u:{secret}@host.example/ctx")),
+            "model" | "key-env" => json!("plain"),
+            _ if drawn.rule.is_none() => json!(secret),
+            _ => json!("../b.json"),
+        }
+    }
+
+    /// The file as a value, and written in one of the forms of TOML.
+    fn file_of(drawn: &DrawnKey, value: &Value, form: u8) -> (Value, String) {
+        let (key, is_list) = (&drawn.key, drawn.tables == ["fallbacks"]);
+        let written = inline(value);
+        let Some(table) = drawn.tables.first() else {
+            return (json!({ key: value }), format!("{key} = {written}\n"));
+        };
+        let inner = json!({ key: value });
+        let file = if is_list { json!({ *table: [inner] }) } else { json!({ *table: inner }) };
+        let text = match (form, is_list) {
+            (0, true) => format!("[[{table}]]\n{key} = {written}\n"),
+            (1, true) => format!("{table} = [\n  {{ {key} = {written} }},\n]\n"),
+            (_, true) => format!("{table} = [{{ {key} = {written} }}]\n"),
+            (0, false) => format!("[{table}]\n{key} = {written}\n"),
+            (1, false) => format!("{table}.{key} = {written}\n"),
+            (_, false) => format!("{table} = {{ {key} = {written} }}\n"),
+        };
+        (file, text)
+    }
+
+    fn inline(value: &Value) -> String {
+        match value {
+            Value::Object(members) => {
+                let members = members.iter().map(|(key, value)| format!("{key} = {}", inline(value)));
+                format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
+            }
+            Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+            value => value.to_string(),
+        }
+    }
+
+    /// Returns whether the schema of the file has a key of a table.
+    fn is_in_schema(drawn: &DrawnKey) -> bool {
+        let schema = json!(SchemaGenerator::default().root_schema_for::<ConfigFile>());
+        let mut at = &schema;
+        for table in &drawn.tables {
+            at = inner(&schema, &at["properties"][*table]);
+        }
+        at["properties"].get(&drawn.key).is_some()
+    }
+
+    fn inner<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
+        if let Some(name) = at.get("$ref").and_then(Value::as_str) {
+            return inner(schema, schema.pointer(name.strip_prefix('#').unwrap()).unwrap());
+        }
+        match (at.get("anyOf").and_then(|choices| choices.get(0)), at.get("items")) {
+            (Some(choice), _) => inner(schema, choice),
+            (_, Some(items)) => inner(schema, items),
+            _ => at,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn decides_every_use_of_a_key(drawn in keys(), secret in "canary[a-z0-9]{4,12}", form in 0_u8..3) {
+            let value = value_of(&drawn, &secret);
+            let (file, text) = file_of(&drawn, &value, form);
+            prop_assert_eq!(crate::config::value_of(&text), Some(file.clone()));
+            let (_folder, document) = folder(&file);
+            let top = drawn.tables.first().copied().unwrap_or(&drawn.key);
+            // Reading, and the schema.
+            let unknown = Config::of(&file, &document.folder).found;
+            let unknown = unknown.iter().any(|found| found.code == crate::codes::UNKNOWN_KEY);
+            prop_assert_eq!(unknown, drawn.rule.is_none());
+            prop_assert_eq!(is_in_schema(&drawn), drawn.rule.is_some());
+            // Trust: what reaches outside has no effect beside an endpoint of the user's own.
+            let own = json!({ "endpoint": { "base-url": "http://own.example" } });
+            let withheld = document.withheld(&own);
+            let rule = rule_of(top).unwrap();
+            let reaches = match (rule.holds, drawn.rule) {
+                (Holds::Endpoints(_) | Holds::Table(_), _) => true,
+                (_, Some(rule)) => rule.reach != Reach::Nothing,
+                (_, None) => false,
+            };
+            prop_assert_eq!(!withheld.is_empty(), reaches);
+            let guard = Guard::of(&document, &own, None);
+            let left = guard.counting(&file);
+            let is_left = if drawn.tables.is_empty() || !matches!(rule.holds, Holds::Endpoint(_)) {
+                left.get(top).is_some()
+            } else {
+                left[top].get(&drawn.key).is_some()
+            };
+            prop_assert_eq!(is_left, !reaches);
+            // What people see.
+            let is_secret = drawn.rule.is_none_or(|rule| rule.secrecy == Secrecy::Hidden);
+            let shown = covered(&text);
+            prop_assert_eq!(shown.len(), text.len());
+            prop_assert!(!shown.contains(&secret), "{}", shown);
+            let has_address = ["base-url", "store"].contains(&&*drawn.key);
+            // A list over several lines is hidden as a whole.
+            let is_list = drawn.tables == ["fallbacks"] && form == 1;
+            let is_plain = !(is_secret || has_address || is_list);
+            prop_assert!(!is_plain || shown == text, "{}", shown);
+            let items = withheld.iter().flat_map(|withheld| &withheld.items);
+            prop_assert!(items.clone().all(|item| !item.shown.contains(&secret)));
+            let logged = format!("{:?}", read(document.clone()).0.endpoint);
+            prop_assert!(!logged.contains(&secret));
+            // The page.
+            let is_locked = locked_keys().any(|key| key == top);
+            let is_outside = !matches!(rule.reach, Reach::Nothing | Reach::Files) && top != "model";
+            prop_assert_eq!(is_locked, is_outside);
+            prop_assert!(find(ConfigFile::ROWS, top).is_some());
+        }
     }
 }

@@ -1,15 +1,18 @@
-//! Which folders' `ctx.toml` the user trusts, each by what the file held when the user said so.
+//! Which folders' `ctx.toml` the user trusts, each by what the file held when the user said so, and where its paths led.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
-use serde_json::{Value, json};
+use ctx_types::{Argument, Divider, Phrase, phrase};
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::{self, Existing, FilesRead, pretty_json};
 use crate::home;
+
+use super::document::ConfigDocument;
 
 /// The name of the record.
 const NAME: &str = "trusted.json";
@@ -17,10 +20,53 @@ const NAME: &str = "trusted.json";
 /// How many folders are remembered.
 const MAX_FOLDERS: usize = 10_000;
 
-/// The folders that are trusted, by their paths without links, each with the hash of its file.
+/// The folders and files that are trusted, by their paths without links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trusted {
-    folders: BTreeMap<String, String>,
+    folders: BTreeMap<String, TrustedFolder>,
+    /// Files beside `ctx.toml` that decide who is answered, each with the hash of what it holds.
+    files: BTreeMap<String, String>,
+}
+
+/// A folder that is trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TrustedFolder {
+    /// The hash of its file.
+    hash: String,
+    /// Where the paths in the file led, by their keys; records of older versions have none.
+    targets: Option<BTreeMap<String, String>>,
+}
+
+/// Whether a `ctx.toml` is trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TrustState {
+    /// It is trusted as it is.
+    Trusted,
+    /// It was never trusted.
+    #[default]
+    New,
+    /// It was trusted with something else in it.
+    Changed,
+    /// It was trusted while the paths under these keys led elsewhere.
+    Moved(Vec<String>),
+    /// It was trusted when nobody recorded where the paths under these keys lead, and they lead out of the folder.
+    Unrecorded(Vec<String>),
+}
+
+impl TrustState {
+    /// Describes it, behind the name of the file.
+    pub fn phrase(&self) -> Phrase {
+        let names = |keys: &[String]| Argument::names(keys.iter().cloned(), Divider::And);
+        match self {
+            Self::Trusted => phrase!("is trusted"),
+            Self::New => phrase!("is not trusted"),
+            Self::Changed => phrase!("was changed since it was trusted"),
+            Self::Moved(keys) => phrase!("was trusted while {keys} led elsewhere", keys = names(keys)),
+            Self::Unrecorded(keys) => {
+                phrase!("was trusted before it was recorded where {keys} leads", keys = names(keys))
+            }
+        }
+    }
 }
 
 impl Trusted {
@@ -34,8 +80,7 @@ impl Trusted {
         if !path.exists() {
             return Ok(Self::default());
         }
-        // A pipe would be waited for.
-        let bytes = if path.is_file() { files::read(&path)? } else { Vec::new() };
+        let bytes = files::read(&path)?;
         let record = serde_json::from_slice::<Value>(&bytes).ok();
         let folders = record.as_ref().and_then(|record| record.get("folders")?.as_object());
         let Some(folders) = folders else {
@@ -44,17 +89,40 @@ impl Trusted {
                 path = files::name(&path)
             ));
         };
-        let hash = |(folder, hash): (&String, &Value)| Some((folder.clone(), hash.as_str()?.to_owned()));
-        Ok(Self { folders: folders.iter().filter_map(hash).collect() })
+        let files = record.as_ref().and_then(|record| record.get("files")?.as_object());
+        let folder = |(name, value): (&String, &Value)| Some((name.clone(), TrustedFolder::read(value)?));
+        Ok(Self {
+            folders: folders.iter().filter_map(folder).collect(),
+            files: files.map(texts).unwrap_or_default(),
+        })
     }
 
-    /// Returns whether a folder is trusted with what its file holds.
-    pub fn holds(&self, folder: &Path, bytes: &[u8]) -> bool {
-        key(folder).is_ok_and(|key| self.folders.get(&key) == Some(&hash(bytes)))
+    /// Returns whether a file of a folder is trusted: as it is, and with the paths in it leading where they lead.
+    pub fn state(&self, document: &ConfigDocument) -> TrustState {
+        self.state_at(document, &document.targets())
     }
 
-    /// Returns whether a folder was trusted with whatever its file held then.
-    pub fn held(&self, folder: &Path) -> bool {
+    pub(super) fn state_at(&self, document: &ConfigDocument, targets: &[(String, PathBuf)]) -> TrustState {
+        let Ok(key) = key(&document.folder) else { return TrustState::New };
+        let Some(trusted) = self.folders.get(&key) else { return TrustState::New };
+        if trusted.hash != hash(&document.bytes) {
+            return TrustState::Changed;
+        }
+        let keys = |is_moved: &dyn Fn(&str, &Path) -> bool| {
+            let moved = targets.iter().filter(|(key, target)| is_moved(key, target));
+            Some(moved.map(|(key, _)| key.clone()).collect::<Vec<_>>()).filter(|keys| !keys.is_empty())
+        };
+        let state = match &trusted.targets {
+            Some(known) => {
+                keys(&|key, target| known.get(key) != Some(&files::name(target))).map(TrustState::Moved)
+            }
+            None => keys(&|_, target| !target.starts_with(&key)).map(TrustState::Unrecorded),
+        };
+        state.unwrap_or(TrustState::Trusted)
+    }
+
+    /// Returns whether a folder was trusted, whatever its file held then.
+    pub fn has_folder(&self, folder: &Path) -> bool {
         key(folder).is_ok_and(|key| self.folders.contains_key(&key))
     }
 
@@ -63,17 +131,38 @@ impl Trusted {
         self.folders.keys().map(String::as_str)
     }
 
-    /// Trusts a folder with what its file holds.
-    pub fn add(folder: &Path, bytes: &[u8]) -> Result<()> {
-        Self::add_in(&made()?, key(folder)?, hash(bytes))
+    /// Trusts the folder of a file with what the file holds, and where its paths lead.
+    pub fn add(document: &ConfigDocument) -> Result<()> {
+        Self::add_at(document, &document.targets())
     }
 
-    fn add_in(record: &Path, key: String, hash: String) -> Result<()> {
+    pub(super) fn add_at(document: &ConfigDocument, targets: &[(String, PathBuf)]) -> Result<()> {
+        let targets = targets.iter().map(|(key, target)| (key.clone(), files::name(target)));
+        let folder = TrustedFolder { hash: hash(&document.bytes), targets: Some(targets.collect()) };
+        Self::add_in(&made()?, key(&document.folder)?, folder)
+    }
+
+    fn add_in(record: &Path, key: String, folder: TrustedFolder) -> Result<()> {
+        Self::change_in(record, |trusted| drop(trusted.folders.insert(key, folder)))
+    }
+
+    /// Returns whether a file is trusted with what it holds, such as the keys of `ctx serve` in a folder.
+    pub fn has_file(&self, path: &Path, bytes: &[u8]) -> bool {
+        key(path).is_ok_and(|key| self.files.get(&key) == Some(&hash(bytes)))
+    }
+
+    /// Trusts a file with what it holds.
+    pub fn add_file(path: &Path, bytes: &[u8]) -> Result<()> {
+        let key = key(path)?;
+        Self::change_in(&made()?, |trusted| drop(trusted.files.insert(key, hash(bytes))))
+    }
+
+    fn change_in(record: &Path, change: impl FnOnce(&mut Self)) -> Result<()> {
         // The record itself is another file after each change.
         let _lock = files::lock(record)?;
         let mut trusted = Self::read_in(record)?;
-        trusted.folders.insert(key, hash);
-        if trusted.folders.len() > MAX_FOLDERS {
+        change(&mut trusted);
+        if trusted.folders.len() > MAX_FOLDERS || trusted.files.len() > MAX_FOLDERS {
             return Err(unusable!(
                 "{limit} folders are already trusted; remove some with `ctx trust --remove DIR`",
                 limit = MAX_FOLDERS
@@ -82,25 +171,53 @@ impl Trusted {
         trusted.write_in(record)
     }
 
-    /// Trusts a folder no longer; tells whether it was trusted.
+    /// Trusts a folder no longer, nor the files in it; tells whether it was trusted.
     pub fn remove(folder: &Path) -> Result<bool> {
         // A folder that is gone has no path without links any more.
-        let named = key(folder).unwrap_or_else(|_| files::name(&plain(folder)));
-        if !Self::read()?.folders.contains_key(&named) {
+        let named = key(folder).unwrap_or_else(|_| files::name(&files::plain(folder)));
+        let is_inside = |file: &String| Path::new(file).parent() == Some(Path::new(&named));
+        let trusted = Self::read()?;
+        if !trusted.folders.contains_key(&named) && !trusted.files.keys().any(is_inside) {
             return Ok(false);
         }
-        let record = made()?;
-        let _lock = files::lock(&record)?;
-        let mut trusted = Self::read_in(&record)?;
-        let was_trusted = trusted.folders.remove(&named).is_some();
-        trusted.write_in(&record)?;
-        Ok(was_trusted)
+        Self::change_in(&made()?, |trusted| {
+            trusted.folders.remove(&named);
+            trusted.files.retain(|file, _| !is_inside(file));
+        })?;
+        Ok(true)
     }
 
     fn write_in(&self, folder: &Path) -> Result<()> {
-        let record = pretty_json(&json!({ "folders": self.folders }));
+        let folders = self.folders.iter().map(|(name, folder)| (name.clone(), folder.to_json()));
+        let mut record = json!({ "folders": folders.collect::<Map<_, _>>() });
+        if !self.files.is_empty() {
+            record["files"] = json!(self.files);
+        }
+        let record = pretty_json(&record);
         files::write(&[(folder.join(NAME), &record)], Existing::Named, &FilesRead::default())
     }
+}
+
+impl TrustedFolder {
+    fn read(value: &Value) -> Option<Self> {
+        if let Some(hash) = value.as_str() {
+            return Some(Self { hash: hash.to_owned(), targets: None });
+        }
+        let (hash, targets) = (value.get("hash")?.as_str()?, value.get("targets")?.as_object()?);
+        Some(Self { hash: hash.to_owned(), targets: Some(texts(targets)) })
+    }
+
+    fn to_json(&self) -> Value {
+        match &self.targets {
+            Some(targets) => json!({ "hash": self.hash, "targets": targets }),
+            None => Value::from(&*self.hash),
+        }
+    }
+}
+
+fn texts(values: &Map<String, Value>) -> BTreeMap<String, String> {
+    let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+    values.iter().filter_map(text).collect()
 }
 
 /// The folder of the record, which is made if there is none.
@@ -111,7 +228,7 @@ fn made() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The path of a folder without links.
+/// The path of a folder or a file without links.
 fn key(folder: &Path) -> Result<String> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let whole = folder.canonicalize();
@@ -131,19 +248,6 @@ fn key(folder: &Path) -> Result<String> {
     }
 }
 
-/// A path from the root without `.`, `..` and a slash at its end, by its words alone.
-fn plain(folder: &Path) -> PathBuf {
-    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    whole.components().fold(PathBuf::new(), |mut plain, part| {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-        plain
-    })
-}
-
 fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().fold(String::new(), |mut text, byte| {
@@ -157,17 +261,91 @@ fn hash(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    use std::os::unix::fs::symlink;
+
+    fn folder(targets: Option<BTreeMap<String, String>>) -> TrustedFolder {
+        TrustedFolder { hash: hash(b""), targets }
+    }
+
     #[test]
-    fn folders_that_are_trusted_at_once_are_all_remembered() {
+    fn remembers_folders_trusted_at_once() {
         let record = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for number in 0..16 {
                 let record = record.path();
                 scope.spawn(move || {
-                    Trusted::add_in(record, format!("/folder/{number}"), hash(b"")).unwrap();
+                    Trusted::add_in(record, format!("/folder/{number}"), folder(None)).unwrap();
                 });
             }
         });
         assert_eq!(Trusted::read_in(record.path()).unwrap().folders().count(), 16);
+    }
+
+    /// A file that names paths, and the record of a folder with it.
+    fn document(folder: &Path) -> ConfigDocument {
+        let value = json!({
+            "session": "chat.json",
+            "assets": "pictures",
+            "tools": { "folder": "notes" },
+            "worldbooks": ["a.json", "b.json"],
+            "store": "chats.db",
+            "fallbacks": [{ "key-file": "key" }],
+        });
+        let (folder, bytes) = (folder.to_owned(), value.to_string().into_bytes());
+        ConfigDocument { folder, name: "ctx.toml".to_owned(), bytes, value }
+    }
+
+    #[test]
+    fn distrusts_paths_that_lead_elsewhere() {
+        let (place, record) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = document(place.path());
+        let state = || Trusted::read_in(record.path()).unwrap().state(&file);
+        assert_eq!(state(), TrustState::New);
+        let known = file.targets().into_iter().map(|(key, target)| (key, files::name(&target)));
+        let trusted = TrustedFolder { hash: hash(&file.bytes), targets: Some(known.collect()) };
+        Trusted::add_in(record.path(), key(place.path()).unwrap(), trusted).unwrap();
+        assert_eq!(state(), TrustState::Trusted);
+        // What is made where the path leads is what was trusted.
+        std::fs::write(place.path().join("chats.db"), "").unwrap();
+        std::fs::create_dir(place.path().join("pictures")).unwrap();
+        assert_eq!(state(), TrustState::Trusted);
+        let names = [
+            ("chat.json", "session"),
+            ("notes", "tools.folder"),
+            ("b.json", "worldbooks.1"),
+            ("key", "fallbacks.0.key-file"),
+        ];
+        for (name, key) in names {
+            symlink("/etc/hostname", place.path().join(name)).unwrap();
+            assert_eq!(state(), TrustState::Moved(vec![key.to_owned()]));
+            std::fs::remove_file(place.path().join(name)).unwrap();
+        }
+        assert_eq!(state(), TrustState::Trusted);
+    }
+
+    #[test]
+    fn old_record_trusts_paths_inside_folder() {
+        let (place, record) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = document(place.path());
+        let old = json!({ "folders": { key(place.path()).unwrap(): hash(&file.bytes) } }).to_string();
+        std::fs::write(record.path().join(NAME), &old).unwrap();
+        let state = || Trusted::read_in(record.path()).unwrap().state(&file);
+        assert_eq!(state(), TrustState::Trusted);
+        symlink("/etc", place.path().join("notes")).unwrap();
+        assert_eq!(state(), TrustState::Unrecorded(vec!["tools.folder".to_owned()]));
+        // Another change of the record keeps it.
+        Trusted::add_in(record.path(), "/other".to_owned(), folder(None)).unwrap();
+        assert_eq!(state(), TrustState::Unrecorded(vec!["tools.folder".to_owned()]));
+    }
+
+    #[test]
+    fn trusts_file_with_its_content() {
+        let (place, record) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = place.path().join("serve-keys.json");
+        std::fs::write(&path, "{}").unwrap();
+        let name = key(&path).unwrap();
+        Trusted::change_in(record.path(), |trusted| drop(trusted.files.insert(name, hash(b"{}")))).unwrap();
+        let trusted = Trusted::read_in(record.path()).unwrap();
+        assert!(trusted.has_file(&path, b"{}") && !trusted.has_file(&path, b"{ }"));
     }
 }

@@ -1,11 +1,10 @@
 //! Which file a path leads to, so that nothing is written onto a file that the same run read, and whether it has changed.
 
-use std::fs::{File, Metadata};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
+use ctx_chat::files::read_regular;
 use ctx_types::phrase;
 use sha2::{Digest as _, Sha256};
 
@@ -73,9 +72,7 @@ fn is_settled(stamp: Option<&Stamp>) -> bool {
 
 /// Returns the hash of a file's bytes; none of a large one, or of what is no file: a pipe gives its bytes once.
 fn hash(path: &Path) -> Option<[u8; 32]> {
-    path.metadata().ok().filter(Metadata::is_file)?;
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MAX_COMPARED + 1).read_to_end(&mut bytes).ok()?;
+    let bytes = read_regular(path, MAX_COMPARED).ok()?;
     (bytes.len() as u64 <= MAX_COMPARED).then(|| Sha256::digest(&bytes).into())
 }
 
@@ -195,6 +192,8 @@ fn number_of(_: &Path) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     /// Notes a file that was changed so many seconds ago, lets something happen, and says whether it is unchanged.

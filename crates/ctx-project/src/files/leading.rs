@@ -14,23 +14,63 @@ pub fn leads_out(path: &Path, folder: &Path) -> bool {
 
 /// Returns whether a path ends in a folder, which is named without links; a part of it that is not there leads nowhere.
 pub fn is_within(path: &Path, root: &Path) -> bool {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        if let Ok(target) = path.canonicalize() {
-            return target.starts_with(root);
-        }
-        // Whoever makes what a link names would make it there.
-        let target = path.read_link().ok();
-        let Some(next) = parent(&path).map(|parent| target.map_or(parent.clone(), |to| parent.join(to)))
-        else {
-            return false;
-        };
-        path = next;
-    }
-    false
+    resolved(path).is_some_and(|target| target.starts_with(root))
 }
 
-fn parent(path: &Path) -> Option<PathBuf> {
-    let parent = path.parent()?;
-    Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent }.to_owned())
+/// Returns where a path leads, without links; as it is written, if it is a circle of links.
+pub fn target(path: &Path) -> PathBuf {
+    resolved(path).unwrap_or_else(|| plain(path))
+}
+
+/// Returns a path without links; its end need not be there. None if too many links follow each other.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let (mut path, mut missing, mut links) = (path.to_owned(), Vec::new(), 0);
+    loop {
+        let here = if path.as_os_str().is_empty() { Path::new(".") } else { &path };
+        if let Ok(target) = here.canonicalize() {
+            return Some(plain(&missing.iter().rev().fold(target, |target, name| target.join(name))));
+        }
+        // Whoever makes what a link names would make it there.
+        if let Ok(target) = path.read_link() {
+            links += 1;
+            path = path.parent().filter(|_| links <= MAX_LINKS)?.join(target);
+            continue;
+        }
+        missing.push(path.components().next_back()?.as_os_str().to_owned());
+        path = path.parent()?.to_owned();
+    }
+}
+
+/// Returns a path from the root without `.`, `..` and a slash at its end, by its words alone.
+pub fn plain(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    whole.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+        plain
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn follows_links_to_missing_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        symlink("/nowhere/at/../all", root.join("away")).unwrap();
+        symlink("b", root.join("a")).unwrap();
+        symlink("a", root.join("b")).unwrap();
+        symlink(".", root.join("here")).unwrap();
+        assert_eq!(target(&root.join("away/x")), Path::new("/nowhere/all/x"));
+        assert_eq!(target(&root.join("here/./new/../c")), root.join("c"));
+        assert_eq!(target(&root.join("a")), root.join("a"));
+        assert!(!is_within(&root.join("a"), &root) && is_within(&root.join("here/c"), &root));
+    }
 }

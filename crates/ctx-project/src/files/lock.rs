@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
+use ctx_chat::files::open_now;
+
 use crate::error::{Result, unusable};
 
 use crate::files::{name, reason};
@@ -19,7 +21,7 @@ pub fn lock(path: &Path) -> Result<FileLock> {
     if !cfg!(unix) {
         return Ok(FileLock(None));
     }
-    let locked = File::open(path).and_then(|file| file.lock().map(|()| file));
+    let locked = open_now(path).and_then(|file| file.lock().map(|()| file));
     match locked {
         Ok(file) => Ok(FileLock(Some(file))),
         // Some file systems know no locks; there the look at the content has to do.

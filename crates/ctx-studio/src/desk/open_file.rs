@@ -36,9 +36,6 @@ const MAX_IDS: usize = 1_000;
 /// The mark with which some programs begin a text of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The tables and keys of `ctx.toml` that the page never sets: where requests go, what may be run, where things are kept.
-const FORBIDDEN: [&str; 4] = ["endpoint", "transcription", "tools", "store"];
-
 /// A file and its draft.
 #[derive(Debug)]
 pub(super) struct OpenFile {
@@ -183,7 +180,7 @@ impl OpenFile {
         let value = self.draft.value().filter(|_| self.has_value())?;
         let mut value = value.clone();
         if let (FileKind::Config, Some(table)) = (self.kind, value.as_object_mut()) {
-            table.retain(|key, _| !FORBIDDEN.contains(&key.as_str()));
+            table.retain(|key, _| !config::locked_keys().any(|locked| locked == key));
         }
         Some(value)
     }
@@ -401,9 +398,9 @@ impl OpenFile {
             return Ok(());
         };
         let old = config::value_of(&saved).unwrap_or_default();
-        let changed = FORBIDDEN.iter().find(|key| old.get(**key) != new.get(**key));
+        let changed = config::locked_keys().find(|key| old.get(*key) != new.get(*key));
         changed.map_or(Ok(()), |key| {
-            let message = phrase!("the page cannot change `{key}` in `ctx.toml`", key = *key);
+            let message = phrase!("the page cannot change `{key}` in `ctx.toml`", key);
             let help = phrase!("edit the file with an editor, and trust it with `ctx trust`");
             Err(Refusal::new(403, codes::FORBIDDEN_KEY, message).with_help(help))
         })

@@ -59,7 +59,7 @@ pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         files: listed,
         is_cut: is_cut || is_more,
         is_read_only: server.is_read_only,
-        model: config.model.clone().or_else(|| config.endpoint_model().cloned()),
+        model: config.model().cloned().or_else(|| config.endpoint_model().cloned()),
         endpoint: endpoint.and_then(EndpointConfig::name),
         lang: match call.language {
             Language::Zh => "zh",

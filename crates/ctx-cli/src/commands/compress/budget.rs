@@ -20,7 +20,7 @@ pub(super) fn run(language: Language, arguments: &BudgetArguments) -> Result<Exi
     inputs::check_stdin(files.into_iter().flatten())?;
     let mut sources = show::sources(language);
     let config = project::config(language, &arguments.config, &mut sources)?;
-    let model = arguments.model.clone().or_else(|| config.model.clone());
+    let model = arguments.model.clone().or_else(|| config.model().cloned());
     if model.is_none() && arguments.what_if.is_empty() {
         let message = phrase!("name a model with `--model`, or models to compare with `--what-if`");
         return Err(ProjectError::Usage(message).into());

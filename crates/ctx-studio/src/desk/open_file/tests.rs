@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ctx_project::config::{ConfigFile, Holds, PageAccess};
 use ctx_project::drafts::{Draft, Edit};
 use serde_json::json;
 
@@ -101,11 +102,35 @@ fn what_the_page_may_not_set_is_refused() {
 }
 
 #[test]
+fn locks_each_key_that_reaches_outside() {
+    let config = "model = \"gpt-5\"\n";
+    for row in ConfigFile::ROWS.iter().filter(|row| row.rule.page == PageAccess::Locked) {
+        let mut file = open("ctx.toml", FileKind::Config, config.as_bytes());
+        let locked = match row.rule.holds {
+            Holds::Endpoints(_) => format!("[[{}]]\nbase-url = \"https://a.example\"\n", row.key),
+            Holds::Endpoint(_) | Holds::Table(_) => format!("[{}]\nmodel = \"m\"\n", row.key),
+            Holds::Value | Holds::Path => format!("{} = \"a.db\"\n", row.key),
+        };
+        file.set_text(0, 0, &format!("{config}{locked}")).unwrap_err();
+        let edit = Edit::Set { pointer: format!("/{}", row.key), value: json!([]) };
+        assert!(file.edit((0, 0), (vec![edit], Draft::edit_all), None).is_err(), "{}", row.key);
+        let file = open("ctx.toml", FileKind::Config, format!("{config}{locked}").as_bytes());
+        assert_eq!(file.value(), Some(json!({ "model": "gpt-5" })));
+    }
+}
+
+#[test]
 fn secrets_are_not_shown() {
-    let config = "[endpoint]\nheaders = { x-key = \"canary\" }\n";
-    let mut file = open("ctx.toml", FileKind::Config, config.as_bytes());
-    assert!(file.is_closed && !file.text().contains("canary"));
-    assert_eq!(&*file.bytes(), config.as_bytes());
+    for config in [
+        "[endpoint]\nheaders = { x-key = \"canary\" }\n",
+        "[[fallbacks]]\nheaders = { x-key = \"canary\" }\n",
+        "[[fallbacks]]\nkey = \"canary\"\n",
+        "[[fallbacks]]\nbase-url = \"https://u:canary@a.example?k=canary\"\n",
+    ] {
+        let mut file = open("ctx.toml", FileKind::Config, config.as_bytes());
+        assert!(file.is_closed && !file.text().contains("canary"), "{config}");
+        assert_eq!(&*file.bytes(), config.as_bytes());
+    }
 }
 
 #[test]

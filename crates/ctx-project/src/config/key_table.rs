@@ -1,0 +1,288 @@
+//! The keys of `ctx.toml`: the one table of what each holds and may do.
+//!
+//! Reading, the schema, the question whether a file is trusted, what of it is shown and what the page may set all follow
+//! from this table.
+
+use std::borrow::Cow;
+
+use ctx_compress::mask::MaskConfig;
+use ctx_pipeline::ProcessorSetting;
+use ctx_types::ConfigField;
+use ctx_wire::Dialect;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
+use crate::keyed::{AnyOf, Filled, Meaning, Meaningless, Parsed, Shaped, TextTable, Tokens, keyed};
+use crate::turn::check_zone;
+
+/// What a key can do beyond the folder of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing: it has an effect in any file.
+    Nothing,
+    /// It decides where requests go, and what is sent with them.
+    Sends,
+    /// It reads a secret, which is sent.
+    Secret,
+    /// It decides how an endpoint is asked: its model, time limits and retries.
+    Asks,
+    /// It lets the model read files.
+    Tools,
+    /// It writes a file that outlives the run.
+    Store,
+    /// It names files: nothing inside of the folder, and any file outside.
+    Files,
+}
+
+/// Which part of a value is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrecy {
+    /// All of it, without the secrets of addresses.
+    Shown,
+    /// None of its texts.
+    Hidden,
+}
+
+/// Whether the page of the studio sets a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageAccess {
+    /// The page sets it.
+    Editable,
+    /// The page neither sets nor sees it.
+    Locked,
+}
+
+/// What stands under a key.
+#[derive(Clone, Copy, Debug)]
+pub enum Holds {
+    /// A value.
+    Value,
+    /// A path, or a list of paths.
+    Path,
+    /// A table whose keys are trusted one by one; a secret may stand under unknown ones.
+    Endpoint(&'static [KeyRow]),
+    /// A list of such tables, which is trusted as a whole.
+    Endpoints(&'static [KeyRow]),
+    /// A table that is trusted as a whole.
+    Table(&'static [KeyRow]),
+}
+
+/// What a key may do.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyRule {
+    /// What it reaches outside of the folder of its file.
+    pub reach: Reach,
+    /// Which part of its value is shown.
+    pub secrecy: Secrecy,
+    /// Whether the page sets it.
+    pub page: PageAccess,
+    /// What stands under it.
+    pub holds: Holds,
+    /// The option of a command line that replaces it.
+    pub option: Option<&'static str>,
+    /// Whether a run goes on without it where the file is not trusted.
+    pub is_dispensable: bool,
+    /// The number that applies without it.
+    pub default: Option<u64>,
+}
+
+/// A key of a table, and what it may do.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyRow {
+    /// The key.
+    pub key: &'static str,
+    /// What it may do.
+    pub rule: KeyRule,
+}
+
+impl KeyRule {
+    const VALUE: Self = Self {
+        reach: Reach::Nothing,
+        secrecy: Secrecy::Shown,
+        page: PageAccess::Editable,
+        holds: Holds::Value,
+        option: None,
+        is_dispensable: false,
+        default: None,
+    };
+    const FILE: Self = Self { reach: Reach::Files, holds: Holds::Path, ..Self::VALUE };
+
+    const fn of_outside(reach: Reach, holds: Holds) -> Self {
+        Self { reach, holds, page: PageAccess::Locked, ..Self::VALUE }
+    }
+
+    const fn asks(default: Option<u64>) -> Self {
+        Self { default, is_dispensable: true, ..Self::of_outside(Reach::Asks, Holds::Value) }
+    }
+
+    const fn option(self, option: &'static str) -> Self {
+        Self { option: Some(option), ..self }
+    }
+
+    const fn hidden(self) -> Self {
+        Self { secrecy: Secrecy::Hidden, ..self }
+    }
+
+    const fn dispensable(self) -> Self {
+        Self { is_dispensable: true, ..self }
+    }
+
+    /// The keys of the table under it.
+    pub const fn rows(self) -> &'static [KeyRow] {
+        match self.holds {
+            Holds::Endpoint(rows) | Holds::Endpoints(rows) | Holds::Table(rows) => rows,
+            Holds::Value | Holds::Path => &[],
+        }
+    }
+
+    /// Returns whether keys without a row may hold a secret.
+    pub const fn hides_unknown(self) -> bool {
+        matches!(self.holds, Holds::Endpoint(_) | Holds::Endpoints(_))
+    }
+}
+
+/// Returns what a key of `ctx.toml` may do; `None` for an unknown one.
+pub(crate) fn rule_of(key: &str) -> Option<KeyRule> {
+    find(ConfigFile::ROWS, key)
+}
+
+/// Returns what a key of a table may do; `None` for an unknown one.
+pub(crate) fn find(rows: &[KeyRow], key: &str) -> Option<KeyRule> {
+    rows.iter().find(|row| row.key == key).map(|row| row.rule)
+}
+
+/// The keys that the page of the studio neither sees nor sets.
+pub fn locked_keys() -> impl Iterator<Item = &'static str> {
+    ConfigFile::ROWS.iter().filter(|row| row.rule.page == PageAccess::Locked).map(|row| row.key)
+}
+
+keyed! {
+    /// `ctx.toml`: defaults for the command line. Files are named as seen from the folder of `ctx.toml`.
+    pub struct ConfigFile {
+        /// The agent or preset.
+        agent: Option<Filled> => "agent" is KeyRule::FILE,
+        /// The conversation.
+        session: Option<Filled> => "session" is KeyRule::FILE,
+        /// The user profile.
+        profile: Option<Filled> => "profile" is KeyRule::FILE.option("--profile"),
+        /// A table of models, whose rows are tried before the built-in ones.
+        models: Option<Filled> => "models" is KeyRule::FILE.option("--models"),
+        /// Where models are reached.
+        endpoint: Option<Shaped<EndpointKeys>> => "endpoint"
+            is KeyRule::of_outside(Reach::Sends, Holds::Endpoint(EndpointKeys::ROWS)),
+        /// Where models are reached by `ctx serve` while the endpoint does not answer, in this order and in its dialect.
+        fallbacks: Option<Shaped<Vec<EndpointKeys>>> => "fallbacks"
+            is KeyRule::of_outside(Reach::Sends, Holds::Endpoints(EndpointKeys::ROWS)),
+        /// Where transcripts of recordings are made.
+        transcription: Option<Shaped<EndpointKeys>> => "transcription"
+            is KeyRule::of_outside(Reach::Sends, Holds::Endpoint(EndpointKeys::ROWS)).dispensable(),
+        /// The user's settings of processors.
+        processors: Option<Shaped<Vec<ProcessorSetting>>> => "processors" is KeyRule::VALUE,
+        /// Worldbooks, which hold for every turn.
+        worldbooks: Vec<String> => "worldbooks" is KeyRule::FILE.option("--worldbook"),
+        /// The file that keeps conversations.
+        store: Option<Filled> => "store" is KeyRule::of_outside(Reach::Store, Holds::Path).option("--store"),
+        /// The folder of attached files.
+        assets: Option<Filled> => "assets" is KeyRule::FILE.dispensable(),
+        /// Which tools may be called.
+        tools: Option<Shaped<ToolKeys>> => "tools"
+            is KeyRule::of_outside(Reach::Tools, Holds::Table(ToolKeys::ROWS)).option("--tools-dir"),
+        /// When conversations are summarised, and how.
+        compression: Option<Shaped<MaskKeys>> => "compression" is KeyRule::VALUE,
+        /// The model.
+        model: Option<String> => "model" is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
+        /// How many tokens the context may have; 0 means the model's window.
+        context_tokens: Option<Tokens> => "context-tokens" is KeyRule::VALUE,
+        /// How many of them are kept free for the answer.
+        reserve: Option<Tokens> => "reserve" is KeyRule::VALUE,
+        /// The time zone, such as `Asia/Shanghai`.
+        tz: Option<Parsed<ZoneName>> => "tz" is KeyRule::VALUE,
+    }
+}
+
+keyed! {
+    /// Where models are reached, and with which key.
+    pub struct EndpointKeys {
+        /// Headers that are sent with each request, by their names.
+        headers: Option<AnyOf<TextTable>> => "headers"
+            is KeyRule::of_outside(Reach::Sends, Holds::Value).hidden().option("--base-url"),
+        /// The address of the server; by default the provider's own.
+        base_url: Option<Filled> => "base-url"
+            is KeyRule::of_outside(Reach::Sends, Holds::Value).option("--base-url"),
+        // Where no address is named, a dialect is one: that of its provider, who gets the key.
+        /// The dialect that it speaks.
+        dialect: Option<Parsed<Dialect>> => "dialect"
+            is KeyRule::of_outside(Reach::Sends, Holds::Value).option("--dialect"),
+        /// The model that is asked.
+        model: Option<String> => "model" is KeyRule::asks(None),
+        /// The variable of the environment that holds the key.
+        key_env: Option<Filled> => "key-env"
+            is KeyRule::of_outside(Reach::Secret, Holds::Value).option("--key-env"),
+        /// The file that holds the key and nothing else.
+        key_file: Option<Filled> => "key-file"
+            is KeyRule::of_outside(Reach::Secret, Holds::Path).option("--key-file"),
+        /// How many seconds connecting may take.
+        connect: Option<u64> => "connect-timeout" is KeyRule::asks(Some(10)),
+        /// How many seconds may pass until the first piece of an answer.
+        first_token: Option<u64> => "first-token-timeout" is KeyRule::asks(Some(180)),
+        /// How many seconds may pass between two pieces of an answer.
+        stall: Option<u64> => "stall-timeout" is KeyRule::asks(Some(60)),
+        /// How often a request that failed is sent again.
+        retries: Option<u64> => "retries" is KeyRule::asks(Some(4)),
+    }
+}
+
+keyed! {
+    /// What tools the model may call, and which of them.
+    pub struct ToolKeys {
+        /// The folder that the model may look into.
+        folder: Option<Filled> => "folder" is KeyRule::of_outside(Reach::Tools, Holds::Path),
+        /// Whether each call waits until you agree.
+        ask: bool => "ask" is KeyRule::VALUE,
+        /// The tools that may be called; all if absent.
+        allow: Option<Shaped<ToolRuleKeys>> => "allow" is KeyRule::VALUE,
+        /// The tools that may not be called.
+        deny: Option<Shaped<ToolRuleKeys>> => "deny" is KeyRule::VALUE,
+    }
+}
+
+keyed! {
+    /// Tools, by their names and categories.
+    pub struct ToolRuleKeys {
+        /// The categories.
+        categories: Vec<String> => "categories",
+        /// The names.
+        tools: Vec<String> => "tools",
+    }
+}
+
+/// The name of a time zone.
+#[derive(Clone, Debug)]
+pub struct ZoneName(pub String);
+
+impl Meaning for ZoneName {
+    fn parse(zone: &str) -> Result<Self, Meaningless> {
+        check_zone(zone).map(|()| Self(zone.to_owned()))
+    }
+
+    fn schema() -> Schema {
+        json_schema!({ "type": ["string", "null"] })
+    }
+}
+
+/// When conversations are summarised, and how.
+#[derive(Debug)]
+pub struct MaskKeys;
+
+impl JsonSchema for MaskKeys {
+    fn schema_name() -> Cow<'static, str> {
+        "Compression".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let field = |field: &ConfigField| (field.key.to_string(), Value::from(field.schema()));
+        let fields: Map<String, Value> = MaskConfig::fields().iter().map(field).collect();
+        let about = "When conversations are summarised, and how.";
+        json_schema!({ "type": "object", "description": about, "properties": fields })
+    }
+}
