@@ -246,8 +246,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Returns whether a file is an agent or a preset of ours.
 fn is_agent(path: &Path) -> bool {
-    let is_small = path.metadata().is_ok_and(|metadata| metadata.len() <= MAX_BYTES);
-    let bytes = if is_small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let read = ctx_chat::files::read_regular(path, MAX_BYTES).unwrap_or_default();
+    let bytes = if read.len() as u64 <= MAX_BYTES { read } else { Vec::new() };
     let format = detect(&bytes, &path.to_string_lossy(), &Limits::default());
     matches!(format, Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile))
 }

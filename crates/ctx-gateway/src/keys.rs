@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use axum::http::{HeaderMap, HeaderName, header};
 use ctx_project::ProjectError;
+use ctx_project::config::Trusted;
 use ctx_project::error::Result;
 use ctx_project::files::{self, Existing, FilesRead};
 use ctx_types::{Phrase, excerpt, phrase};
@@ -127,11 +128,29 @@ impl KeyFile {
     ///
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
+        let text = self.to_text();
+        files::write(&[(path.to_owned(), text.as_bytes())], Existing::Replace, &FilesRead::default())
+    }
+
+    /// Writes the file, and records that the user trusts it with this content.
+    ///
+    /// # Errors
+    ///
+    /// The file or the record cannot be written.
+    pub fn write_trusted(&self, path: &Path) -> Result<()> {
+        let text = self.to_text();
+        if is_missing(path) {
+            self.write(path)?;
+            return Trusted::add_file(path, text.as_bytes());
+        }
+        // A gateway that sees the new content must find it trusted.
+        Trusted::add_file(path, text.as_bytes())?;
+        self.write(path)
+    }
+
+    fn to_text(&self) -> String {
         let keys: Vec<Value> = self.keys.iter().map(KeyEntry::to_json).collect();
-        let mut text = format!("{:#}", json!({ "keys": keys }));
-        text.push('\n');
-        let files = [(path.to_owned(), text.as_bytes())];
-        files::write(&files, Existing::Replace, &FilesRead::default())
+        format!("{:#}\n", json!({ "keys": keys }))
     }
 
     /// Makes a key.
@@ -236,6 +255,8 @@ fn is_missing(path: &Path) -> bool {
 #[derive(Debug)]
 pub(crate) struct Keys {
     path: PathBuf,
+    /// Whether the user named the file; a file that was found in the folder must be trusted.
+    is_named: bool,
     accepted: RwLock<Accepted>,
 }
 
@@ -255,7 +276,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// The named file is missing, or a file cannot be read or is not a key file.
+    /// The named file is missing, a file cannot be read or is not a key file, or the file of the folder is not trusted.
     pub(crate) fn open(named: Option<&Path>, folder: &Path) -> Result<Self> {
         let path = named.map_or_else(|| folder.join(KeyFile::NAME), Path::to_owned);
         let local = Arc::new(KeyEntry {
@@ -264,40 +285,55 @@ impl Keys {
             agents: None,
             limits: KeyLimits::default(),
         });
-        if named.is_none() && is_missing(&path) {
-            return Ok(Self { path, accepted: RwLock::new(Accepted { keys: None, bytes: None, local }) });
+        let accepted = RwLock::new(Accepted { keys: None, bytes: None, local });
+        let keys = Self { path, is_named: named.is_some(), accepted };
+        if keys.is_named || !is_missing(&keys.path) {
+            let bytes = files::read(&keys.path)?;
+            let file = keys.parse(&bytes)?;
+            keys.accept(shared(file), Some(bytes));
         }
-        let bytes = files::read(&path)?;
-        let keys = Some(shared(KeyFile::parse(&path, &bytes)?));
-        Ok(Self { path, accepted: RwLock::new(Accepted { keys, bytes: Some(bytes), local }) })
+        Ok(keys)
     }
 
-    /// Reads the file again if it changed. A file that became unreadable or was deleted accepts no key.
+    /// Reads the content of the file, if the user trusts it.
+    fn parse(&self, bytes: &[u8]) -> Result<KeyFile> {
+        if self.is_named || Trusted::read()?.has_file(&self.path, bytes) {
+            return KeyFile::parse(&self.path, bytes);
+        }
+        let folder = self.path.parent().unwrap_or(&self.path);
+        Err(ProjectError::Usage(phrase!(
+            "`{path}` was not written by your `ctx serve key add`; read it, then run `ctx trust {folder}`, or name it with `--keys`",
+            path = files::name(&self.path),
+            folder = files::shell_word(folder)
+        )))
+    }
+
+    fn accept(&self, keys: Vec<Arc<KeyEntry>>, bytes: Option<Vec<u8>>) {
+        let mut accepted = self.accepted.write().unwrap_or_else(PoisonError::into_inner);
+        accepted.keys = Some(keys);
+        accepted.bytes = bytes;
+    }
+
+    /// Reads the file again if it changed. No key is accepted while the file is missing, unreadable or not trusted.
     pub(crate) fn reload(&self) {
         let is_open = self.is_open();
         if is_open && is_missing(&self.path) {
             return;
         }
-        let read = files::read(&self.path);
-        let bytes = read.as_ref().ok();
-        if !is_open && self.accepted().bytes.as_ref() == bytes {
-            return;
-        }
-        let file = read
-            .as_ref()
-            .map_err(ProjectError::phrase)
-            .and_then(|bytes| KeyFile::parse(&self.path, bytes).map_err(|error| error.phrase()));
-        let keys = match file {
-            Ok(file) => shared(file),
-            Err(error) => {
-                tracing::error!(error = %error, "the key file cannot be read; all requests are refused");
-                Vec::new()
+        let read = files::read(&self.path).and_then(|bytes| Ok((self.parse(&bytes)?, bytes)));
+        match read {
+            Ok((_, bytes)) if !is_open && self.accepted().bytes.as_ref() == Some(&bytes) => {}
+            Ok((file, bytes)) => {
+                tracing::info!(keys = file.keys.len(), "the key file changed");
+                self.accept(shared(file), Some(bytes));
             }
-        };
-        tracing::info!(keys = keys.len(), "the key file changed");
-        let mut accepted = self.accepted.write().unwrap_or_else(PoisonError::into_inner);
-        accepted.keys = Some(keys);
-        accepted.bytes = bytes.cloned();
+            // It was reported at the last look.
+            Err(_) if !is_open && self.accepted().bytes.is_none() => {}
+            Err(error) => {
+                tracing::error!(error = %error, "the key file cannot be used; all requests are refused");
+                self.accept(Vec::new(), None);
+            }
+        }
     }
 
     /// Returns the key file and its number of keys; `None` without a key file.

@@ -12,8 +12,8 @@ use crate::args::{EndpointArguments, StoreArguments};
 /// Serve the agents of a folder to programs that speak to OpenAI, Anthropic or Gemini
 ///
 /// A program uses an agent by changing its base URL and naming the agent as its model. Conversations are kept in the
-/// store; each request is a turn of one, as `ctx chat` carries turns out. Without keys of clients only programs of this
-/// machine are answered.
+/// store; each request is a turn of one, as `ctx chat` carries turns out. Without keys of clients, only programs on
+/// this machine may send requests.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -112,7 +112,7 @@ pub(crate) struct KeyFileArguments {
     /// The folder that is served
     #[arg(long = "dir", value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// The file with the keys of clients; by default `serve-keys.json` in the folder
+    /// Key file of clients [default: `serve-keys.json` in the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
 }

@@ -112,7 +112,7 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
         conversations: add.conversations,
     };
     let key = file.add(&add.name, add.agents.clone(), limits)?;
-    file.write(&path)?;
+    file.write_trusted(&path)?;
     show::note(language, &phrase!("this key is shown once; the file keeps its hash alone"));
     show::result(&format!("{}\n", key.reveal()))?;
     Ok(Exit::Success)
@@ -130,7 +130,7 @@ fn revoke_key(language: Language, revoke: &KeyRevokeArguments) -> Result<Exit> {
     let path = key_file(&revoke.file);
     let mut file = KeyFile::read_or_empty(&path)?;
     file.revoke(&revoke.name)?;
-    file.write(&path)?;
+    file.write_trusted(&path)?;
     show::result(&format!("{}\n", lang::say(language, &phrase!("revoked `{name}`", name = &revoke.name))))?;
     Ok(Exit::Success)
 }

@@ -37,8 +37,13 @@ impl fmt::Debug for Exporter {
 impl Exporter {
     /// Makes ready to send to a collector by its address; headers come from `OTEL_EXPORTER_OTLP_HEADERS`.
     pub(crate) fn open(address: &str) -> Result<Self, Phrase> {
-        let wrong =
-            |reason: String| phrase!("spans cannot be sent to `{address}`: {reason}", address, reason);
+        let wrong = |reason: String| {
+            phrase!(
+                "spans cannot be sent to `{address}`: {reason}",
+                address = ctx_chat::redact_url(address),
+                reason
+            )
+        };
         let carrier = Carrier {
             client: client(address.starts_with("https:")).map_err(&wrong)?,
             runtime: tokio::runtime::Handle::current(),

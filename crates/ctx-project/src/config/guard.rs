@@ -231,7 +231,7 @@ fn keys<'a>(withheld: impl IntoIterator<Item = &'a Withheld>) -> Argument {
 
 /// The name of a folder, for a command line.
 fn folder_name(folder: &Path) -> String {
-    if folder.as_os_str().is_empty() { ".".to_owned() } else { files::name(folder) }
+    if folder.as_os_str().is_empty() { ".".to_owned() } else { files::shell_word(folder) }
 }
 
 /// Says that a file above the working folder is not read, since it is another user's.
