@@ -191,11 +191,6 @@ impl Gateway {
         self.0.agents.names()
     }
 
-    /// Returns the key file and its number of keys; `None` if requests need no key.
-    pub fn keys(&self) -> Option<(PathBuf, usize)> {
-        self.0.keys.status().map(|(path, count)| (path.to_owned(), count))
-    }
-
     /// Serves until a signal comes; then no connection is taken any more, and turns that are under way have some time to
     /// end before they are stopped. What came of those is stored.
     ///
@@ -218,6 +213,10 @@ impl Gateway {
                 "`{address}` can be reached from other machines, and there are no keys; make one with `ctx serve key add NAME`",
                 address = address.to_string()
             )));
+        }
+        match self.0.keys.status() {
+            Some((file, keys)) => tracing::info!(file = %files::name(file), keys, "clients need a key"),
+            None => tracing::info!("no key file: programs on this machine need no key"),
         }
         let exporter = self.0.exporter.clone();
         let reloading = tokio::spawn(reload_keys(self.0.clone()));

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options};
 use ctx_language::Language;
 use ctx_project::EndpointOptions;
-use ctx_types::{Phrase, phrase};
+use ctx_types::phrase;
 use tokio::net::TcpListener;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -46,23 +46,12 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
         Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
     })?;
     let address = listener.local_addr().context(Told(phrase!("the listener has no address")))?;
-    show::note(language, &keys_line(&gateway));
     let agents: Vec<&str> = gateway.agents().collect();
     show::result(&format!("http://{address}/v1\n{}\n", agents.join("\n")))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(|error| told(&error))?;
     Ok(Exit::Success)
-}
-
-/// Says which keys clients need.
-fn keys_line(gateway: &Gateway) -> Phrase {
-    match gateway.keys() {
-        Some((file, count)) => {
-            phrase!("keys in `{file}`: {count}", file = ctx_project::files::name(&file), count)
-        }
-        None => phrase!("no key file: programs on this machine need no key"),
-    }
 }
 
 fn options(language: Language, arguments: &ServeArguments) -> Options {

@@ -195,7 +195,7 @@ fn keys_are_made_listed_and_revoked() {
     assert!(added.starts_with("exit code 0\n=== output\nctx-"), "{added}");
     assert_eq!(folder.ctx("serve key list"), "exit code 0\n=== output\nphone\tada,bob\n");
     assert!(folder.ctx("serve key add phone").starts_with("exit code 2"));
-    assert_eq!(folder.ctx("serve key revoke phone"), "exit code 0\n");
+    assert_eq!(folder.ctx("serve key revoke phone"), "exit code 0\n=== output\nrevoked `phone`\n");
     assert!(folder.ctx("serve key revoke phone").starts_with("exit code 2"));
 }
 
