@@ -1,7 +1,9 @@
 //! The port behind which conversations are kept.
 
 mod error;
+mod file;
 mod hold;
+mod lease;
 mod log;
 mod notices;
 #[cfg(feature = "postgres")]
@@ -22,6 +24,10 @@ pub use hold::Hold;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
+
+/// How long a store waits before it looks again whether a conversation is let go: at first for a turn that is about to
+/// end, then twice as long each time, up to the second.
+const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// Keeps conversations as logs of steps.
 ///
