@@ -22,7 +22,7 @@ pub use leading::{is_within, leads_out};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
-pub use write::{Existing, refuse_stdin, write};
+pub use write::{Existing, make_private_folder, refuse_stdin, write, write_private};
 
 /// The largest file that is read, in bytes; the readers of all formats stop there too.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

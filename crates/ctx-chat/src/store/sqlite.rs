@@ -175,8 +175,11 @@ impl ConversationStore for SqliteStore {
         let begun = Instant::now();
         let [mut pause, longest] = WAITS;
         loop {
-            if let Some(held) = self.take_lease(id, revision).await? {
-                return Ok(Some(held));
+            match self.take_lease(id, revision).await {
+                Ok(None) => {}
+                // Another process writes for long: it may end, as a turn may.
+                Err(StoreError::Busy(_)) if begun.elapsed() < patience => tokio::time::sleep(longest).await,
+                held => return held,
             }
             // A process that only reads keeps no other from writing.
             loop {

@@ -39,6 +39,119 @@ fn nodes(folder: &Folder) -> Vec<(String, String)> {
     nodes.iter().skip(1).map(|node| (text(&node["role"]), text(&node["content"]))).collect()
 }
 
+/// A server that says a word of an answer and goes on for ever, without further words; says when the word was read: what
+/// follows it is more than lies between two programs.
+#[cfg(unix)]
+fn endless() -> (String, std::sync::mpsc::Receiver<()>) {
+    use std::io::Write as _;
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (heard, is_heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        let word = json!({ "choices": [{ "index": 0, "delta": { "content": "One " } }] });
+        let padding = ": nothing\n\n".repeat(100).into_bytes();
+        write!(connection, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {word}\n\n")
+            .unwrap();
+        for _ in 0..(16 << 20) / padding.len() {
+            connection.write_all(&padding).unwrap();
+        }
+        heard.send(()).unwrap();
+        // The client leaves.
+        drop(connection.read_to_end(&mut Vec::new()));
+    });
+    (url, is_heard)
+}
+
+/// Ends a chat by a signal in the middle of an answer; what came is stored.
+#[cfg(unix)]
+#[track_caller]
+fn check_signal(signal: rustix::process::Signal, arguments: &str, code: i32) {
+    use std::io::Write as _;
+
+    let folder = Folder::with(&[("agent.yaml", AGENT)]);
+    let (url, is_heard) = endless();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+    command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
+    let base = format!("chat agent.yaml --model test-model --base-url {url} --store s.db --conversation c");
+    command.args(format!("{base} {arguments}").split_whitespace());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut input = running.stdin.take().unwrap();
+    input.write_all(b"Hello\n").unwrap();
+    is_heard.recv().unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&running), signal).unwrap();
+    if signal == rustix::process::Signal::INT {
+        // The chat goes on, until its input ends.
+        drop(input);
+    }
+    let output = running.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    let said = nodes(&folder);
+    assert_eq!(said.last().unwrap(), &("assistant".to_owned(), "One ".to_owned()), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn keeps_a_partial_reply_when_a_signal_ends_the_chat() {
+    use rustix::process::Signal;
+
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        check_signal(signal, "--once Hello", 130);
+        check_signal(signal, "", if signal == Signal::INT { 0 } else { 130 });
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_was_deleted_is_told_and_not_written() {
+    use std::io::Write as _;
+
+    let (folder, server) = place();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+    command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
+    let arguments = says(&server, "");
+    command.args(arguments.trim_end_matches("--once ").split_whitespace());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let (mut input, mut output) =
+        (running.stdin.take().unwrap(), BufReader::new(running.stdout.take().unwrap()));
+    input.write_all(b"One\n").unwrap();
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line, "You said One\n");
+    std::fs::remove_file(folder.path().join("s.db")).unwrap();
+    input.write_all(b"Two\n").unwrap();
+    drop(input);
+    let ended = running.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(told.contains("s.db` was deleted or replaced while it was open"), "{told}");
+    assert!(!ended.status.success() && !folder.path().join("s.db").exists(), "{told}");
+}
+
+#[test]
+fn turns_of_processes_that_begin_one_conversation_follow_each_other() {
+    let (folder, server) = place();
+    let start = |text: &str| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+        command.current_dir(folder.path()).env_clear().args(says(&server, text).split_whitespace());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<_> = (0..4).map(|number| start(&format!("Text{number}"))).collect();
+    for one in running {
+        let output = one.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    // The active branch has all of it.
+    let messages = output(&folder.ctx("session export c --to messages --store s.db"));
+    let said: Vec<&str> =
+        messages.as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(said.len(), 8, "{said:?}");
+    assert!(said.chunks(2).all(|turn| turn[1] == format!("You said {}", turn[0])), "{said:?}");
+}
+
 #[test]
 fn a_store_that_is_waited_for_is_named() {
     let (folder, server) = place();

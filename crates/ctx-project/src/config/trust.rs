@@ -8,7 +8,7 @@ use crate::error::{Result, unusable};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::files::{self, Existing, FilesRead, pretty_json};
+use crate::files::{self, pretty_json};
 use crate::home;
 
 /// The name of the record.
@@ -99,7 +99,7 @@ impl Trusted {
 
     fn write_in(&self, folder: &Path) -> Result<()> {
         let record = pretty_json(&json!({ "folders": self.folders }));
-        files::write(&[(folder.join(NAME), &record)], Existing::Named, &FilesRead::default())
+        files::write_private(&folder.join(NAME), &record)
     }
 }
 
@@ -107,7 +107,7 @@ impl Trusted {
 fn made() -> Result<PathBuf> {
     let folder =
         home::data().ok_or_else(|| unusable!("there is no home folder to store it in; set `CTX_HOME`"))?;
-    files::make_folder(&folder)?;
+    files::make_private_folder(&folder)?;
     Ok(folder)
 }
 
