@@ -39,29 +39,18 @@ fn nodes(folder: &Folder) -> Vec<(String, String)> {
     nodes.iter().skip(1).map(|node| (text(&node["role"]), text(&node["content"]))).collect()
 }
 
-/// A server that says a word of an answer and goes on for ever, without further words; says when the word was read: what
-/// follows it is more than lies between two programs.
+/// Both ends of a terminal, where answers are shown as they come.
 #[cfg(unix)]
-fn endless() -> (String, std::sync::mpsc::Receiver<()>) {
-    use std::io::Write as _;
+fn terminal() -> (std::fs::File, std::fs::File) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let (heard, is_heard) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let (mut connection, _) = listener.accept().unwrap();
-        let word = json!({ "choices": [{ "index": 0, "delta": { "content": "One " } }] });
-        let padding = ": nothing\n\n".repeat(100).into_bytes();
-        write!(connection, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {word}\n\n")
-            .unwrap();
-        for _ in 0..(16 << 20) / padding.len() {
-            connection.write_all(&padding).unwrap();
-        }
-        heard.send(()).unwrap();
-        // The client leaves.
-        drop(connection.read_to_end(&mut Vec::new()));
-    });
-    (url, is_heard)
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
+    let slave = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
+    (master.into(), slave.into())
 }
 
 /// Ends a chat by a signal in the middle of an answer; what came is stored.
@@ -71,24 +60,30 @@ fn check_signal(signal: rustix::process::Signal, arguments: &str, code: i32) {
     use std::io::Write as _;
 
     let folder = Folder::with(&[("agent.yaml", AGENT)]);
-    let (url, is_heard) = endless();
+    let server = Server::script([Answer::stream(vec![
+        crate::server::Step::Bytes(crate::server::sse(&[crate::server::word("One ")], false)),
+        crate::server::Step::Stall,
+    ])]);
+    let (mut shown, output) = terminal();
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
     command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
-    let base = format!("chat agent.yaml --model test-model --base-url {url} --store s.db --conversation c");
-    command.args(format!("{base} {arguments}").split_whitespace());
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = command.spawn().unwrap();
+    let arguments = says(&server, arguments);
+    command.args(arguments.trim_end_matches("--once ").split_whitespace());
+    let mut running = command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped()).spawn().unwrap();
+    drop(command);
     let mut input = running.stdin.take().unwrap();
     input.write_all(b"Hello\n").unwrap();
-    is_heard.recv().unwrap();
+    let mut word = [0; 4];
+    shown.read_exact(&mut word).unwrap();
+    assert_eq!(&word, b"One ");
     rustix::process::kill_process(rustix::process::Pid::from_child(&running), signal).unwrap();
     if signal == rustix::process::Signal::INT {
         // The chat goes on, until its input ends.
         drop(input);
     }
-    let output = running.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{told}");
+    let ended = running.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(code), "{told}");
     let said = nodes(&folder);
     assert_eq!(said.last().unwrap(), &("assistant".to_owned(), "One ".to_owned()), "{told}");
 }
@@ -99,7 +94,7 @@ fn keeps_a_partial_reply_when_a_signal_ends_the_chat() {
     use rustix::process::Signal;
 
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        check_signal(signal, "--once Hello", 130);
+        check_signal(signal, "Hello", 130);
         check_signal(signal, "", if signal == Signal::INT { 0 } else { 130 });
     }
 }
