@@ -69,7 +69,8 @@ fn default_path() -> Result<PathBuf> {
     Ok(folder.join("conversations.db"))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -97,21 +97,24 @@ struct Task<T, F, G> {
 
 /// A write about leases: after a failure of power nobody has any, so the disk is not waited for, and nobody waits for
 /// the answer.
-struct LeaseTask<F>(Option<F>, Option<StoreError>);
+struct LeaseTask<F> {
+    work: Option<F>,
+    error: Option<StoreError>,
+}
 
 impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> LeaseTask<F> {
-    fn new(work: F) -> Box<Self> {
-        Box::new(Self(Some(work), None))
+    fn new(work: F) -> Self {
+        Self { work: Some(work), error: None }
     }
 }
 
 impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTask<F> {
     fn run(&mut self, transaction: &Connection) {
-        self.1 = self.0.take().and_then(|work| work(transaction).err());
+        self.error = self.work.take().and_then(|work| work(transaction).err());
     }
 
     fn failure(&self) -> Option<&StoreError> {
-        self.1.as_ref()
+        self.error.as_ref()
     }
 
     fn is_wanted(&self) -> bool {
@@ -123,7 +126,7 @@ impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTas
     }
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
-        if let Some(error) = commit.or(self.1) {
+        if let Some(error) = commit.or(self.error) {
             tracing::warn!(%error, "a lease was not renewed or released; it expires by itself");
         }
     }
@@ -252,7 +255,7 @@ impl Worker {
         work: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
     ) {
         // A store that is closed lets it expire.
-        drop(self.send(Job::Write(LeaseTask::new(work))));
+        drop(self.send(Job::Write(Box::new(LeaseTask::new(work)))));
     }
 
     fn send(&self, job: Job) -> Result<(), StoreError> {
@@ -278,18 +281,9 @@ impl Serving {
             match job {
                 Job::Alone(work) => work(&self.connection),
                 Job::Write(first) => {
-                    let mut batch = vec![first];
-                    while batch.len() < MAX_BATCH {
-                        match jobs.try_recv() {
-                            Ok(Job::Write(write)) => batch.push(write),
-                            Ok(other) => {
-                                next = Some(other);
-                                break;
-                            }
-                            Err(_) => break,
-                        }
-                    }
+                    let (batch, other) = gather(first, jobs);
                     self.commit(batch);
+                    next = other;
                 }
             }
         }
@@ -316,13 +310,26 @@ impl Serving {
             return;
         }
         let leases = self.leases.clone();
-        self.commit(vec![LeaseTask::new(move |transaction| leases.renew(transaction))]);
+        self.commit(vec![Box::new(LeaseTask::new(move |transaction| leases.renew(transaction)))]);
         *renewed = Instant::now();
     }
 
     fn commit(&self, batch: Vec<Box<dyn Write>>) {
         commit(&self.connection, &self.patience, self.file.as_ref(), batch);
     }
+}
+
+/// Takes the writes that wait already, and the other work that comes after them.
+fn gather(first: Box<dyn Write>, jobs: &Receiver<Job>) -> (Vec<Box<dyn Write>>, Option<Job>) {
+    let mut batch = vec![first];
+    while batch.len() < MAX_BATCH {
+        match jobs.try_recv() {
+            Ok(Job::Write(write)) => batch.push(write),
+            Ok(other) => return (batch, Some(other)),
+            Err(_) => break,
+        }
+    }
+    (batch, None)
 }
 
 /// Runs writes in one transaction, each in a savepoint of its own, and answers when all is durable.

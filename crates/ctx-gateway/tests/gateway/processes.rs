@@ -126,21 +126,16 @@ fn turns_of_two_processes_at_once_are_each_there_once() {
         let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
         let houses = [house(store, answers("a")), house(store, answers("b"))];
         let name = &name("once");
-        std::thread::scope(|scope| {
-            for (house, mark) in houses.iter().zip(["x", "y"]) {
-                for number in 0..8 {
-                    scope.spawn(move || {
-                        let got = house.ask(
-                            "POST",
-                            "/v1/chat/completions",
-                            &[],
-                            &say(name, &format!("{mark}{number}"), false),
-                        );
-                        assert_eq!(got.status, 200, "{got:?}");
-                    });
-                }
-            }
-        });
+        let waiting: Vec<_> = (0..16)
+            .map(|number| {
+                let body = say(name, &format!("{}{number}", ["x", "y"][number % 2]), false);
+                houses[number % 2].send("POST", "/v1/chat/completions", &[], &body)
+            })
+            .collect();
+        for stream in waiting {
+            let got = crate::house::read(stream);
+            assert_eq!(got.status, 200, "{got:?}");
+        }
         let said = texts(&houses[0], name);
         assert_eq!(said.len(), 32, "{said:?}");
         assert_eq!(said.iter().collect::<BTreeSet<_>>().len(), 32, "{said:?}");

@@ -183,7 +183,8 @@ fn remove(path: &PathBuf) {
     std::fs::remove_file(path).unwrap_or_default();
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 

@@ -98,9 +98,9 @@ impl Setup {
             tokio::time::sleep(SILENCE).await;
             show::remark(
                 self.language,
-                &phrase!("waiting for another turn of the conversation `{id}` to end", id = &*id),
+                &phrase!("waiting for the next turn of the conversation `{id}`", id = &*id),
             );
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
         let lease = tokio::select! {
             biased;

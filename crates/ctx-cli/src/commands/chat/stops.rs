@@ -64,7 +64,8 @@ impl Stops {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use rustix::process::{Signal, getpid, kill_process};
 
