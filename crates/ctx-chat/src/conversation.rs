@@ -72,10 +72,10 @@ impl Conversation {
         Self::fold(id, stored)
     }
 
-    /// Waits for the lease of the next turn of a conversation, among all processes, and brings `known`, if it is that
-    /// conversation, to what the store has then; nothing where the store has none of this id.
+    /// Waits for the lease of a conversation among all processes, and then updates `known` from the store; to `None` if
+    /// the store has no such conversation.
     ///
-    /// If this is given up, `known` is as it was. Errors: [`StoreError::Held`] if another turn is still under way after
+    /// Canceling leaves `known` unchanged. Errors: [`StoreError::Held`] if another turn still has the lease after
     /// `patience`.
     pub async fn hold(
         store: &dyn ConversationStore,

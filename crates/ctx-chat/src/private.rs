@@ -1,4 +1,4 @@
-//! Files and folders that only their user may read, from the moment at which they are created.
+//! Files and folders that are private from their creation.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -13,7 +13,7 @@ pub(crate) fn file_options() -> OpenOptions {
     options
 }
 
-/// Creates a folder and those above it with the mode 0700; those that exist stay as they are.
+/// Creates a folder and its missing parents with the mode 0700.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;

@@ -25,8 +25,7 @@ pub use hold::Hold;
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
 
-/// How long a store waits before it looks again whether a conversation is let go: at first for a turn that is about to
-/// end, then twice as long each time, up to the second.
+/// Shortest and longest wait before the next attempt to acquire a lease; each wait is twice as long as the one before.
 const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// Keeps conversations as logs of steps.

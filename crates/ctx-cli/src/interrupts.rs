@@ -11,12 +11,12 @@ pub(crate) struct Interrupts {
     ctrl_c: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// What an interrupt is meant for.
+/// Target of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Ctrl-C: what the command does at the moment.
+    /// Ctrl-C: the current work.
     Work,
-    /// Anything else: the command itself.
+    /// Any other signal: the whole command.
     Command,
 }
 
@@ -35,7 +35,7 @@ impl Interrupts {
         Ok(Self { signals: signals.collect::<std::io::Result<_>>()? })
     }
 
-    /// Waits for an interrupt, as a future does.
+    /// Polls for an interrupt.
     #[cfg(unix)]
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Interrupt> {
         for (signal, meant) in &mut self.signals {
@@ -52,7 +52,7 @@ impl Interrupts {
         Ok(Self { ctrl_c: Box::pin(ctrl_c()) })
     }
 
-    /// Waits for an interrupt, as a future does; if one cannot be told, for ever.
+    /// Polls for an interrupt.
     #[cfg(not(unix))]
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Interrupt> {
         std::task::ready!(self.ctrl_c.as_mut().poll(context));

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_store_and_its_folder_are_for_their_user_alone() {
+    fn creates_private_store_and_folder() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/conversations.db");
         let _opened = open(Some(&path), &Config::default()).unwrap();

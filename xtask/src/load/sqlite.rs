@@ -16,7 +16,7 @@ use super::{streams, upstream};
 const TURNS: usize = 200;
 const CONVERSATIONS: usize = 4;
 
-/// Chunks of an answer: a fifth of a second, so that a process is killed in the middle of some.
+/// Chunks of a reply: it takes 0.2 s, and kills interrupt some.
 const CHUNKS: u32 = 10;
 
 /// Interval of kills.
@@ -68,14 +68,14 @@ pub(super) fn run(program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Asks until a turn is answered; each attempt says something else, since nobody knows what became of the one before.
+/// Repeats a turn until it is answered; the text of each attempt differs, since an earlier attempt may be stored.
 fn insist(to: [SocketAddr; 2], turn: usize, answered: &AtomicUsize, failed: &AtomicUsize) -> Result<Turn> {
     let conversation = turn % CONVERSATIONS;
     let name = streams::name(conversation);
     let call = Call { conversation: Some(&name), ..Call::default() };
     for attempt in 0..ATTEMPTS {
         let text = format!("turn {turn}, attempt {attempt}.");
-        // Each process begins with conversations of its own, so that it has some when it is killed.
+        // Each process begins with its own conversations: one that is killed holds leases.
         let address = to[(turn + attempt) % to.len()];
         match client::stream(address, &call, &client::body(&text, true)) {
             Ok(heard) => {

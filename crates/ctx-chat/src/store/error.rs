@@ -72,12 +72,12 @@ pub enum StoreError {
     Database(StoreFault),
     /// The store was closed, or its thread ended.
     Closed,
-    /// Another turn of the conversation is under way, in this process or another one.
+    /// Another turn of the conversation has its lease.
     Held {
         /// The id.
         id: String,
     },
-    /// The file was deleted or replaced while it was open: nothing was written.
+    /// The file was deleted or replaced while open; the write failed.
     Replaced {
         /// The file.
         path: PathBuf,
@@ -122,7 +122,7 @@ impl StoreError {
             Self::Closed => phrase!("the store is closed"),
             Self::Held { id } => phrase!("another turn of the conversation `{id}` is under way", id),
             Self::Replaced { path } => phrase!(
-                "the store `{path}` was deleted or replaced while it was open; nothing was written: restart the program",
+                "the store `{path}` was deleted or replaced while open; restart the program",
                 path = path.display().to_string()
             ),
             Self::Unreachable(error) => {

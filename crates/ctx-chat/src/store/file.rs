@@ -1,4 +1,4 @@
-//! The file of a store: created for its user alone, and the same one as long as it is open.
+//! The file of a store: private from its creation, and guarded against replacement.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::private;
 use crate::store::{StoreError, StoreFault};
 
-/// Creates an empty file that only its user may read, unless there is one; `SQLite` gives its log the same mode.
+/// Creates a missing file with the mode 0600; `SQLite` gives its log the same mode.
 ///
-/// It is not opened where it exists: closing it would drop the locks that this process has on it.
+/// Does not open an existing file: closing it would drop the locks that this process has on it.
 pub(super) fn create(path: &Path) {
     if !path.exists() {
         // The database tells why it cannot be created.
@@ -16,7 +16,7 @@ pub(super) fn create(path: &Path) {
     }
 }
 
-/// The files of an open store, by which a deleted or replaced one is noticed.
+/// Identities of the files of an open store.
 #[derive(Debug)]
 pub(super) struct StoreFile {
     path: PathBuf,
@@ -41,7 +41,7 @@ impl StoreFile {
         Ok(Self { path, files })
     }
 
-    /// Refuses to go on with a file that has lost its name: nobody would find what is written to it.
+    /// Fails if a file was deleted or replaced: no other process would see the next write.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         for (path, known) in &self.files {
             match FileId::read(path) {

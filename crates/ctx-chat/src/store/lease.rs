@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use crate::store::StoreError;
 
-/// How long a lease lasts unless it is renewed, in milliseconds: the longest wait for a process that was killed.
+/// Validity of a lease without renewal, in milliseconds: the longest wait for a killed process.
 const TERM_MILLIS: i64 = 10_000;
 
 /// The interval of renewals: several may be late before a lease expires.
@@ -17,13 +17,13 @@ pub(super) const RENEWAL: Duration = Duration::from_secs(2);
 /// The leases of an open store.
 #[derive(Debug)]
 pub(super) struct Leases {
-    /// Differs from that of every other open store.
+    /// A random id of this open store.
     process: String,
-    held: Mutex<Held>,
+    held: Mutex<LeaseList>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct LeaseList {
     /// The number of the next lease.
     next: u64,
     /// The conversations by owner; these leases are renewed.
@@ -45,7 +45,7 @@ impl Leases {
         owner
     }
 
-    /// Renews the lease of this owner no longer.
+    /// Stops renewing the lease of this owner.
     pub(super) fn end(&self, owner: &str) {
         self.held().conversations.remove(owner);
     }
@@ -66,7 +66,7 @@ impl Leases {
         Ok(())
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, LeaseList> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn is_free(connection: &Connection, conversation: &str) -> Result<boo
     Ok(connection.prepare_cached(sql)?.query_row(given, |row| row.get(0))?)
 }
 
-/// Removes the leases of processes that were killed, and those that only a clock which was set back can explain.
+/// Removes expired leases; also those that expire too late, which a clock that was set back explains.
 pub(super) fn remove_expired(transaction: &Connection) -> Result<(), StoreError> {
     let sql = "DELETE FROM leases WHERE expires <= ?1 OR expires > ?1 + ?2";
     transaction.prepare_cached(sql)?.execute([now(), TERM_MILLIS])?;

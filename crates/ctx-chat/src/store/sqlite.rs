@@ -43,7 +43,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, and brings its tables up to date. A missing one is created, so that only its user may read it.
+    /// Opens a file, and brings its tables up to date. Creates a missing file with the mode 0600.
     ///
     /// Errors: [`StoreError::Newer`], [`StoreError::Foreign`], [`StoreError::Corrupt`], [`StoreError::Unwritable`],
     /// [`StoreError::Busy`].

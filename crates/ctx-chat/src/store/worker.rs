@@ -80,7 +80,7 @@ pub(super) trait Write: Send {
     fn failure(&self) -> Option<&StoreError>;
     /// Returns whether somebody still waits for the answer.
     fn is_wanted(&self) -> bool;
-    /// Returns whether it has to survive a failure of power.
+    /// Returns whether it has to survive a power failure.
     fn is_durable(&self) -> bool;
     /// Gives the answer; `commit` is why nothing is durable, if so.
     fn answer(self: Box<Self>, commit: Option<StoreError>);
@@ -95,8 +95,7 @@ struct Task<T, F, G> {
     is_durable: bool,
 }
 
-/// A write about leases: after a failure of power nobody has any, so the disk is not waited for, and nobody waits for
-/// the answer.
+/// A write about leases. It need not be durable: no process survives a power failure.
 struct LeaseTask<F> {
     work: Option<F>,
     error: Option<StoreError>,
@@ -203,8 +202,8 @@ impl Worker {
     ) -> Result<Self, StoreError> {
         let (sender, jobs) = channel();
         let thread = thread::Builder::new().name("ctx-store".to_owned());
-        let serving = Serving { connection, patience, file, leases };
-        let thread = thread.spawn(move || serving.serve(&jobs)).map_err(|_| StoreError::Closed)?;
+        let state = StoreThread { connection, patience, file, leases };
+        let thread = thread.spawn(move || state.serve(&jobs)).map_err(|_| StoreError::Closed)?;
         Ok(Self(Arc::new(Running { jobs: Some(sender), thread: Some(thread) })))
     }
 
@@ -238,7 +237,7 @@ impl Worker {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Takes a lease, as [`write`](Self::write) writes, without waiting for the disk.
+    /// Writes like [`write`](Self::write), without waiting for the disk.
     pub(super) async fn take_lease<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -249,7 +248,7 @@ impl Worker {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Gives a lease back, some time later.
+    /// Queues the release of a lease.
     pub(super) fn release_lease(
         &self,
         work: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
@@ -264,8 +263,8 @@ impl Worker {
     }
 }
 
-/// What the thread has.
-struct Serving {
+/// The state of the thread.
+struct StoreThread {
     connection: Connection,
     patience: Patience,
     /// The file, if it is not in memory.
@@ -273,7 +272,7 @@ struct Serving {
     leases: Arc<Leases>,
 }
 
-impl Serving {
+impl StoreThread {
     fn serve(&self, jobs: &Receiver<Job>) {
         let (mut next, mut renewed) = (None, Instant::now());
         while let Some(job) = next.take().or_else(|| self.receive(jobs, &mut renewed)) {
@@ -289,7 +288,7 @@ impl Serving {
         }
     }
 
-    /// Waits for work, and renews leases meanwhile.
+    /// Waits for work, and renews leases while it waits.
     fn receive(&self, jobs: &Receiver<Job>, renewed: &mut Instant) -> Option<Job> {
         loop {
             if self.leases.is_empty() {

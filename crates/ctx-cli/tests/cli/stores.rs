@@ -39,7 +39,7 @@ fn nodes(folder: &Folder) -> Vec<(String, String)> {
     nodes.iter().skip(1).map(|node| (text(&node["role"]), text(&node["content"]))).collect()
 }
 
-/// Both ends of a terminal, where answers are shown as they come.
+/// Both ends of a terminal, where replies are streamed.
 #[cfg(unix)]
 fn terminal() -> (std::fs::File, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -53,7 +53,7 @@ fn terminal() -> (std::fs::File, std::fs::File) {
     (master.into(), slave.into())
 }
 
-/// Ends a chat by a signal in the middle of an answer; what came is stored.
+/// Sends a signal in the middle of a reply; the part that arrived is stored.
 #[cfg(unix)]
 #[track_caller]
 fn check_signal(signal: rustix::process::Signal, arguments: &str, code: i32) {
@@ -101,7 +101,7 @@ fn keeps_a_partial_reply_when_a_signal_ends_the_chat() {
 
 #[cfg(unix)]
 #[test]
-fn a_store_that_was_deleted_is_told_and_not_written() {
+fn reports_deleted_store() {
     use std::io::Write as _;
 
     let (folder, server) = place();
@@ -122,12 +122,12 @@ fn a_store_that_was_deleted_is_told_and_not_written() {
     drop(input);
     let ended = running.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);
-    assert!(told.contains("s.db` was deleted or replaced while it was open"), "{told}");
+    assert!(told.contains("s.db` was deleted or replaced while open"), "{told}");
     assert!(!ended.status.success() && !folder.path().join("s.db").exists(), "{told}");
 }
 
 #[test]
-fn turns_of_processes_that_begin_one_conversation_follow_each_other() {
+fn continues_conversation_that_several_processes_begin() {
     let (folder, server) = place();
     let start = |text: &str| {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_file_keeps_owner_group_and_permissions() {
+    fn keeps_owner_group_and_permissions() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent.yaml");
         std::fs::write(&path, "old").unwrap();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_file_is_created_for_its_user_alone() {
+    fn creates_private_files_and_folders() {
         let folder = tempfile::tempdir().unwrap();
         let (inner, path) = (folder.path().join("a/b"), folder.path().join("a/b/trusted.json"));
         make_private_folder(&inner).unwrap();

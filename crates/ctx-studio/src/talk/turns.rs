@@ -37,7 +37,7 @@ const MAX_RUNNING: usize = 8;
 /// How often windows are told of a stream: some twenty times a second.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long the turn of another process is waited for.
+/// Time limit for acquiring a lease.
 const TURN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long a call waits until somebody agrees.
@@ -248,7 +248,7 @@ enum Log {
 }
 
 /// A conversation for a turn.
-struct Opened {
+struct TurnConversation {
     store: Box<dyn ConversationStore>,
     conversation: Conversation,
     /// Other processes wait for the turn.
@@ -256,21 +256,20 @@ struct Opened {
 }
 
 impl Log {
-    /// Opens the conversation as it is once no other process has a turn of it; a call without a result is given one that
-    /// says so.
-    async fn open(self, id: &str) -> ProjectResult<Opened> {
+    /// Acquires the lease of the conversation and loads it; gives a result to each call without one.
+    async fn open(self, id: &str) -> ProjectResult<TurnConversation> {
         match self {
             Self::File(path) => {
                 let store = SessionStore::open(&path, id)?;
                 let (conversation, _) = Conversation::open(&store, id, Some(now())).await?;
-                Ok(Opened { store: Box::new(store), conversation, lease: None })
+                Ok(TurnConversation { store: Box::new(store), conversation, lease: None })
             }
             Self::Store(store, known) => {
                 let (name, mut known) = (known.id().to_owned(), Some(*known));
                 let lease = Conversation::hold(&store, &name, &mut known, TURN_TIMEOUT).await?;
                 let mut conversation = known.ok_or(StoreError::NotFound { id: name })?;
                 conversation.recover(&store, Some(now())).await?;
-                Ok(Opened { store: Box::new(store), conversation, lease: Some(lease) })
+                Ok(TurnConversation { store: Box::new(store), conversation, lease: Some(lease) })
             }
         }
     }
@@ -288,7 +287,8 @@ async fn run(
         opened = log.open(&turn.id) => opened,
         () = turn.cancel.cancelled() => return Ok(()),
     };
-    let Opened { store, mut conversation, lease: _lease } = opened.map_err(|error| error.phrase())?;
+    let TurnConversation { store, mut conversation, lease: _lease } =
+        opened.map_err(|error| error.phrase())?;
     let (request, found) = setup.typed(&said.text, Some(&conversation));
     let request = TurnRequest { attachments: said.attachments, ..request };
     for found in found {

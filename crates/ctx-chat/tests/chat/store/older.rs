@@ -44,7 +44,7 @@ fn a_conversation_of_the_first_version_is_there_and_goes_on() {
 }
 
 #[test]
-fn a_store_without_leases_gets_them() {
+fn migrates_store_without_leases() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chats.db");
     block_on(async {

@@ -74,7 +74,7 @@ fn gives_a_conversation_to_one_turn_at_a_time() {
 }
 
 #[test]
-fn a_turn_that_is_given_up_while_it_takes_a_conversation_leaves_it_free() {
+fn releases_lease_of_canceled_turn() {
     on_every_store(|place| async move {
         let (here, there) = (place.open().await, place.open().await);
         {

@@ -21,7 +21,7 @@ use ctx_project::files;
 use ctx_project::options::EndpointOptions;
 use ctx_project::store;
 
-/// How long the turn of another process is waited for, and after how long that is told.
+/// Time limit for acquiring a lease, and the time after which the wait is reported.
 const TURN_TIMEOUT: Duration = Duration::from_secs(120);
 const SILENCE: Duration = Duration::from_secs(1);
 
@@ -31,9 +31,9 @@ pub(super) struct Setup {
     pub(super) chat: ChatSetup,
     pub(super) stops: Stops,
     conversation: Option<String>,
-    /// The name of a conversation that gets none.
+    /// The name of an unnamed conversation.
     new: String,
-    /// Whether calls without a result were looked for.
+    /// Whether calls without a result were given one.
     is_recovered: AtomicBool,
     /// Whether the conversation that was changed last is gone on with.
     resumes: bool,
@@ -86,8 +86,9 @@ impl Setup {
         }
     }
 
-    /// Waits for the next turn of the conversation among all processes, and brings it to what the store has then;
-    /// nothing after an interrupt. The lease is missing where nothing is kept.
+    /// Waits for the lease of the conversation among all processes, and updates the conversation from the store.
+    ///
+    /// Returns `None` after an interrupt, and no lease if there is no store.
     pub(super) async fn lease(
         &self,
         conversation: &mut Option<Conversation>,
@@ -118,7 +119,7 @@ impl Setup {
         Ok(Some(Some(lease)))
     }
 
-    /// Returns the name of the conversation that is begun if there is none.
+    /// Returns the name of a new conversation.
     fn name(&self) -> &str {
         self.conversation.as_deref().unwrap_or(&self.new)
     }

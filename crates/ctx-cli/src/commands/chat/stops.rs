@@ -1,4 +1,4 @@
-//! What stops an answer, or the whole chat, from outside.
+//! Interrupts of a chat.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use ctx_pipeline::Cancel;
 
 use crate::interrupts::{Interrupt, Interrupts};
 
-/// The interrupts of a chat: Ctrl-C stops an answer, anything else the chat too.
+/// Interrupts: Ctrl-C stops a reply, any other signal ends the chat too.
 #[derive(Default)]
 pub(super) struct Stops {
     interrupts: Mutex<Option<Interrupts>>,
@@ -24,7 +24,7 @@ impl Stops {
         Ok(())
     }
 
-    /// Waits for an interrupt; not at all once the chat is to end.
+    /// Waits for an interrupt; returns at once if the chat is to end.
     pub(super) async fn next(&self) {
         if self.is_ended() {
             return;
@@ -54,7 +54,7 @@ impl Stops {
         work.await
     }
 
-    /// Waits for the store outside of a turn; after an interrupt not much longer.
+    /// Waits for the store outside of a turn; after an interrupt, one second more.
     pub(super) async fn stored<T>(
         &self,
         work: impl Future<Output = Result<T, StoreError>>,
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends a signal while a store is waited for, which is then given up; returns whether the chat is to end.
+    /// Sends a signal during a wait for a store.
     #[track_caller]
     fn check(signal: Signal, ends: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_not_waited_for_long_after_an_interrupt() {
+    fn gives_up_store_soon_after_interrupt() {
         check(Signal::INT, false);
         check(Signal::TERM, true);
         check(Signal::HUP, true);

@@ -40,7 +40,7 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
             Some(Ok(command)) => command.is_change(),
             Some(Err(_)) => false,
         };
-        // Turns of other processes wait until all of it is done.
+        // Turns of other processes wait until the command ends.
         let lease = if is_change { talk.setup.lease(&mut talk.conversation).await } else { Ok(Some(None)) };
         let _lease = match lease {
             Ok(Some(lease)) => lease,
