@@ -6,6 +6,7 @@
 mod client;
 mod compare;
 mod gateway;
+mod sqlite;
 mod streams;
 mod upstream;
 
@@ -79,18 +80,24 @@ const OPTIMIZED: &str = "CTX_LOAD_OPTIMIZED";
 /// How much memory an open stream may take, in KiB.
 const MEMORY: u64 = 200;
 
-/// Runs everything, with `--postgres` only what is about that, or with `--compare` what is asked of proxies too; with
-/// `--quick` on small numbers, with `--program` against a command that was built already.
+/// Runs everything, with `--postgres` only what is about that, with `--sqlite` two processes on one file, or with
+/// `--compare` what is asked of proxies too; with `--quick` on small numbers, with `--program` against a command that was built already.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (mut plan, mut program, mut part, mut rest) = (FULL, None, None, arguments);
     while let Some((first, more)) = rest.split_first() {
         rest = more;
         match (first.as_str(), more.split_first()) {
             ("--quick", _) => plan = QUICK,
-            ("--compare" | "--postgres", _) if part.is_none() => part = Some(first.as_str()),
+            ("--compare" | "--postgres" | "--sqlite", _) if part.is_none() => part = Some(first.as_str()),
             ("--program", Some((path, more))) => (program, rest) = (Some(PathBuf::from(path)), more),
-            _ => bail!("usage: cargo xtask load [--compare | --postgres] [--quick] [--program CTX]"),
+            _ => {
+                bail!("usage: cargo xtask load [--compare | --postgres | --sqlite] [--quick] [--program CTX]")
+            }
         }
+    }
+    if part == Some("--sqlite") {
+        // Nothing is measured.
+        return sqlite::run(&program.map_or_else(release, Ok)?);
     }
     if cfg!(debug_assertions) && env::var_os(OPTIMIZED).is_none() {
         // Clients and provider share the machine with what they measure: they have to be quick themselves.

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ctx_types::{Fingerprint, History, HistoryError, Node, NodeId, Session, SessionOp};
 
 use crate::step_label::StepLabel;
-use crate::store::{Checkpoint, ConversationStore, LogEntry, Step, StoreError, Stored};
+use crate::store::{Checkpoint, ConversationStore, Hold, LogEntry, Step, StoreError, Stored};
 
 /// How many steps may follow a checkpoint before a new one is made: this and a quarter of the nodes.
 ///
@@ -69,6 +70,33 @@ impl Conversation {
     pub async fn load(store: &dyn ConversationStore, id: &str) -> Result<Self, StoreError> {
         let stored = store.load(id).await?;
         Self::fold(id, stored)
+    }
+
+    /// Waits for the lease of a conversation among all processes, and then updates `known` from the store; to `None` if
+    /// the store has no such conversation.
+    ///
+    /// Canceling leaves `known` unchanged. Errors: [`StoreError::Held`] if another turn still has the lease after
+    /// `patience`.
+    pub async fn hold(
+        store: &dyn ConversationStore,
+        id: &str,
+        known: &mut Option<Self>,
+        patience: Duration,
+    ) -> Result<Hold, StoreError> {
+        let revision = known.as_ref().and_then(Self::known);
+        let held = store.hold(id, revision, patience).await?;
+        let (hold, steps) = held.ok_or_else(|| StoreError::Held { id: id.to_owned() })?;
+        if let Some(known) = known
+            && matches!(known.take_in(steps), Ok(true))
+        {
+            return Ok(hold);
+        }
+        *known = match Self::load(store, id).await {
+            Ok(loaded) => Some(loaded),
+            Err(StoreError::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(hold)
     }
 
     /// Takes up a conversation that was taken apart by [`Conversation::into_parts`]. O(nodes).

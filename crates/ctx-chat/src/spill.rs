@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ctx_types::Fingerprint;
 
+use crate::private;
+
 /// How many characters of an id stand in the name of its file.
 const MAX_NAME: usize = 40;
 
@@ -102,9 +104,9 @@ fn file_name(id: &str) -> String {
 /// Writes a whole file or none.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    fs::create_dir_all(folder)?;
+    private::create_private_folder(folder)?;
     let new = path.with_extension("new");
-    let mut file = fs::File::create(&new)?;
+    let mut file = private::file_options().write(true).create(true).truncate(true).open(&new)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(new, path)?;

@@ -1,7 +1,9 @@
 //! The port behind which conversations are kept.
 
 mod error;
+mod file;
 mod hold;
+mod lease;
 mod log;
 mod notices;
 #[cfg(feature = "postgres")]
@@ -22,6 +24,9 @@ pub use hold::Hold;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
+
+/// Shortest and longest wait before the next attempt to acquire a lease; each wait is twice as long as the one before.
+const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// Keeps conversations as logs of steps.
 ///

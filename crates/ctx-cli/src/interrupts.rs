@@ -1,9 +1,23 @@
 //! Ctrl-C, and what else ends a command from outside: a terminal that is closed, a system that shuts down.
 
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
 /// What ends the command from outside, remembered from the moment when this is made.
 pub(crate) struct Interrupts {
     #[cfg(unix)]
-    signals: Vec<tokio::signal::unix::Signal>,
+    signals: Vec<(tokio::signal::unix::Signal, Interrupt)>,
+    #[cfg(not(unix))]
+    ctrl_c: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// Target of an interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// Ctrl-C: the current work.
+    Work,
+    /// Any other signal: the whole command.
+    Command,
 }
 
 impl Interrupts {
@@ -12,31 +26,49 @@ impl Interrupts {
     pub(crate) fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
 
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        Ok(Self { signals: kinds.into_iter().map(signal).collect::<std::io::Result<_>>()? })
+        let kinds = [
+            (SignalKind::interrupt(), Interrupt::Work),
+            (SignalKind::terminate(), Interrupt::Command),
+            (SignalKind::hangup(), Interrupt::Command),
+        ];
+        let signals = kinds.into_iter().map(|(kind, meant)| Ok((signal(kind)?, meant)));
+        Ok(Self { signals: signals.collect::<std::io::Result<_>>()? })
     }
 
-    /// Waits for an interrupt.
+    /// Polls for an interrupt.
     #[cfg(unix)]
-    pub(crate) async fn next(&mut self) {
-        std::future::poll_fn(|context| {
-            let is_any = self.signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
-            if is_any { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-        })
-        .await;
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Interrupt> {
+        for (signal, meant) in &mut self.signals {
+            if signal.poll_recv(context).is_ready() {
+                return Poll::Ready(*meant);
+            }
+        }
+        Poll::Pending
     }
 
     /// Begins to listen.
     #[cfg(not(unix))]
     pub(crate) fn new() -> std::io::Result<Self> {
-        Ok(Self {})
+        Ok(Self { ctrl_c: Box::pin(ctrl_c()) })
     }
 
-    /// Waits for an interrupt; if one cannot be told, for ever.
+    /// Polls for an interrupt.
     #[cfg(not(unix))]
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Interrupt> {
+        std::task::ready!(self.ctrl_c.as_mut().poll(context));
+        self.ctrl_c = Box::pin(ctrl_c());
+        Poll::Ready(Interrupt::Work)
+    }
+
+    /// Waits for an interrupt.
     pub(crate) async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
-        }
+        poll_fn(|context| self.poll_next(context)).await;
+    }
+}
+
+#[cfg(not(unix))]
+async fn ctrl_c() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
     }
 }

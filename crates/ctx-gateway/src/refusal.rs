@@ -216,6 +216,12 @@ impl From<StoreError> for Refusal {
             StoreError::Stale { .. } => {
                 Self::conflict(phrase!("the conversation was changed by another request; send it again"))
             }
+            StoreError::Replaced { .. } => {
+                tracing::error!(%error, "the store failed");
+                Self::unavailable(phrase!(
+                    "the store of conversations was deleted or replaced; the gateway has to be restarted"
+                ))
+            }
             StoreError::Session(error) => Self::malformed(error.phrase()),
             StoreError::History(error) => Self::malformed(error.phrase()),
             error => {

@@ -25,7 +25,7 @@ pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
 pub use shell::shell_word;
-pub use write::{Existing, refuse_stdin, write};
+pub use write::{Existing, make_private_folder, refuse_stdin, write, write_private};
 
 /// The largest file that is read, in bytes; the readers of all formats stop there too.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

@@ -13,13 +13,7 @@ use crate::home;
 pub fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, SpillFolder)> {
     let path = path(given, config)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            unusable!(
-                "cannot make the folder of `{path}`: {error}",
-                path = files::name(&path),
-                error = files::reason(&error)
-            )
-        })?;
+        files::make_private_folder(folder)?;
     }
     open_file(&path)
 }
@@ -73,4 +67,21 @@ fn default_path() -> Result<PathBuf> {
     let folder =
         folder.ok_or_else(|| unusable!("there is no home folder for a store; name one with `--store`"))?;
     Ok(folder.join("conversations.db"))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn creates_private_store_and_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/conversations.db");
+        let _opened = open(Some(&path), &Config::default()).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(&folder.path().join("new"))), (0o600, 0o700));
+    }
 }

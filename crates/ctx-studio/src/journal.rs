@@ -61,7 +61,7 @@ impl Journal {
             let (folder, reason) = (files::name(place), files::reason(&error));
             phrase!("unsaved edits cannot be kept in `{folder}`: {reason}", folder, reason)
         };
-        std::fs::create_dir_all(place).map_err(failed)?;
+        ctx_chat::create_private_folder(place).map_err(failed)?;
         let folder = files::name(served);
         let name: String = hash(folder.as_bytes()).chars().take(32).collect();
         for number in 1..=MAX_SERVERS {

@@ -247,6 +247,11 @@ fn messages(from: SocketAddr, conversation: usize) -> Result<Vec<Stored>> {
         .collect())
 }
 
+/// Returns the words of the messages on the active path of a conversation.
+pub(super) fn texts(from: SocketAddr, conversation: usize) -> Result<Vec<String>> {
+    Ok(messages(from, conversation)?.into_iter().map(|message| message.content).collect())
+}
+
 /// Checks that each conversation ends with its turns, each of them once and in order.
 pub(super) fn verify(from: SocketAddr, said: &[Turn]) -> Result<()> {
     let mut expected = BTreeMap::<usize, Vec<&str>>::new();

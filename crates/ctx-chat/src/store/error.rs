@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ctx_types::{Phrase, phrase};
@@ -71,6 +72,16 @@ pub enum StoreError {
     Database(StoreFault),
     /// The store was closed, or its thread ended.
     Closed,
+    /// Another turn of the conversation has its lease.
+    Held {
+        /// The id.
+        id: String,
+    },
+    /// The file was deleted or replaced while open; the write failed.
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
     /// The store cannot be reached, or the connection to it broke.
     Unreachable(StoreFault),
 }
@@ -109,6 +120,11 @@ impl StoreError {
             }
             Self::Database(error) => phrase!("the store failed: {error}", error = error.phrase()),
             Self::Closed => phrase!("the store is closed"),
+            Self::Held { id } => phrase!("another turn of the conversation `{id}` is under way", id),
+            Self::Replaced { path } => phrase!(
+                "the store `{path}` was deleted or replaced while open; restart the program",
+                path = path.display().to_string()
+            ),
             Self::Unreachable(error) => {
                 phrase!("the store cannot be reached: {error}", error = error.phrase())
             }

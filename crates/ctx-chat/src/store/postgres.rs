@@ -21,7 +21,7 @@ use crate::store::postgres::writer::Writer;
 use crate::store::record::{Rows, StepRow, checkpoint_text, count, entries, number};
 use crate::store::{
     Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
-    StoreError, StoreFault, Stored,
+    StoreError, StoreFault, Stored, WAITS,
 };
 
 /// What every connection is set to: commits wait for the disk, what is waited for is as the latest commit left it, nobody
@@ -35,10 +35,6 @@ const PLANNED_ONCE: &str = "SET plan_cache_mode = force_generic_plan; SET enable
 
 /// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long is waited before it is looked again whether a conversation is let go: at first for a turn that is over
-/// and about to let go, then twice as long each time, up to where a turn goes on.
-const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// How long a server may acknowledge nothing unless the configuration says otherwise (`tcp_user_timeout`).
 const SILENCE: Duration = Duration::from_secs(30);
@@ -217,7 +213,7 @@ impl ConversationStore for PostgresStore {
         patience: Duration,
     ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
         let over = Instant::now() + patience;
-        let [mut pause, longest] = LOOKS;
+        let [mut pause, longest] = WAITS;
         // Whoever has to wait asks for the steps once the conversation is held.
         let mut is_first = true;
         loop {

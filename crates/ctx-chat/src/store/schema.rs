@@ -61,6 +61,14 @@ const MIGRATIONS: &[&str] = &[
     -- Deleting a conversation looks for its marks.
     CREATE INDEX marks_by_conversation ON marks (conversation);
 ",
+    "
+    -- Which process has the next turn of a conversation, which need not be there yet.
+    CREATE TABLE leases (
+        conversation TEXT PRIMARY KEY,
+        owner TEXT NOT NULL,
+        expires INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Prepares a connection: durable writes, several processes, nothing left behind; and brings the tables up to date.

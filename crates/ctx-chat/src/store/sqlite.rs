@@ -1,6 +1,7 @@
 //! Conversations in one `SQLite` file.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -8,12 +9,14 @@ use ctx_types::{NodeId, Session};
 use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::broadcast;
 
+use crate::store::file::{self, StoreFile};
+use crate::store::lease::{self, Leases};
 use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, checkpoint_text, columns, count, entries, number};
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Mark, Marked, Notice,
-    StoreError, StoreFault, Stored, log, schema,
+    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
+    StoreError, StoreFault, Stored, WAITS, log, schema,
 };
 
 /// How long a call waits for another process that writes.
@@ -28,16 +31,19 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Keeps conversations in one `SQLite` file, which several processes may use at once.
 ///
 /// Writes wait for the disk (WAL, `synchronous = FULL`); those that come together share one wait. What is deleted
-/// is overwritten in the file. Triggers and views that a file brings along do nothing.
+/// is overwritten in the file. Triggers and views that a file brings along do nothing. The lease of a process that was
+/// killed expires after 10 s. A file that is deleted or replaced while it is open takes no more writes
+/// ([`StoreError::Replaced`]).
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
     patience: Patience,
     notices: Notices,
+    leases: Arc<Leases>,
 }
 
 impl SqliteStore {
-    /// Opens a file, which is made if there is none, and brings its tables up to date.
+    /// Opens a file, and brings its tables up to date. Creates a missing file with the mode 0600.
     ///
     /// Errors: [`StoreError::Newer`], [`StoreError::Foreign`], [`StoreError::Corrupt`], [`StoreError::Unwritable`],
     /// [`StoreError::Busy`].
@@ -48,12 +54,13 @@ impl SqliteStore {
     /// Opens a file, and sets how long each call waits for another process that writes; 5 s by default,
     /// a day at the most.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
-        Self::start(Connection::open(path)?, patience)
+        file::create(path);
+        Self::start(Connection::open(path)?, patience, Some(path))
     }
 
     /// Makes a store that is gone with this value, for tests.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::start(Connection::open_in_memory()?, PATIENCE)
+        Self::start(Connection::open_in_memory()?, PATIENCE, None)
     }
 
     /// Calls a function whenever a write has waited a second for another process; what is said first counts.
@@ -71,14 +78,48 @@ impl SqliteStore {
             .await
     }
 
-    fn start(mut connection: Connection, patience: Duration) -> Result<Self, StoreError> {
+    fn start(
+        mut connection: Connection,
+        patience: Duration,
+        path: Option<&Path>,
+    ) -> Result<Self, StoreError> {
         let patience = patience.min(LONGEST_PATIENCE);
         connection.busy_timeout(patience)?;
         schema::prepare(&mut connection)?;
         log::watch(&mut connection)?;
         let patience = Patience::from(patience);
-        let worker = Worker::start(connection, patience.clone())?;
-        Ok(Self { worker, patience, notices: Notices::default() })
+        let file = path.map(StoreFile::new).transpose();
+        let file = file.map_err(|error| StoreError::Unwritable(StoreFault::new(error)))?;
+        let leases = Arc::new(Leases::new(&connection)?);
+        let worker = Worker::start(connection, patience.clone(), file, leases.clone())?;
+        Ok(Self { worker, patience, notices: Notices::default(), leases })
+    }
+
+    /// Takes the lease of a conversation if it is free, and reads the steps after a revision.
+    async fn take_lease(
+        &self,
+        id: &str,
+        revision: Option<u64>,
+    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
+        let owner = self.leases.begin(id);
+        let (worker, leases) = (self.worker.clone(), self.leases.clone());
+        let (conversation, released) = (id.to_owned(), owner.clone());
+        // Made before the lease is taken: a caller that gives up while it is taken lets it go.
+        let hold = Hold::until(move || {
+            leases.end(&released);
+            worker.release_lease(move |connection| lease::release(connection, &conversation, &released));
+        });
+        let key = id.to_owned();
+        let taken = self.worker.take_lease(move |connection| {
+            if !lease::take(connection, &key, &owner)? {
+                return Ok(None);
+            }
+            revision.map_or(Ok(Vec::new()), |revision| steps_after(connection, &key, revision)).map(Some)
+        });
+        let Some(rows) = taken.await? else { return Ok(None) };
+        // Steps that cannot be read are told when the conversation is loaded.
+        let steps = revision.and_then(|revision| entries(id, rows, revision).ok()).unwrap_or_default();
+        Ok(Some((hold, steps)))
     }
 }
 
@@ -122,6 +163,38 @@ impl ConversationStore for SqliteStore {
         let key = id.to_owned();
         let rows = self.worker.alone(move |connection| steps_after(connection, &key, revision)).await?;
         entries(id, rows, revision)
+    }
+
+    /// By a row of the file with an owner and an expiry, which is renewed until the conversation is let go.
+    async fn hold(
+        &self,
+        id: &str,
+        revision: Option<u64>,
+        patience: Duration,
+    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
+        let begun = Instant::now();
+        let [mut pause, longest] = WAITS;
+        loop {
+            match self.take_lease(id, revision).await {
+                Ok(None) => {}
+                // Another process writes for long: it may end, as a turn may.
+                Err(StoreError::Busy(_)) if begun.elapsed() < patience => tokio::time::sleep(longest).await,
+                held => return held,
+            }
+            // A process that only reads keeps no other from writing.
+            loop {
+                let key = id.to_owned();
+                let is_free = self.worker.alone(move |connection| lease::is_free(connection, &key)).await?;
+                if begun.elapsed() >= patience {
+                    return Ok(None);
+                }
+                if is_free {
+                    break;
+                }
+                tokio::time::sleep(pause).await;
+                pause = longest.min(2 * pause);
+            }
+        }
     }
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
@@ -212,6 +285,7 @@ impl ConversationStore for SqliteStore {
             if transaction.execute("DELETE FROM conversations WHERE id = ?1", [&key])? == 0 {
                 return Err(StoreError::NotFound { id: key });
             }
+            lease::remove_expired(transaction)?;
             note_deletion(transaction, &key)
         };
         self.worker.write_then(delete, move |()| notices.deleted(&told)).await?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -11,6 +11,8 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::store::StoreError;
+use crate::store::file::StoreFile;
+use crate::store::lease::{Leases, RENEWAL};
 
 /// How many writes share one transaction, and so one wait for the disk.
 const MAX_BATCH: usize = 256;
@@ -78,6 +80,8 @@ pub(super) trait Write: Send {
     fn failure(&self) -> Option<&StoreError>;
     /// Returns whether somebody still waits for the answer.
     fn is_wanted(&self) -> bool;
+    /// Returns whether it has to survive a power failure.
+    fn is_durable(&self) -> bool;
     /// Gives the answer; `commit` is why nothing is durable, if so.
     fn answer(self: Box<Self>, commit: Option<StoreError>);
 }
@@ -88,6 +92,43 @@ struct Task<T, F, G> {
     result: Option<Result<T, StoreError>>,
     then: G,
     reply: oneshot::Sender<Result<T, StoreError>>,
+    is_durable: bool,
+}
+
+/// A write about leases. It need not be durable: no process survives a power failure.
+struct LeaseTask<F> {
+    work: Option<F>,
+    error: Option<StoreError>,
+}
+
+impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> LeaseTask<F> {
+    fn new(work: F) -> Self {
+        Self { work: Some(work), error: None }
+    }
+}
+
+impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTask<F> {
+    fn run(&mut self, transaction: &Connection) {
+        self.error = self.work.take().and_then(|work| work(transaction).err());
+    }
+
+    fn failure(&self) -> Option<&StoreError> {
+        self.error.as_ref()
+    }
+
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    fn answer(self: Box<Self>, commit: Option<StoreError>) {
+        if let Some(error) = commit.or(self.error) {
+            tracing::warn!(%error, "a lease was not renewed or released; it expires by itself");
+        }
+    }
 }
 
 impl<T, F, G> Write for Task<T, F, G>
@@ -108,6 +149,10 @@ where
 
     fn is_wanted(&self) -> bool {
         !self.reply.is_closed()
+    }
+
+    fn is_durable(&self) -> bool {
+        self.is_durable
     }
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
@@ -148,12 +193,17 @@ impl Drop for Running {
 }
 
 impl Worker {
-    /// Starts the thread on a connection; `patience` is how long a write waits for another process.
-    pub(super) fn start(connection: Connection, patience: Patience) -> Result<Self, StoreError> {
+    /// Starts the thread on a connection, whose leases it renews; `file` must stay the one that it is.
+    pub(super) fn start(
+        connection: Connection,
+        patience: Patience,
+        file: Option<StoreFile>,
+        leases: Arc<Leases>,
+    ) -> Result<Self, StoreError> {
         let (sender, jobs) = channel();
         let thread = thread::Builder::new().name("ctx-store".to_owned());
-        let thread =
-            thread.spawn(move || serve(&connection, &patience, &jobs)).map_err(|_| StoreError::Closed)?;
+        let state = StoreThread { connection, patience, file, leases };
+        let thread = thread.spawn(move || state.serve(&jobs)).map_err(|_| StoreError::Closed)?;
         Ok(Self(Arc::new(Running { jobs: Some(sender), thread: Some(thread) })))
     }
 
@@ -182,8 +232,29 @@ impl Worker {
         then: impl FnOnce(&T) + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.send(Job::Write(Box::new(Task { work: Some(work), result: None, then, reply })))?;
+        let task = Task { work: Some(work), result: None, then, reply, is_durable: true };
+        self.send(Job::Write(Box::new(task)))?;
         answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Writes like [`write`](Self::write), without waiting for the disk.
+    pub(super) async fn take_lease<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let task = Task { work: Some(work), result: None, then: |_: &T| (), reply, is_durable: false };
+        self.send(Job::Write(Box::new(task)))?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Queues the release of a lease.
+    pub(super) fn release_lease(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
+    ) {
+        // A store that is closed lets it expire.
+        drop(self.send(Job::Write(Box::new(LeaseTask::new(work)))));
     }
 
     fn send(&self, job: Job) -> Result<(), StoreError> {
@@ -192,35 +263,82 @@ impl Worker {
     }
 }
 
-fn serve(connection: &Connection, patience: &Patience, jobs: &Receiver<Job>) {
-    let mut next = jobs.recv().ok();
-    while let Some(job) = next.take() {
-        match job {
-            Job::Alone(work) => work(connection),
-            Job::Write(first) => {
-                let mut batch = vec![first];
-                while batch.len() < MAX_BATCH {
-                    match jobs.try_recv() {
-                        Ok(Job::Write(write)) => batch.push(write),
-                        Ok(other) => {
-                            next = Some(other);
-                            break;
-                        }
-                        Err(_) => break,
-                    }
+/// The state of the thread.
+struct StoreThread {
+    connection: Connection,
+    patience: Patience,
+    /// The file, if it is not in memory.
+    file: Option<StoreFile>,
+    leases: Arc<Leases>,
+}
+
+impl StoreThread {
+    fn serve(&self, jobs: &Receiver<Job>) {
+        let (mut next, mut renewed) = (None, Instant::now());
+        while let Some(job) = next.take().or_else(|| self.receive(jobs, &mut renewed)) {
+            self.renew(&mut renewed);
+            match job {
+                Job::Alone(work) => work(&self.connection),
+                Job::Write(first) => {
+                    let (batch, other) = gather(first, jobs);
+                    self.commit(batch);
+                    next = other;
                 }
-                commit(connection, patience, batch);
             }
         }
-        if next.is_none() {
-            next = jobs.recv().ok();
+    }
+
+    /// Waits for work, and renews leases while it waits.
+    fn receive(&self, jobs: &Receiver<Job>, renewed: &mut Instant) -> Option<Job> {
+        loop {
+            if self.leases.is_empty() {
+                let job = jobs.recv().ok();
+                *renewed = Instant::now();
+                return job;
+            }
+            match jobs.recv_timeout(RENEWAL.saturating_sub(renewed.elapsed())) {
+                Err(RecvTimeoutError::Timeout) => self.renew(renewed),
+                received => return received.ok(),
+            }
         }
+    }
+
+    /// Renews leases if it is time.
+    fn renew(&self, renewed: &mut Instant) {
+        if renewed.elapsed() < RENEWAL || self.leases.is_empty() {
+            return;
+        }
+        let leases = self.leases.clone();
+        self.commit(vec![Box::new(LeaseTask::new(move |transaction| leases.renew(transaction)))]);
+        *renewed = Instant::now();
+    }
+
+    fn commit(&self, batch: Vec<Box<dyn Write>>) {
+        commit(&self.connection, &self.patience, self.file.as_ref(), batch);
     }
 }
 
+/// Takes the writes that wait already, and the other work that comes after them.
+fn gather(first: Box<dyn Write>, jobs: &Receiver<Job>) -> (Vec<Box<dyn Write>>, Option<Job>) {
+    let mut batch = vec![first];
+    while batch.len() < MAX_BATCH {
+        match jobs.try_recv() {
+            Ok(Job::Write(write)) => batch.push(write),
+            Ok(other) => return (batch, Some(other)),
+            Err(_) => break,
+        }
+    }
+    (batch, None)
+}
+
 /// Runs writes in one transaction, each in a savepoint of its own, and answers when all is durable.
-fn commit(connection: &Connection, patience: &Patience, mut batch: Vec<Box<dyn Write>>) {
-    let done = run(connection, patience, &mut batch);
+fn commit(
+    connection: &Connection,
+    patience: &Patience,
+    file: Option<&StoreFile>,
+    mut batch: Vec<Box<dyn Write>>,
+) {
+    let done = file.map_or(Ok(()), StoreFile::check).and_then(|()| synced(connection, patience, &mut batch));
     let mut error = done.err();
     for write in batch {
         // Everybody hears why; the first gets the error itself, the others one of the same kind.
@@ -228,6 +346,21 @@ fn commit(connection: &Connection, patience: &Patience, mut batch: Vec<Box<dyn W
         error = told.as_ref().map(repeated);
         write.answer(told);
     }
+}
+
+/// Runs writes, and waits for the disk if one of them has to be durable.
+fn synced(
+    connection: &Connection,
+    patience: &Patience,
+    batch: &mut [Box<dyn Write>],
+) -> Result<(), StoreError> {
+    if batch.iter().any(|write| write.is_durable()) {
+        return run(connection, patience, batch);
+    }
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let done = run(connection, patience, batch);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    done
 }
 
 fn run(connection: &Connection, patience: &Patience, batch: &mut [Box<dyn Write>]) -> Result<(), StoreError> {
@@ -288,6 +421,7 @@ pub(super) fn repeated(error: &StoreError) -> StoreError {
         StoreError::Corrupt(fault) => StoreError::Corrupt(fault.clone()),
         StoreError::Database(fault) => StoreError::Database(fault.clone()),
         StoreError::Unreachable(fault) => StoreError::Unreachable(fault.clone()),
+        StoreError::Replaced { path } => StoreError::Replaced { path: path.clone() },
         _ => StoreError::Closed,
     }
 }
@@ -303,7 +437,10 @@ mod tests {
             connection.execute("INSERT INTO kept VALUES (?1, zeroblob(?2))", (name, bytes))?;
             Ok(())
         };
-        (Box::new(Task { work: Some(work), result: None, then: |(): &()| (), reply }), answer)
+        (
+            Box::new(Task { work: Some(work), result: None, then: |(): &()| (), reply, is_durable: true }),
+            answer,
+        )
     }
 
     #[test]
@@ -316,14 +453,14 @@ mod tests {
             .map(|(name, bytes)| write(name, bytes))
             .into_iter()
             .unzip();
-        commit(&connection, &Duration::ZERO.into(), writes);
+        commit(&connection, &Duration::ZERO.into(), None, writes);
         for mut answer in answers {
             assert!(matches!(answer.try_recv().unwrap(), Err(StoreError::Unwritable(_))));
         }
         let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
         assert_eq!((kept, connection.is_autocommit()), (0, true));
         let (small, mut answer) = write("again", 1);
-        commit(&connection, &Duration::ZERO.into(), vec![small]);
+        commit(&connection, &Duration::ZERO.into(), None, vec![small]);
         assert!(answer.try_recv().unwrap().is_ok());
     }
 
@@ -338,7 +475,7 @@ mod tests {
         let (unwanted, answer) = write("unwanted", 1);
         drop(answer);
         // The other one never ends: without the look at who wants it, this would take as long as that.
-        commit(&connection, &Duration::from_secs(3_600).into(), vec![unwanted]);
+        commit(&connection, &Duration::from_secs(3_600).into(), None, vec![unwanted]);
         other.execute_batch("ROLLBACK").unwrap();
         let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
         assert_eq!(kept, 0);

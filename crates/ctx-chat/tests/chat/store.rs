@@ -5,6 +5,7 @@
 
 mod batches;
 mod damage;
+mod file;
 mod log;
 mod older;
 mod place;

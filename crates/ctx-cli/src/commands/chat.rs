@@ -6,6 +6,7 @@ mod once;
 mod screen;
 mod setup;
 mod slash;
+mod stops;
 mod talk;
 mod tools;
 mod tree;
@@ -27,6 +28,7 @@ pub(crate) fn run(language: Language, arguments: &ChatArguments) -> Result<Exit>
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context(Told(phrase!("cannot start")))?;
     let exit = runtime.block_on(async {
+        setup.stops.listen().context(Told(phrase!("cannot start")))?;
         match &arguments.once {
             Some(text) if arguments.dry_run => once::preview(language, &setup, text).await,
             Some(text) => once::run(language, &setup, text, arguments.json).await,

@@ -39,6 +39,114 @@ fn nodes(folder: &Folder) -> Vec<(String, String)> {
     nodes.iter().skip(1).map(|node| (text(&node["role"]), text(&node["content"]))).collect()
 }
 
+/// Both ends of a terminal, where replies are streamed.
+#[cfg(unix)]
+fn terminal() -> (std::fs::File, std::fs::File) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
+    let slave = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
+    (master.into(), slave.into())
+}
+
+/// Sends a signal in the middle of a reply; the part that arrived is stored.
+#[cfg(unix)]
+#[track_caller]
+fn check_signal(signal: rustix::process::Signal, arguments: &str, code: i32) {
+    use std::io::Write as _;
+
+    let folder = Folder::with(&[("agent.yaml", AGENT)]);
+    let server = Server::script([Answer::stream(vec![
+        crate::server::Step::Bytes(crate::server::sse(&[crate::server::word("One ")], false)),
+        crate::server::Step::Stall,
+    ])]);
+    let (mut shown, output) = terminal();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+    command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
+    let arguments = says(&server, arguments);
+    command.args(arguments.trim_end_matches("--once ").split_whitespace());
+    let mut running = command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped()).spawn().unwrap();
+    drop(command);
+    let mut input = running.stdin.take().unwrap();
+    input.write_all(b"Hello\n").unwrap();
+    let mut word = [0; 4];
+    shown.read_exact(&mut word).unwrap();
+    assert_eq!(&word, b"One ");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&running), signal).unwrap();
+    if signal == rustix::process::Signal::INT {
+        // The chat goes on, until its input ends.
+        drop(input);
+    }
+    let ended = running.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(code), "{told}");
+    let said = nodes(&folder);
+    assert_eq!(said.last().unwrap(), &("assistant".to_owned(), "One ".to_owned()), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn keeps_a_partial_reply_when_a_signal_ends_the_chat() {
+    use rustix::process::Signal;
+
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        check_signal(signal, "Hello", 130);
+        check_signal(signal, "", if signal == Signal::INT { 0 } else { 130 });
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn reports_deleted_store() {
+    use std::io::Write as _;
+
+    let (folder, server) = place();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+    command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
+    let arguments = says(&server, "");
+    command.args(arguments.trim_end_matches("--once ").split_whitespace());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let (mut input, mut output) =
+        (running.stdin.take().unwrap(), BufReader::new(running.stdout.take().unwrap()));
+    input.write_all(b"One\n").unwrap();
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line, "You said One\n");
+    std::fs::remove_file(folder.path().join("s.db")).unwrap();
+    input.write_all(b"Two\n").unwrap();
+    drop(input);
+    let ended = running.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(told.contains("s.db` was deleted or replaced while open"), "{told}");
+    assert!(!ended.status.success() && !folder.path().join("s.db").exists(), "{told}");
+}
+
+#[test]
+fn continues_conversation_that_several_processes_begin() {
+    let (folder, server) = place();
+    let start = |text: &str| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+        command.current_dir(folder.path()).env_clear().args(says(&server, text).split_whitespace());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<_> = (0..4).map(|number| start(&format!("Text{number}"))).collect();
+    for one in running {
+        let output = one.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    // The active branch has all of it.
+    let messages = output(&folder.ctx("session export c --to messages --store s.db"));
+    let said: Vec<&str> =
+        messages.as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(said.len(), 8, "{said:?}");
+    assert!(said.chunks(2).all(|turn| turn[1] == format!("You said {}", turn[0])), "{said:?}");
+}
+
 #[test]
 fn a_store_that_is_waited_for_is_named() {
     let (folder, server) = place();
@@ -102,17 +210,17 @@ fn a_store_of_a_newer_version_is_not_touched() {
     assert_snapshot!(folder.ctx(&says(&server, "Two")), @"
     exit code 3
     === errors
-    error: cannot open `s.db`: the store has version 99; this program knows versions up to 4
+    error: cannot open `s.db`: the store has version 99; this program knows versions up to 5
     ");
     assert_snapshot!(folder.ctx("session list --store s.db"), @"
     exit code 3
     === errors
-    error: cannot open `s.db`: the store has version 99; this program knows versions up to 4
+    error: cannot open `s.db`: the store has version 99; this program knows versions up to 5
     ");
     assert_snapshot!(folder.ctx("session delete c --store s.db"), @"
     exit code 3
     === errors
-    error: cannot open `s.db`: the store has version 99; this program knows versions up to 4
+    error: cannot open `s.db`: the store has version 99; this program knows versions up to 5
     ");
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     assert_eq!(server.requests().len(), 1);

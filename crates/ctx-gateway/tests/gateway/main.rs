@@ -8,7 +8,6 @@ mod calls;
 mod conversations;
 mod dialects;
 mod house;
-#[cfg(feature = "postgres")]
 mod processes;
 mod running;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]

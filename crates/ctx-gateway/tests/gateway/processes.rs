@@ -1,7 +1,9 @@
-//! Two gateways on the database that `CTX_TEST_POSTGRES` names, each as a process of its own would be.
+//! Two gateways on one store, each with a handle of its own as two processes have: on an `SQLite` file always, on
+//! `PostgreSQL` where `CTX_TEST_POSTGRES` names a database.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 
 use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
@@ -10,22 +12,32 @@ use serde_json::{Value, json};
 use crate::house::House;
 use crate::server::{Answer, Server, Step, end, sse, word};
 
-/// The database of the tests; without one, says so.
-#[expect(clippy::print_stderr, reason = "who reads the tests' output has to know what was not tested")]
-fn database() -> Option<String> {
-    let named = std::env::var("CTX_TEST_POSTGRES").ok().filter(|named| named.starts_with("postgres"));
-    if named.is_none() {
-        eprintln!("NOT TESTED on PostgreSQL: `CTX_TEST_POSTGRES` names no database by an address");
-    }
-    named
+/// Runs a test on every store that there is.
+fn on_every_store(test: impl Fn(&Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    test(&folder.path().join("conversations.db"));
+    #[cfg(feature = "postgres")]
+    test_on_postgres(test);
 }
 
-/// A gateway on the database, whose provider answers with these.
-fn house(database: &str, answers: Vec<Answer>) -> House {
+/// Runs a test on the database that `CTX_TEST_POSTGRES` names; without one, says so.
+#[cfg(feature = "postgres")]
+#[expect(clippy::print_stderr, reason = "who reads the tests' output has to know what was not tested")]
+fn test_on_postgres(test: impl Fn(&Path)) {
+    match std::env::var("CTX_TEST_POSTGRES").ok().filter(|named| named.starts_with("postgres")) {
+        Some(named) => test(Path::new(&named)),
+        None => eprintln!("NOT TESTED on PostgreSQL: `CTX_TEST_POSTGRES` names no database by an address"),
+    }
+}
+
+/// A gateway on a store, whose provider answers with these.
+fn house(store: &Path, answers: Vec<Answer>) -> House {
+    on(store, Server::script(answers))
+}
+
+fn on(store: &Path, provider: Server) -> House {
     let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    House::open_with(folder, Dialect::OpenaiChat, Server::script(answers), |options| {
-        options.store = Some(database.into());
-    })
+    House::open_with(folder, Dialect::OpenaiChat, provider, |options| options.store = Some(store.to_owned()))
 }
 
 fn says(text: &str) -> Answer {
@@ -53,123 +65,174 @@ fn name(test: &str) -> String {
 
 #[test]
 fn any_process_takes_the_next_turn() {
-    let Some(database) = database() else { return };
-    let (one, two) =
-        (house(&database, vec![says("Hi."), says("Noon.")]), house(&database, vec![says("Fine.")]));
-    let name = name("next");
-    for (house, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
-        let got = house.ask("POST", "/v1/chat/completions", &[], &say(&name, text, false));
-        assert_eq!(got.status, 200, "{got:?}");
-    }
-    let all = ["Hello", "Hi.", "How are you?", "Fine.", "What time is it?", "Noon."];
-    assert_eq!(texts(&one, &name), all);
-    assert_eq!(texts(&two, &name), all);
+    on_every_store(|store| {
+        let (one, two) = (house(store, vec![says("Hi."), says("Noon.")]), house(store, vec![says("Fine.")]));
+        let name = name("next");
+        for (house, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
+            let got = house.ask("POST", "/v1/chat/completions", &[], &say(&name, text, false));
+            assert_eq!(got.status, 200, "{got:?}");
+        }
+        let all = ["Hello", "Hi.", "How are you?", "Fine.", "What time is it?", "Noon."];
+        assert_eq!(texts(&one, &name), all);
+        assert_eq!(texts(&two, &name), all);
+    });
 }
 
 #[test]
 fn a_client_that_sends_everything_is_known_by_every_process() {
-    let Some(database) = database() else { return };
-    let (one, two) = (house(&database, vec![says("Hi.")]), house(&database, vec![says("Fine.")]));
-    // Other runs on the same database have said other words.
-    let hello = name("hello");
-    let send = |house: &House, said: &[&str]| {
-        let roles = ["user", "assistant"].into_iter().cycle();
-        let messages: Vec<Value> =
-            said.iter().zip(roles).map(|(text, role)| json!({ "role": role, "content": text })).collect();
-        let got = house.post("/v1/chat/completions", &json!({ "model": "ada", "messages": messages }));
-        got.header("x-ctx-conversation").unwrap().to_owned()
-    };
-    let conversation = send(&one, &[&hello]);
-    // Whoever ends has stored everything.
-    drop(one.close());
-    assert_eq!(send(&two, &[&hello, "Hi.", "How are you?"]), conversation);
-    assert_eq!(texts(&two, &conversation), [&hello, "Hi.", "How are you?", "Fine."]);
+    on_every_store(|store| {
+        let (one, two) = (house(store, vec![says("Hi.")]), house(store, vec![says("Fine.")]));
+        // Other runs on the same database have said other words.
+        let hello = name("hello");
+        let send = |house: &House, said: &[&str]| {
+            let roles = ["user", "assistant"].into_iter().cycle();
+            let messages: Vec<Value> =
+                said.iter().zip(roles).map(|(text, role)| json!({ "role": role, "content": text })).collect();
+            let got = house.post("/v1/chat/completions", &json!({ "model": "ada", "messages": messages }));
+            got.header("x-ctx-conversation").unwrap().to_owned()
+        };
+        let conversation = send(&one, &[&hello]);
+        // Whoever ends has stored everything.
+        drop(one.close());
+        assert_eq!(send(&two, &[&hello, "Hi.", "How are you?"]), conversation);
+        assert_eq!(texts(&two, &conversation), [&hello, "Hi.", "How are you?", "Fine."]);
+    });
 }
 
 #[test]
 fn a_turn_waits_for_that_of_another_process() {
-    let Some(database) = database() else { return };
-    let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
-    let (one, two) = (house(&database, vec![stalled]), house(&database, vec![says("Two.")]));
-    let name = name("waits");
-    let mut lines = BufReader::new(one.send("POST", "/v1/chat/completions", &[], &say(&name, "First", true)));
-    let mut line = String::new();
-    while !line.contains("One ") {
-        line.clear();
-        assert!(lines.read_line(&mut line).unwrap() > 0);
-    }
-    let waiting = two.send("POST", "/v1/chat/completions", &[], &say(&name, "Second", false));
-    // The first turn ends when its client leaves; only then the second begins.
-    drop(lines);
-    assert_eq!(crate::house::read(waiting).status, 200);
-    assert_eq!(texts(&two, &name), ["First", "One ", "Second", "Two."]);
+    on_every_store(|store| {
+        let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
+        let (one, two) = (house(store, vec![stalled]), house(store, vec![says("Two.")]));
+        let name = name("waits");
+        let mut lines =
+            BufReader::new(one.send("POST", "/v1/chat/completions", &[], &say(&name, "First", true)));
+        let mut line = String::new();
+        while !line.contains("One ") {
+            line.clear();
+            assert!(lines.read_line(&mut line).unwrap() > 0);
+        }
+        let waiting = two.send("POST", "/v1/chat/completions", &[], &say(&name, "Second", false));
+        // The first turn ends when its client leaves; only then the second begins.
+        drop(lines);
+        assert_eq!(crate::house::read(waiting).status, 200);
+        assert_eq!(texts(&two, &name), ["First", "One ", "Second", "Two."]);
+    });
 }
 
 #[test]
 fn turns_of_two_processes_at_once_are_each_there_once() {
-    let Some(database) = database() else { return };
-    let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
-    let houses = [house(&database, answers("a")), house(&database, answers("b"))];
-    let name = &name("once");
-    std::thread::scope(|scope| {
-        for (house, mark) in houses.iter().zip(["x", "y"]) {
-            for number in 0..8 {
-                scope.spawn(move || {
-                    let got = house.ask(
-                        "POST",
-                        "/v1/chat/completions",
-                        &[],
-                        &say(name, &format!("{mark}{number}"), false),
-                    );
-                    assert_eq!(got.status, 200, "{got:?}");
-                });
-            }
+    on_every_store(|store| {
+        let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
+        let houses = [house(store, answers("a")), house(store, answers("b"))];
+        let name = &name("once");
+        let waiting: Vec<_> = (0..16)
+            .map(|number| {
+                let body = say(name, &format!("{}{number}", ["x", "y"][number % 2]), false);
+                houses[number % 2].send("POST", "/v1/chat/completions", &[], &body)
+            })
+            .collect();
+        for stream in waiting {
+            let got = crate::house::read(stream);
+            assert_eq!(got.status, 200, "{got:?}");
         }
+        let said = texts(&houses[0], name);
+        assert_eq!(said.len(), 32, "{said:?}");
+        assert_eq!(said.iter().collect::<BTreeSet<_>>().len(), 32, "{said:?}");
+        let is_turn = |turn: &[String]| turn[0].starts_with(['x', 'y']) && turn[1].starts_with(['a', 'b']);
+        assert!(said.chunks(2).all(is_turn), "{said:?}");
     });
-    let said = texts(&houses[0], name);
-    assert_eq!(said.len(), 32, "{said:?}");
-    assert_eq!(said.iter().collect::<BTreeSet<_>>().len(), 32, "{said:?}");
-    let is_turn = |turn: &[String]| turn[0].starts_with(['x', 'y']) && turn[1].starts_with(['a', 'b']);
-    assert!(said.chunks(2).all(is_turn), "{said:?}");
 }
 
 #[test]
 fn a_streamed_answer_is_stored_before_its_end_is_told() {
-    let Some(database) = database() else { return };
-    let streamed = Answer::events(&[word("Hi."), end("stop")]);
-    let (one, two) = (house(&database, vec![streamed]), house(&database, vec![]));
-    let name = name("stored");
-    let got = one.ask("POST", "/v1/chat/completions", &[], &say(&name, "Hello", true));
-    assert!(got.body.ends_with("data: [DONE]\n\n"), "{got:?}");
-    assert_eq!(texts(&two, &name), ["Hello", "Hi."]);
-    let last: Vec<Value> = got.events();
-    assert_eq!(last.last().unwrap()["choices"][0]["finish_reason"], "stop");
+    on_every_store(|store| {
+        let streamed = Answer::events(&[word("Hi."), end("stop")]);
+        let (one, two) = (house(store, vec![streamed]), house(store, vec![]));
+        let name = name("stored");
+        let got = one.ask("POST", "/v1/chat/completions", &[], &say(&name, "Hello", true));
+        assert!(got.body.ends_with("data: [DONE]\n\n"), "{got:?}");
+        assert_eq!(texts(&two, &name), ["Hello", "Hi."]);
+        let last: Vec<Value> = got.events();
+        assert_eq!(last.last().unwrap()["choices"][0]["finish_reason"], "stop");
+    });
 }
 
 #[test]
 fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
-    let Some(database) = database() else { return };
-    let mut keys = KeyFile::default();
-    let limits = KeyLimits { conversations: Some(3), ..KeyLimits::default() };
-    let key = keys.add(&name("limit"), None, limits).unwrap();
-    let house = || {
-        let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-        keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
-        let provider = Server::start(|_| says("Hi."));
-        House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
-            options.store = Some((&database).into());
-        })
-    };
-    let (houses, key) = ([house(), house()], format!("Bearer {}", key.reveal()));
-    let headers = [("authorization", key.as_str())];
-    let waiting: Vec<_> = (0..16)
-        .map(|number| {
-            let body = say(&format!("c{number}"), "Hello", false);
-            houses[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
-        })
-        .collect();
-    let mut statuses: Vec<u16> =
-        waiting.into_iter().map(|stream| crate::house::read(stream).status).collect();
-    statuses.sort_unstable();
-    assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
+    on_every_store(|store| {
+        let mut keys = KeyFile::default();
+        let limits = KeyLimits { conversations: Some(3), ..KeyLimits::default() };
+        let key = keys.add(&name("limit"), None, limits).unwrap();
+        let house = || {
+            let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+            keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
+            let provider = Server::start(|_| says("Hi."));
+            House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+                options.store = Some(store.to_owned());
+            })
+        };
+        let (houses, key) = ([house(), house()], format!("Bearer {}", key.reveal()));
+        let headers = [("authorization", key.as_str())];
+        let waiting: Vec<_> = (0..16)
+            .map(|number| {
+                let body = say(&format!("c{number}"), "Hello", false);
+                houses[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
+            })
+            .collect();
+        let mut statuses: Vec<u16> =
+            waiting.into_iter().map(|stream| crate::house::read(stream).status).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
+    });
+}
+
+#[test]
+fn stores_each_of_many_concurrent_turns_once() {
+    const TURNS: usize = 40;
+    on_every_store(|store| {
+        let gateways = [(); 2].map(|()| on(store, Server::start(|request| says(&answer_to(request)))));
+        let names: Vec<String> = (0..4).map(|number| name(&format!("many-{number}"))).collect();
+        let waiting: Vec<_> = (0..TURNS)
+            .map(|number| {
+                let body = say(&names[number % names.len()], &number.to_string(), false);
+                gateways[number / names.len() % 2].send("POST", "/v1/chat/completions", &[], &body)
+            })
+            .collect();
+        for stream in waiting {
+            let got = crate::house::read(stream);
+            assert_eq!(got.status, 200, "{got:?}");
+        }
+        for (index, name) in names.iter().enumerate() {
+            let said = texts(&gateways[index % 2], name);
+            let is_turn = |turn: &[String]| turn[1] == format!("answer to {}", turn[0]);
+            assert!(said.chunks(2).all(is_turn), "{said:?}");
+            let mut numbers: Vec<usize> = said.iter().step_by(2).map(|text| text.parse().unwrap()).collect();
+            numbers.sort_unstable();
+            let expected: Vec<usize> = (index..TURNS).step_by(names.len()).collect();
+            assert_eq!(numbers, expected, "{said:?}");
+        }
+    });
+}
+
+/// What the provider says to a request: what it answers.
+fn answer_to(request: &crate::server::Received) -> String {
+    let body = request.json();
+    let said = body["messages"].as_array().unwrap().iter().rev().find(|message| message["role"] == "user");
+    format!("answer to {}", said.unwrap()["content"].as_str().unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn refuses_turns_once_its_store_was_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("conversations.db");
+    let gateway = on(&store, Server::start(|request| says(&answer_to(request))));
+    let ask = || gateway.ask("POST", "/v1/chat/completions", &[], &say("c", "Hello", false));
+    assert_eq!(ask().status, 200);
+    std::fs::remove_file(&store).unwrap();
+    let refused = ask();
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.body.contains("was deleted or replaced"), "{refused:?}");
+    assert!(!store.exists());
 }

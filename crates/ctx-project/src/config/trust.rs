@@ -9,7 +9,7 @@ use ctx_types::{Argument, Divider, Phrase, phrase};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::files::{self, Existing, FilesRead, pretty_json};
+use crate::files::{self, pretty_json};
 use crate::home;
 
 use super::document::ConfigDocument;
@@ -194,7 +194,7 @@ impl Trusted {
             record["files"] = json!(self.files);
         }
         let record = pretty_json(&record);
-        files::write(&[(folder.join(NAME), &record)], Existing::Named, &FilesRead::default())
+        files::write_private(&folder.join(NAME), &record)
     }
 }
 
@@ -224,7 +224,7 @@ fn texts(values: &Map<String, Value>) -> BTreeMap<String, String> {
 fn made() -> Result<PathBuf> {
     let folder =
         home::data().ok_or_else(|| unusable!("there is no home folder to store it in; set `CTX_HOME`"))?;
-    files::make_folder(&folder)?;
+    files::make_private_folder(&folder)?;
     Ok(folder)
 }
 

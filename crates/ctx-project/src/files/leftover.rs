@@ -13,12 +13,25 @@ const RANDOM: usize = 8;
 /// How old a temporary file must be to be one that nobody finishes any more.
 const OLD: Duration = Duration::from_secs(60 * 60);
 
-/// Makes a temporary file in a folder, with the permissions of a new file.
-pub(super) fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NewFile {
+    /// Those whom the user's settings (`umask`) allow to.
+    Usual,
+    /// Its user alone.
+    Private,
+}
+
+/// Makes a temporary file in a folder.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "other systems have no modes"))]
+pub(super) fn temporary(folder: &Path, new: NewFile) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(START).suffix(END).rand_bytes(RANDOM);
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(match new {
+        NewFile::Usual => 0o666,
+        NewFile::Private => 0o600,
+    }));
     builder.tempfile_in(folder)
 }
 

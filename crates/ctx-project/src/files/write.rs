@@ -1,14 +1,14 @@
 //! Writing files, all of them or none.
 
 use ctx_types::phrase;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::{ProjectError, Result, unusable};
 use tempfile::NamedTempFile;
 
-use crate::files::leftover::temporary;
+use crate::files::leftover::{NewFile, temporary};
 use crate::files::{FilesRead, is_stdin, name, reason};
 
 /// What becomes of files that exist.
@@ -24,15 +24,32 @@ pub enum Existing {
 
 /// Writes files, all of them or none: to temporary neighbours first, which then take their names.
 ///
-/// A usage error, before anything is written, if one of them was read. Only where the last step itself fails
-/// for a file can earlier ones have been replaced already.
+/// A replaced file keeps its permissions, and its owner and group where the system allows that. A usage error, before
+/// anything is written, if one of them was read. Only where the last step itself fails for a file can earlier ones have
+/// been replaced already.
 pub fn write(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead) -> Result<()> {
+    write_as(files, existing, read, NewFile::Usual)
+}
+
+/// Writes a file that the user named or that is ours; a new one may be read by its user alone.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_as(&[(path.to_owned(), bytes)], Existing::Named, &FilesRead::default(), NewFile::Private)
+}
+
+/// Creates a folder and those above it, unless they exist; new ones are for their user alone.
+pub fn make_private_folder(folder: &Path) -> Result<()> {
+    ctx_chat::create_private_folder(folder).map_err(|error| {
+        unusable!("cannot make the folder `{folder}`: {error}", folder = name(folder), error = reason(&error))
+    })
+}
+
+fn write_as(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead, new: NewFile) -> Result<()> {
     for (path, _) in files {
         refuse_stdin(path)?;
         read.refuse(path)?;
     }
     let stage = |(path, bytes): &(PathBuf, &[u8])| {
-        let staged = Staged::new(path, bytes, existing);
+        let staged = Staged::new(path, bytes, existing, new);
         staged.map_err(|error| {
             unusable!("cannot write `{path}`: {error}", path = name(path), error = reason(&error))
         })
@@ -73,18 +90,19 @@ enum Staged {
 }
 
 impl Staged {
-    fn new(path: &Path, bytes: &[u8], existing: Existing) -> std::io::Result<Self> {
+    fn new(path: &Path, bytes: &[u8], existing: Existing, new: NewFile) -> std::io::Result<Self> {
         let path = match (path.is_symlink(), existing) {
             (true, Existing::Keep | Existing::Replace) => return Err(Error::other("it is a link")),
             (true, Existing::Named) => target(path)?,
             (false, _) => path.to_owned(),
         };
-        let Ok(metadata) = path.metadata() else { return Self::neighbour(path, bytes, None) };
+        let Ok(metadata) = path.metadata() else { return Self::neighbour(path, bytes, new, None) };
         match existing {
             _ if metadata.is_dir() => Err(ErrorKind::IsADirectory.into()),
             _ if metadata.is_file() => {
                 check_writable(&path, &metadata)?;
-                Self::neighbour(path, bytes, Some(metadata.permissions()))
+                // It takes over what the file allows, and allows nothing before.
+                Self::neighbour(path, bytes, NewFile::Private, Some(&metadata))
             }
             Existing::Named => Ok(Self::Stream(path, bytes.to_owned())),
             Existing::Keep | Existing::Replace => Err(Error::other("it is not a file")),
@@ -94,11 +112,14 @@ impl Staged {
     fn neighbour(
         path: PathBuf,
         bytes: &[u8],
-        permissions: Option<std::fs::Permissions>,
+        new: NewFile,
+        replaced: Option<&Metadata>,
     ) -> std::io::Result<Self> {
-        let mut file = neighbour(&path)?;
-        if let Some(permissions) = permissions {
-            file.as_file().set_permissions(permissions)?;
+        let mut file = neighbour(&path, new)?;
+        if let Some(replaced) = replaced {
+            keep_owner(file.as_file(), replaced);
+            // Another owner may have taken permissions away.
+            file.as_file().set_permissions(replaced.permissions())?;
         }
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
@@ -133,16 +154,82 @@ fn check_writable(path: &Path, metadata: &std::fs::Metadata) -> std::io::Result<
     }
 }
 
+/// Gives a file the owner and the group of the one that it replaces, as far as the system allows it.
+#[cfg(unix)]
+fn keep_owner(file: &File, replaced: &Metadata) {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+
+    if fchown(file, Some(replaced.uid()), Some(replaced.gid())).is_err() {
+        // Only root gives files away; a group may be one of the user's own. Neither is worth losing the text for.
+        fchown(file, None, Some(replaced.gid())).unwrap_or_default();
+    }
+}
+
+/// Files have no such owner here.
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) {}
+
 /// Makes a temporary file in the folder of a path.
-fn neighbour(path: &Path) -> std::io::Result<NamedTempFile> {
+fn neighbour(path: &Path, new: NewFile) -> std::io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    temporary(folder)
+    temporary(folder, new)
 }
 
 /// Takes a new file away again; one that is gone already needs nothing.
 fn remove(path: &PathBuf) {
     std::fs::remove_file(path).unwrap_or_default();
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+
+    use super::*;
+
+    fn replace(path: &Path, bytes: &[u8]) {
+        write(&[(path.to_owned(), bytes)], Existing::Named, &FilesRead::default()).unwrap();
+    }
+
+    /// Owner, group and permissions.
+    fn access(path: &Path) -> (u32, u32, u32) {
+        let metadata = path.metadata().unwrap();
+        (metadata.uid(), metadata.gid(), metadata.mode() & 0o7777)
+    }
+
+    #[test]
+    fn keeps_owner_group_and_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.yaml");
+        std::fs::write(&path, "old").unwrap();
+        // Root can give files away, others can give them to a group of theirs.
+        if chown(&path, Some(12_345), Some(23_456)).is_err() {
+            let groups = rustix::process::getgroups().unwrap_or_default();
+            let given = groups.iter().rev().any(|group| chown(&path, None, Some(group.as_raw())).is_ok());
+            assert!(given || groups.is_empty());
+        }
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o2640)).unwrap();
+        let before = access(&path);
+        replace(&path, b"new");
+        assert_eq!((std::fs::read(&path).unwrap(), access(&path)), (b"new".to_vec(), before));
+    }
+
+    #[test]
+    fn creates_private_files_and_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let (inner, path) = (folder.path().join("a/b"), folder.path().join("a/b/trusted.json"));
+        make_private_folder(&inner).unwrap();
+        write_private(&path, b"{}").unwrap();
+        assert_eq!(access(&path).2, 0o600);
+        for made in [inner.as_path(), &folder.path().join("a")] {
+            assert_eq!(access(made).2 & 0o777, 0o700);
+        }
+        // What exists stays as it is.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        write_private(&path, b"{ }").unwrap();
+        assert_eq!(access(&path).2, 0o644);
+    }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
-    Approval, ChatLog, Conversation, ConversationStore, Delta, SqliteStore, TurnEvent, TurnOutcome,
-    TurnRequest, Verdict, preview_turn, run_turn,
+    Approval, ChatLog, Conversation, ConversationStore, Delta, Hold, SqliteStore, StoreError, TurnEvent,
+    TurnOutcome, TurnRequest, Verdict, preview_turn, run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
@@ -36,6 +36,9 @@ const MAX_RUNNING: usize = 8;
 
 /// How often windows are told of a stream: some twenty times a second.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Time limit for acquiring a lease.
+const TURN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long a call waits until somebody agrees.
 const ASK_TIME: Duration = Duration::from_secs(600);
@@ -244,18 +247,29 @@ enum Log {
     Store(SqliteStore, Box<Conversation>),
 }
 
+/// A conversation for a turn.
+struct TurnConversation {
+    store: Box<dyn ConversationStore>,
+    conversation: Conversation,
+    /// Other processes wait for the turn.
+    lease: Option<Hold>,
+}
+
 impl Log {
-    /// Opens the conversation; a call without a result is given one that says so.
-    async fn open(self, id: &str) -> ProjectResult<(Box<dyn ConversationStore>, Conversation)> {
+    /// Acquires the lease of the conversation and loads it; gives a result to each call without one.
+    async fn open(self, id: &str) -> ProjectResult<TurnConversation> {
         match self {
             Self::File(path) => {
                 let store = SessionStore::open(&path, id)?;
                 let (conversation, _) = Conversation::open(&store, id, Some(now())).await?;
-                Ok((Box::new(store), conversation))
+                Ok(TurnConversation { store: Box::new(store), conversation, lease: None })
             }
-            Self::Store(store, mut conversation) => {
+            Self::Store(store, known) => {
+                let (name, mut known) = (known.id().to_owned(), Some(*known));
+                let lease = Conversation::hold(&store, &name, &mut known, TURN_TIMEOUT).await?;
+                let mut conversation = known.ok_or(StoreError::NotFound { id: name })?;
                 conversation.recover(&store, Some(now())).await?;
-                Ok((Box::new(store), *conversation))
+                Ok(TurnConversation { store: Box::new(store), conversation, lease: Some(lease) })
             }
         }
     }
@@ -268,7 +282,13 @@ async fn run(
     setup: &ChatSetup,
     (log, said): (Log, Said),
 ) -> Result<(), Phrase> {
-    let (store, mut conversation) = log.open(&turn.id).await.map_err(|error| error.phrase())?;
+    let opened = tokio::select! {
+        biased;
+        opened = log.open(&turn.id) => opened,
+        () = turn.cancel.cancelled() => return Ok(()),
+    };
+    let TurnConversation { store, mut conversation, lease: _lease } =
+        opened.map_err(|error| error.phrase())?;
     let (request, found) = setup.typed(&said.text, Some(&conversation));
     let request = TurnRequest { attachments: said.attachments, ..request };
     for found in found {

@@ -1,6 +1,8 @@
 //! Files that older versions of the store wrote.
 
-use ctx_chat::{Conversation, SqliteStore};
+use std::time::Duration;
+
+use ctx_chat::{Conversation, ConversationStore as _, SqliteStore};
 use ctx_types::{Node, Role, Session, SessionOp};
 use serde_json::json;
 
@@ -38,5 +40,25 @@ fn a_conversation_of_the_first_version_is_there_and_goes_on() {
             chat.append(&store, Node::new(Role::User, "c"), None).await.unwrap();
             assert_eq!(words(&Conversation::load(&store, "c").await.unwrap()), expected);
         }
+    });
+}
+
+#[test]
+fn migrates_store_without_leases() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        drop(crate::store::chat(&store, &["a"]).await.unwrap());
+        drop(store);
+        // As the version before had it.
+        let old = rusqlite::Connection::open(&path).unwrap();
+        old.execute_batch("DROP TABLE leases; PRAGMA user_version = 4").unwrap();
+        drop(old);
+        let (here, there) = (SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap());
+        let mut found = None;
+        let _held = Conversation::hold(&here, "c", &mut found, Duration::ZERO).await.unwrap();
+        assert_eq!(words(&found.unwrap()), ["a"]);
+        assert!(there.hold("c", None, Duration::ZERO).await.unwrap().is_none());
     });
 }

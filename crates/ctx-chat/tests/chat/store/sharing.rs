@@ -43,6 +43,51 @@ fn whoever_holds_a_conversation_gets_what_the_one_before_has_said() {
 }
 
 #[test]
+fn gives_a_conversation_to_one_turn_at_a_time() {
+    on_every_store(|place| async move {
+        let (here, there) = (place.open().await, place.open().await);
+        let now = Duration::ZERO;
+        // It need not exist yet.
+        let (held, _) = here.hold("c", None, now).await.unwrap().unwrap();
+        assert!(there.hold("c", None, now).await.unwrap().is_none());
+        assert!(there.hold("other", None, now).await.unwrap().is_some());
+        {
+            let waiting = there.hold("c", None, Duration::from_secs(60));
+            tokio::pin!(waiting);
+            // Polled once, and then given up.
+            tokio::select! { biased; _ = &mut waiting => {}, () = std::future::ready(()) => {} }
+        }
+        let mut one = Conversation::create(&*here, "c", None).await.unwrap();
+        one.append(&*here, Node::new(Role::User, "a"), None).await.unwrap();
+        let mut other = None;
+        let waiting = Conversation::hold(&*there, "c", &mut other, Duration::from_secs(60));
+        let ending = async {
+            one.append(&*here, Node::new(Role::Assistant, "b"), None).await.unwrap();
+            drop(held);
+        };
+        let (taken, ()) = tokio::join!(waiting, ending);
+        assert_eq!(words(other.as_ref().unwrap()), ["a", "b"]);
+        let refused = Conversation::hold(&*here, "c", &mut Some(one), now).await;
+        assert!(matches!(refused, Err(StoreError::Held { .. })), "{refused:?}");
+        drop(taken);
+    });
+}
+
+#[test]
+fn releases_lease_of_canceled_turn() {
+    on_every_store(|place| async move {
+        let (here, there) = (place.open().await, place.open().await);
+        {
+            let taking = here.hold("c", None, Duration::ZERO);
+            tokio::pin!(taking);
+            // Polled once, so that the store has the request, and then dropped.
+            tokio::select! { biased; _ = &mut taking => {}, () = std::future::ready(()) => {} }
+        }
+        assert!(there.hold("c", None, Duration::from_secs(60)).await.unwrap().is_some());
+    });
+}
+
+#[test]
 fn changes_are_told_here_and_to_other_processes() {
     on_every_store(|place| async move {
         let (here, there) = (place.open().await, place.open().await);

@@ -1,10 +1,7 @@
 //! One turn for scripts: the answer on standard output, or the request that would be sent.
 
 use anyhow::{Error, Result};
-use ctx_chat::{
-    Approval, ChatLog, Conversation, StoreError, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn,
-    within,
-};
+use ctx_chat::{Approval, ChatLog, Conversation, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn};
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
 use ctx_types::phrase;
@@ -21,6 +18,7 @@ use crate::show;
 /// Carries out one turn and prints the answer.
 pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: bool) -> Result<Exit> {
     let mut conversation = setup.open().await?;
+    let Some(_lease) = setup.lease(&mut conversation).await? else { return Ok(Exit::Stopped) };
     setup.begin(&mut conversation).await?;
     let mut screen = Screen::new(setup, !as_json);
     let asking = Asking::new(language, Lines::start());
@@ -33,7 +31,7 @@ pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: 
     Ok(exit(&end))
 }
 
-/// Carries out a turn; Ctrl-C stops it.
+/// Carries out a turn; an interrupt stops it.
 pub(super) async fn turn(
     setup: &Setup,
     asking: Option<&Asking>,
@@ -50,7 +48,8 @@ pub(super) async fn turn(
         .zip(conversation.as_mut())
         .map(|((store, _), conversation)| ChatLog { store, conversation, memory: Some(&setup.chat.memory) });
     let mut watch = |event| screen.show(event);
-    let result = stoppable(run_turn(&chat, log, request, &mut watch, &cancel), &cancel).await?;
+    let turn = run_turn(&chat, log, request, &mut watch, &cancel);
+    let result = setup.stops.stoppable(turn, &cancel).await;
     result.map_err(|error| {
         if error.unstored.is_empty() {
             return error.source.into();
@@ -58,27 +57,6 @@ pub(super) async fn turn(
         let text = format!("\n{}\n", error.unstored.as_str());
         Error::new(error.source).context(Told(phrase!("this could not be stored:{text}", text)))
     })
-}
-
-/// Waits for work that ends soon after it is cancelled; Ctrl-C cancels it.
-pub(super) async fn stoppable<T>(work: impl Future<Output = T>, cancel: &Cancel) -> Result<T> {
-    let mut work = std::pin::pin!(work);
-    loop {
-        tokio::select! {
-            result = &mut work => return Ok(result),
-            interrupted = tokio::signal::ctrl_c() => {
-                interrupted?;
-                cancel.cancel();
-            }
-        }
-    }
-}
-
-/// Waits for the store outside of a turn; after Ctrl-C not much longer.
-pub(super) async fn stored<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    let cancel = Cancel::default();
-    // Who cannot hear Ctrl-C is ended by it.
-    stoppable(within(&cancel, work), &cancel).await.unwrap_or(Err(StoreError::GivenUp))
 }
 
 /// Prints the body of the request that a turn would send.
@@ -139,26 +117,4 @@ fn to_json(end: &TurnEnd, conversation: Option<&Conversation>) -> Value {
             "output": end.provider_usage.output,
         },
     })
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use rustix::process::{Signal, getpid, kill_process};
-
-    use super::*;
-
-    #[test]
-    fn a_store_is_not_waited_for_long_after_ctrl_c() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let mut waiting = std::pin::pin!(stored(std::future::pending::<Result<(), StoreError>>()));
-            tokio::select! {
-                biased;
-                _ = &mut waiting => {}
-                // It listens now.
-                () = std::future::ready(()) => kill_process(getpid(), Signal::INT).unwrap(),
-            }
-            assert!(matches!(waiting.await, Err(StoreError::GivenUp)));
-        });
-    }
 }

@@ -2,14 +2,16 @@
 
 use ctx_language::Language;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Result;
-use ctx_chat::{Conversation, ConversationStore as _, Mode, SqliteStore, StoreError, TurnRequest};
+use ctx_chat::{Conversation, ConversationStore as _, Hold, Mode, SqliteStore, StoreError, TurnRequest};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::args::{ChatArguments, ModeName};
-use crate::commands::chat::once::stored;
+use crate::commands::chat::stops::Stops;
 use crate::{project, show};
 use ctx_project::Sources;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, new_id, now};
@@ -19,11 +21,20 @@ use ctx_project::files;
 use ctx_project::options::EndpointOptions;
 use ctx_project::store;
 
+/// Time limit for acquiring a lease, and the time after which the wait is reported.
+const TURN_TIMEOUT: Duration = Duration::from_secs(120);
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// What a chat is carried out with.
 pub(super) struct Setup {
     pub(super) language: Language,
     pub(super) chat: ChatSetup,
+    pub(super) stops: Stops,
     conversation: Option<String>,
+    /// The name of an unnamed conversation.
+    new: String,
+    /// Whether calls without a result were given one.
+    is_recovered: AtomicBool,
     /// Whether the conversation that was changed last is gone on with.
     resumes: bool,
     sources: Sources,
@@ -41,7 +52,10 @@ impl Setup {
         let setup = Self {
             language,
             chat,
+            stops: Stops::default(),
             conversation: arguments.conversation.clone(),
+            new: new_id(),
+            is_recovered: AtomicBool::new(false),
             resumes: arguments.resume,
             sources: std::mem::take(sources),
             told: Mutex::default(),
@@ -65,21 +79,56 @@ impl Setup {
             (None, true) => newest(store).await?,
             (None, false) => return Ok(None),
         };
-        match stored(Conversation::open(store, &id, Some(now()))).await {
-            Ok((conversation, found)) => {
-                self.tell(&found);
-                Ok(Some(conversation))
-            }
+        match self.stops.stored(Conversation::load(store, &id)).await {
+            Ok(conversation) => Ok(Some(conversation)),
             Err(StoreError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Waits for the lease of the conversation among all processes, and updates the conversation from the store.
+    ///
+    /// Returns `None` after an interrupt, and no lease if there is no store.
+    pub(super) async fn lease(
+        &self,
+        conversation: &mut Option<Conversation>,
+    ) -> Result<Option<Option<Hold>>, StoreError> {
+        let Some((store, _)) = &self.chat.store else { return Ok(Some(None)) };
+        let id = conversation.as_ref().map_or(self.name(), Conversation::id).to_owned();
+        let waiting = async {
+            tokio::time::sleep(SILENCE).await;
+            show::remark(
+                self.language,
+                &phrase!("waiting for the next turn of the conversation `{id}`", id = &*id),
+            );
+            std::future::pending::<()>().await;
+        };
+        let lease = tokio::select! {
+            biased;
+            lease = Conversation::hold(store, &id, conversation, TURN_TIMEOUT) => lease?,
+            () = self.stops.next() => return Ok(None),
+            () = waiting => return Ok(None),
+        };
+        if let Some(conversation) =
+            conversation.as_mut().filter(|_| !self.is_recovered.load(Ordering::Relaxed))
+        {
+            let found = self.stops.stored(conversation.recover(store, Some(now()))).await?;
+            self.tell(&found);
+        }
+        self.is_recovered.store(true, Ordering::Relaxed);
+        Ok(Some(Some(lease)))
+    }
+
+    /// Returns the name of a new conversation.
+    fn name(&self) -> &str {
+        self.conversation.as_deref().unwrap_or(&self.new)
+    }
+
     /// Begins a conversation if there is none and one is to be kept.
     pub(super) async fn begin(&self, conversation: &mut Option<Conversation>) -> Result<()> {
         if let (Some((store, _)), None) = (&self.chat.store, &conversation) {
-            let id = self.conversation.clone().unwrap_or_else(new_id);
-            *conversation = Some(stored(Conversation::create(store, &id, Some(now()))).await?);
+            let created = Conversation::create(store, self.name(), Some(now()));
+            *conversation = Some(self.stops.stored(created).await?);
         }
         Ok(())
     }

@@ -36,6 +36,18 @@ pub(super) enum Slash {
     Mode(Option<Mode>),
 }
 
+impl Slash {
+    /// Returns whether it can change the conversation.
+    pub(super) const fn is_change(&self) -> bool {
+        match self {
+            Self::Help | Self::Quit | Self::Context | Self::Tools | Self::Mode(_) => false,
+            Self::Branch(number) | Self::Switch(number) => number.is_some(),
+            Self::Undo | Self::Redo | Self::Edit(_) | Self::Regenerate | Self::Retry => true,
+            Self::Continue | Self::Compress => true,
+        }
+    }
+}
+
 /// The commands with what they do, for help.
 pub(super) const HELP: &[(&str, &str)] = &[
     ("/undo", "takes back the last turn, or the last change"),

@@ -12,7 +12,7 @@ use ctx_types::{GenerationKind, NodeId, Phrase, Session, SessionOp, phrase};
 
 use crate::commands::chat::greeting;
 use crate::commands::chat::lines::Lines;
-use crate::commands::chat::once::{self, stored};
+use crate::commands::chat::once;
 use crate::commands::chat::screen::Screen;
 use crate::commands::chat::setup::Setup;
 use crate::commands::chat::slash::{self, HELP, Slash};
@@ -34,7 +34,24 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
     let mut talk = Talk { setup, conversation, asking: Asking::new(language, lines.clone()), lines };
     talk.greet(greeting).await?;
     while let Some(line) = talk.line("> ").await {
-        match slash::parse(&line) {
+        let slash = slash::parse(&line);
+        let is_change = match &slash {
+            None => !line.trim().is_empty(),
+            Some(Ok(command)) => command.is_change(),
+            Some(Err(_)) => false,
+        };
+        // Turns of other processes wait until the command ends.
+        let lease = if is_change { talk.setup.lease(&mut talk.conversation).await } else { Ok(Some(None)) };
+        let _lease = match lease {
+            Ok(Some(lease)) => lease,
+            Ok(None) => continue,
+            Err(error @ StoreError::Held { .. }) => {
+                show::note(language, &error.phrase());
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        match slash {
             None if line.trim().is_empty() => {}
             None => talk.say(talk.setup.typed(slash::message(&line), talk.conversation.as_ref())).await?,
             Some(Ok(Slash::Quit)) => break,
@@ -42,7 +59,7 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
             Some(Err(wrong)) => show::note(language, &wrong),
         }
     }
-    Ok(Exit::Success)
+    Ok(if talk.setup.stops.is_ended() { Exit::Stopped } else { Exit::Success })
 }
 
 /// A chat under way.
@@ -54,11 +71,11 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// Waits for a line; nothing at the end of input, and when the user presses Ctrl-C.
+    /// Waits for a line; nothing at the end of input, and after an interrupt.
     async fn line(&self, prompt: &str) -> Option<String> {
         tokio::select! {
             line = self.lines.next(prompt) => line,
-            _ = tokio::signal::ctrl_c() => None,
+            () = self.setup.stops.next() => None,
         }
     }
 
@@ -77,10 +94,14 @@ impl Talk<'_> {
         let Some(chosen) = number.checked_sub(1).and_then(|index| greetings.into_iter().nth(index)) else {
             return Ok(());
         };
+        let Some(_lease) = self.setup.lease(&mut self.conversation).await? else { return Ok(()) };
+        if self.conversation.is_some() {
+            return Ok(());
+        }
         self.setup.begin(&mut self.conversation).await?;
         if let (Some((store, _)), Some(conversation)) = (&self.setup.chat.store, &mut self.conversation) {
             show::result(&format!("{}\n", chosen.text()))?;
-            stored(conversation.append(store, chosen.into_node(), Some(now()))).await?;
+            self.setup.stops.stored(conversation.append(store, chosen.into_node(), Some(now()))).await?;
         }
         Ok(())
     }
@@ -157,7 +178,7 @@ impl Talk<'_> {
         let steps = tree::undo_steps(conversation.history());
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         for _ in 0..steps {
-            if !is_done(setup.language, stored(conversation.undo(store, Some(now()))).await)? {
+            if !is_done(setup.language, setup.stops.stored(conversation.undo(store, Some(now()))).await)? {
                 break;
             }
         }
@@ -173,7 +194,7 @@ impl Talk<'_> {
         let steps = tree::redo_steps(conversation.history());
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         for _ in 0..steps {
-            if !is_done(setup.language, stored(conversation.redo(store, Some(now()))).await)? {
+            if !is_done(setup.language, setup.stops.stored(conversation.redo(store, Some(now()))).await)? {
                 break;
             }
         }
@@ -203,9 +224,9 @@ impl Talk<'_> {
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         if id != *conversation.session().active_leaf_id() {
             let op = SessionOp::ActivateLeaf { id };
-            stored(conversation.apply(store, tree::SWITCH, op, Some(now()))).await?;
+            setup.stops.stored(conversation.apply(store, tree::SWITCH, op, Some(now()))).await?;
         }
-        let found = stored(conversation.recover(store, Some(now()))).await?;
+        let found = setup.stops.stored(conversation.recover(store, Some(now()))).await?;
         setup.tell(&found);
         Ok(())
     }
@@ -300,7 +321,7 @@ impl Talk<'_> {
         let log = ChatLog { store, conversation, memory: None };
         let turn = setup.chat.request("").turn;
         let work = compress_conversation(&chat, log, &turn, &MaskSelection::All, &cancel);
-        match once::stoppable(work, &cancel).await?? {
+        match setup.stops.stoppable(work, &cancel).await? {
             Ok(notice) => show::note(self.setup.language, &notice.phrase()),
             Err(reason) => show::note(self.setup.language, &phrase!("no summary: {reason}", reason)),
         }

@@ -1,0 +1,80 @@
+//! The file of a store: private from its creation, and guarded against replacement.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::private;
+use crate::store::{StoreError, StoreFault};
+
+/// Creates a missing file with the mode 0600; `SQLite` gives its log the same mode.
+///
+/// Does not open an existing file: closing it would drop the locks that this process has on it.
+pub(super) fn create(path: &Path) {
+    if !path.exists() {
+        // The database tells why it cannot be created.
+        drop(private::file_options().write(true).create(true).truncate(false).open(path));
+    }
+}
+
+/// Identities of the files of an open store.
+#[derive(Debug)]
+pub(super) struct StoreFile {
+    path: PathBuf,
+    files: Vec<(PathBuf, FileId)>,
+}
+
+impl StoreFile {
+    /// Notes which files a database has, once it is open: its own, its log, and the index of that.
+    pub(super) fn new(path: &Path) -> io::Result<Self> {
+        let path = std::path::absolute(path)?;
+        let beside = |end: &str| {
+            let mut name = path.canonicalize().unwrap_or_else(|_| path.clone()).into_os_string();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        let mut files = vec![(path.clone(), FileId::read(&path)?)];
+        for other in ["-wal", "-shm"].map(beside) {
+            if let Ok(id) = FileId::read(&other) {
+                files.push((other, id));
+            }
+        }
+        Ok(Self { path, files })
+    }
+
+    /// Fails if a file was deleted or replaced: no other process would see the next write.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        for (path, known) in &self.files {
+            match FileId::read(path) {
+                Ok(found) if found == *known => {}
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::Unwritable(StoreFault::new(error)));
+                }
+                _ => return Err(StoreError::Replaced { path: self.path.clone() }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells a file from others that had its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    #[cfg(unix)]
+    fn read(path: &Path) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let metadata = path.metadata()?;
+        Ok(Self { device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    /// Here the system keeps open files from being deleted or replaced.
+    #[cfg(not(unix))]
+    fn read(_: &Path) -> io::Result<Self> {
+        Ok(Self { device: 0, inode: 0 })
+    }
+}
