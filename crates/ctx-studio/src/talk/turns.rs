@@ -424,3 +424,31 @@ pub(crate) fn verdict(server: &Server, call: &Call) -> Result<(), Refusal> {
     };
     sender.send(verdict).map_err(|_| gone())
 }
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{Node, Role};
+
+    use super::*;
+
+    #[test]
+    fn continues_from_turn_of_another_process() {
+        let work = async {
+            let store = SqliteStore::in_memory().unwrap();
+            let mut other = Conversation::create(&store, "c", None).await.unwrap();
+            let seen = Box::new(other.clone());
+            let (lease, _) = store.hold("c", None, Duration::ZERO).await.unwrap().unwrap();
+            let opening = Log::Store(store.clone(), seen).open("f");
+            let ending = async {
+                other.append(&store, Node::new(Role::User, "Hello"), None).await.unwrap();
+                drop(lease);
+            };
+            let (opened, ()) = tokio::join!(biased; opening, ending);
+            let opened = opened.unwrap();
+            assert_eq!(opened.conversation.session(), other.session());
+            // The next turn waits for this one.
+            assert!(store.hold("c", None, Duration::ZERO).await.unwrap().is_none());
+        };
+        store::wait(work).unwrap();
+    }
+}
