@@ -20,6 +20,7 @@ mod kills;
 mod layers;
 mod load;
 mod macros;
+mod markers;
 mod mutants;
 mod package;
 mod packages;

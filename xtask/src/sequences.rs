@@ -2,17 +2,14 @@
 //!
 //! Work is instructions, which valgrind counts: neither the machine nor what else runs on it matters.
 
-#[path = "../../crates/ctx-cli/tests/cli/markers.rs"]
-mod markers;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::markers::{COMMANDS, MARKERS, files, repeated};
 use crate::workspace;
-use markers::{COMMANDS, MARKERS, files, repeated};
 
 const USAGE: &str = "usage: cargo xtask sequences [--program CTX] [--marker TEXT]";
 

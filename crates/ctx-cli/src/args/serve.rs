@@ -38,7 +38,7 @@ pub(crate) struct ServeArguments {
     pub(crate) host: IpAddr,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// Key file of clients, which must exist [default: `serve-keys.json` in the folder, if there is one]
+    /// Key file of clients, which must exist [default: an existing `serve-keys.json` in the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
     /// Largest body of a request, in MiB

@@ -43,6 +43,7 @@ mod lang;
 mod life;
 mod limits;
 mod macros;
+#[path = "../../../../xtask/src/markers.rs"]
 mod markers;
 mod masks;
 mod own_files;
