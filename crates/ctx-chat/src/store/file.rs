@@ -56,7 +56,7 @@ impl StoreFile {
     }
 }
 
-/// Identity of a file, which differs from that of its replacement.
+/// Identity of a file. A file that replaces it has another identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
     device: u64,

@@ -79,7 +79,7 @@ pub(super) fn take(transaction: &Connection, conversation: &str, owner: &str) ->
     Ok(transaction.prepare_cached(sql)?.execute(params![conversation, owner, expires])? == 1)
 }
 
-/// Releases a lease. Does nothing if the lease has expired and has another owner.
+/// Releases a lease, unless it has expired and has another owner.
 pub(super) fn release(transaction: &Connection, conversation: &str, owner: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM leases WHERE conversation = ?1 AND owner = ?2";
     transaction.prepare_cached(sql)?.execute([conversation, owner])?;

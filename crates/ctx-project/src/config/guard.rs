@@ -44,7 +44,7 @@ pub enum Answer {
     Yes,
     /// Do not trust the file.
     No,
-    /// The user cannot be asked.
+    /// There is no terminal for a question.
     NotAsked,
 }
 
