@@ -82,7 +82,7 @@ const MEMORY: u64 = 200;
 
 /// Runs the load tests.
 ///
-/// |* - `--postgres`: only the tests with `PostgreSQL`
+/// - `--postgres`: only the tests with `PostgreSQL`
 /// - `--sqlite`: only 2 processes on one `SQLite` file
 /// - `--compare`: also other proxies
 /// - `--quick`: small numbers
