@@ -1,7 +1,7 @@
-//! `cargo xtask load`: `ctx serve` under load, beside its provider alone, and with processes that are killed.
+//! `cargo xtask load`: load tests of `ctx serve`, compared with its provider alone and with killed processes.
 //!
-//! The provider is scripted, and in this program as the clients are: both read one clock, which says of each piece of an
-//! answer how long it was on its way.
+//! The scripted provider and the clients run in this program. They share a clock, which measures the delay of each
+//! chunk.
 
 mod client;
 mod compare;
@@ -26,24 +26,24 @@ use client::Call;
 use gateway::{Folder, Gateway, Postgres};
 use streams::{Outcome, Streams, Turn, seed, verify};
 
-/// How much is asked, and of what.
+/// Size of a load test.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    /// How many pieces an answer has.
+    /// Chunks of a response.
     pieces: u32,
-    /// How many conversations there are.
+    /// Number of conversations.
     conversations: usize,
-    /// How many of them are long, and how many messages those have when they begin.
+    /// Number of long conversations, and of the messages that each starts with.
     long: usize,
     messages: usize,
-    /// How many streams are open at the same time; a divisor of both numbers of conversations.
+    /// Concurrent streams. Must divide both numbers of conversations.
     streams: usize,
-    /// How many turns each stream has, one after the other.
+    /// Consecutive turns of each stream.
     rounds: usize,
-    /// For how many seconds processes are killed, and after how many the next one.
+    /// Duration of the kills, and the interval between them, in seconds.
     kill_seconds: u64,
     kill_every: u64,
-    /// For how many seconds each of those is asked that are compared.
+    /// Duration of each part of a comparison, in seconds.
     compare_seconds: u64,
 }
 
@@ -71,17 +71,22 @@ const QUICK: Plan = Plan {
     compare_seconds: 3,
 };
 
-/// What may be added to the provider's time, in milliseconds: the median and the 99th percentile.
+/// Maximum overhead over the provider's time, in milliseconds: median and 99th percentile.
 const OVERHEAD: [f64; 2] = [3.0, 25.0];
 
-/// Says to a program of this kind that it was started as an optimized one.
+/// Environment variable that marks the optimized build of this program.
 const OPTIMIZED: &str = "CTX_LOAD_OPTIMIZED";
 
-/// How much memory an open stream may take, in KiB.
+/// Maximum memory of an open stream, in KiB.
 const MEMORY: u64 = 200;
 
-/// Runs everything, with `--postgres` only what is about that, with `--sqlite` two processes on one file, or with
-/// `--compare` what is asked of proxies too; with `--quick` on small numbers, with `--program` against a command that was built already.
+/// Runs the load tests.
+///
+/// - `--postgres`: only the tests with `PostgreSQL`
+/// - `--sqlite`: only 2 processes on one `SQLite` file
+/// - `--compare`: also other proxies
+/// - `--quick`: small numbers
+/// - `--program`: a prebuilt command
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (mut plan, mut program, mut part, mut rest) = (FULL, None, None, arguments);
     while let Some((first, more)) = rest.split_first() {
@@ -96,11 +101,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         }
     }
     if part == Some("--sqlite") {
-        // Nothing is measured.
+        // This test measures nothing, so it needs no optimized client.
         return sqlite::run(&program.map_or_else(release, Ok)?);
     }
     if cfg!(debug_assertions) && env::var_os(OPTIMIZED).is_none() {
-        // Clients and provider share the machine with what they measure: they have to be quick themselves.
+        // Clients and provider share the machine with the gateway, so they must be fast too.
         let mut command =
             workspace::cargo(&["run", "--quiet", "--release", "--package", "xtask", "--", "load"]);
         let arguments = arguments.iter().map(|argument| match &program {
@@ -134,7 +139,7 @@ fn release() -> Result<PathBuf> {
     Ok(workspace::target()?.join("release").join(workspace::CTX))
 }
 
-/// One process on `SQLite`: what a turn costs beside the provider alone, and the memory of open streams.
+/// One process with `SQLite`: measures the overhead of a turn and the memory of open streams.
 fn on_one(plan: Plan, program: &Path, upstream: SocketAddr) -> Result<()> {
     let folder = Folder::new()?;
     let store = folder.0.join("conversations.db");
@@ -154,7 +159,7 @@ fn on_one(plan: Plan, program: &Path, upstream: SocketAddr) -> Result<()> {
     memory(plan, program, (&folder, &store), upstream)
 }
 
-/// Returns what the provider is sent in a turn of a long conversation.
+/// Returns the provider request of a turn of a long conversation.
 fn sent(gateway: SocketAddr) -> Result<Vec<u8>> {
     let call = Call { conversation: Some("c0"), is_dry: true, ..Call::default() };
     let sent = client::ask(gateway, &call, &client::body("How far is it?", true))?;
@@ -162,8 +167,8 @@ fn sent(gateway: SocketAddr) -> Result<Vec<u8>> {
     Ok(sent)
 }
 
-/// The memory of open streams, in a process that gives back what it frees: otherwise they find theirs in what loading
-/// has left.
+/// Measures the memory of open streams, in a process that returns freed memory to the system. Otherwise the streams
+/// could reuse memory from loading.
 fn memory(plan: Plan, program: &Path, (folder, store): (&Folder, &str), upstream: SocketAddr) -> Result<()> {
     let gateway = Gateway::start_frugal(program, folder, (store, 0), upstream)?;
     for index in 0..plan.long {
@@ -191,7 +196,7 @@ fn memory(plan: Plan, program: &Path, (folder, store): (&Folder, &str), upstream
     Ok(())
 }
 
-/// Two processes on `PostgreSQL`: undisturbed, and while one of them is killed every few seconds.
+/// Two processes with `PostgreSQL`: undisturbed, then with one of them killed every few seconds.
 fn on_two(plan: Plan, program: &Path, upstream: SocketAddr, postgres: &Postgres) -> Result<()> {
     let folder = Folder::new()?;
     let processors = thread::available_parallelism().map_or(2, NonZero::get);
@@ -239,8 +244,8 @@ fn on_two(plan: Plan, program: &Path, upstream: SocketAddr, postgres: &Postgres)
     verify(to[0], &said)
 }
 
-/// Has both processes take a turn of each long conversation, so that each has read it and knows its latest step: the time
-/// of that is printed apart.
+/// Runs a turn of each long conversation in both processes, so that both have loaded its latest step. Prints the time
+/// of these turns separately.
 fn visit(plan: Plan, to: &[SocketAddr; 2]) -> Result<()> {
     let begun = Instant::now();
     for index in 0..plan.long {
@@ -255,7 +260,7 @@ fn visit(plan: Plan, to: &[SocketAddr; 2]) -> Result<()> {
     Ok(())
 }
 
-/// Kills one process after the other, each of which begins anew; returns how many.
+/// Kills and restarts the processes in turn. Returns the number of kills.
 fn kill(
     plan: Plan,
     gateways: &mut [Gateway; 2],
@@ -273,7 +278,7 @@ fn kill(
     Ok(kills)
 }
 
-/// Prints what the way through gateways adds to the provider alone.
+/// Prints the overhead of the gateways over the provider alone.
 fn table(what: &str, direct: &Outcome, through: &Outcome) {
     println!("\n| {what} | provider alone, p50, p99 | through `ctx serve` | more | at most | |");
     println!("|---|--:|--:|--:|--:|---|");
@@ -301,7 +306,7 @@ fn row(name: &str, is: &str, most: &str, is_fine: bool) {
     println!("{name}: {is}, at most {most}: {}", if is_fine { "ok" } else { "MORE" });
 }
 
-/// Returns a quantile of times in microseconds, as milliseconds.
+/// Returns a quantile of microseconds, in milliseconds.
 #[expect(clippy::cast_precision_loss, reason = "times are far below what such a number cannot say")]
 fn millis(sorted: &[u64], share: f64) -> f64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index of the list")]

@@ -1,10 +1,10 @@
-//! Characters and words that mean something to some reader, and the files of which they are all that there is.
+//! Markers: texts with a special meaning to a reader, and files that contain only one marker.
 //!
-//! `cargo xtask sequences` counts instructions with the same files, and fails where they grow faster than the files.
+//! `cargo xtask sequences` counts instructions with these files, and fails if work grows faster than the files.
 
 use serde_json::{Value, json};
 
-/// Each is repeated until it fills a text. Add what a new reader looks for.
+/// Markers that are repeated until they fill a text. Add the markers of a new reader here.
 pub(crate) const MARKERS: &[&str] = &[
     // Markdown and pictures.
     "](data:",
@@ -28,7 +28,7 @@ pub(crate) const MARKERS: &[&str] = &[
     "---\n",
     "---",
     "***\n",
-    // Macros, variables, placeholders of files.
+    // Macros, variables, and placeholders of files.
     "{{",
     "}}",
     "{",
@@ -56,7 +56,7 @@ pub(crate) const MARKERS: &[&str] = &[
     "<svar name=a value='",
     "【file::",
     "】",
-    // Markup and thoughts.
+    // Markup and reasoning.
     "<",
     "</",
     "<a>",
@@ -73,7 +73,7 @@ pub(crate) const MARKERS: &[&str] = &[
     "|>",
     "<START>\n",
     "[INST]",
-    // Regexes, replacements, paths, addresses.
+    // Regexes, replacements, paths, and URLs.
     "/",
     "//",
     "/*",
@@ -92,7 +92,7 @@ pub(crate) const MARKERS: &[&str] = &[
     "%",
     "http://",
     "a@b.c ",
-    // Values, quotations, names, numbers.
+    // Values, quotations, names, and numbers.
     "\"",
     "'",
     "“",
@@ -111,7 +111,7 @@ pub(crate) const MARKERS: &[&str] = &[
     "Ab ",
     "User: ",
     "\nUser: ",
-    // Letters, spaces and what joins them.
+    // Letters, spaces, and joiners.
     "a",
     "a ",
     "a\n",
@@ -135,7 +135,7 @@ pub(crate) const MARKERS: &[&str] = &[
     "\r\n",
 ];
 
-/// What runs in the folder that has the [`files`].
+/// Commands to run in the folder with the [`files`].
 pub(crate) const COMMANDS: [&str; 4] = [
     "assemble agent.json --session session.json --worldbook book.json --profile profile.txt",
     "check agent.json session.json book.json chat.json anthropic.json gemini.json raw.yaml raw.jsonl",
@@ -143,7 +143,7 @@ pub(crate) const COMMANDS: [&str; 4] = [
     "assemble agent.json --session session.json --worldbook book.json --context-tokens 8000 --format openai",
 ];
 
-/// Processors that are off by default, and those that only some settings wake.
+/// Processors that are disabled by default, or that run only with certain settings.
 const PROCESSORS: [&str; 16] = [
     "regex-processor",
     "transcription-processor",
@@ -163,12 +163,12 @@ const PROCESSORS: [&str; 16] = [
     "ensure-alternating-roles",
 ];
 
-/// Repeats a marker up to so many bytes; once at least.
+/// Repeats a marker up to a number of bytes, but at least once.
 pub(crate) fn repeated(marker: &str, bytes: usize) -> String {
     marker.repeat((bytes / marker.len()).max(1))
 }
 
-/// Returns the files with a text wherever one may be, by their names.
+/// Returns the names and contents of files with the text in every possible place.
 pub(crate) fn files(text: &str) -> Vec<(&'static str, String)> {
     vec![
         ("agent.json", agent(text).to_string()),

@@ -1,6 +1,7 @@
-//! `cargo xtask sequences`: files that are nothing but one marker, eight times as long, take eight times the work.
+//! `cargo xtask sequences`: checks that repeated markers take linear work.
 //!
-//! Work is instructions, which valgrind counts: neither the machine nor what else runs on it matters.
+//! Fills files with one marker, then makes them 8 times as long. Counts instructions with valgrind, so the speed and
+//! load of the machine have no effect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,16 +14,16 @@ use crate::workspace;
 
 const USAGE: &str = "usage: cargo xtask sequences [--program CTX] [--marker TEXT]";
 
-/// Bytes of each text the first time.
+/// Size of the first texts, in bytes.
 const BYTES: usize = 8 << 10;
 
-/// How much longer it is the second time.
+/// Factor between the sizes of the two runs.
 const LONGER: usize = 8;
 
-/// What it may cost then, as a multiple of the first time: 8 is linear, 64 quadratic.
+/// Maximum factor between the work of the two runs: 8 is linear, 64 is quadratic.
 const MAX_GROWTH: u64 = 16;
 
-/// Counts the work for all markers, or for one.
+/// Compares the work for all markers, or for one.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (mut program, mut marker) = (None, None);
     let mut rest = arguments;
@@ -68,14 +69,14 @@ fn release() -> Result<PathBuf> {
     Ok(workspace::target()?.join("release").join(workspace::CTX))
 }
 
-/// Runs the command under valgrind.
+/// Counts the instructions of a command with valgrind.
 struct Counter<'a> {
     program: &'a Path,
     folder: &'a Path,
 }
 
 impl Counter<'_> {
-    /// Returns the instructions that a command takes for files full of a marker.
+    /// Returns the number of instructions of a command on files full of a marker.
     fn count(&self, command: &str, marker: &str, bytes: usize) -> Result<u64> {
         for (name, content) in files(&repeated(marker, bytes)) {
             fs::write(self.folder.join(name), content)?;
@@ -86,7 +87,7 @@ impl Counter<'_> {
         valgrind.env("CTX_HOME", self.folder.join("home")).stdin(Stdio::null()).stdout(Stdio::null());
         let output = valgrind.output().context("cannot start `valgrind`")?;
         let told = String::from_utf8_lossy(&output.stderr);
-        // The last words on standard error: `==7== I   refs:      1,234,567`.
+        // The total is the last line on standard error: `==7== I   refs:      1,234,567`.
         let line = told.lines().rev().find(|line| line.starts_with("==") && line.contains("refs:"));
         let digits = line.and_then(|line| line.rsplit(':').next()).map(|count| count.replace([',', ' '], ""));
         let count = digits.and_then(|digits| digits.parse().ok());

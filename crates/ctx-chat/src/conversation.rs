@@ -72,11 +72,14 @@ impl Conversation {
         Self::fold(id, stored)
     }
 
-    /// Waits for the lease of a conversation among all processes, and then updates `known` from the store; to `None` if
-    /// the store has no such conversation.
+    /// Acquires the lease of a conversation among all processes. Then updates `known` from the store, or sets it to
+    /// `None` if the store has no such conversation.
     ///
-    /// Canceling leaves `known` unchanged. Errors: [`StoreError::Held`] if another turn still has the lease after
-    /// `patience`.
+    /// Canceling leaves `known` unchanged.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Held`] if another turn still has the lease after `patience`.
     pub async fn hold(
         store: &dyn ConversationStore,
         id: &str,

@@ -1,6 +1,7 @@
-//! Opening files of users: never waiting for one, and regular files alone.
+//! Opens files of users without blocking, and only regular files.
 //!
-//! Opening a pipe waits until another program writes to it. A folder of somebody else can have one under any name.
+//! Opening a pipe blocks until another program writes to it. A folder from another user can contain a pipe with any
+//! name.
 
 use std::fs::File;
 use std::io::{Error, Read as _, Result};
@@ -8,26 +9,28 @@ use std::path::Path;
 
 use cap_std::fs::Dir;
 
-/// The reason why a pipe, a device or a socket is not opened.
+/// Reason for rejecting a pipe, a device, or a socket.
 pub const NOT_REGULAR: &str = "it is not a regular file";
 
-/// Opens a regular file for reading. What it is, the open file says: a path can lead elsewhere a moment later.
+/// Opens a regular file for reading. Checks the type of the open file, because the target of the path may change.
 ///
-/// Errors: those of opening; and one with [`NOT_REGULAR`] for a pipe, a device or a socket.
+/// # Errors
+///
+/// Returns an I/O error if the file cannot be opened, or [`NOT_REGULAR`] for a pipe, a device, or a socket.
 pub fn open_regular(path: &Path) -> Result<File> {
     let file = open_now(path)?;
     check_regular(file.metadata()?.is_file(), file.metadata()?.is_dir())?;
     Ok(file)
 }
 
-/// Reads a regular file to its end, or one byte more than a limit.
+/// Reads a regular file, up to one byte more than the limit.
 pub fn read_regular(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// As [`open_regular`], below an open folder.
+/// Like [`open_regular`], but inside an open folder.
 pub fn open_regular_in(folder: &Dir, path: &Path) -> Result<cap_std::fs::File> {
     let mut options = cap_std::fs::OpenOptions::new();
     options.read(true);
@@ -38,7 +41,7 @@ pub fn open_regular_in(folder: &Dir, path: &Path) -> Result<cap_std::fs::File> {
     Ok(file)
 }
 
-/// Opens whatever a path leads to, for reading and without waiting: a file or a folder that is locked.
+/// Opens a file or a folder for reading without blocking, such as a folder to be locked.
 pub fn open_now(path: &Path) -> Result<File> {
     let mut options = File::options();
     options.read(true);
@@ -47,9 +50,10 @@ pub fn open_now(path: &Path) -> Result<File> {
     options.open(path)
 }
 
-/// As [`open_regular`]; also opens a stream that this process was started with, by its path in `/dev` or `/proc`. A shell
-/// gives such a path for `<(command)`. Pipes of other names are refused: a folder can have one where a pattern such as
-/// `*` names it.
+/// Like [`open_regular`], but also opens a stream of this process by its path in `/dev` or `/proc`.
+///
+/// A shell passes such a path for `<(command)`. Other pipes are rejected: a pattern such as `*` may match a pipe in a
+/// folder.
 pub fn open_input(path: &Path) -> Result<File> {
     if is_own_stream(path) { File::open(path) } else { open_regular(path) }
 }

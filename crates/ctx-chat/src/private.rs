@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Options that create files with the mode 0600.
+/// Returns options that create files with mode 0600.
 pub(crate) fn file_options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
     let mut options = OpenOptions::new();
@@ -13,7 +13,7 @@ pub(crate) fn file_options() -> OpenOptions {
     options
 }
 
-/// Creates a folder and its missing parents with the mode 0700.
+/// Creates a folder and its missing parents with mode 0700.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;

@@ -25,7 +25,7 @@ pub use hold::Hold;
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
 
-/// Shortest and longest wait before the next attempt to acquire a lease; each wait is twice as long as the one before.
+/// Shortest and longest wait before the next attempt to acquire a lease. Each wait doubles the previous wait.
 const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// Keeps conversations as logs of steps.

@@ -1,13 +1,13 @@
-//! Addresses as people may see them: without passwords and keys.
+//! Redacts passwords and keys in URLs.
 
 use std::ops::Range;
 
-/// What stands for a secret of an address.
+/// Replacement of a secret.
 const REDACTED: &str = "***";
 
-/// Replaces what may be secret in the addresses of a text: who signs in, the values of parameters, and what follows `#`.
+/// Redacts possible secrets in the URLs of a text: user names, passwords, parameter values, and fragments.
 ///
-/// Scheme, host, port and path stay. A text without an address stays as it is.
+/// Keeps the scheme, host, port, path, and any other text.
 ///
 /// ```
 /// use ctx_chat::redact_url;
@@ -25,7 +25,7 @@ pub fn redact_url(text: &str) -> String {
     redacted + &text[end..]
 }
 
-/// Finds what may be secret in the addresses of a text, in order.
+/// Returns the ranges of possible secrets in the URLs of a text, in order.
 pub fn url_secrets(text: &str) -> Vec<Range<usize>> {
     let mut secrets = Vec::new();
     let mut from = 0;
@@ -34,7 +34,8 @@ pub fn url_secrets(text: &str) -> Vec<Range<usize>> {
         let is_end = |character: char| character.is_whitespace() || "\"'`<>".contains(character);
         let end = text[begin..].find(is_end).map_or(text.len(), |end| begin + end);
         let path = text[begin..end].find(['/', '?', '#', '\\']).map_or(end, |path| begin + path);
-        // A password may have the characters that end a host; what is behind the last `@` before a parameter is one.
+        // A password may contain the characters that end a host. So treat everything before the last `@` as a
+        // password, up to the first parameter.
         let parameters = text[begin..end].find(['?', '#']).map_or(end, |query| begin + query);
         let host = text[begin..path].rfind('@').or_else(|| text[begin..parameters].rfind('@'));
         if let Some(host) = host.filter(|host| *host > 0) {

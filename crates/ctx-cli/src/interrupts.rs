@@ -1,9 +1,9 @@
-//! Ctrl-C, and what else ends a command from outside: a terminal that is closed, a system that shuts down.
+//! Signals that end a command: Ctrl-C, a closed terminal, or a system shutdown.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-/// What ends the command from outside, remembered from the moment when this is made.
+/// Listens for signals from its creation on.
 pub(crate) struct Interrupts {
     #[cfg(unix)]
     signals: Vec<(tokio::signal::unix::Signal, Interrupt)>,
@@ -21,7 +21,7 @@ pub(crate) enum Interrupt {
 }
 
 impl Interrupts {
-    /// Begins to listen; within a runtime.
+    /// Starts to listen. Requires an async runtime.
     #[cfg(unix)]
     pub(crate) fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -46,7 +46,7 @@ impl Interrupts {
         Poll::Pending
     }
 
-    /// Begins to listen.
+    /// Starts to listen.
     #[cfg(not(unix))]
     pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self { ctrl_c: Box::pin(ctrl_c()) })

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads the command line, whose help is in the language that was asked for.
+/// Parses the command line. The help is in the given language.
 fn parse(given: Vec<OsString>, language: Language) -> Result<Arguments, clap::Error> {
     let mut command = match language {
         Language::En => args::command(),
@@ -84,7 +84,7 @@ fn failed(language: Language, error: &anyhow::Error) -> ExitCode {
     Exit::of(error).into()
 }
 
-/// Prints an error of the command line, help or the version.
+/// Prints a command-line error, the help, or the version.
 fn usage(error: &clap::Error, language: Language) -> ExitCode {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
     let printed = match language {

@@ -1,4 +1,4 @@
-//! The folder that a command works in: arguments become options, and whoever sits at the terminal is told and asked.
+//! Connects commands to the project library: converts arguments to options, and reports to and asks the user.
 
 use ctx_language::Language;
 use std::io::{BufRead as _, IsTerminal as _};
@@ -21,14 +21,13 @@ use crate::args::{
 };
 use crate::{lang, show};
 
-/// Reads the turn of a command line and of the defaults below it: its files, and everything else.
+/// Opens the turn of a command line on top of the defaults in `ctx.toml`.
 pub(crate) fn turn(language: Language, arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
     let config = config(language, &arguments.config, sources)?;
     turn_on(language, (Engine::new(), config), arguments, |_| {}, sources)
 }
 
-/// As [`turn`], on an engine with processors of the verb's own and with these defaults; `change` changes which files are
-/// read.
+/// Like [`turn`], with the given engine and defaults. `change` can change the files before they are read.
 pub(crate) fn turn_on(
     language: Language,
     (engine, config): (Engine, Config),
@@ -41,12 +40,12 @@ pub(crate) fn turn_on(
     Ok(turn)
 }
 
-/// Assembles a turn; if there is no context, what was found is shown: it may be the reason.
+/// Assembles a turn. If that fails, prints the diagnostics of the settings, which may be the cause.
 pub(crate) fn assemble(language: Language, turn: &Turn, sources: &Sources, timings: bool) -> Result<Context> {
     Ok(turn.assemble(timings).inspect_err(|_| show::findings(language, sources, &turn.settings().1))?)
 }
 
-/// Reads the defaults that `ctx.toml` gives.
+/// Reads the defaults in `ctx.toml`.
 pub(crate) fn config(
     language: Language,
     arguments: &ConfigArguments,
@@ -55,7 +54,7 @@ pub(crate) fn config(
     Ok(Config::read(&config_options(language, arguments), sources)?)
 }
 
-/// Names which files `ctx.toml` brings in beside those that were named.
+/// Lists the files that `ctx.toml` adds to the files of the command line.
 pub(crate) fn tell_beside(language: Language, beside: Option<&Beside>) {
     let Some(Beside { config, files }) = beside else { return };
     let named = files.iter().map(|(key, name)| phrase!("{key} `{name}`", key, name));
@@ -66,7 +65,7 @@ pub(crate) fn tell_beside(language: Language, beside: Option<&Beside>) {
     );
 }
 
-/// Describes what a file asks for that counts only where the file is trusted, one line for each part.
+/// Describes the withheld keys of an untrusted file, one line for each item.
 pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld]) {
     for item in withheld.iter().flat_map(|withheld| &withheld.items) {
         let (key, value, about) = (&item.key, &item.shown, item.about());
@@ -87,7 +86,7 @@ pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld
     }
 }
 
-/// Asks whether a file is trusted from now on, where somebody sits at a terminal.
+/// Asks the user whether to trust a file, if there is a terminal.
 fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
     let name = untrusted.name;
     if let Some(notice) = untrusted.notice {
@@ -111,19 +110,19 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
         phrase!("`{name}` {state}; trust it from now on? [y/N]", name, state = untrusted.state.phrase());
     show::prompt(&format!("{} ", lang::say(language, &question)));
     let mut answer = String::new();
-    // Whoever cannot be heard has not agreed.
+    // If the reply cannot be read, the user has not agreed.
     std::io::stdin().lock().read_line(&mut answer).unwrap_or_default();
     let is_agreed = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
     if is_agreed { Answer::Yes } else { Answer::No }
 }
 
-/// Makes options of whether `ctx.toml` is read; whoever is asked about it is asked in the language of the run.
+/// Converts arguments to options for reading `ctx.toml`. Questions to the user are in the language of the run.
 pub(crate) fn config_options(language: Language, arguments: &ConfigArguments) -> ConfigOptions {
     let ask = Ask::by(move |untrusted| ask(language, untrusted));
     ConfigOptions { is_ignored: arguments.no_config, ask: Some(ask) }
 }
 
-/// Makes options of the arguments of a turn.
+/// Converts the arguments of a turn to options.
 pub(crate) fn turn_options(language: Language, arguments: &TurnArguments) -> TurnOptions {
     let given = arguments.clone();
     TurnOptions {

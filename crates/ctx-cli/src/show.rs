@@ -1,4 +1,4 @@
-//! What people and programs read: results on standard output, all else on standard error.
+//! Output: results on standard output, everything else on standard error.
 
 mod bar;
 mod clean;
@@ -40,17 +40,17 @@ pub(crate) use progress::Progress;
 pub(crate) use table::{context, fitted, listing, messages};
 pub(crate) use usage_bar::usage_bar;
 
-/// Begins to keep the texts of the files of a run.
+/// Creates the sources of a run, which report a wait for standard input.
 pub(crate) fn sources(language: Language) -> Sources {
     Sources::telling_stdin(move || waiting(language))
 }
 
-/// How wide a result is where nothing tells: piped, or written to a file.
+/// Width of a result that does not go to a terminal.
 const WIDTH: usize = 120;
 
-/// Writes a result to standard output; a reader that went away is no error.
+/// Writes a result to standard output. Ignores a closed pipe.
 ///
-/// On a terminal, characters that it would obey are replaced; elsewhere all stays as it is.
+/// Replaces control characters if standard output is a terminal.
 pub(crate) fn result(text: &str) -> Result<()> {
     match std::io::stdout().is_terminal() {
         true => write_result(&clean::clean(&text.replace("\r\n", "\n"))),
@@ -58,7 +58,7 @@ pub(crate) fn result(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a result whose untrusted parts are clean, and which may have colors, to standard output.
+/// Writes a result to standard output. The result may have colors, and its untrusted parts must be clean.
 pub(crate) fn drawn(text: &str) -> Result<()> {
     match std::io::stdout().is_terminal() {
         true => write_result(&clean::clean_colored(text)),
@@ -74,7 +74,7 @@ fn write_result(text: &str) -> Result<()> {
     }
 }
 
-/// Writes bytes to standard output exactly as they are, except that a terminal gets them cleaned.
+/// Writes bytes to standard output. Cleans them only for a terminal.
 pub(crate) fn bytes(bytes: &[u8]) -> Result<()> {
     if std::io::stdout().is_terminal() {
         return result(&String::from_utf8_lossy(bytes));
@@ -90,15 +90,16 @@ fn unwritten(error: &std::io::Error) -> Told {
     Told(phrase!("cannot write to standard output: {reason}", reason = files::reason(error)))
 }
 
-/// Writes a piece of a result to standard output at once; a reader that went away is no error.
+/// Writes a part of a result to standard output immediately. Ignores errors such as a closed pipe.
 pub(crate) fn piece(text: &str) {
     let mut out = std::io::stdout().lock();
-    // Whoever does not read any more wants no rest either.
+    // A closed pipe needs no further output.
     out.write_all(clean::clean(text).as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
 }
 
-/// Writes help to standard output, or an error of the command line to standard error. Errors repeat arguments, such as
-/// file names that a shell put in place of `*`.
+/// Writes help to standard output, or a command-line error to standard error.
+///
+/// Cleans the text, because errors repeat arguments, such as file names from a shell pattern.
 pub(crate) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
     let text = clean::clean_colored(text);
     match is_error {
@@ -107,28 +108,28 @@ pub(crate) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
     }
 }
 
-/// Prints a line about what is going on to standard error, as far as it is wide.
+/// Prints a progress line to standard error, cut to the width of the terminal.
 pub(crate) fn note(language: Language, text: &Phrase) {
     to_stderr(&table::cut(&clean::clean_line(&lang::say(language, text)), stderr_width().saturating_sub(1)));
 }
 
-/// Prints a line that is read to its end to standard error.
+/// Prints a complete line to standard error.
 pub(crate) fn remark(language: Language, text: &Phrase) {
     to_stderr(&clean::clean_line(&lang::say(language, text)));
 }
 
-/// Asks for input: a line on standard error that is not ended.
+/// Prints a prompt without a line break to standard error.
 pub(crate) fn prompt(text: &str) {
     let mut stderr = std::io::stderr().lock();
     write!(stderr, "{}", clean::clean_line(text)).and_then(|()| stderr.flush()).unwrap_or_default();
 }
 
-/// Writes the line that names a file which was written.
+/// Formats the line that names a written file.
 pub(crate) fn wrote(language: Language, path: &str) -> String {
     clean::clean_line(&lang::say(language, &phrase!("wrote {path}", path))) + "\n"
 }
 
-/// Counts tokens, with marks between thousands.
+/// Formats a number of tokens with thousands separators.
 pub(crate) fn tokens(count: u64) -> Phrase {
     match count {
         1 => phrase!("1 token"),
@@ -136,7 +137,7 @@ pub(crate) fn tokens(count: u64) -> Phrase {
     }
 }
 
-/// Makes one line of a text, of so many columns.
+/// Formats a text as one line with at most `columns` columns.
 pub(crate) fn cut_line(text: &str, columns: usize) -> String {
     table::cut(&clean::clean_line(text), columns)
 }
@@ -151,7 +152,7 @@ pub(crate) fn json_line(value: &serde_json::Value) -> Result<()> {
     result(&clean::clean_json(format!("{value}\n")))
 }
 
-/// Describes what the command waits for, where standard input is a terminal.
+/// Reports that the command waits for standard input, if that is a terminal.
 pub(crate) fn waiting(language: Language) {
     if std::io::stdin().is_terminal() {
         let text = if cfg!(windows) {
@@ -163,19 +164,19 @@ pub(crate) fn waiting(language: Language) {
     }
 }
 
-/// Prints a text to standard error; all but prompts and progress goes through here.
+/// Prints a line to standard error. All output there except prompts and progress uses this function.
 fn to_stderr(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    // A closed standard error leaves no way to report it.
+    // If standard error is closed, the error cannot be reported.
     writeln!(stderr, "{}", clean::clean_colored(text)).unwrap_or_default();
 }
 
-/// Returns whether colours are wanted on standard error.
+/// Returns whether standard error uses colors.
 pub(crate) fn is_coloured() -> bool {
     std::io::stderr().is_terminal() && wants_colours()
 }
 
-/// Returns whether colours are wanted on standard output.
+/// Returns whether standard output uses colors.
 fn is_stdout_coloured() -> bool {
     std::io::stdout().is_terminal() && wants_colours()
 }
@@ -186,12 +187,12 @@ fn wants_colours() -> bool {
     !is_set("NO_COLOR") && !is_dumb
 }
 
-/// The columns of standard output.
+/// Returns the width of standard output in columns.
 pub(crate) fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0))
 }
 
-/// The columns of standard error.
+/// Returns the width of standard error in columns.
 fn stderr_width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0))
 }

@@ -55,15 +55,15 @@ pub struct ConversationMemory {
 }
 
 impl ConversationMemory {
-    /// Forgets everything, the index and the vectors of `recall` too, so that the next turn begins anew.
+    /// Drops all cached data, including the index and the vectors of `recall`. The next turn starts from nothing.
     pub fn forget(&self) {
         self.forget_context();
         self.recall.clear();
     }
 
-    /// Forgets the compression and the texts of the last turn, whose context is not sent.
+    /// Drops the compression and the texts of the last turn, whose context is not sent.
     ///
-    /// The index of `recall` depends on the conversation alone, and stays.
+    /// Keeps the index of `recall`, which depends only on the conversation.
     pub fn forget_context(&self) {
         *self.kept() = <_>::default();
         self.texts().clear();

@@ -1,4 +1,4 @@
-//! Reading and parsing of request bodies, with limits on size, time and memory.
+//! Reads and parses request bodies, with limits on size, time, and memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use tokio::time::timeout;
 use crate::dialect::{self, Asked};
 use crate::refusal::{Kind, Refusal};
 
-/// The default limit of a body, in bytes: 16 MiB.
+/// Default size limit of a body, in bytes: 16 MiB.
 pub(crate) const DEFAULT_MAX_BYTES: u64 = 16 << 20;
 
-/// Nesting of lists and objects in a body, which is also the limit of `serde_json`.
+/// Maximum nesting of lists and objects, which equals the limit of `serde_json`.
 const MAX_DEPTH: usize = 128;
 
-/// Memory that a parsed body may take, as a multiple of its size.
+/// Maximum memory of a parsed body, as a multiple of its size.
 const MAX_GROWTH: usize = 8;
 
-/// Memory that any parsed body may take, in bytes. Short messages take more than [`MAX_GROWTH`] times their size: this is
-/// enough for 40,000 of them.
+/// Memory that every parsed body may use, in bytes. Short messages use more than [`MAX_GROWTH`] times their size.
+/// This is enough for 40,000 of them.
 const ALWAYS_ALLOWED: usize = 64 << 20;
 
-/// Bytes of all bodies that are read at once, in KiB: 256 MiB.
+/// Maximum size of all bodies that are being read, in KiB: 256 MiB.
 const MAX_READING: u32 = 256 << 10;
 
-/// Estimated memory of all bodies that are parsed at once, in KiB: 384 MiB.
+/// Maximum estimated memory of all bodies that are being parsed, in KiB: 384 MiB.
 const MAX_PARSING: u32 = 384 << 10;
 
-/// Bodies below this size are parsed without a change of threads.
+/// Size below which a body is parsed on the current thread.
 const SMALL: usize = 64 << 10;
 
 /// Reads request bodies. All requests share one reader.
@@ -46,7 +46,7 @@ pub(crate) struct BodyReader {
 }
 
 impl BodyReader {
-    /// Makes a reader of bodies of up to `max_bytes`, each of which may take up to `time` to arrive.
+    /// Creates a reader for bodies of up to `max_bytes`. Each body must arrive within `time`.
     pub(crate) fn new(max_bytes: u64, time: Duration) -> Self {
         Self {
             max_bytes,
@@ -56,7 +56,7 @@ impl BodyReader {
         }
     }
 
-    /// Reads and parses the body of a request; `key_limit` is the limit of the client's key, in bytes.
+    /// Reads and parses the body of a request. `key_limit` is the limit of the client's key, in bytes.
     pub(crate) async fn read(
         &self,
         dialect: Dialect,
@@ -100,7 +100,7 @@ fn too_large(limit: u64) -> Refusal {
     Refusal::too_large(phrase!("the body is larger than {limit} bytes", limit))
 }
 
-/// Waits for a share of the memory that all requests may take together.
+/// Waits for a share of the memory of all requests.
 async fn reserve(memory: &Arc<Semaphore>, all: u32, bytes: u64) -> Result<OwnedSemaphorePermit, Refusal> {
     let share = u32::try_from(bytes >> 10).unwrap_or(all).clamp(1, all);
     memory.clone().acquire_many_owned(share).await.map_err(|_| Refusal::internal())
@@ -118,24 +118,24 @@ async fn collect(body: Body, limit: u64) -> Result<Bytes, Refusal> {
     Ok(read.into())
 }
 
-/// What it takes to parse a body, counted in its bytes without parsing it.
+/// Estimated cost of parsing a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ParseCost {
-    /// Upper bound of the memory while it is parsed, in bytes.
+    /// Upper bound of the memory for parsing, in bytes.
     memory: usize,
-    /// Nesting of lists and objects.
+    /// Maximum nesting of lists and objects.
     depth: usize,
 }
 
 impl ParseCost {
-    /// Memory of a value in a list: the list doubles its capacity, and the old and the new one exist at once.
+    /// Memory of a value in a list. When the list doubles its capacity, the old and the new list exist at once.
     const ITEM: usize = 3 * size_of::<serde_json::Value>();
-    /// Memory of a key and its value, and of the key in the index of its object.
+    /// Memory of a key, its value, and its place in the object's index.
     const ENTRY: usize = 3 * size_of::<(usize, String, serde_json::Value)>() + 64;
-    /// Memory of a list or object without its content, which has space for four entries at once.
+    /// Memory of an empty list or object, which reserves space for 4 entries.
     const CONTAINER: usize = 512;
 
-    /// Counts linearly, in one pass. Text that is not JSON gets some result; the parser refuses it.
+    /// Estimates the cost in one pass. Text that is not JSON gets an arbitrary estimate, and the parser rejects it.
     fn of(body: &[u8]) -> Self {
         let (mut in_string, mut is_escaped) = (false, false);
         let (mut items, mut entries, mut containers) = (0_usize, 0_usize, 0_usize);
@@ -159,13 +159,13 @@ impl ParseCost {
                 _ => {}
             }
         }
-        // A comma stands between two items or two entries, and the first one of each list has none.
+        // Commas separate items and entries. The first item of each list has no comma.
         let items = (items + containers).saturating_sub(entries);
         let memory = body.len() + items * Self::ITEM + entries * Self::ENTRY + containers * Self::CONTAINER;
         Self { memory, depth: deepest }
     }
 
-    /// Returns the memory of a body of this size, or refuses it.
+    /// Returns the memory of a body of this size, or an error if the body needs too much.
     fn check(self, size: usize) -> Result<usize, Refusal> {
         if self.depth > MAX_DEPTH {
             let text = phrase!("the body has more than {limit} nested lists and objects", limit = MAX_DEPTH);
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// Parses a body as chat completions, and checks that the estimate is above the memory that it took.
+    /// Parses a body of chat completions. Checks that the estimate exceeds the memory used.
     #[track_caller]
     fn check(body: &str) {
         let cost = ParseCost::of(body.as_bytes());
@@ -200,7 +200,7 @@ mod tests {
         assert!(most <= cost.memory as u64, "{begin}: took {most}, estimated {}", cost.memory);
     }
 
-    /// Makes a request with `count` items in its list `a`.
+    /// Returns a request with `count` items in its list `a`.
     fn with_list(item: &str, count: usize) -> String {
         let list = vec![item; count].join(",");
         format!(r#"{{"model":"m","messages":[{{"role":"user","content":"x"}}],"a":[{list}]}}"#)

@@ -1,4 +1,4 @@
-//! What a client says beside the body: which conversation is meant, and what is to be told.
+//! Request headers: the conversation and the options of a turn.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 
 use crate::refusal::Refusal;
 
-/// The longest name of a conversation, in bytes.
+/// Maximum length of a conversation name, in bytes.
 const MAX_NAME: usize = 200;
 
-/// What the headers of a request ask for.
+/// Options in the headers of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wishes {
-    /// The conversation that is gone on with; the body may name it too.
+    /// Conversation to continue. The body may name it too.
     pub(crate) conversation: Option<String>,
-    /// The message behind which the new ones go; the last if absent.
+    /// Message to continue from. The default is the last message.
     pub(crate) after: Option<String>,
-    /// The revision that the client has seen.
+    /// Revision that the client has seen.
     pub(crate) revision: Option<u64>,
-    /// Whether the answer tells why it was sent what was sent.
+    /// Whether the response includes a report of the request.
     pub(crate) explains: bool,
-    /// Whether the body for the provider is answered, and nothing sent or stored.
+    /// Whether to return the provider request without sending or storing it.
     pub(crate) dry_run: bool,
 }
 
@@ -43,7 +43,7 @@ impl Wishes {
     }
 }
 
-/// Checks the name of a conversation: what it says never leads out of those of its key.
+/// Checks the name of a conversation.
 pub(crate) fn conversation(name: &str) -> Result<String, Refusal> {
     let is_fine = (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control);
     match is_fine {
@@ -55,26 +55,26 @@ pub(crate) fn conversation(name: &str) -> Result<String, Refusal> {
     }
 }
 
-/// Bytes that a header cannot carry, and `%` itself. The bytes of non-ASCII letters are always encoded.
+/// Bytes that a header cannot contain, and `%`. All bytes of non-ASCII letters are encoded.
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// Writes the name of a conversation for a header.
+/// Encodes the name of a conversation for a header.
 pub(crate) fn encode_name(name: &str) -> String {
     utf8_percent_encode(name, ENCODED).to_string()
 }
 
-/// Reads the name of a conversation from a header.
+/// Decodes the name of a conversation from a header.
 fn decode_name(name: &str) -> Result<String, Refusal> {
     let decoded = percent_decode_str(name).decode_utf8();
     decoded.map(Cow::into_owned).map_err(|_| odd("x-ctx-conversation"))
 }
 
-/// Returns the id under which the conversation of a key is stored. No name of a key has a `/`.
+/// Returns the stored id of a key's conversation. Names of keys do not contain `/`.
 pub(crate) fn stored_id(owner: &str, name: &str) -> String {
     format!("{owner}/{name}")
 }
 
-/// Returns the one value of a header.
+/// Returns the value of a header, or an error if the header is repeated.
 fn one(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Refusal> {
     let mut values = headers.get_all(HeaderName::from_static(name)).iter();
     match (values.next().map(|value| value.to_str()), values.next()) {

@@ -1,4 +1,4 @@
-//! What a program does with this crate: a folder, and a listener.
+//! Entry point of this crate: serves a folder on a listener.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -21,55 +21,56 @@ use crate::rooms::{MAX_MESSAGES, Rooms};
 use crate::serve;
 use crate::spans::Exporter;
 
-/// How many reports of turns are kept.
+/// Maximum number of stored turn reports.
 const MAX_REPORTS: usize = 512;
 
-/// What is served, and how. What is absent is taken from the folder's `ctx.toml`.
+/// Options of a gateway. Missing options come from the folder's `ctx.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The folder whose agents are models.
+    /// Folder with the agents, which clients see as models.
     pub folder: PathBuf,
-    /// The store of conversations: a file, or with the feature `postgres` an address such as `postgres://ctx@host/ctx`;
-    /// that of `ctx.toml` or the user's own if absent.
+    /// Store of conversations: a file, or a URL such as `postgres://ctx@host/ctx` with the feature `postgres`. The
+    /// default is the store of `ctx.toml`, then the user's own store.
     pub store: Option<PathBuf>,
-    /// Key file of clients, which must exist; `serve-keys.json` in the folder, if there is one, by default.
+    /// Key file of clients, which must exist. The default is `serve-keys.json` in the folder, if it exists.
     pub keys: Option<PathBuf>,
-    /// Where the provider is reached.
+    /// Endpoint of the provider.
     pub endpoint: EndpointOptions,
-    /// The model that is asked where the client names none.
+    /// Default model of requests to the provider.
     pub model: Option<String>,
-    /// The time of every turn in RFC 3339; now if absent.
+    /// Time of every turn in RFC 3339. The default is the current time.
     pub at: Option<String>,
-    /// The time zone; UTC if absent.
+    /// Time zone. The default is UTC.
     pub tz: Option<String>,
-    /// The seed of random draws.
+    /// Seed of random values.
     pub seed: u64,
-    /// Whether `ctx.toml` is read, and who is asked whether it is trusted.
+    /// Options for reading `ctx.toml` and for asking the user to trust it.
     pub config: ConfigOptions,
-    /// How many messages the conversations in memory may have together; a million if absent.
+    /// Maximum number of messages of all cached conversations. The default is 1,000,000.
     ///
-    /// A conversation that was forgotten is read from the store at its next turn, which then takes longer.
+    /// The next turn of an evicted conversation reloads it from the store, which takes longer.
     pub loaded_messages: Option<usize>,
-    /// Largest body of a request, in bytes; 16 MiB if absent.
+    /// Maximum size of a request body, in bytes. The default is 16 MiB.
     pub max_body: Option<u64>,
-    /// How long clients may take.
+    /// Time limits of clients.
     pub time: Patience,
-    /// The OpenTelemetry collector that is told of each request, such as `http://127.0.0.1:4318`; none if absent.
+    /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
     ///
-    /// It takes the feature `otlp`. A span has status, agent, host of the provider, times and counts, and never words or keys.
+    /// Requires the feature `otlp`. A span has the status, agent, provider host, times, and counts. It has no texts
+    /// and no keys.
     pub collector: Option<String>,
 }
 
-/// How long clients may take.
+/// Time limits of clients and of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For the head of a request; 10 s by default.
+    /// Time limit for a request head. The default is 10 s.
     pub head: Duration,
-    /// For the body of a request; 60 s by default.
+    /// Time limit for a request body. The default is 60 s.
     pub body: Duration,
-    /// For turns that are under way when the gateway ends, before they are stopped; 30 s by default.
+    /// Time for running turns to complete at shutdown. The default is 30 s.
     pub drain: Duration,
-    /// Between two looks at the key file for changes; 2 s by default.
+    /// Interval of checks for a changed key file. The default is 2 s.
     pub keys: Duration,
 }
 
@@ -81,30 +82,30 @@ impl Default for Patience {
 }
 
 impl Options {
-    /// Returns the file that has the keys of clients.
+    /// Returns the path of the key file.
     pub fn key_file(&self) -> PathBuf {
         self.keys.clone().unwrap_or_else(|| self.folder.join(KeyFile::NAME))
     }
 }
 
-/// Agents behind the addresses of providers.
+/// A server that provides agents over the APIs of providers.
 #[derive(Debug)]
 pub struct Gateway(Arc<Server>);
 
-/// Why a folder is not served.
+/// Error that prevents serving a folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GatewayError {
-    /// There is nothing to serve, or not this way.
+    /// Nothing to serve, or invalid options.
     #[error("{0}")]
     Unusable(Phrase),
-    /// A file, the store or an agent cannot be used.
+    /// Invalid file, store, or agent.
     #[error(transparent)]
     Project(#[from] ProjectError),
 }
 
 impl GatewayError {
-    /// Writes it in one phrase.
+    /// Describes the error.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Unusable(phrase) => phrase.clone(),
@@ -113,7 +114,7 @@ impl GatewayError {
     }
 }
 
-/// What all requests share.
+/// State that all requests share.
 pub(crate) struct Server {
     pub(crate) agents: Arc<Agents>,
     pub(crate) keys: Keys,
@@ -122,13 +123,13 @@ pub(crate) struct Server {
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
-    /// Where conversations were begun as requests begin.
+    /// Stored conversations, by the prefix of their requests.
     pub(crate) beginnings: Latest<Beginning, Place>,
-    /// Why the latest turns sent what they sent, by conversation and by the message that was answered.
+    /// Reports of the latest turns, by conversation and message.
     pub(crate) reports: Latest<(String, NodeId), Arc<Report>>,
     pub(crate) figures: Figures,
     pub(crate) exporter: Option<Arc<Exporter>>,
-    /// Called when the turns that are under way must end.
+    /// Cancels running turns.
     pub(crate) end: ctx_pipeline::Cancel,
 }
 
@@ -139,11 +140,11 @@ impl std::fmt::Debug for Server {
 }
 
 impl Gateway {
-    /// Reads the folder, opens the store and reads the keys.
+    /// Reads the folder, opens the store, and reads the keys.
     ///
     /// # Errors
     ///
-    /// The folder has no agent, or the store, the keys or `ctx.toml` cannot be used.
+    /// The folder has no agent, or the store, the keys, or `ctx.toml` cannot be used.
     pub async fn open(mut options: Options) -> Result<Self, GatewayError> {
         let folder = options.folder.canonicalize().map_err(|error| {
             let (folder, reason) = (files::name(&options.folder), files::reason(&error));
@@ -151,13 +152,13 @@ impl Gateway {
         })?;
         options.folder = folder;
         let config = Config::read_for(&options.folder, &options.config, &mut Sources::default())?;
-        // What is not trusted, and a key that is missing, are told at once.
+        // Report untrusted settings and missing keys at the start.
         config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
         }
         let store = open_store(options.store.as_deref(), &config);
-        // The defaults are nobody's while it is waited.
+        // The defaults are not `Send`; drop them before the next `await`.
         drop(config);
         let store = store?.await?;
         let keys = Keys::open(options.keys.as_deref(), &options.folder)?;
@@ -186,17 +187,17 @@ impl Gateway {
         })))
     }
 
-    /// Returns the names of the agents, in order.
+    /// Returns the names of the agents in order.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.0.agents.names()
     }
 
-    /// Serves until a signal comes; then no connection is taken any more, and turns that are under way have some time to
-    /// end before they are stopped. What came of those is stored.
+    /// Serves requests until a signal. Then stops accepting connections, and gives running turns some time before
+    /// canceling them. Partial replies are stored.
     ///
     /// # Errors
     ///
-    /// There are no keys, and the listener can be reached from other machines.
+    /// There are no keys, and other machines can reach the listener.
     pub async fn serve_until(
         self,
         listener: TcpListener,
@@ -229,7 +230,7 @@ impl Gateway {
     }
 }
 
-/// Follows the key file while the gateway runs.
+/// Reloads the key file while the gateway runs.
 async fn reload_keys(server: Arc<Server>) {
     loop {
         tokio::time::sleep(server.time.keys).await;
@@ -240,7 +241,7 @@ async fn reload_keys(server: Arc<Server>) {
 
 type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn ConversationStore>, GatewayError>> + Send>>;
 
-/// Opens the store: a database by its address, or else a file.
+/// Opens the store: a database URL or a file.
 fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayError> {
     let address = given.and_then(Path::to_str);
     let address =

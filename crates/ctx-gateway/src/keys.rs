@@ -1,4 +1,4 @@
-//! The keys of clients: a file has their hashes, and what each may do.
+//! API keys of clients. The key file contains their hashes and permissions.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -15,51 +15,51 @@ use subtle::ConstantTimeEq as _;
 
 use crate::refusal::{Kind, Refusal};
 
-/// How many keys there may be.
+/// Maximum number of keys.
 const MAX_KEYS: usize = 10_000;
 
-/// Whose conversations those are that begin without a key.
+/// Owner of conversations that start without a key.
 const LOCAL: &str = "local";
 
-/// What every key begins with.
+/// Prefix of all keys.
 const PREFIX: &str = "ctx-";
 
-/// The file of the keys of clients.
+/// The key file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeyFile {
-    /// The keys, in the order in which they were made.
+    /// Keys in the order of their creation.
     pub keys: Vec<KeyEntry>,
 }
 
-/// A key of a client.
+/// An API key of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyEntry {
-    /// What people call it; conversations belong to this name.
+    /// Name of the key, which owns its conversations.
     pub name: String,
-    /// SHA-256 of the key, in hexadecimal.
+    /// SHA-256 hash of the key, in hexadecimal.
     hash: String,
-    /// The agents that it may use; all if absent.
+    /// Allowed agents; `None` allows all.
     pub agents: Option<Vec<String>>,
-    /// What it may use up.
+    /// Limits of the key.
     pub limits: KeyLimits,
 }
 
-/// What a key may use up; what is absent is not limited.
+/// Limits of a key. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyLimits {
-    /// Requests a minute.
+    /// Requests per minute.
     pub requests: Option<u64>,
-    /// Tokens of requests and answers a minute, as providers count.
+    /// Input and output tokens per minute, as counted by the provider.
     pub tokens: Option<u64>,
-    /// Turns at the same time.
+    /// Concurrent turns.
     pub turns: Option<u64>,
-    /// Bytes of one request.
+    /// Bytes per request.
     pub bytes: Option<u64>,
-    /// Conversations in the store.
+    /// Stored conversations.
     pub conversations: Option<u64>,
 }
 
-/// A key that was made; it is shown once, and kept as a hash alone.
+/// A new key. It is shown once; the file contains only its hash.
 #[derive(Debug)]
 pub struct NewKey(String);
 
@@ -71,7 +71,7 @@ impl NewKey {
 }
 
 impl KeyLimits {
-    /// The names of the limits in the file.
+    /// JSON keys of the limits.
     const NAMES: [&str; 5] = ["requestsPerMinute", "tokensPerMinute", "turns", "bytes", "conversations"];
 
     fn values(&mut self) -> [&mut Option<u64>; 5] {
@@ -80,7 +80,7 @@ impl KeyLimits {
 }
 
 impl KeyFile {
-    /// The name of the file in a folder that is served.
+    /// Name of the key file in a served folder.
     pub const NAME: &str = "serve-keys.json";
 
     /// Reads a key file.
@@ -153,14 +153,14 @@ impl KeyFile {
         format!("{:#}\n", json!({ "keys": keys }))
     }
 
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// # Errors
     ///
-    /// There is one of this name, the name cannot be one, or the system gives no random bytes.
+    /// The name exists already, the name is invalid, or the system has no random bytes.
     pub fn add(&mut self, name: &str, agents: Option<Vec<String>>, limits: KeyLimits) -> Result<NewKey> {
         let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-        // Who asks without a key is called so.
+        // `LOCAL` is reserved for requests without a key.
         if name.is_empty() || name == LOCAL || name.len() > 64 || !name.chars().all(is_fine) {
             return Err(ProjectError::Usage(phrase!(
                 "`{name}` cannot be the name of a key; use up to 64 letters, digits, `-`, `_` and `.`",
@@ -209,7 +209,7 @@ impl KeyEntry {
                 .transpose()
                 .ok()?;
         }
-        // What is no list of names must not pass for no limit.
+        // Reject a malformed list. Ignoring it would allow all agents.
         let agents = match value.get("agents") {
             None | Some(Value::Null) => None,
             Some(Value::Array(list)) => {
@@ -234,7 +234,7 @@ impl KeyEntry {
         Value::Object(entry)
     }
 
-    /// Refuses an agent that the key may not use.
+    /// Returns an error if the key does not allow the agent.
     pub(crate) fn check_agent(&self, agent: &str) -> Result<(), Refusal> {
         match &self.agents {
             Some(agents) if !agents.iter().any(|allowed| allowed == agent) => {
@@ -246,16 +246,16 @@ impl KeyEntry {
     }
 }
 
-/// Returns whether there is nothing at a path, not even a broken link.
+/// Returns whether a path does not exist, not even as a broken link.
 fn is_missing(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// The keys that a running gateway accepts. They follow their file.
+/// The keys that a running gateway accepts, reloaded from their file.
 #[derive(Debug)]
 pub(crate) struct Keys {
     path: PathBuf,
-    /// Whether the user named the file; a file that was found in the folder must be trusted.
+    /// Whether the user named the file. Otherwise the file must be trusted.
     is_named: bool,
     accepted: RwLock<Accepted>,
 }
@@ -271,12 +271,12 @@ struct Accepted {
 }
 
 impl Keys {
-    /// Reads the keys at the start of a gateway: from a file that the user named, or from the folder if it has a key
-    /// file.
+    /// Reads the keys when the gateway starts, from the named file or from the folder's key file.
     ///
     /// # Errors
     ///
-    /// The named file is missing, a file cannot be read or is not a key file, or the file of the folder is not trusted.
+    /// The named file is missing, a file cannot be read or is not a key file, or the folder's key file is not
+    /// trusted.
     pub(crate) fn open(named: Option<&Path>, folder: &Path) -> Result<Self> {
         let path = named.map_or_else(|| folder.join(KeyFile::NAME), Path::to_owned);
         let local = Arc::new(KeyEntry {
@@ -327,7 +327,7 @@ impl Keys {
                 tracing::info!(keys = file.keys.len(), "the key file changed");
                 self.accept(shared(file), Some(bytes));
             }
-            // It was reported at the last look.
+            // The error was already reported.
             Err(_) if !is_open && self.accepted().bytes.is_none() => {}
             Err(error) => {
                 tracing::error!(error = %error, "the key file cannot be used; all requests are refused");
@@ -383,8 +383,8 @@ fn shared(file: KeyFile) -> Vec<Arc<KeyEntry>> {
     file.keys.into_iter().map(Arc::new).collect()
 }
 
-/// Returns the keys of a request from every place where a client of some dialect puts one. Clients that need a
-/// placeholder in `authorization` send the key in another header.
+/// Returns the keys in a request, from all headers and parameters that clients of any dialect use. Clients that need
+/// a placeholder in `authorization` send the key in another header.
 fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
     let header = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = header(&header::AUTHORIZATION).and_then(|value| {
@@ -400,7 +400,7 @@ fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
     keys
 }
 
-/// Refuses a request that a web page made a browser send, unless the page is the gateway's own address.
+/// Rejects requests from web pages of other origins.
 ///
 /// Other sites can point their host names at a local server, so the host must be a name of this machine. A page of
 /// another local server has another port in its origin.
@@ -432,7 +432,7 @@ fn hex(bytes: &[u8]) -> String {
     halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
 }
 
-/// Makes a name that nobody can guess.
+/// Returns a random name that cannot be guessed.
 pub(crate) fn random_name() -> Result<String, Refusal> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| Refusal::internal())?;
@@ -443,7 +443,7 @@ pub(crate) fn random_name() -> Result<String, Refusal> {
 mod tests {
     use super::*;
 
-    /// Checks whether a file with one key is read, which has this beside its name and hash.
+    /// Checks whether a file is read if its only key has these additional fields.
     #[track_caller]
     fn check(more: &Value, is_read: bool) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Why a request is not answered, in the words of each dialect.
+//! API errors in the format of each dialect.
 
 use std::time::Duration;
 
@@ -11,44 +11,44 @@ use ctx_wire::{Dialect, FailureKind};
 
 use crate::dialect;
 
-/// Why a request is not answered.
+/// An error response to a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     kind: Kind,
     pub(crate) message: Phrase,
-    /// The field that is wrong.
+    /// Invalid field.
     pub(crate) place: Option<String>,
-    /// After which time the same request may succeed.
+    /// Time after which a retry may succeed.
     retry_after: Option<Duration>,
 }
 
-/// The sorts of refusals.
+/// Types of API errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The request makes no sense.
+    /// Malformed request.
     Malformed,
-    /// There is no key, or not this one.
+    /// Missing or invalid key.
     Unauthorized,
-    /// The key may not do this.
+    /// Not permitted for the key.
     Forbidden,
-    /// There is no such thing.
+    /// Unknown resource.
     NotFound,
-    /// Somebody else changed the conversation, or is at it.
+    /// Another request changed or locked the conversation.
     Conflict,
-    /// The request is too large to be read.
+    /// Request that is too large to read.
     TooLarge,
-    /// The conversation does not fit the model.
+    /// Conversation that does not fit the context window.
     Overflow,
-    /// A limit is used up.
+    /// Exceeded limit.
     RateLimited,
-    /// The provider did not answer as it should.
+    /// Invalid response from the provider.
     Upstream,
-    /// It took too long.
+    /// Exceeded time limit.
     TimedOut,
-    /// It cannot be answered now.
+    /// Temporarily unavailable.
     Unavailable,
-    /// The fault is here.
+    /// Internal error.
     Internal,
 }
 
@@ -89,18 +89,18 @@ impl Refusal {
         Self::new(500, Kind::Internal, phrase!("internal error; please report it"))
     }
 
-    /// Names the field that is wrong.
+    /// Sets the invalid field.
     #[must_use]
     pub(crate) fn at(self, place: &str) -> Self {
         Self { place: Some(place.to_owned()), ..self }
     }
 
-    /// Returns the sort of the refusal, for logs and figures.
+    /// Returns the error type for logs and metrics.
     pub(crate) const fn code(&self) -> &'static str {
         self.openai().1
     }
 
-    /// Returns the type and the code that OpenAI has for it.
+    /// Returns the type and code in OpenAI's API.
     pub(crate) const fn openai(&self) -> (&'static str, &'static str) {
         match self.kind {
             Kind::Malformed => ("invalid_request_error", "invalid_request"),
@@ -118,7 +118,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the type that Anthropic has for it.
+    /// Returns the type in Anthropic's API.
     pub(crate) const fn anthropic(&self) -> &'static str {
         match self.kind {
             Kind::Malformed | Kind::Conflict | Kind::Overflow => "invalid_request_error",
@@ -133,7 +133,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the status that Gemini has for it.
+    /// Returns the status in Gemini's API.
     pub(crate) const fn gemini(&self) -> &'static str {
         match self.kind {
             Kind::Malformed | Kind::TooLarge | Kind::Overflow => "INVALID_ARGUMENT",
@@ -148,7 +148,7 @@ impl Refusal {
         }
     }
 
-    /// Writes it as the client's dialect has errors.
+    /// Formats the error for the client's dialect.
     pub(crate) fn into_response(self, dialect: Dialect) -> Response<Body> {
         let body = dialect::write_error(dialect, &self, &self.message.to_string());
         let mut response = Response::new(Body::from(body.to_string()));
@@ -159,7 +159,7 @@ impl Refusal {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
-        // What may succeed later is marked so, for clients that send again by themselves.
+        // Tell clients that retry automatically that a malformed request never succeeds.
         if self.kind == Kind::Malformed {
             response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
         }
@@ -168,7 +168,7 @@ impl Refusal {
 }
 
 impl From<ClientError> for Refusal {
-    /// Keys and addresses of providers are the operator's: what is wrong with them is no fault of the client.
+    /// The operator configures keys and base URLs of providers, so their errors are server errors.
     fn from(error: ClientError) -> Self {
         let message = error.phrase();
         match &error {
@@ -233,7 +233,7 @@ impl From<StoreError> for Refusal {
 }
 
 impl From<ProjectError> for Refusal {
-    /// The files are the operator's, and their faults are told in the log.
+    /// The operator owns the files, so their errors appear only in the log.
     fn from(error: ProjectError) -> Self {
         tracing::error!(%error, "an agent cannot be used");
         Self::new(500, Kind::Internal, phrase!("the agent cannot be used; the log of the gateway says why"))

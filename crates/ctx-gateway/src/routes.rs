@@ -1,4 +1,4 @@
-//! The addresses, and the way of a request through them.
+//! Routes and request handling.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ use crate::spans::Span;
 use crate::turn::{self, Going, Told, lock};
 use crate::upstream::Piece;
 
-/// How many characters of a loss are told.
+/// Maximum number of characters of a loss in a header.
 const MAX_LOSS: usize = 200;
 
 type App = State<Arc<Server>>;
 
-/// Makes the router.
+/// Creates the router.
 pub(crate) fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
@@ -71,7 +71,7 @@ async fn messages(State(server): App, query: RawQuery, request: Request<Body>) -
     asked(server, Dialect::Anthropic, None, query, request).await
 }
 
-/// The address says which model is asked, and whether the answer comes in pieces.
+/// The path contains the model and selects a streaming or complete response.
 async fn gemini(
     State(server): App,
     Path(path): Path<String>,
@@ -90,7 +90,7 @@ async fn gemini(
     asked(server, Dialect::Gemini, Some(found), query, request).await
 }
 
-/// Answers a request of a dialect, whatever comes of it.
+/// Handles a request of a dialect. Converts errors to responses.
 async fn asked(
     server: Arc<Server>,
     dialect: Dialect,
@@ -146,7 +146,7 @@ async fn answer(
     }
 }
 
-/// Refuses a body that a form of another page could send without a preflight request.
+/// Rejects a body that a form on another page could send without a preflight request.
 fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let given = given.map(|value| value.split(';').next().unwrap_or_default().trim());
@@ -157,7 +157,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::new(415, Kind::Malformed, text))
 }
 
-/// Waits for the whole answer.
+/// Waits for the complete response.
 async fn in_one(
     server: &Server,
     mut going: Going,
@@ -182,7 +182,7 @@ async fn in_one(
     Ok(response)
 }
 
-/// Waits for the first piece, and answers with all of them. What fails before that is an error like any other.
+/// Waits for the first chunk, then streams the response. Earlier errors become normal error responses.
 async fn streamed(
     server: &Arc<Server>,
     mut going: Going,
@@ -211,20 +211,20 @@ async fn streamed(
     Ok(response)
 }
 
-/// An answer that a client reads.
+/// A streaming response.
 struct Streaming {
     going: Going,
     pieces: Pieces,
-    /// The first piece, which was waited for.
+    /// The first chunk, which has already arrived.
     next: Option<Piece<Answer>>,
     is_over: bool,
     _open: Lasting,
-    /// The request lasts as long as its answer.
+    /// Keeps the request's span open until the response ends.
     _span: Arc<Span>,
 }
 
 impl Streaming {
-    /// Writes what comes next; nothing once the answer is over.
+    /// Returns the next bytes; `None` at the end of the response.
     async fn next(&mut self) -> Option<Vec<u8>> {
         if self.is_over {
             return None;
@@ -252,7 +252,7 @@ impl Streaming {
     }
 }
 
-/// Puts into the head of an answer where it is kept, and what was lost on the way.
+/// Adds headers with the stored position and the losses of the request.
 fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
     let mut put = |name: &'static str, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -280,7 +280,7 @@ fn json_bytes(body: Vec<u8>) -> Response<Body> {
     response
 }
 
-/// Answers a question that only who has a key may ask.
+/// Handles a read request that requires a key.
 async fn told<F: Future<Output = Result<Value, Refusal>>>(
     server: &Server,
     (headers, query): (&HeaderMap, Option<&str>),
@@ -297,7 +297,7 @@ async fn told<F: Future<Output = Result<Value, Refusal>>>(
     }
 }
 
-/// The agents that a key may use.
+/// Returns the agents that a key may use.
 fn agents(server: &Server, key: &KeyEntry) -> Vec<String> {
     server.agents.names().filter(|agent| key.check_agent(agent).is_ok()).map(str::to_owned).collect()
 }
@@ -334,7 +334,7 @@ async fn model(
     .await
 }
 
-/// Refuses a model that there is not, or not for this key.
+/// Returns an error for an unknown agent or one that the key may not use.
 fn known(server: &Server, key: &KeyEntry, name: &str) -> Result<(), Refusal> {
     let agent = name.split_once('@').map_or(name, |(agent, _)| agent);
     match agents(server, key).iter().any(|known| known == agent) {

@@ -1,4 +1,4 @@
-//! The listener, the connections, and their end.
+//! Listener, connections, and shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,19 +14,19 @@ use tokio::time::{sleep, timeout};
 use crate::gateway::Server;
 use crate::routes::router;
 
-/// How many connections there are at once.
+/// Maximum number of connections.
 const MAX_CONNECTIONS: usize = 4_096;
 
-/// How large the head of a request may be.
+/// Maximum size of a request head, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 
-/// How long turns may take once they were stopped.
+/// Time for canceled turns to complete.
 const STOPPING: Duration = Duration::from_secs(5);
 
-/// How long is waited where no connection can be taken, and between looks at what is still under way.
+/// Pause before the next attempt to accept a connection, and between checks for running turns.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Takes connections until the end; then waits for the turns that are under way.
+/// Accepts connections until `end`, then waits for running turns.
 pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl Future<Output = ()> + Send) {
     let router = router(server.clone());
     let (leaving, left) = watch::channel(false);
@@ -43,7 +43,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
                         drop(permit);
                     });
                 }
-                // Too many connections, here or in the system: those that are there end sooner or later.
+                // Too many connections here or in the system. Some will end soon.
                 _ => sleep(PAUSE).await,
             },
         }
@@ -58,7 +58,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     }
 }
 
-/// Waits until no turn is under way and every connection is closed.
+/// Waits until no turn runs and all connections are closed.
 async fn idle(server: &Server, connections: &Semaphore) {
     let figures = &server.figures;
     while figures.open_turns.load(Ordering::Relaxed) > 0
@@ -74,7 +74,7 @@ async fn connection(
     router: Router,
     (head_time, mut left): (Duration, watch::Receiver<bool>),
 ) {
-    // Pieces are small, and each is to be seen at once.
+    // Chunks are small, and clients should see each at once.
     stream.set_nodelay(true).unwrap_or_default();
     let service = TowerToHyperService::new(router);
     let served = hyper::server::conn::http1::Builder::new()
@@ -84,7 +84,7 @@ async fn connection(
         .serve_connection(TokioIo::new(stream), service);
     let mut served = std::pin::pin!(served);
     tokio::select! {
-        // A connection that breaks concerns nobody else.
+        // A broken connection does not affect others.
         _ = &mut served => return,
         _ = left.wait_for(|left| *left) => served.as_mut().graceful_shutdown(),
     }

@@ -136,7 +136,7 @@ impl Compiled {
         let [user, agent] =
             [env.user.as_deref().unwrap_or("User"), env.char.as_deref().unwrap_or("Assistant")];
         let mut messages = Vec::new();
-        // What is placed above later is higher, as in SillyTavern.
+        // Later insertions above the examples are placed higher, as in SillyTavern.
         for (source, block) in above.into_iter().rev().chain(examples) {
             let header = self.header.expand(&env, state, &card_source(HEADER)).text;
             if !header.trim().is_empty() {

@@ -201,7 +201,7 @@ const fn markdown(_: &str) -> Option<String> {
     None
 }
 
-/// Takes a text apart where thoughts begin and end; thoughts that do not end go to the end of the text. O(bytes).
+/// Splits a text into replies and thoughts. An unclosed thought extends to the end of the text. O(bytes).
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -217,7 +217,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Finds the first thought of a text. It reads nothing after that: the next call does.
+/// Finds the first thought of a text. Does not read the text after it, which the next call reads.
 fn first_thought(text: &str) -> Option<(usize, &'static str)> {
     memchr::memchr_iter(b'<', text.as_bytes()).find_map(|at| {
         let opened = text.get(at + 1..)?;

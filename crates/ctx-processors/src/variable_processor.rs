@@ -21,8 +21,8 @@ use crate::variables::{References, Unknown, VariableDefinitions, Variables};
 /// How many bytes the variables of one request may write.
 const MAX_OUTPUT: usize = 8 << 20;
 
-/// Diagnostics for unknown variables in one run; the others are counted. Each looks for the name that was meant among
-/// all variables, and their texts may come from anybody's card.
+/// Maximum number of diagnostics for unknown variables in one run. The others are only counted, because each
+/// diagnostic searches all variables for a similar name, and cards from other users may contain any number.
 const MAX_UNKNOWN: usize = 16;
 
 /// How many messages are looked at between two looks at the time limit.
@@ -178,7 +178,7 @@ struct Showing<'a> {
     /// How many more bytes may be written.
     left: usize,
     found: Vec<Diagnostic>,
-    /// Unknown variables, with the place of the text that shows each.
+    /// Unknown variables, with the pointer to the text that uses each.
     unknown: BTreeSet<(Option<String>, String)>,
 }
 
@@ -211,7 +211,7 @@ impl Showing<'_> {
         edits
     }
 
-    /// Reports an unknown variable, once for each text.
+    /// Reports an unknown variable once for each text.
     fn report(&mut self, unknown: Unknown<'_>, pointer: Option<&str>) {
         let is_new = self.unknown.insert((pointer.map(str::to_owned), unknown.path.to_owned()));
         if is_new && self.unknown.len() <= MAX_UNKNOWN {

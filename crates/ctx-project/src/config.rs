@@ -1,4 +1,4 @@
-//! `ctx.toml`: defaults for the command line, in the working folder or one above it, and the user's own below them.
+//! Defaults from `ctx.toml`: the nearest file in the working folder or a parent, on top of the user's own file.
 
 mod check;
 mod document;
@@ -41,72 +41,72 @@ use nearest::Nearest;
 pub use reach::{MAX_ITEMS, Withheld, WithheldItem, count_outside};
 pub use trust::{TrustState, Trusted};
 
-/// The name of the file.
+/// File name.
 const NAME: &str = "ctx.toml";
 
 /// Defaults for the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The name of the file, if there is one.
+    /// Name of the file, if there is one.
     pub name: Option<String>,
-    /// The user's settings of processors: an object as an agent's `parameters`.
+    /// The user's settings of processors, in the form of an agent's `parameters`.
     pub user_parameters: Option<Value>,
-    /// What was found in it.
+    /// Diagnostics of the file.
     pub found: Vec<Diagnostic>,
-    /// What a file that was found may not do by itself.
+    /// Keys without effect until the user trusts the file.
     guard: Guard,
-    /// The folder of the file, as seen from which it names others.
+    /// Folder of the file. Its paths are relative to this folder.
     folder: PathBuf,
-    /// The files that it names, by their keys.
+    /// Files that the file names, by key.
     files: Vec<DefaultFile>,
-    /// The worldbooks that it names.
+    /// Worldbooks that the file names.
     worldbooks: Vec<PathBuf>,
     /// The file that names the worldbooks.
     worldbooks_of: Rc<Origin>,
-    /// The same with what is withheld, for when the user trusts the file during this run.
+    /// The same defaults with the withheld keys, for when the user trusts the file during this run.
     trusted: Option<Box<Config>>,
-    /// Where models are reached.
+    /// Endpoint of the provider.
     endpoint: EndpointConfig,
-    /// Where models are reached while the endpoint does not answer.
+    /// Endpoints that replace an unavailable endpoint.
     fallbacks: Vec<EndpointConfig>,
-    /// Where transcripts of recordings are made.
+    /// Endpoint for transcripts of recordings.
     transcription: EndpointConfig,
-    /// The file that keeps conversations.
+    /// The store of conversations.
     store: Option<PathBuf>,
-    /// Which tools may be called.
+    /// Rules for tool calls.
     tools: Option<Value>,
-    /// The tools and categories that these rules name.
+    /// Names of tools and categories in these rules.
     tool_names: Vec<ToolNames>,
-    /// The folder that the model may look into.
+    /// Folder that tools can read.
     tools_folder: Option<PathBuf>,
-    /// When conversations are summarised, and how.
+    /// Settings of compaction.
     pub compression: Option<Value>,
-    /// The folder of attached files.
+    /// Folder of attachments.
     assets: Option<PathBuf>,
-    /// The model that requests go to.
+    /// Model of requests.
     model: Option<String>,
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
 }
 
-/// Files that `ctx.toml` puts beside those that were named.
+/// Files that `ctx.toml` adds to the files of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
-    /// The name of the `ctx.toml`.
+    /// Name of the `ctx.toml`.
     pub config: String,
-    /// The keys, and the names of the files.
+    /// Keys and names of the files.
     pub files: Vec<(&'static str, String)>,
 }
 
-/// The file that a default is from, and its folder.
+/// The file that sets a default, and its folder.
 #[derive(Clone, Debug, Default)]
 struct Origin {
     name: String,
     folder: PathBuf,
 }
 
-/// A file that is a default.
+/// A default that is a file.
 #[derive(Clone, Debug)]
 struct DefaultFile {
     key: &'static str,
@@ -114,21 +114,20 @@ struct DefaultFile {
     origin: Rc<Origin>,
 }
 
-/// The tools that may be called, or may not, by their names and categories.
+/// Names and categories in a rule that allows or denies tools.
 #[derive(Clone, Debug)]
 struct ToolNames {
-    /// Where they are named.
+    /// JSON pointer of the rule.
     pointer: String,
     categories: Vec<String>,
     tools: Vec<String>,
 }
 
 impl Config {
-    /// Reads the nearest file, in the working folder or above, over the user's own; without either there are no
-    /// defaults.
+    /// Reads the nearest `ctx.toml` on top of the user's own file. Without either file, there are no defaults.
     ///
-    /// An unknown key is a finding. What cannot be read is an error, and so is a value of a wrong type: without
-    /// it the command would do something else than its user thinks.
+    /// Reports unknown keys. Returns an error for an unreadable file or a value of the wrong type, because without
+    /// this value the command would do something unexpected.
     pub fn read(options: &ConfigOptions, sources: &mut Sources) -> Result<Self> {
         if options.is_ignored {
             return Ok(Self::default());
@@ -136,7 +135,7 @@ impl Config {
         Self::read_nearest(nearest::folder(NAME), options, sources)
     }
 
-    /// As [`read`](Self::read), for another folder than the working folder, named without links.
+    /// Like [`read`](Self::read), but starts in a given folder, whose path has no links.
     pub fn read_for(folder: &Path, options: &ConfigOptions, sources: &mut Sources) -> Result<Self> {
         if options.is_ignored {
             return Ok(Self::default());
@@ -150,7 +149,7 @@ impl Config {
         sources: &mut Sources,
     ) -> Result<Self> {
         let own = home::configuration().filter(|folder| folder.join(NAME).is_file());
-        // Whoever works beside their own file has not found a stranger's.
+        // If the nearest file is the user's own, it is trusted.
         let is_same = |nearest: &PathBuf| own.as_ref().is_some_and(|own| nearest::is_same(own, nearest));
         let nearest = nearest.and_then(|nearest| nearest.allowed(options.ask.as_ref()));
         let nearest = nearest.filter(|nearest| !is_same(nearest));
@@ -161,8 +160,8 @@ impl Config {
         Ok(Self::joined(found, own, options.ask.clone()))
     }
 
-    /// Joins a file that was found with the user's own. What is withheld is left out before: it must not stand in the
-    /// way of what the user's own file says.
+    /// Merges a `ctx.toml` with the user's own file. Removes the withheld keys first. Otherwise they would hide
+    /// values of the user's own file.
     fn joined(
         (config, found): (Self, ConfigDocument),
         own: Option<(Self, ConfigDocument)>,
@@ -179,7 +178,7 @@ impl Config {
         Self { guard, trusted: Some(Box::new(config.over(own.clone()))), ..counting.over(own) }
     }
 
-    /// Reads the file of a folder; returns its bytes and its value too.
+    /// Reads the file of a folder. Returns its defaults and the document.
     fn read_file(folder: &Path, sources: &mut Sources) -> Result<(Self, ConfigDocument)> {
         let document = found_in(folder, sources)?;
         let config = Self::of(&document.value, folder).named(&document);
@@ -189,7 +188,7 @@ impl Config {
         Ok((config, document))
     }
 
-    /// Says which file these defaults are from.
+    /// Sets the file that these defaults are from.
     fn named(self, document: &ConfigDocument) -> Self {
         let found = self.found.into_iter().map(|odd| odd.in_document(&*document.name)).collect();
         let origin = Rc::new(Origin { name: document.name.clone(), folder: document.folder.clone() });
@@ -198,8 +197,10 @@ impl Config {
         Self { name: Some(document.name.clone()), found, files, worldbooks_of: origin, ..self }
     }
 
-    /// Takes from the user's own file what this one does not say. Where requests go is said by one file alone: a key is
-    /// not sent to the address of another.
+    /// Fills in missing values from the user's own file.
+    ///
+    /// The endpoint always comes from one file only. Otherwise a key from one file could be sent to the base URL of
+    /// another.
     fn over(mut self, own: Self) -> Self {
         let is_missing = |file: &DefaultFile| self.files.iter().all(|named| named.key != file.key);
         let files: Vec<DefaultFile> = own.files.into_iter().filter(is_missing).collect();
@@ -228,7 +229,7 @@ impl Config {
         }
     }
 
-    /// Returns where models are reached, for a command line that may say some of it.
+    /// Returns the endpoint. The command line may replace parts of it.
     pub fn endpoint(&self, given: &EndpointOptions) -> Result<&EndpointConfig> {
         let has_key = given.key_env.is_some() || given.key_file.is_some();
         self.guard.allow_unless(|pointer, option| {
@@ -243,18 +244,18 @@ impl Config {
         Ok(&self.counting().endpoint)
     }
 
-    /// Returns where models are reached while the endpoint does not answer, in order.
+    /// Returns the fallbacks in order.
     pub fn fallbacks(&self) -> Result<&[EndpointConfig]> {
         self.guard.allow(|pointer| pointer == "/fallbacks")?;
         Ok(&self.counting().fallbacks)
     }
 
-    /// Returns the defaults that count: all that are trusted.
+    /// Returns the defaults in effect: with the withheld keys if the user trusted the file during this run.
     fn counting(&self) -> &Self {
         self.trusted.as_deref().filter(|_| !self.guard.withholds()).unwrap_or(self)
     }
 
-    /// Returns the model that requests go to, if one is named. What is withheld is left out, and that is told.
+    /// Returns the model of requests. Reports a withheld model and ignores it.
     pub fn model(&self) -> Option<&String> {
         self.guard.leave_out(|pointer| pointer == "/model");
         self.counting().model.as_ref()
@@ -265,27 +266,29 @@ impl Config {
         self.counting().endpoint.model.as_ref()
     }
 
-    /// Returns where transcripts of recordings are made. What is withheld is left out, and that is told: most turns have
-    /// no recordings.
+    /// Returns the endpoint for transcripts. Reports withheld keys and ignores them, because most turns have no
+    /// recordings.
     pub fn transcription(&self) -> &EndpointConfig {
         self.guard.leave_out(|pointer| pointer.starts_with("/transcription/"));
         &self.counting().transcription
     }
 
-    /// Returns the folder of attached files, if one is named. What is withheld is left out, and that is told.
+    /// Returns the folder of attachments. Reports a withheld folder and ignores it.
     pub fn assets(&self) -> Option<&Path> {
         self.guard.leave_out(|pointer| pointer == "/assets");
         self.counting().assets.as_deref()
     }
 
-    /// Returns the file that keeps conversations, if one is named.
+    /// Returns the store of conversations, if one is set.
     pub fn store(&self) -> Result<Option<&Path>> {
         self.guard.allow(|pointer| pointer == "/store")?;
         Ok(self.counting().store.as_deref())
     }
 
-    /// Returns which tools may be called, and the folder that the model may look into; `is_given` says that a command
-    /// line names a folder, which then is the only one, with no rules but those that are trusted.
+    /// Returns the rules for tool calls and the folder that tools can read.
+    ///
+    /// `is_given` means that the command line names a folder. This folder then replaces the folder of `ctx.toml`, and
+    /// only trusted rules apply.
     pub fn tools(&self, is_given: bool) -> Result<(Option<&Value>, Option<&Path>)> {
         if is_given {
             self.guard.leave_out(|pointer| pointer == "/tools");
@@ -296,8 +299,8 @@ impl Config {
         Ok((counting.tools.as_ref(), counting.tools_folder.as_deref()))
     }
 
-    /// Leaves out what decides about one conversation and not about books: agent, conversation, person, and whether
-    /// books are searched at all.
+    /// Removes the defaults of a conversation: its files, the default worldbooks, and the setting that enables or
+    /// disables worldbooks.
     #[must_use]
     pub fn of_books(mut self) -> Self {
         self.trusted = self.trusted.map(|trusted| Box::new(trusted.of_books()));
@@ -314,13 +317,13 @@ impl Config {
         self
     }
 
-    /// Leaves out the conversation, for what has one of its own.
+    /// Removes the default conversation.
     #[must_use]
     pub fn without_session(self) -> Self {
         self.without("session")
     }
 
-    /// Leaves out the file under a key, for whoever wants none.
+    /// Removes the default file of a key.
     #[must_use]
     pub fn without(mut self, key: &str) -> Self {
         self.trusted = self.trusted.map(|trusted| Box::new(trusted.without(key)));
@@ -329,8 +332,7 @@ impl Config {
         self
     }
 
-    /// Fills in what a command line does not say about a turn, and returns which files that brings in beside those that
-    /// it names.
+    /// Fills in missing options of a turn. Returns the files that this adds to the files of the command line.
     pub fn complete(&self, turn: &mut TurnOptions, sources: &Sources) -> Result<Option<Beside>> {
         let given = [("agent", &turn.agent), ("session", &turn.session), ("profile", &turn.profile)];
         let given = given.map(|(key, path)| (key, path.is_some()));
@@ -353,8 +355,10 @@ impl Config {
         Ok(self.beside(&given))
     }
 
-    /// Returns which files are taken from here, of keys of which a command line gives some and not others: who names an
-    /// agent or a conversation may not know what is put beside it.
+    /// Returns the default files that apply in addition to the files of the command line.
+    ///
+    /// `keys` lists file keys and whether the command line sets each. The user should learn which defaults join the
+    /// agent or conversation that they named.
     pub fn beside(&self, keys: &[(&'static str, bool)]) -> Option<Beside> {
         let absent = keys.iter().filter(|(_, is_given)| !is_given);
         let taken = absent.filter_map(|(key, _)| Some((*key, files::name(&self.default_file(key)?.path))));
@@ -364,7 +368,7 @@ impl Config {
         self.name.clone().filter(|_| is_worth_saying).map(|config| Beside { config, files: taken })
     }
 
-    /// Returns the file of a command line, or else the one under a key here; that must exist.
+    /// Returns the file of the command line, or the default file of a key, which must exist.
     pub fn file(&self, key: &str, given: Option<PathBuf>, sources: &Sources) -> Result<Option<PathBuf>> {
         if given.is_some() {
             return Ok(given);
@@ -380,14 +384,15 @@ impl Config {
         self.counting().files.iter().find(|file| file.key == key)
     }
 
-    /// Returns the conversation of a command line, or else the one that is named here; a usage error that says how one
-    /// is named if there is none.
+    /// Returns the conversation of the command line, or the default conversation.
+    ///
+    /// Returns a usage error with the hint `how` if there is no conversation.
     pub fn conversation(&self, given: Option<PathBuf>, how: &str, sources: &Sources) -> Result<PathBuf> {
         let named = self.file("session", given, sources)?;
         named.ok_or_else(|| ProjectError::Usage(phrase!("no conversation is named: {how}", how)))
     }
 
-    /// Returns the worldbooks that are named here; they must exist.
+    /// Returns the default worldbooks, which must exist.
     fn worldbooks(&self, sources: &Sources) -> Result<Vec<PathBuf>> {
         self.guard.allow(|pointer| pointer == "/worldbooks")?;
         let counting = self.counting();
@@ -405,7 +410,7 @@ fn check_exists(path: &Path, origin: &Origin, pointer: &str, sources: &Sources) 
     }
 }
 
-/// Returns the folder beyond which a case names no files.
+/// Returns the folder that contains all files of a test case.
 pub fn project_of(case: &Path) -> Option<PathBuf> {
     nearest::project_of(case, NAME)
 }

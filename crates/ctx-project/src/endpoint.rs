@@ -1,4 +1,4 @@
-//! The endpoint that is asked: from the command line, else from `ctx.toml`, else the provider's own.
+//! The endpoint of the provider: from the command line, then `ctx.toml`, then the provider's default.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::keyed::{self, Filled, Meaning, Meaningless, Parsed};
 use crate::keys::Keys;
 use crate::options::EndpointOptions;
 
-/// The model that is asked for transcripts where nobody names one.
+/// Default model for transcripts.
 const TRANSCRIBING: &str = "whisper-1";
 
 impl Meaning for Dialect {
@@ -34,12 +34,12 @@ impl Meaning for Dialect {
     }
 }
 
-/// What `ctx.toml` says about the endpoint.
+/// Endpoint settings from `ctx.toml`.
 #[derive(Clone, Default)]
 pub struct EndpointConfig {
     base_url: Option<String>,
     dialect: Option<Dialect>,
-    /// The model that requests go to.
+    /// Model of requests.
     pub model: Option<String>,
     key_env: Option<String>,
     key_file: Option<PathBuf>,
@@ -67,7 +67,7 @@ impl fmt::Debug for EndpointConfig {
 }
 
 impl EndpointConfig {
-    /// Reads the table `endpoint`; its files are named as `place` says.
+    /// Reads an endpoint table. `place` resolves its paths.
     pub fn read(value: &Value, place: &dyn Fn(&str) -> PathBuf) -> (Self, Vec<Diagnostic>) {
         let mut keys = match Keys::of(value) {
             Ok(keys) => keys,
@@ -90,7 +90,7 @@ impl EndpointConfig {
         (config, [found, keys.finish()].concat())
     }
 
-    /// Names where requests go, for people: the address without what may be secret in it, else the dialect.
+    /// Returns a name for messages: the scheme and host of the base URL without credentials, or the dialect.
     pub fn name(&self) -> Option<String> {
         let Some(address) = &self.base_url else {
             return self.dialect.map(|dialect| dialect.name().to_owned());
@@ -101,8 +101,9 @@ impl EndpointConfig {
         Some(if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") })
     }
 
-    /// Takes from another configuration what this one does not say: of one that goes to another address, in another
-    /// dialect, with another key or other headers, no more than times.
+    /// Fills in missing settings from another configuration.
+    ///
+    /// If that one has another base URL, dialect, key, or other headers, takes only its time limits and retries.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         let is_other = |dialect| dialect != below.dialect.unwrap_or_default();
@@ -135,22 +136,22 @@ impl EndpointConfig {
         }
     }
 
-    /// Returns the file that is said to hold the key.
+    /// Returns the configured key file.
     pub fn key_file(&self) -> Option<&Path> {
         self.key_file.as_deref()
     }
 
-    /// Describes what is wrong with the address, if one is named.
+    /// Reports an invalid base URL, if one is set.
     pub fn address_fault(&self) -> Option<Diagnostic> {
         let address = self.base_url.as_deref()?;
         let mut endpoint = Endpoint::new(self.dialect.unwrap_or_default(), address);
-        // Some have the model in the address.
+        // Some dialects put the model in the URL.
         endpoint.model = Some("model".to_owned());
         let fault = endpoint.url().err()?;
         Some(Diagnostic::error(codes::BAD_VALUE, fault.phrase()))
     }
 
-    /// Returns what is said about the endpoint of a dialect: what another one is for stands for nothing.
+    /// Returns the settings for a dialect. If they belong to another dialect, keeps only the time limits and retries.
     #[must_use]
     pub fn for_dialect(&self, dialect: Dialect) -> Self {
         match self.dialect.unwrap_or_default() == dialect {
@@ -166,7 +167,8 @@ impl EndpointConfig {
         }
     }
 
-    /// Makes what asks for transcripts, if the table says where or by which model; `needs_key` as below.
+    /// Creates the client for transcripts if the table sets a base URL or a model. For `needs_key`, see
+    /// [`endpoint`](Self::endpoint).
     pub fn transcriber(&self, needs_key: bool) -> Result<Option<AudioTranscriber>> {
         if self.base_url.is_none() && self.model.is_none() {
             return Ok(None);
@@ -176,12 +178,12 @@ impl EndpointConfig {
         Ok(Some(AudioTranscriber::new(endpoint, model)?))
     }
 
-    /// Puts the endpoint together; `needs_key` is false where nothing is going to be sent.
+    /// Builds the endpoint. Set `needs_key` to false if no request is sent.
     pub fn endpoint(&self, arguments: &EndpointOptions, needs_key: bool) -> Result<Endpoint> {
         let dialect = arguments.dialect.or(self.dialect).unwrap_or_default();
         let base_url = arguments.base_url.clone().or_else(|| self.base_url.clone());
         let is_own = base_url.is_some();
-        // A key for one provider is not sent to another.
+        // Never send one provider's key to another provider.
         let other = Some(self.for_dialect(dialect)).filter(|_| !is_own);
         let this = other.as_ref().unwrap_or(self);
         let base_url = base_url.unwrap_or_else(|| Endpoint::default_base_url(dialect).to_owned());
@@ -203,7 +205,8 @@ impl EndpointConfig {
         Ok(endpoint)
     }
 
-    /// Reads the key. A provider's own variable is tried where nobody names one; servers of one's own need none.
+    /// Reads the API key. Without a configured key, tries the provider's environment variable. Servers with a custom
+    /// base URL need no key.
     fn key(
         &self,
         arguments: &EndpointOptions,
@@ -228,7 +231,7 @@ impl EndpointConfig {
             _ => "OPENAI_API_KEY",
         };
         match (std::env::var_os(name), is_own) {
-            // A key for a provider is not sent to somebody else.
+            // Never send a provider's key to another server.
             (_, true) => Ok(None),
             (Some(_), false) => ApiKey::from_env(name).map(Some),
             (None, false) => Err(ClientError::Config(phrase!(
@@ -239,7 +242,7 @@ impl EndpointConfig {
     }
 }
 
-/// Reads headers by their names. What is none is told without being shown: it may be a key.
+/// Reads headers by name. Reports invalid headers without their values, which may be API keys.
 fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let wrong = |expected: &str, pointer: String| {
         Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected)).at_pointer(pointer)

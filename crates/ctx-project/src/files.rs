@@ -1,4 +1,4 @@
-//! Reading and writing files: with a limit on size, never half, and never onto what was read.
+//! Reads and writes files. Limits their size, writes them atomically, and never overwrites an input file.
 
 mod identity;
 mod json_edit;
@@ -27,13 +27,15 @@ pub use once::Once;
 pub use shell::shell_word;
 pub use write::{Existing, make_private_folder, refuse_stdin, write, write_private};
 
-/// The largest file that is read, in bytes; the readers of all formats stop there too.
+/// Maximum size of an input file, in bytes. The readers of all formats have the same limit.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How many entries a folder may have in which one is looked for that may be meant.
+/// Maximum number of entries in a folder that is searched for similar names.
 const MAX_NEIGHBOURS: usize = 1_000;
 
-/// Reads a regular file, or standard input for `-` and the paths in `/dev` and `/proc` by which a shell passes pipes.
+/// Reads a regular file or standard input.
+///
+/// Standard input is `-`, or a path in `/dev` or `/proc` that a shell passes for a pipe.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let name = name(path);
     let mut bytes = Vec::new();
@@ -54,7 +56,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Refuses to write over a file that somebody else has changed since it was read.
+/// Returns an error if a file has changed since it was read.
 pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     match read(path)? == before {
         true => Ok(()),
@@ -64,7 +66,7 @@ pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     }
 }
 
-/// Explains why a file could not be read or written, without codes and temporary names.
+/// Explains an I/O error, without error codes and temporary names.
 pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file or folder".to_owned(),
@@ -79,9 +81,10 @@ pub fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// Returns the name of the file beside a path that is not there which is probably meant: one of the same name with
-/// another ending, or else of nearly the same name. None in a folder of more than 1,000 entries, whose
-/// order is the system's.
+/// Returns the existing file that a missing path probably means.
+///
+/// Prefers a file with the same stem and another extension to a file with a similar name. Returns `None` for folders
+/// with more than 1,000 entries, because their order depends on the system.
 pub fn near(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries: Vec<_> = std::fs::read_dir(folder).ok()?.take(MAX_NEIGHBOURS + 1).collect();
@@ -97,27 +100,28 @@ pub fn near(path: &Path) -> Option<String> {
     near.or_else(|| closest(wanted, names.iter().map(String::as_str))).map(str::to_owned)
 }
 
-/// Makes a folder and those above it, unless they exist.
+/// Creates a folder and its missing parents.
 pub fn make_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| {
         unusable!("cannot make the folder `{folder}`: {error}", folder = name(folder), error = reason(&error))
     })
 }
 
-/// Returns the path of a file that another one names, which lies in a folder: as seen from the working folder.
+/// Resolves a path that a file in a folder names, relative to the working folder.
 pub fn below(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
-    // Only a command line can mean standard input.
+    // Only the command line can name standard input.
     if is_stdin(&path) { Path::new(".").join(path) } else { path }
 }
 
-/// Returns whether a path stands for standard input.
+/// Returns whether a path means standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Returns the name by which results and diagnostics speak of a file: the same on every system. A store can be an address
-/// with a password, which is not shown.
+/// Returns the name of a file in results and diagnostics. It is the same on every system.
+///
+/// A store can be a URL with a password, which is redacted.
 pub fn name(path: &Path) -> String {
     match is_stdin(path) {
         true => "standard input".to_owned(),
@@ -130,7 +134,7 @@ pub fn name(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// Checks which file is suggested beside these, of which a name that ends with `/` is a folder's.
+    /// Checks which of these files is suggested. A name that ends with `/` is a folder.
     #[track_caller]
     fn check(names: &[String], wanted: &str, expected: Option<&str>) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Objects in the command's own files whose keys are declared once: for reading, and for their schemas.
+//! Declares objects in project files once, for their readers and their JSON schemas.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -12,56 +12,56 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::keys::Keys;
 
-/// What a key holds: how it is read, and what a schema says about it.
+/// The type of a key's value: its reader and its JSON schema.
 pub trait KeyValue {
     /// Reads the value of a key.
     fn read(keys: &mut Keys<'_>, key: &'static str) -> Self;
 
-    /// Describes what is read without a finding.
+    /// Describes the values that are read without a diagnostic.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
-/// A text that must have a meaning.
+/// A text with a restricted syntax, such as a time zone.
 pub trait Meaning: Sized {
-    /// Reads the text; or says what is wrong with it.
+    /// Parses the text, or explains why it is invalid.
     fn parse(text: &str) -> Result<Self, Meaningless>;
 
-    /// Describes the texts that can be read.
+    /// Describes the valid texts.
     fn schema() -> Schema;
 }
 
-/// What is wrong with a text that means nothing.
+/// The reason why a text is invalid.
 #[derive(Debug)]
 pub struct Meaningless {
-    /// What is said behind the text itself.
+    /// Reason. The message puts it after the text.
     what: Phrase,
-    /// The text that is probably meant, and whether that is certain.
+    /// The valid text that is probably meant, and whether that is certain.
     near: Option<(String, bool)>,
-    /// The way out where no other text is near.
+    /// Fix if no valid text is similar.
     help: Option<Phrase>,
 }
 
 impl Meaningless {
-    /// Describes what is wrong, behind the text itself.
+    /// Creates a reason. The message puts it after the text.
     pub fn new(what: Phrase) -> Self {
         Self { what, near: None, help: None }
     }
 
-    /// Asks whether a near text was meant.
+    /// Suggests a similar text.
     #[must_use]
     pub fn near(mut self, near: Option<Near<'_>>) -> Self {
         self.near = near.map(|near| (near.name.to_owned(), near.is_certain));
         self
     }
 
-    /// Describes what to write where no other text is near.
+    /// Sets the fix for a text without a similar valid text.
     #[must_use]
     pub fn otherwise(mut self, help: Phrase) -> Self {
         self.help = Some(help);
         self
     }
 
-    /// Reports so about a value of a file.
+    /// Reports a diagnostic about a value in a file.
     pub fn finding(self, text: &str) -> Diagnostic {
         let finding = Diagnostic::error(
             codes::BAD_VALUE,
@@ -74,7 +74,7 @@ impl Meaningless {
         }
     }
 
-    /// Reports so in one line, behind the text itself.
+    /// Describes the reason and the fix in one line, to be put after the text.
     pub fn line(&self) -> Phrase {
         let what = &self.what;
         match (&self.near, &self.help) {
@@ -85,7 +85,7 @@ impl Meaningless {
     }
 }
 
-/// A text that is not empty, such as a path.
+/// A non-empty text, such as a path.
 #[derive(Clone, Debug)]
 pub struct Filled(pub String);
 
@@ -97,18 +97,18 @@ impl Deref for Filled {
     }
 }
 
-/// An object or a list that something else reads.
+/// An object or a list that another reader parses.
 #[derive(Debug)]
 pub struct Shaped<T> {
-    /// What stands there.
+    /// Unparsed value.
     pub value: Value,
     shape: PhantomData<T>,
 }
 
-/// Whatever there is, which something else reads.
+/// Any value that another reader parses.
 #[derive(Debug)]
 pub struct AnyOf<T> {
-    /// What stands there.
+    /// Unparsed value.
     pub value: Value,
     shape: PhantomData<T>,
 }
@@ -117,7 +117,7 @@ pub struct AnyOf<T> {
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens(pub u32);
 
-/// A text that was read.
+/// A parsed text.
 #[derive(Clone, Debug)]
 pub struct Parsed<T>(pub T);
 
@@ -211,13 +211,13 @@ impl<T: JsonSchema> KeyValue for Option<AnyOf<T>> {
     }
 }
 
-/// Describes a text that is one of these words.
+/// Describes a text that must be one of these words.
 pub fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Schema {
     let words = words.into_iter().map(Value::from);
     json_schema!({ "enum": words.chain([Value::Null]).collect::<Vec<Value>>() })
 }
 
-/// Describes an object that has these keys and no others: a mistyped one would do nothing, or something else.
+/// Describes an object with these keys only. A mistyped key is an error because it has no effect.
 pub fn object<const N: usize>(about: &str, keys: [(&str, &str, Schema); N]) -> Schema {
     let describe = |(key, about, mut schema): (&str, &str, Schema)| {
         schema.insert("description".to_owned(), Value::from(about));
@@ -232,7 +232,7 @@ pub fn object<const N: usize>(about: &str, keys: [(&str, &str, Schema); N]) -> S
     })
 }
 
-/// Texts by their names, such as headers.
+/// An object with text values, such as headers.
 #[derive(Debug)]
 pub struct TextTable;
 
@@ -250,7 +250,7 @@ impl JsonSchema for TextTable {
     }
 }
 
-/// Tells editors which number applies without the key.
+/// Adds the default number to a schema.
 pub fn with_default(mut schema: Schema, default: Option<u64>) -> Schema {
     if let Some(default) = default {
         schema.insert("default".to_owned(), Value::from(default));
@@ -258,10 +258,10 @@ pub fn with_default(mut schema: Schema, default: Option<u64>) -> Schema {
     schema
 }
 
-/// What the keys of an object may do, where that is declared.
+/// Defines the table of key rules, if the object declares rules.
 macro_rules! rows {
     ($( $key:literal is $rule:expr, )+) => {
-        /// The keys, and what each may do.
+        /// Keys with their rules.
         pub const ROWS: &'static [$crate::config::KeyRow] =
             &[$( $crate::config::KeyRow { key: $key, rule: $rule } ),+];
     };
@@ -269,7 +269,7 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
-/// The number that applies without a key, if its rule has one.
+/// Returns the number that applies if a key is missing, if its rule has one.
 macro_rules! default_of {
     () => {
         None
@@ -281,7 +281,7 @@ macro_rules! default_of {
 }
 pub(crate) use default_of;
 
-/// Declares an object of a file: its keys in the order in which they are read, with the docs that editors show.
+/// Declares an object of a file. Keys are read in this order, and editors show their docs.
 macro_rules! keyed {
     (
         $(#[doc = $about:literal])*
@@ -299,7 +299,7 @@ macro_rules! keyed {
         impl $Name {
             $crate::keyed::rows! { $( $key $(is $rule)?, )* }
 
-            /// Reads all keys; what is wrong with them is noted with the keys.
+            /// Reads all keys. Collects diagnostics in `keys`.
             pub fn read(keys: &mut $crate::keys::Keys<'_>) -> Self {
                 Self { $( $field: <$Type as $crate::keyed::KeyValue>::read(keys, $key), )* }
             }

@@ -1,4 +1,4 @@
-//! Objects in the command's own files, read key by key.
+//! Reads objects in project files key by key.
 
 use ctx_chat::redact_url;
 use ctx_tokens::{MAX_TOKENS, read_tokens};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::keyed::Meaningless;
 
-/// An object that is read key by key; what is unknown or of a wrong type is a finding with its pointer.
+/// Reader of an object. Collects a diagnostic with a pointer for each unknown key and each value of a wrong type.
 #[derive(Debug)]
 pub struct Keys<'v> {
     values: &'v Map<String, Value>,
@@ -17,7 +17,7 @@ pub struct Keys<'v> {
 }
 
 impl<'v> Keys<'v> {
-    /// Begins to read a value; anything but an object is an error.
+    /// Starts to read a value. Returns an error if it is not an object.
     pub fn of(value: &'v Value) -> Result<Self, Box<Diagnostic>> {
         match value {
             Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new() }),
@@ -30,7 +30,7 @@ impl<'v> Keys<'v> {
         self.read(key, "a text", Value::as_str)
     }
 
-    /// Reads a text that something else must be able to read too.
+    /// Reads a text and parses it.
     pub fn parsed<T>(
         &mut self,
         key: &'static str,
@@ -41,7 +41,7 @@ impl<'v> Keys<'v> {
         parse(text).map_err(|error| self.found.push(fault(error))).ok()
     }
 
-    /// Reads a text that is not empty.
+    /// Reads a non-empty text.
     pub fn filled(&mut self, key: &'static str) -> Option<&'v str> {
         let text = self.text(key)?;
         if text.is_empty() {
@@ -51,7 +51,7 @@ impl<'v> Keys<'v> {
         Some(text).filter(|text| !text.is_empty())
     }
 
-    /// Reads a whole number from 0 on.
+    /// Reads a non-negative integer.
     pub fn number<T: TryFrom<u64>>(&mut self, key: &'static str) -> Option<T> {
         self.read(key, "a whole number from 0 on", |value| T::try_from(value.as_u64()?).ok())
     }
@@ -61,12 +61,12 @@ impl<'v> Keys<'v> {
         self.read(key, tokens_expected(), read_tokens)
     }
 
-    /// Reads a switch; off if there is none.
+    /// Reads a boolean. The default is `false`.
     pub fn flag(&mut self, key: &'static str) -> bool {
         self.read(key, "true or false", Value::as_bool).unwrap_or_default()
     }
 
-    /// Reads a list of texts; empty if there is none.
+    /// Reads a list of texts. The default is an empty list.
     pub fn texts(&mut self, key: &'static str) -> Vec<String> {
         let texts = |value: &Value| {
             let texts = value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned));
@@ -75,19 +75,19 @@ impl<'v> Keys<'v> {
         self.read(key, "a list of texts", texts).unwrap_or_default()
     }
 
-    /// Returns whatever there is.
+    /// Returns any value.
     pub fn any(&mut self, key: &'static str) -> Option<&'v Value> {
         self.read(key, "a value", Some)
     }
 
-    /// Returns an object or a list as it is.
+    /// Returns an object or a list without parsing it.
     pub fn structure(&mut self, key: &'static str) -> Option<&'v Value> {
         self.read(key, "an object or a list", |value| {
             (value.is_object() || value.is_array()).then_some(value)
         })
     }
 
-    /// Ends reading: returns what was found, of which keys that nobody asked for are warnings.
+    /// Returns all diagnostics, with a warning for each unknown key.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         for key in self.values.keys().filter(|key| !self.known.contains(&key.as_str())) {
             let unknown = Diagnostic::warning(
@@ -108,7 +108,7 @@ impl<'v> Keys<'v> {
         self.found
     }
 
-    /// Reads the value of a key; null is as if it were absent.
+    /// Reads the value of a key. Treats null as missing.
     fn read<T>(
         &mut self,
         key: &'static str,
@@ -125,7 +125,7 @@ impl<'v> Keys<'v> {
     }
 }
 
-/// Explains what a number of tokens is.
+/// Describes a valid number of tokens.
 pub fn tokens_expected() -> Phrase {
     phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }

@@ -1,4 +1,4 @@
-//! What of `ctx.toml` is not shown: headers, what stands beside them and may be a key, and the secrets of addresses.
+//! Redacts secrets in the text of a `ctx.toml`: headers, unknown endpoint keys, and secrets in URLs.
 
 use ctx_chat::url_secrets;
 use serde_json::{Map, Value};
@@ -9,11 +9,10 @@ use crate::toml_document;
 /// The settings of a line or a table.
 type Settings = Map<String, Value>;
 
-/// Puts stars in the place of texts that may be secret; every byte and every quote stays where it was.
+/// Replaces possible secrets with asterisks. Keeps the length of the text and the positions of quotes.
 ///
-/// It goes line by line, so that a file that is no TOML is covered too: from the first line on of the tables that say
-/// where models are reached that is not a whole setting by itself (a list or text of several lines, a mistake), all is
-/// covered.
+/// Works line by line, because the text may be invalid TOML. In endpoint tables, a line that is not a complete
+/// setting redacts the rest of the file: it may be a value on several lines, or a mistake.
 pub fn covered(text: &str) -> String {
     let (mut table, mut is_odd) = (String::new(), false);
     let mut covered = String::with_capacity(text.len());
@@ -45,16 +44,16 @@ pub fn covered(text: &str) -> String {
     covered
 }
 
-/// What of a line is covered.
+/// Redaction of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hidden {
-    /// The secrets of addresses.
+    /// Secrets in URLs.
     Addresses,
     Texts,
     All,
 }
 
-/// Returns the path of a header, with dots between its steps.
+/// Returns the dotted path of a table header.
 fn header(table: &Settings) -> String {
     let Some((name, below)) = table.iter().next() else { return String::new() };
     let below = match below {
@@ -86,7 +85,7 @@ fn hidden(table: &str, setting: Option<&Settings>, line: &str) -> Hidden {
     if is_hidden { Hidden::Texts } else { Hidden::Addresses }
 }
 
-/// Returns whether a table may hold a key that gives access: under a key that is known for it, or under an unknown one.
+/// Returns whether a table may contain an API key under a known or unknown key.
 fn holds_secrets(table: &str) -> bool {
     rule_of(table).is_some_and(crate::config::KeyRule::hides_unknown)
 }
@@ -105,7 +104,7 @@ fn has_secret(table: &str, settings: &Settings) -> bool {
     settings.keys().any(|key| find(rows, key).is_none_or(|rule| rule.secrecy == Secrecy::Hidden))
 }
 
-/// Covers passwords and parameters of addresses.
+/// Redacts passwords and parameters in URLs.
 fn without_address_secrets(line: &str) -> String {
     let (mut covered, mut end) = (String::with_capacity(line.len()), 0);
     for secret in url_secrets(line) {
@@ -116,14 +115,14 @@ fn without_address_secrets(line: &str) -> String {
     covered + &line[end..]
 }
 
-/// Puts stars in the place of a character, as many as it has bytes; white space stays.
+/// Returns one asterisk for each byte of a character. Keeps whitespace.
 fn starred(character: char) -> impl Iterator<Item = char> {
     let (shown, count) =
         if character.is_ascii_whitespace() { (character, 1) } else { ('*', character.len_utf8()) };
     std::iter::repeat_n(shown, count)
 }
 
-/// Covers what stands in quotes, to the end of the line where a quote is not closed.
+/// Redacts quoted text. An unclosed quote ends at the end of the line.
 fn without_texts(value: &str) -> String {
     let (mut quote, mut covered, mut is_escaped) = (None, String::with_capacity(value.len()), false);
     for character in value.chars() {

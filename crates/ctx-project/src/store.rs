@@ -1,4 +1,4 @@
-//! The store of conversations: which file it is, and its open handle.
+//! Opens the store of conversations.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::error::{Result, unusable};
 use crate::files;
 use crate::home;
 
-/// Opens the store of a command line, else that of `ctx.toml`, else the user's own; it is made if there is none.
+/// Opens the store from the command line, then from `ctx.toml`, then the user's own store. Creates a missing store.
 pub fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, SpillFolder)> {
     let path = path(given, config)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -18,7 +18,7 @@ pub fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, Spill
     open_file(&path)
 }
 
-/// Opens the same store if there is one.
+/// Opens the same store if it exists.
 pub fn open_existing(given: Option<&Path>, config: &Config) -> Result<Option<(SqliteStore, SpillFolder)>> {
     let path = path(given, config)?;
     match path.exists() {
@@ -27,7 +27,7 @@ pub fn open_existing(given: Option<&Path>, config: &Config) -> Result<Option<(Sq
     }
 }
 
-/// Waits for work with the store.
+/// Blocks until a future of the store completes.
 pub fn wait<T>(work: impl Future<Output = T>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime
@@ -35,7 +35,7 @@ pub fn wait<T>(work: impl Future<Output = T>) -> Result<T> {
     Ok(runtime.block_on(work))
 }
 
-/// Returns which file the store is.
+/// Returns the path of the store.
 pub fn path(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
     let path = match given {
         Some(path) => path.to_owned(),
@@ -54,14 +54,14 @@ fn open_file(path: &Path) -> Result<(SqliteStore, SpillFolder)> {
     Ok((store, SpillFolder::new(results(path))))
 }
 
-/// Where large results of tools go: a folder beside the store.
+/// Returns the folder for large tool results, next to the store.
 fn results(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".results");
     path.with_file_name(name)
 }
 
-/// The user's own store.
+/// Returns the path of the user's own store.
 fn default_path() -> Result<PathBuf> {
     let folder = home::data();
     let folder =

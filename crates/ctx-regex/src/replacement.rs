@@ -181,7 +181,7 @@ impl ReplacementPart {
 fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut rest = text;
-    // After the last `>` no name ends, and none is searched for.
+    // No name ends after the last `>`, so the search stops there.
     let last = text.rfind('>').unwrap_or(0);
     while let Some((before, behind)) = rest.split_once('$') {
         parts.push(ReplacementPart::Text(before.to_owned()));

@@ -1,4 +1,4 @@
-//! Open connections, a part of which is reserved for requests with a valid token.
+//! Open connections. Some are reserved for requests with a valid token.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -7,10 +7,10 @@ use tokio::sync::oneshot;
 
 use crate::access::lock;
 
-/// Connections at once.
+/// Maximum number of connections.
 const MAX_CONNECTIONS: usize = 256;
 
-/// Connections at once on which no valid token was sent yet.
+/// Maximum number of connections without a valid token.
 const MAX_UNAUTHENTICATED: usize = 64;
 
 /// The open connections of a server.
@@ -25,7 +25,7 @@ struct OpenConnections {
     unauthenticated: VecDeque<(u64, oneshot::Sender<()>)>,
 }
 
-/// An open connection; dropping it ends the count.
+/// An open connection. Dropping it frees its place.
 #[derive(Debug)]
 pub(crate) struct Connection {
     id: u64,
@@ -33,10 +33,10 @@ pub(crate) struct Connection {
 }
 
 impl Connections {
-    /// Counts a new connection; `None` if there are too many. If too many are unauthenticated, closes the oldest of
+    /// Adds a connection; returns `None` if there are too many. If too many are unauthenticated, closes the oldest of
     /// these.
     ///
-    /// The receiver ends when the connection must be closed, or when it sent a valid token.
+    /// The receiver completes when the connection must be closed or is authenticated.
     pub(crate) fn open(self: &Arc<Self>) -> Option<(Connection, oneshot::Receiver<()>)> {
         let mut open = lock(&self.0);
         if open.count == MAX_CONNECTIONS {
@@ -53,7 +53,7 @@ impl Connections {
         Some((Connection { id, connections: self.clone() }, closed))
     }
 
-    /// Takes a connection from the list of those that may be closed.
+    /// Removes a connection from the unauthenticated connections.
     fn remove(&self, id: u64) -> Option<oneshot::Sender<()>> {
         let mut open = lock(&self.0);
         let index = open.unauthenticated.iter().position(|(known, _)| *known == id)?;
@@ -62,10 +62,10 @@ impl Connections {
 }
 
 impl Connection {
-    /// Notes that a request of the connection had a valid token. The connection is not closed for others then.
+    /// Marks the connection as authenticated. New connections no longer close it.
     pub(crate) fn authenticate(&self) {
         if let Some(close) = self.connections.remove(self.id) {
-            // The connection ends by itself if nothing receives this.
+            // If there is no receiver, the connection has already ended.
             close.send(()).unwrap_or_default();
         }
     }

@@ -1,4 +1,4 @@
-//! The listener, the connections, and the way of a request to its handler.
+//! Listener, connections, and routing of requests.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -30,42 +30,42 @@ use crate::routes::{Answer, Area, BodyKind, ROUTES, Route, Verb};
 use crate::server::Server;
 use crate::{codes, socket};
 
-/// How much JSON a request carries.
+/// Maximum JSON body, in bytes.
 pub(crate) const MAX_JSON: usize = 2 << 20;
 
-/// How much of it one carries that has no token yet.
+/// Maximum JSON body without a token, in bytes.
 const MAX_LOGIN: usize = 1 << 10;
 
-/// How large a file is that is imported.
+/// Maximum size of an imported file, in bytes.
 pub(crate) const MAX_IMPORT: usize = 64 << 20;
 
-/// How large the head of a request is.
+/// Maximum size of a request head, in bytes.
 const MAX_HEAD: usize = 16 << 10;
 
-/// How long a request may take.
+/// Time limit for a request.
 const TIME: Duration = Duration::from_secs(30);
 
-/// How long a login may take.
+/// Time limit for a login.
 const LOGIN_TIME: Duration = Duration::from_secs(5);
 
-/// How large a head is read at all, so that one that is too large is answered.
+/// Read limit of a request head. It is larger than [`MAX_HEAD`], to answer heads that are too large.
 const MAX_HEAD_READ: usize = 4 * MAX_HEAD;
 
-/// How long the head of a request may take to come.
+/// Time limit for receiving a request head.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How long the folder is not looked at after a look: the longer, up to the latter, the longer looks take, so that a
-/// large folder costs some twentieth of a processor.
+/// Minimum and maximum pause between two scans of the folder. Longer scans get longer pauses, so a large folder uses
+/// about 5% of a CPU core.
 const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
 const LOOK_SHARE: u32 = 20;
 
-/// How long edits are gathered before they are written down.
+/// Delay before edits are written.
 const GATHER: Duration = Duration::from_millis(100);
 
-/// How long it waits where no connection can be taken.
+/// Pause before the next attempt to accept a connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Takes connections until the end; then what is unsaved is written down.
+/// Accepts connections until `end`, then writes unsaved edits.
 pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl Future<Output = ()> + Send) {
     let router = router(&server);
     let keeping = tokio::spawn(keep(server.clone()));
@@ -86,7 +86,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
                         }
                     });
                 }
-                // Too many connections, here or in the system: those that are there end sooner or later.
+                // Too many connections here or in the system. Some will end soon.
                 _ => sleep(PAUSE).await,
             },
         }
@@ -97,7 +97,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     drop(tokio::task::spawn_blocking(move || server.keep()).await);
 }
 
-/// Ends when an unauthenticated connection must be closed, and never for an authenticated one.
+/// Completes when an unauthenticated connection must be closed. Never completes for an authenticated connection.
 async fn until_closed(closed: oneshot::Receiver<()>) {
     if closed.await.is_ok() {
         std::future::pending().await
@@ -116,11 +116,11 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Connect
         .max_buf_size(MAX_HEAD_READ)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    // A connection that breaks concerns nobody else.
+    // A broken connection does not affect others.
     drop(served.await);
 }
 
-/// Writes unsaved edits down, shortly after each.
+/// Writes unsaved edits shortly after each edit.
 async fn keep(server: Arc<Server>) {
     loop {
         server.desk.changed().await;
@@ -130,7 +130,7 @@ async fn keep(server: Arc<Server>) {
     }
 }
 
-/// Looks for what other programs change.
+/// Watches the folder for changes by other programs.
 async fn look(server: Arc<Server>) {
     let mut pause = LOOK.0;
     loop {
@@ -141,7 +141,7 @@ async fn look(server: Arc<Server>) {
     }
 }
 
-/// Makes the router of the table; before every route, and where there is none, stands the same guard.
+/// Creates the router. The same guard protects all routes and the fallback.
 pub(crate) fn router(server: &Arc<Server>) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
@@ -176,7 +176,7 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
     ))
 }
 
-/// Asks for whom a request is and from where it comes, and protects the answer.
+/// Checks the host and origin of a request, and adds security headers to the response.
 async fn guarded(server: Arc<Server>, request: Request, next: Next) -> Response<Body> {
     let is_api = request.uri().path().starts_with("/api");
     let language = language(&server, request.headers());
@@ -239,7 +239,7 @@ async fn called(server: Arc<Server>, route: &'static Route, request: Request) ->
         (BodyKind::Json, _) => MAX_JSON,
         (BodyKind::Bytes, _) => MAX_IMPORT,
     };
-    // Whoever sends slowly keeps nobody waiting: only work is limited, and the number of connections.
+    // A slow client delays only itself: the number of handlers and of connections is limited.
     let body = whole(body, limit).await?;
     let call = call(&server, &mut parts, body).await?;
     let permits = if route.area == Area::Login { &server.logins } else { &server.requests };
@@ -261,7 +261,7 @@ async fn called(server: Arc<Server>, route: &'static Route, request: Request) ->
     })
 }
 
-/// Refuses who has no token of this run.
+/// Rejects requests without a valid token of this run.
 pub(crate) fn admit(server: &Server, headers: &HeaderMap) -> Result<(), Refusal> {
     let given = only(headers, &header::AUTHORIZATION).ok().flatten();
     let is_admitted = given
@@ -273,7 +273,7 @@ pub(crate) fn admit(server: &Server, headers: &HeaderMap) -> Result<(), Refusal>
     }
 }
 
-/// Notes that the connection of a request sent a valid token.
+/// Marks the connection of a request as authenticated.
 pub(crate) fn authenticate(extensions: &Extensions) {
     if let Some(connection) = extensions.get::<Arc<Connection>>() {
         connection.authenticate();
@@ -286,7 +286,7 @@ pub(crate) fn no_token() -> Refusal {
     Refusal::new(401, codes::NO_TOKEN, message).with_help(help)
 }
 
-/// A form of another page cannot send these types without being asked first.
+/// Requires content types that a form on another page cannot send without a preflight request.
 fn refuse_content_type(body: BodyKind, headers: &HeaderMap) -> Result<(), Refusal> {
     let expected = match body {
         BodyKind::Nothing => return Ok(()),
@@ -302,7 +302,7 @@ fn refuse_content_type(body: BodyKind, headers: &HeaderMap) -> Result<(), Refusa
     Err(Refusal::new(415, codes::CONTENT_TYPE, message))
 }
 
-/// Reads a body up to its limit.
+/// Reads a body up to a limit.
 async fn whole(body: Body, limit: usize) -> Result<Bytes, Refusal> {
     let mut read = Vec::new();
     let mut pieces = body.into_data_stream();
@@ -332,18 +332,18 @@ async fn call(server: &Server, parts: &mut Parts, body: Bytes) -> Result<Call, R
     })
 }
 
-/// Reads what stands behind the `?`; of several values of one name the last counts.
+/// Parses a query string. The last value of a repeated name is used.
 pub(crate) fn query(text: Option<&str>) -> BTreeMap<String, String> {
     form_urlencoded::parse(text.unwrap_or_default().as_bytes()).into_owned().collect()
 }
 
-/// Returns the name that a window gave itself.
+/// Returns the name that a browser window chose.
 fn window(headers: &HeaderMap) -> Option<String> {
     let name = only(headers, &HeaderName::from_static("x-ctx-window")).ok().flatten()?;
     (!name.is_empty() && name.len() <= 100).then(|| name.to_owned())
 }
 
-/// Returns the language that a window asks for.
+/// Returns the language that a browser window requests.
 fn language(server: &Server, headers: &HeaderMap) -> Language {
     let asked = only(headers, &header::ACCEPT_LANGUAGE).ok().flatten();
     let first = asked.and_then(|asked| asked.split([',', ';']).next());

@@ -1,4 +1,4 @@
-//! The socket of a window, over which it hears what has changed.
+//! The WebSocket of a browser window, which reports changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,20 +19,21 @@ use crate::guard::only;
 use crate::serve::{authenticate, no_token, query};
 use crate::server::Server;
 
-/// The name of what is spoken; behind it the window names its token.
+/// Name of the subprotocol. The token of the window follows as a second subprotocol.
 const PROTOCOL: &str = "ctx";
 
-/// How long a window is quiet before it is asked whether it is there.
+/// Idle time before a ping.
 const QUIET: Duration = Duration::from_secs(20);
 
-/// How long a window may take to read a notice.
+/// Time limit for sending a message.
 const SEND_TIME: Duration = Duration::from_secs(10);
 
-/// How much a window may say; it has nothing to say.
+/// Maximum size of a message from a window. Windows do not send messages.
 const MAX_MESSAGE: usize = 1 << 10;
 
-/// Opens the socket of a window. Browsers send no token with it, so `Origin` must be there, and the token is named as a
-/// second protocol.
+/// Opens the WebSocket of a window.
+///
+/// Browsers cannot send the token in a header here. So the token is a second subprotocol, and `Origin` is required.
 pub(crate) async fn open(server: Arc<Server>, request: Request) -> Result<Response<Body>, Refusal> {
     let (mut parts, _) = request.into_parts();
     let origin = only(&parts.headers, &header::ORIGIN).ok().flatten();
@@ -66,7 +67,7 @@ pub(crate) async fn open(server: Arc<Server>, request: Request) -> Result<Respon
     }))
 }
 
-/// Tells a window until it goes.
+/// Sends changes to a window until it disconnects.
 async fn tell(mut socket: WebSocket, server: &Server, missed: Vec<Notice>, mut receiver: Receiver<Notice>) {
     for notice in &missed {
         if !sent(&mut socket, notice).await {

@@ -108,7 +108,7 @@ impl Side {
         Some(side)
     }
 
-    /// Notes which shorter texts are at the end of a text, once those are linked. O(text).
+    /// Links a text to the longest shorter texts that it ends with. These must already be linked. O(text).
     fn link(&mut self, number: usize, text: &str) {
         let Some(automaton) = &self.automaton else { return };
         let tail = text.char_indices().nth(1).map_or("", |(second, _)| &text[second..]);

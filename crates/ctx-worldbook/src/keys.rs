@@ -72,8 +72,8 @@ pub(crate) struct PlainKey {
     pub(crate) matching: Matching,
 }
 
-/// Bytes of a key of which only whole words count. A longer one is searched for as it is: one that repeats itself has a
-/// place to try at each letter of a text that does too.
+/// Maximum length of a key that matches whole words only, in bytes. A longer key matches anywhere: a repetitive key
+/// could otherwise match at every letter of a repetitive text.
 const MAX_WORD: usize = 256;
 
 /// What stands for a name in SillyTavern's older texts, without its brackets.
@@ -102,7 +102,7 @@ pub(crate) fn without_macros(key: &str) -> String {
     kept
 }
 
-/// Returns where a macro ends whose braces are open. O(bytes).
+/// Returns the end of a macro after its opening braces. O(bytes).
 fn closing(opened: &str) -> Option<usize> {
     let mut depth = 1_usize;
     let mut at = 0;

@@ -104,7 +104,7 @@ impl Output {
             Destination::NoteBottom => self.note_bottom.push(at),
             Destination::ExamplesTop => self.examples.push((at, true)),
             Destination::ExamplesBottom => self.examples.push((at, false)),
-            // It is with its depth already.
+            // The entry is already stored with its depth.
             Destination::Depth(_) => {}
             Destination::Outlet(name) if name.is_empty() => {
                 self.unplaced.push((at, Unplaced::NamelessOutlet));
@@ -118,7 +118,7 @@ impl Output {
         self.in_order.push(at);
     }
 
-    /// Adds a depth without entries; returns its place.
+    /// Adds a depth without entries. Returns its index.
     fn add_depth(&mut self, depth: u64, role: Role) -> usize {
         self.depths.push(DepthTexts { depth, role, entries: Vec::new() });
         self.depths.len() - 1

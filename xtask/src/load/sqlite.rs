@@ -1,4 +1,4 @@
-//! Two processes on one `SQLite` file, of which one is killed again and again: no answered turn is lost.
+//! Checks that 2 processes on one `SQLite` file lose no completed turn while one of them is killed repeatedly.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -12,21 +12,21 @@ use super::client::{self, Call};
 use super::gateway::{Folder, Gateway};
 use super::{streams, upstream};
 
-/// Turns that are asked for at once, and the conversations that they are spread over.
+/// Concurrent turns, and the conversations that share them.
 const TURNS: usize = 200;
 const CONVERSATIONS: usize = 4;
 
-/// Chunks of a reply: it takes 0.2 s, and kills interrupt some.
+/// Chunks of a reply. A reply takes 0.2 s, so some kills interrupt a reply.
 const CHUNKS: u32 = 10;
 
 /// Interval of kills.
 const KILL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Attempts of each turn, and the wait between them.
+/// Attempts of each turn, and the pause between them.
 const ATTEMPTS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A turn whose end its client has heard of.
+/// A turn that the client saw complete.
 struct Turn {
     conversation: usize,
     text: String,
@@ -68,14 +68,14 @@ pub(super) fn run(program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Repeats a turn until it is answered; the text of each attempt differs, since an earlier attempt may be stored.
+/// Repeats a turn until it completes. Each attempt has a different text, because an earlier attempt may be stored.
 fn insist(to: [SocketAddr; 2], turn: usize, answered: &AtomicUsize, failed: &AtomicUsize) -> Result<Turn> {
     let conversation = turn % CONVERSATIONS;
     let name = streams::name(conversation);
     let call = Call { conversation: Some(&name), ..Call::default() };
     for attempt in 0..ATTEMPTS {
         let text = format!("turn {turn}, attempt {attempt}.");
-        // Each process begins with its own conversations: one that is killed holds leases.
+        // Each process starts with its own conversations, so that a killed process holds leases.
         let address = to[(turn + attempt) % to.len()];
         match client::stream(address, &call, &client::body(&text, true)) {
             Ok(heard) => {
@@ -89,7 +89,7 @@ fn insist(to: [SocketAddr; 2], turn: usize, answered: &AtomicUsize, failed: &Ato
     bail!("turn {turn} was never answered; {} were", answered.load(Ordering::Relaxed))
 }
 
-/// Checks that each turn is on the active path once, its reply behind it; returns how many messages there are.
+/// Checks that each turn is on the active path once and its reply follows. Returns the number of messages.
 fn verify(from: SocketAddr, turns: &[Turn]) -> Result<usize> {
     let mut count = 0;
     for conversation in 0..CONVERSATIONS {

@@ -247,7 +247,7 @@ fn messages(from: SocketAddr, conversation: usize) -> Result<Vec<Stored>> {
         .collect())
 }
 
-/// Returns the words of the messages on the active path of a conversation.
+/// Returns the texts of the messages on the active path of a conversation.
 pub(super) fn texts(from: SocketAddr, conversation: usize) -> Result<Vec<String>> {
     Ok(messages(from, conversation)?.into_iter().map(|message| message.content).collect())
 }

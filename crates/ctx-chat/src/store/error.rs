@@ -72,14 +72,14 @@ pub enum StoreError {
     Database(StoreFault),
     /// The store was closed, or its thread ended.
     Closed,
-    /// Another turn of the conversation has its lease.
+    /// Another turn has the lease of the conversation.
     Held {
-        /// The id.
+        /// Id of the conversation.
         id: String,
     },
-    /// The file was deleted or replaced while open; the write failed.
+    /// The write failed because the open file was deleted or replaced.
     Replaced {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The store cannot be reached, or the connection to it broke.

@@ -1,4 +1,4 @@
-//! The file of a store: private from its creation, and guarded against replacement.
+//! The file of a store. Creates it as a private file and detects its replacement.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::private;
 use crate::store::{StoreError, StoreFault};
 
-/// Creates a missing file with the mode 0600; `SQLite` gives its log the same mode.
+/// Creates a missing file with mode 0600. `SQLite` gives its log the same mode.
 ///
-/// Does not open an existing file: closing it would drop the locks that this process has on it.
+/// Does not open an existing file: closing it would release the locks of this process.
 pub(super) fn create(path: &Path) {
     if !path.exists() {
-        // The database tells why it cannot be created.
+        // `SQLite` reports the error when it opens the file.
         drop(private::file_options().write(true).create(true).truncate(false).open(path));
     }
 }
@@ -24,7 +24,7 @@ pub(super) struct StoreFile {
 }
 
 impl StoreFile {
-    /// Notes which files a database has, once it is open: its own, its log, and the index of that.
+    /// Records the files of an open database: its own, its log, and the index of the log.
     pub(super) fn new(path: &Path) -> io::Result<Self> {
         let path = std::path::absolute(path)?;
         let beside = |end: &str| {
@@ -41,7 +41,7 @@ impl StoreFile {
         Ok(Self { path, files })
     }
 
-    /// Fails if a file was deleted or replaced: no other process would see the next write.
+    /// Returns an error if a file was deleted or replaced. Other processes would not see the next write.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         for (path, known) in &self.files {
             match FileId::read(path) {
@@ -56,7 +56,7 @@ impl StoreFile {
     }
 }
 
-/// Tells a file from others that had its name.
+/// Identity of a file. A file that replaces it has another identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -72,7 +72,7 @@ impl FileId {
         Ok(Self { device: metadata.dev(), inode: metadata.ino() })
     }
 
-    /// Here the system keeps open files from being deleted or replaced.
+    /// This system prevents the deletion and replacement of open files.
     #[cfg(not(unix))]
     fn read(_: &Path) -> io::Result<Self> {
         Ok(Self { device: 0, inode: 0 })

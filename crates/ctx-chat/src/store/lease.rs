@@ -1,4 +1,4 @@
-//! Leases: which process has the next turn of a conversation in an `SQLite` file.
+//! Leases in an `SQLite` file. The owner of a lease runs the next turn of a conversation.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,25 +8,25 @@ use rusqlite::{Connection, params};
 
 use crate::store::StoreError;
 
-/// Validity of a lease without renewal, in milliseconds: the longest wait for a killed process.
+/// Lifetime of a lease without renewal, in milliseconds. After this time, other processes replace a killed process.
 const TERM_MILLIS: i64 = 10_000;
 
-/// The interval of renewals: several may be late before a lease expires.
+/// Interval of renewals. A lease survives several late renewals.
 pub(super) const RENEWAL: Duration = Duration::from_secs(2);
 
 /// The leases of an open store.
 #[derive(Debug)]
 pub(super) struct Leases {
-    /// A random id of this open store.
+    /// Random id of this open store.
     process: String,
     held: Mutex<LeaseList>,
 }
 
 #[derive(Debug, Default)]
 struct LeaseList {
-    /// The number of the next lease.
+    /// Number of the next lease.
     next: u64,
-    /// The conversations by owner; these leases are renewed.
+    /// Conversation of each owner. These leases are renewed.
     conversations: BTreeMap<String, String>,
 }
 
@@ -36,7 +36,7 @@ impl Leases {
         Ok(Self { process, held: Mutex::default() })
     }
 
-    /// Returns a new owner, whose lease of the conversation is renewed until [`Leases::end`].
+    /// Returns a new owner. Its lease is renewed until [`Leases::end`].
     pub(super) fn begin(&self, conversation: &str) -> String {
         let mut held = self.held();
         let owner = format!("{}-{}", self.process, held.next);
@@ -54,7 +54,7 @@ impl Leases {
         self.held().conversations.is_empty()
     }
 
-    /// Extends all leases that are held.
+    /// Extends all leases of this store.
     pub(super) fn renew(&self, transaction: &Connection) -> Result<(), StoreError> {
         let held = self.held().conversations.clone();
         let sql = "UPDATE leases SET expires = ?1 WHERE conversation = ?2 AND owner = ?3";
@@ -71,7 +71,7 @@ impl Leases {
     }
 }
 
-/// Takes the lease of a conversation, which need not exist; returns whether it was free.
+/// Acquires the lease of a conversation, which may not exist yet. Returns whether the lease was free.
 pub(super) fn take(transaction: &Connection, conversation: &str, owner: &str) -> Result<bool, StoreError> {
     remove_expired(transaction)?;
     let sql = "INSERT INTO leases VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
@@ -79,14 +79,14 @@ pub(super) fn take(transaction: &Connection, conversation: &str, owner: &str) ->
     Ok(transaction.prepare_cached(sql)?.execute(params![conversation, owner, expires])? == 1)
 }
 
-/// Gives a lease back; one that expired may have another owner by now.
+/// Releases a lease, unless it has expired and has another owner.
 pub(super) fn release(transaction: &Connection, conversation: &str, owner: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM leases WHERE conversation = ?1 AND owner = ?2";
     transaction.prepare_cached(sql)?.execute([conversation, owner])?;
     Ok(())
 }
 
-/// Returns whether a conversation has no lease, or only an expired one; writes nothing.
+/// Returns whether the lease of a conversation is free or expired. Does not write.
 pub(super) fn is_free(connection: &Connection, conversation: &str) -> Result<bool, StoreError> {
     let sql = "SELECT NOT EXISTS (SELECT 1 FROM leases
                                   WHERE conversation = ?1 AND expires > ?2 AND expires <= ?2 + ?3)";
@@ -94,14 +94,14 @@ pub(super) fn is_free(connection: &Connection, conversation: &str) -> Result<boo
     Ok(connection.prepare_cached(sql)?.query_row(given, |row| row.get(0))?)
 }
 
-/// Removes expired leases; also those that expire too late, which a clock that was set back explains.
+/// Removes expired leases, and leases that expire too late because the clock was set back.
 pub(super) fn remove_expired(transaction: &Connection) -> Result<(), StoreError> {
     let sql = "DELETE FROM leases WHERE expires <= ?1 OR expires > ?1 + ?2";
     transaction.prepare_cached(sql)?.execute([now(), TERM_MILLIS])?;
     Ok(())
 }
 
-/// The time on this machine, which all processes on the file share.
+/// Returns the time of this machine, which all processes with the file share.
 fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!((expiry(&connection, "ended"), is_free(&connection, "ended").unwrap()), (7, true));
     }
 
-    /// Whether a lease that expires so many milliseconds from now can be taken.
+    /// Checks whether a lease with this remaining lifetime can be acquired.
     #[track_caller]
     fn check_expiry(millis: i64, expected: bool) {
         let mut connection = Connection::open_in_memory().unwrap();
@@ -140,7 +140,7 @@ mod tests {
         connection.execute("INSERT INTO leases VALUES ('c', 'killed', ?1)", [now() + millis]).unwrap();
         assert_eq!(is_free(&connection, "c").unwrap(), expected);
         assert_eq!(take(&connection, "c", "other").unwrap(), expected);
-        // The one before cannot give back what has another owner.
+        // The previous owner cannot release the lease of the next.
         release(&connection, "c", "killed").unwrap();
         assert_eq!(is_free(&connection, "c").unwrap(), !expected);
     }

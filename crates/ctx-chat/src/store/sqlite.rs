@@ -1,4 +1,4 @@
-//! Conversations in one `SQLite` file.
+//! Stores conversations in one `SQLite` file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,21 +19,20 @@ use crate::store::{
     StoreError, StoreFault, Stored, WAITS, log, schema,
 };
 
-/// How long a call waits for another process that writes.
+/// Time limit for waiting for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long it is waited before the log is tried again.
+/// Pause before the next attempt to empty the log.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The longest of these waits; the database counts their milliseconds with few bits.
+/// Maximum time limit. `SQLite` stores milliseconds in 32 bits.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Keeps conversations in one `SQLite` file, which several processes may use at once.
+/// Stores conversations in one `SQLite` file. Several processes may use the file at once.
 ///
-/// Writes wait for the disk (WAL, `synchronous = FULL`); those that come together share one wait. What is deleted
-/// is overwritten in the file. Triggers and views that a file brings along do nothing. The lease of a process that was
-/// killed expires after 10 s. A file that is deleted or replaced while it is open takes no more writes
-/// ([`StoreError::Replaced`]).
+/// Writes wait for the disk (WAL, `synchronous = FULL`); concurrent writes share one wait. Deleted data is
+/// overwritten in the file. Triggers and views in the file have no effect. The lease of a killed process expires
+/// after 10 s. Writes fail if the file is deleted or replaced while it is open ([`StoreError::Replaced`]).
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
@@ -43,32 +42,34 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, and brings its tables up to date. Creates a missing file with the mode 0600.
+    /// Opens a file and migrates its tables. Creates a missing file with mode 0600.
     ///
-    /// Errors: [`StoreError::Newer`], [`StoreError::Foreign`], [`StoreError::Corrupt`], [`StoreError::Unwritable`],
-    /// [`StoreError::Busy`].
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Newer`], [`StoreError::Foreign`], [`StoreError::Corrupt`], [`StoreError::Unwritable`],
+    /// or [`StoreError::Busy`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with_patience(path, PATIENCE)
     }
 
-    /// Opens a file, and sets how long each call waits for another process that writes; 5 s by default,
-    /// a day at the most.
+    /// Opens a file with a time limit for waiting for other processes that write. The default is 5 s, and the maximum
+    /// is 1 day.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         file::create(path);
         Self::start(Connection::open(path)?, patience, Some(path))
     }
 
-    /// Makes a store that is gone with this value, for tests.
+    /// Creates a store in memory for tests.
     pub fn in_memory() -> Result<Self, StoreError> {
         Self::start(Connection::open_in_memory()?, PATIENCE, None)
     }
 
-    /// Calls a function whenever a write has waited a second for another process; what is said first counts.
+    /// Sets a callback for writes that wait 1 s for another process. The first callback stays.
     pub fn when_waiting(&self, tell: impl Fn() + Send + Sync + 'static) {
         self.patience.tell(tell);
     }
 
-    /// Limits the size of the file to a number of pages of 4 KiB; what does not fit is refused as by a full disk.
+    /// Limits the size of the file, in pages of 4 KiB. Larger writes fail as on a full disk.
     pub async fn limit_pages(&self, pages: u32) -> Result<(), StoreError> {
         self.worker
             .alone(move |connection| {
@@ -95,7 +96,7 @@ impl SqliteStore {
         Ok(Self { worker, patience, notices: Notices::default(), leases })
     }
 
-    /// Takes the lease of a conversation if it is free, and reads the steps after a revision.
+    /// Acquires the lease of a conversation if it is free, and reads the steps after a revision.
     async fn take_lease(
         &self,
         id: &str,
@@ -104,7 +105,7 @@ impl SqliteStore {
         let owner = self.leases.begin(id);
         let (worker, leases) = (self.worker.clone(), self.leases.clone());
         let (conversation, released) = (id.to_owned(), owner.clone());
-        // Made before the lease is taken: a caller that gives up while it is taken lets it go.
+        // Create the guard first. It also releases the lease if the caller is canceled during the acquisition.
         let hold = Hold::until(move || {
             leases.end(&released);
             worker.release_lease(move |connection| lease::release(connection, &conversation, &released));
@@ -117,7 +118,7 @@ impl SqliteStore {
             revision.map_or(Ok(Vec::new()), |revision| steps_after(connection, &key, revision)).map(Some)
         });
         let Some(rows) = taken.await? else { return Ok(None) };
-        // Steps that cannot be read are told when the conversation is loaded.
+        // Loading the conversation reports unreadable steps.
         let steps = revision.and_then(|revision| entries(id, rows, revision).ok()).unwrap_or_default();
         Ok(Some((hold, steps)))
     }
@@ -126,7 +127,7 @@ impl SqliteStore {
 #[async_trait]
 impl ConversationStore for SqliteStore {
     async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError> {
-        // Written here: others wait for the connection.
+        // Serialize here, because the thread serves other callers too.
         let (name, text) = (checkpoint.header.name.clone(), checkpoint_text(id, &checkpoint)?);
         let (key, notices) = (id.to_owned(), self.notices.clone());
         let told = key.clone();
@@ -165,7 +166,7 @@ impl ConversationStore for SqliteStore {
         entries(id, rows, revision)
     }
 
-    /// By a row of the file with an owner and an expiry, which is renewed until the conversation is let go.
+    /// Stores the lease as a row with an owner and an expiry, and renews it until the conversation is released.
     async fn hold(
         &self,
         id: &str,
@@ -177,11 +178,11 @@ impl ConversationStore for SqliteStore {
         loop {
             match self.take_lease(id, revision).await {
                 Ok(None) => {}
-                // Another process writes for long: it may end, as a turn may.
+                // Another process writes for a long time. Wait for it as for a turn.
                 Err(StoreError::Busy(_)) if begun.elapsed() < patience => tokio::time::sleep(longest).await,
                 held => return held,
             }
-            // A process that only reads keeps no other from writing.
+            // Only read while waiting: reading does not block writers.
             loop {
                 let key = id.to_owned();
                 let is_free = self.worker.alone(move |connection| lease::is_free(connection, &key)).await?;
@@ -237,7 +238,7 @@ impl ConversationStore for SqliteStore {
     }
 
     async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
-        // Ids are ordered by their bytes: those that begin so stand together.
+        // Ids are ordered by their bytes, so ids with a common prefix are adjacent.
         let (from, to) = (prefix.to_owned(), format!("{prefix}{}", char::MAX));
         self.worker
             .alone(move |connection| {
@@ -289,7 +290,7 @@ impl ConversationStore for SqliteStore {
             note_deletion(transaction, &key)
         };
         self.worker.write_then(delete, move |()| notices.deleted(&told)).await?;
-        // The log beside the file still has the old pages; a reader in another process may delay this.
+        // The log still contains the old pages. A reader in another process may delay its removal.
         let limit = self.patience.limit();
         self.worker.alone(move |connection| empty_log(connection, limit)).await
     }
@@ -346,14 +347,15 @@ impl ConversationStore for SqliteStore {
     }
 }
 
-/// Moves all of the log into the file, and cuts it. Waits while somebody else moves: the database does not.
+/// Moves the log into the file and truncates it. Waits for other processes that do the same, because the database
+/// does not.
 fn empty_log(connection: &Connection, limit: Duration) -> Result<(), StoreError> {
     let begun = Instant::now();
     loop {
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
         let (is_busy, pages): (bool, i64) =
             connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        // Without a number of pages nothing was tried.
+        // Without page counts, `SQLite` did not try.
         if !is_busy || pages >= 0 || begun.elapsed() >= limit {
             return Ok(());
         }
@@ -362,7 +364,7 @@ fn empty_log(connection: &Connection, limit: Duration) -> Result<(), StoreError>
 }
 
 fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
-    // Both queries have to see one state of the file.
+    // Both queries must see the same state of the file.
     let transaction = connection.unchecked_transaction()?;
     let sql = "SELECT checkpoints.revision, session, conversations.revision
                FROM conversations JOIN checkpoints ON conversation = id WHERE id = ?1";
@@ -414,14 +416,14 @@ fn append(transaction: &Connection, id: &str, expected: u64, steps: &[LogEntry])
     Ok(revision)
 }
 
-/// Notes in the journal that a conversation changed; each stands there once, at its latest change.
+/// Records a change of a conversation in the journal. The journal keeps only the latest change of each conversation.
 fn note(transaction: &Connection, id: &str, revision: u64) -> Result<(), StoreError> {
     let sql = "INSERT OR REPLACE INTO journal (conversation, revision) VALUES (?1, ?2)";
     transaction.prepare_cached(sql)?.execute(params![id, number(revision)])?;
     Ok(())
 }
 
-/// Notes that a conversation was deleted, and nothing by which it could be told.
+/// Records the deletion of a conversation without any of its content.
 fn note_deletion(transaction: &Connection, id: &str) -> Result<(), StoreError> {
     transaction.execute("DELETE FROM journal WHERE conversation = ?1", [id])?;
     transaction.execute("INSERT OR REPLACE INTO journal (conversation, revision) VALUES ('', NULL)", [])?;

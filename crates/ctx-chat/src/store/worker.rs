@@ -1,4 +1,4 @@
-//! The thread that owns the connection.
+//! The thread that owns the database connection.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,21 +14,21 @@ use crate::store::StoreError;
 use crate::store::file::StoreFile;
 use crate::store::lease::{Leases, RENEWAL};
 
-/// How many writes share one transaction, and so one wait for the disk.
+/// Maximum number of writes in one transaction, which waits for the disk once.
 const MAX_BATCH: usize = 256;
 
-/// After how long, while another process writes, the thread looks whether anybody still wants what it waits for.
+/// Interval for checking whether a caller still needs a write that waits for another process.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// How long is waited for another process before that is told.
+/// Time before a wait for another process is reported.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// How long a write waits for another process, and who hears that it does.
+/// Time limit for waiting for another process, and the callback that reports a wait.
 #[derive(Clone, Default)]
 pub(super) struct Patience {
     limit: Duration,
     heard: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
-    /// Whether the latest write waited, and that was told: one that tries again needs no more words.
+    /// Whether the wait of the latest write was reported. Retries do not report it again.
     is_told: Arc<AtomicBool>,
 }
 
@@ -49,12 +49,12 @@ impl Patience {
         self.limit
     }
 
-    /// Has somebody hear when a write waits longer than a moment; whoever says so first.
+    /// Sets the callback for long waits. The first callback stays.
     pub(super) fn tell(&self, hear: impl Fn() + Send + Sync + 'static) {
         drop(self.heard.set(Box::new(hear)));
     }
 
-    /// Tells that a write waits, unless the one before did.
+    /// Reports that a write waits, unless the wait of the previous write was reported.
     fn told(&self) {
         if let Some(hear) = self.heard.get()
             && !self.is_told.swap(true, Ordering::Relaxed)
@@ -64,29 +64,29 @@ impl Patience {
     }
 }
 
-/// Work for the thread.
+/// A job for the thread.
 pub(super) enum Job {
-    /// Work that has the connection for itself, with no transaction open.
+    /// A job without an open transaction.
     Alone(Box<dyn FnOnce(&Connection) + Send>),
-    /// Writes; shares a transaction with others.
+    /// A write, which shares a transaction with other writes.
     Write(Box<dyn Write>),
 }
 
-/// A write whose answer is given only when it is durable.
+/// A write. Its caller gets the result after the transaction is durable.
 pub(super) trait Write: Send {
-    /// Does the work; what it changed is undone if it fails.
+    /// Runs the write. Its changes are rolled back if it fails.
     fn run(&mut self, transaction: &Connection);
-    /// Explains why the work itself failed, if it did.
+    /// Returns the error of the write itself.
     fn failure(&self) -> Option<&StoreError>;
-    /// Returns whether somebody still waits for the answer.
+    /// Returns whether the caller still waits for the result.
     fn is_wanted(&self) -> bool;
-    /// Returns whether it has to survive a power failure.
+    /// Returns whether the write must survive a power failure.
     fn is_durable(&self) -> bool;
-    /// Gives the answer; `commit` is why nothing is durable, if so.
+    /// Sends the result to the caller. `commit` is the error of the transaction.
     fn answer(self: Box<Self>, commit: Option<StoreError>);
 }
 
-/// A write with its work, what is to be done once it is durable, and the place for its answer.
+/// A write with its callback after the commit and the channel for its result.
 struct Task<T, F, G> {
     work: Option<F>,
     result: Option<Result<T, StoreError>>,
@@ -95,7 +95,7 @@ struct Task<T, F, G> {
     is_durable: bool,
 }
 
-/// A write about leases. It need not be durable: no process survives a power failure.
+/// A write of leases. It does not have to be durable, because no process survives a power failure.
 struct LeaseTask<F> {
     work: Option<F>,
     error: Option<StoreError>,
@@ -157,24 +157,25 @@ where
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
         let result = match (commit, self.result) {
-            // Work that failed by itself, or did not begin because the transaction could not.
+            // The write failed, or it did not run because the transaction could not begin.
             (Some(_), Some(Err(error))) | (Some(error), _) => Err(error),
             (None, result) => result.unwrap_or(Err(StoreError::Closed)),
         };
         if let Ok(done) = &result {
             (self.then)(done);
         }
-        // Nobody waits any more: the caller gave up, and loads again.
+        // The caller no longer waits. It loads the conversation again.
         drop(self.reply.send(result));
     }
 }
 
-/// Sends work to the thread. When the last clone is dropped, the thread ends, and that waits until the file is
-/// closed: then nothing of it is beside it any more.
+/// Sends jobs to the thread.
+///
+/// Dropping the last clone ends the thread and waits until the file is closed. Then the log files are gone too.
 #[derive(Clone, Debug)]
 pub(super) struct Worker(Arc<Running>);
 
-/// The thread, and the way to it.
+/// The thread and the channel for its jobs.
 #[derive(Debug)]
 struct Running {
     jobs: Option<Sender<Job>>,
@@ -183,17 +184,17 @@ struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Without this the thread waits for more.
+        // The thread ends when the channel is closed.
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has closed the file too.
+            // A panicked thread has closed the file too.
             thread.join().unwrap_or_default();
         }
     }
 }
 
 impl Worker {
-    /// Starts the thread on a connection, whose leases it renews; `file` must stay the one that it is.
+    /// Starts the thread with a connection. The thread renews the leases and checks `file` before each write.
     pub(super) fn start(
         connection: Connection,
         patience: Patience,
@@ -207,7 +208,7 @@ impl Worker {
         Ok(Self(Arc::new(Running { jobs: Some(sender), thread: Some(thread) })))
     }
 
-    /// Works with the connection alone, which has no transaction open.
+    /// Runs a job with the connection, without an open transaction.
     pub(super) async fn alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -217,7 +218,7 @@ impl Worker {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Writes within a transaction that is committed before this returns.
+    /// Runs a write and waits until it is committed.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -225,7 +226,7 @@ impl Worker {
         self.write_then(work, |_| ()).await
     }
 
-    /// The same; once it is durable, does something more, also where nobody waits for the answer any longer.
+    /// Like [`write`](Self::write), but calls `then` after the commit, even if the caller no longer waits.
     pub(super) async fn write_then<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -237,7 +238,7 @@ impl Worker {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Writes like [`write`](Self::write), without waiting for the disk.
+    /// Like [`write`](Self::write), but does not wait for the disk.
     pub(super) async fn take_lease<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -253,7 +254,7 @@ impl Worker {
         &self,
         work: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
     ) {
-        // A store that is closed lets it expire.
+        // If the store is closed, the lease expires.
         drop(self.send(Job::Write(Box::new(LeaseTask::new(work)))));
     }
 
@@ -267,7 +268,7 @@ impl Worker {
 struct StoreThread {
     connection: Connection,
     patience: Patience,
-    /// The file, if it is not in memory.
+    /// The file; `None` for a database in memory.
     file: Option<StoreFile>,
     leases: Arc<Leases>,
 }
@@ -288,7 +289,7 @@ impl StoreThread {
         }
     }
 
-    /// Waits for work, and renews leases while it waits.
+    /// Waits for a job and renews leases in the meantime.
     fn receive(&self, jobs: &Receiver<Job>, renewed: &mut Instant) -> Option<Job> {
         loop {
             if self.leases.is_empty() {
@@ -303,7 +304,7 @@ impl StoreThread {
         }
     }
 
-    /// Renews leases if it is time.
+    /// Renews leases when it is time.
     fn renew(&self, renewed: &mut Instant) {
         if renewed.elapsed() < RENEWAL || self.leases.is_empty() {
             return;
@@ -318,7 +319,7 @@ impl StoreThread {
     }
 }
 
-/// Takes the writes that wait already, and the other work that comes after them.
+/// Collects the queued writes, up to the first job of another type.
 fn gather(first: Box<dyn Write>, jobs: &Receiver<Job>) -> (Vec<Box<dyn Write>>, Option<Job>) {
     let mut batch = vec![first];
     while batch.len() < MAX_BATCH {
@@ -331,7 +332,7 @@ fn gather(first: Box<dyn Write>, jobs: &Receiver<Job>) -> (Vec<Box<dyn Write>>, 
     (batch, None)
 }
 
-/// Runs writes in one transaction, each in a savepoint of its own, and answers when all is durable.
+/// Runs writes in one transaction with a savepoint for each. Sends the results when the transaction is durable.
 fn commit(
     connection: &Connection,
     patience: &Patience,
@@ -341,14 +342,14 @@ fn commit(
     let done = file.map_or(Ok(()), StoreFile::check).and_then(|()| synced(connection, patience, &mut batch));
     let mut error = done.err();
     for write in batch {
-        // Everybody hears why; the first gets the error itself, the others one of the same kind.
+        // All callers get the error: the first gets the original, the others a copy.
         let told = error.take();
         error = told.as_ref().map(repeated);
         write.answer(told);
     }
 }
 
-/// Runs writes, and waits for the disk if one of them has to be durable.
+/// Runs writes. Waits for the disk if one of them must be durable.
 fn synced(
     connection: &Connection,
     patience: &Patience,
@@ -372,7 +373,7 @@ fn run(connection: &Connection, patience: &Patience, batch: &mut [Box<dyn Write>
             savepoint.commit()?;
             continue;
         };
-        // A full disk takes the whole transaction back at once: whatever came after it would be one of its own.
+        // If the disk is full, `SQLite` rolls back the whole transaction. Any later write would start a new one.
         if savepoint.is_autocommit() {
             return Err(repeated(failure));
         }
@@ -381,7 +382,7 @@ fn run(connection: &Connection, patience: &Patience, batch: &mut [Box<dyn Write>
     Ok(())
 }
 
-/// Begins a transaction; waits for another process that writes, but not for what nobody wants any more.
+/// Begins a transaction. Waits for the writes of another process as long as a caller waits.
 fn begin<'c>(
     connection: &'c Connection,
     patience: &Patience,
@@ -413,7 +414,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
-/// The same error once more.
+/// Returns a copy of an error.
 pub(super) fn repeated(error: &StoreError) -> StoreError {
     match error {
         StoreError::Busy(fault) => StoreError::Busy(fault.clone()),
@@ -430,7 +431,7 @@ pub(super) fn repeated(error: &StoreError) -> StoreError {
 mod tests {
     use super::*;
 
-    /// A write of some bytes under a name, and where its answer comes.
+    /// Returns a write of some bytes under a name, and the channel for its result.
     fn write(name: &'static str, bytes: u32) -> (Box<dyn Write>, oneshot::Receiver<Result<(), StoreError>>) {
         let (reply, answer) = oneshot::channel();
         let work = move |connection: &Connection| {
@@ -474,7 +475,7 @@ mod tests {
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let (unwanted, answer) = write("unwanted", 1);
         drop(answer);
-        // The other one never ends: without the look at who wants it, this would take as long as that.
+        // The other process never ends. Without the check for waiting callers, this would block.
         commit(&connection, &Duration::from_secs(3_600).into(), None, vec![unwanted]);
         other.execute_batch("ROLLBACK").unwrap();
         let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();

@@ -85,7 +85,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     Ok(Exit::Success)
 }
 
-/// Trusts a file of keys for `ctx serve`, and returns its name.
+/// Trusts a key file of `ctx serve`. Returns its name.
 fn add_keys(path: &Path) -> Result<String> {
     Trusted::add_file(path, &files::read(path)?)?;
     Ok(files::name(path))

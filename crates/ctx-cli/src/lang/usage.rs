@@ -31,7 +31,7 @@ pub(crate) fn told(language: Language, error: &Error) -> String {
     parts.collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// Writes an error in English, with the colors of the parser on a terminal.
+/// Formats an error in English, with the parser's colors on a terminal.
 pub(crate) fn rendered(error: &Error) -> String {
     let text = error.render();
     if crate::show::is_coloured() { text.ansi().to_string() } else { text.to_string() }

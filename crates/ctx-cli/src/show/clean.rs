@@ -1,15 +1,15 @@
-//! Text of untrusted files and names, made safe for a terminal.
+//! Makes text of untrusted files and names safe for a terminal.
 
 use std::borrow::Cow;
 
-/// What stands for a character that is not shown.
+/// Replacement of an unsafe character.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// The character that begins a control sequence.
+/// First character of a control sequence.
 const ESCAPE: char = '\u{1b}';
 
-/// Replaces characters that a terminal would obey: all controls but line feeds and tabs, and the marks that
-/// turn the direction of writing, with which a line can be made to look like another.
+/// Replaces unsafe characters: all control characters except line feeds and tabs, and the marks that change the
+/// writing direction. These marks can make a line look like another.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let is_bad = |c| is_obeyed(c) && !matches!(c, '\n' | '\t');
     match text.contains(is_bad) {
@@ -18,9 +18,9 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Replaces the same characters in a text that has colors; sequences that set colors stay.
+/// Replaces the same characters in a colored text. Keeps the sequences that set colors.
 ///
-/// It is the last step before a terminal. Untrusted parts of the text are cleaned before they get colors.
+/// This is the last step before a terminal. Clean the untrusted parts of a text before they get colors.
 pub(crate) fn clean_colored(text: &str) -> Cow<'_, str> {
     if !text.contains(ESCAPE) {
         return clean(text);
@@ -42,15 +42,15 @@ pub(crate) fn clean_colored(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// Makes one line of a text: as [`clean`], and line feeds and tabs become blanks.
+/// Makes a text one line: like [`clean`], but replaces line feeds and tabs with spaces.
 pub(crate) fn clean_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 
-/// Escapes, in a JSON text, what a terminal would obey and JSON allows in strings as it is. One pass, and no copy
-/// where there is none.
+/// Escapes unsafe characters that JSON allows in strings. Works in one pass, and copies the text only if it contains
+/// such a character.
 pub(crate) fn clean_json(json: String) -> String {
-    // As UTF-8, all of them begin with one of these bytes.
+    // In UTF-8, all of them start with one of these bytes.
     let may_begin = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xe2);
     if !json.as_bytes().iter().any(may_begin) || !json.contains(is_escaped) {
         return json;
@@ -66,7 +66,7 @@ pub(crate) fn clean_json(json: String) -> String {
     cleaned
 }
 
-/// Returns whether a character is obeyed that JSON does not escape by itself.
+/// Returns whether a character is unsafe and JSON does not escape it.
 fn is_escaped(c: char) -> bool {
     is_obeyed(c) && c >= '\u{7f}'
 }

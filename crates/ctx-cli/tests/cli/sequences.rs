@@ -1,9 +1,9 @@
-//! Files that are nothing but one marker over and over: each command reads them to the end.
+//! Checks that each command reads files full of one marker to the end.
 
 use crate::Folder;
 use crate::markers::{COMMANDS, MARKERS, files, repeated};
 
-/// Bytes of each text.
+/// Size of each text, in bytes.
 const BYTES: usize = 32 << 10;
 
 #[track_caller]

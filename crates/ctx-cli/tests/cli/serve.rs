@@ -213,7 +213,7 @@ fn what_cannot_be_served_is_told() {
     assert!(keyless.contains("OPENAI_API_KEY"), "{keyless}");
 }
 
-/// On `SQLite` always, on `PostgreSQL` where `CTX_TEST_POSTGRES` names a database.
+/// Always runs with `SQLite`, and with `PostgreSQL` if `CTX_TEST_POSTGRES` names a database.
 #[test]
 fn a_process_that_is_killed_lets_its_conversations_go() {
     check_killed(None);
@@ -224,7 +224,7 @@ fn a_process_that_is_killed_lets_its_conversations_go() {
     }
 }
 
-/// Kills a gateway in the middle of a turn; another one on the same database, or else file, has the next turn.
+/// Kills a gateway during a turn. Another gateway on the same database or file runs the next turn.
 #[track_caller]
 fn check_killed(database: Option<&str>) {
     let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
@@ -244,7 +244,7 @@ fn check_killed(database: Option<&str>) {
     }
     drop(one);
     if database.is_none() {
-        // As if the time were over after which the lease of a killed process expires.
+        // Expire the lease of the killed process.
         let file = rusqlite::Connection::open(folder.path().join("s.db")).unwrap();
         assert_eq!(file.execute("UPDATE leases SET expires = 0", []).unwrap(), 1);
     }

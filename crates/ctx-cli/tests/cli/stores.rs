@@ -39,7 +39,7 @@ fn nodes(folder: &Folder) -> Vec<(String, String)> {
     nodes.iter().skip(1).map(|node| (text(&node["role"]), text(&node["content"]))).collect()
 }
 
-/// Both ends of a terminal, where replies are streamed.
+/// Opens both ends of a terminal. On a terminal, replies are streamed.
 #[cfg(unix)]
 fn terminal() -> (std::fs::File, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -53,7 +53,7 @@ fn terminal() -> (std::fs::File, std::fs::File) {
     (master.into(), slave.into())
 }
 
-/// Sends a signal in the middle of a reply; the part that arrived is stored.
+/// Sends a signal during a reply. Checks that the partial reply is stored.
 #[cfg(unix)]
 #[track_caller]
 fn check_signal(signal: rustix::process::Signal, arguments: &str, code: i32) {
@@ -78,7 +78,7 @@ fn check_signal(signal: rustix::process::Signal, arguments: &str, code: i32) {
     assert_eq!(&word, b"One ");
     rustix::process::kill_process(rustix::process::Pid::from_child(&running), signal).unwrap();
     if signal == rustix::process::Signal::INT {
-        // The chat goes on, until its input ends.
+        // The chat continues until its input ends.
         drop(input);
     }
     let ended = running.wait_with_output().unwrap();
@@ -139,7 +139,7 @@ fn continues_conversation_that_several_processes_begin() {
         let output = one.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    // The active branch has all of it.
+    // The active branch contains all messages.
     let messages = output(&folder.ctx("session export c --to messages --store s.db"));
     let said: Vec<&str> =
         messages.as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap()).collect();

@@ -29,7 +29,7 @@ pub(super) fn entries(material: &[Material], language: Language, counter: &dyn T
     let mut entries = Vec::with_capacity(material.len());
     for (index, one) in material.iter().enumerate() {
         if !one.message.tool_calls.is_empty() {
-            // Of two calls with one id, the first.
+            // Reversed, so that the first of 2 calls with the same id is used.
             tools = one.message.tool_calls.iter().rev().map(|call| (&*call.id, &*call.name)).collect();
         }
         let answered = one.message.tool_call_id.as_deref();

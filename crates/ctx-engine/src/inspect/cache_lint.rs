@@ -42,7 +42,7 @@ pub(crate) fn breakers(
     let is_merging = conditions.is_merging;
     let volatile = volatile(preset, macros, conditions, variables);
     let pieces = head(preset, is_merging);
-    // Tokens of each text and of all below it.
+    // Tokens of each text and of all texts below it.
     let mut below: Vec<u32> = pieces.iter().map(|piece| estimate(piece.text)).collect();
     for place in (1..below.len()).rev() {
         below[place - 1] = below[place - 1].saturating_add(below[place]);
@@ -148,7 +148,7 @@ fn volatile(
     found
 }
 
-/// Returns the first `$[name]` of a text. O(bytes): a name has no `$[` in it.
+/// Returns the first `$[name]` of a text. O(bytes), because a name cannot contain `$[`.
 fn session_variable(text: &str) -> Option<(String, Span)> {
     let mut pieces = text.split("$[");
     let mut start = pieces.next()?.len();
@@ -175,7 +175,7 @@ fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
     let history = preset.entries().iter().position(|entry| entry.part == Part::History);
     let anchors = preset.entries().iter().enumerate();
     let anchors = anchors.rev().filter_map(|(place, entry)| Some((entry.anchor()?, place)));
-    // Of two entries that declare one anchor, the first.
+    // Reversed, so that the first of 2 entries with the same anchor is used.
     let anchors: HashMap<&str, usize> = anchors.collect();
     let end = (history.unwrap_or(preset.entries().len()), Beside::Itself);
     let is_sent = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();

@@ -259,7 +259,7 @@ fn a_revoked_key_is_refused_while_the_gateway_runs() {
     keys.write(&path).unwrap();
     while status("alice") != 401 {}
     assert_eq!(status("bob"), 200);
-    // A gateway with keys never becomes one without keys.
+    // A gateway with keys never becomes a gateway without keys.
     std::fs::remove_file(&path).unwrap();
     while status("bob") != 401 {}
     assert_eq!(house.get("/v1/models").status, 401);

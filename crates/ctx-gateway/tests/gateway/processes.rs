@@ -1,5 +1,5 @@
-//! Two gateways on one store, each with a handle of its own as two processes have: on an `SQLite` file always, on
-//! `PostgreSQL` where `CTX_TEST_POSTGRES` names a database.
+//! Two gateways on one store. Each has a separate handle, like 2 processes. Always runs with an `SQLite` file, and
+//! with `PostgreSQL` if `CTX_TEST_POSTGRES` names a database.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::house::House;
 use crate::server::{Answer, Server, Step, end, sse, word};
 
-/// Runs a test on every store that there is.
+/// Runs a test on every available store.
 fn on_every_store(test: impl Fn(&Path)) {
     let folder = tempfile::tempdir().unwrap();
     test(&folder.path().join("conversations.db"));
@@ -20,7 +20,7 @@ fn on_every_store(test: impl Fn(&Path)) {
     test_on_postgres(test);
 }
 
-/// Runs a test on the database that `CTX_TEST_POSTGRES` names; without one, says so.
+/// Runs a test on the database in `CTX_TEST_POSTGRES`. Without this variable, reports that the test did not run.
 #[cfg(feature = "postgres")]
 #[expect(clippy::print_stderr, reason = "who reads the tests' output has to know what was not tested")]
 fn test_on_postgres(test: impl Fn(&Path)) {
@@ -30,7 +30,7 @@ fn test_on_postgres(test: impl Fn(&Path)) {
     }
 }
 
-/// A gateway on a store, whose provider answers with these.
+/// Starts a gateway on a store. Its provider returns these responses.
 fn house(store: &Path, answers: Vec<Answer>) -> House {
     on(store, Server::script(answers))
 }
@@ -82,7 +82,7 @@ fn any_process_takes_the_next_turn() {
 fn a_client_that_sends_everything_is_known_by_every_process() {
     on_every_store(|store| {
         let (one, two) = (house(store, vec![says("Hi.")]), house(store, vec![says("Fine.")]));
-        // Other runs on the same database have said other words.
+        // A new name, because other runs use the same database.
         let hello = name("hello");
         let send = |house: &House, said: &[&str]| {
             let roles = ["user", "assistant"].into_iter().cycle();
@@ -92,7 +92,7 @@ fn a_client_that_sends_everything_is_known_by_every_process() {
             got.header("x-ctx-conversation").unwrap().to_owned()
         };
         let conversation = send(&one, &[&hello]);
-        // Whoever ends has stored everything.
+        // A closed gateway has stored everything.
         drop(one.close());
         assert_eq!(send(&two, &[&hello, "Hi.", "How are you?"]), conversation);
         assert_eq!(texts(&two, &conversation), [&hello, "Hi.", "How are you?", "Fine."]);
@@ -113,7 +113,7 @@ fn a_turn_waits_for_that_of_another_process() {
             assert!(lines.read_line(&mut line).unwrap() > 0);
         }
         let waiting = two.send("POST", "/v1/chat/completions", &[], &say(&name, "Second", false));
-        // The first turn ends when its client leaves; only then the second begins.
+        // The first turn ends when its client disconnects. Only then does the second turn start.
         drop(lines);
         assert_eq!(crate::house::read(waiting).status, 200);
         assert_eq!(texts(&two, &name), ["First", "One ", "Second", "Two."]);
@@ -215,7 +215,7 @@ fn stores_each_of_many_concurrent_turns_once() {
     });
 }
 
-/// What the provider says to a request: what it answers.
+/// Returns the reply of the scripted provider to a request.
 fn answer_to(request: &crate::server::Received) -> String {
     let body = request.json();
     let said = body["messages"].as_array().unwrap().iter().rev().find(|message| message["role"] == "user");

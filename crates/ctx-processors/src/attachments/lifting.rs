@@ -66,10 +66,10 @@ pub(super) fn lift(message: &mut Message) {
     }
 }
 
-/// Reads the picture whose [`Text::INLINE_PICTURE`] is at a place.
+/// Reads the picture at the [`Text::INLINE_PICTURE`] at `at`.
 ///
-/// `before` and `after` are the text to the neighboring ones: a picture has no second one, and so each byte is searched
-/// once, however many there are.
+/// `before` and `after` end at the neighboring matches. A picture contains only one match, so each byte is searched
+/// only once.
 fn picture(before: &str, after: &str, at: usize, number: usize) -> Option<(Span, Attachment)> {
     let start = before.rfind("![").filter(|start| before.len() - start <= MAX_DESCRIPTION)?;
     let description = before.get(start + 2..)?;

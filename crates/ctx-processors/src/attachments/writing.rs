@@ -37,7 +37,7 @@ pub(crate) fn has_placeholders(message: &Message) -> bool {
 /// written once; where a second placeholder names it, its label stands.
 pub(crate) fn write(message: &mut Message, files: &[FileWords]) {
     let written: Vec<Cell<bool>> = files.iter().map(|_| Cell::new(false)).collect();
-    // Of two files with one id, the first.
+    // Reversed, so that the first of 2 files with the same id is used.
     let by_id: HashMap<&str, usize> =
         files.iter().enumerate().rev().map(|(index, file)| (&*file.id, index)).collect();
     let find = |text: &str| -> Vec<Edit> {
@@ -94,7 +94,7 @@ fn source(file: &FileWords) -> Source {
     Source::new(SourceKind::File, Trust::File).with_id(file.id.as_str())
 }
 
-/// Finds the placeholders of a text, each with the id that it names: one without white space or [`OPENING`]. O(bytes).
+/// Finds the placeholders of a text, with their ids. An id has no white space and no [`OPENING`]. O(bytes).
 fn placeholders(text: &str) -> impl Iterator<Item = (Span, &str)> {
     let mut pieces = text.split(OPENING);
     let mut start = pieces.next().map_or(0, str::len);

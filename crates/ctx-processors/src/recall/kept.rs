@@ -20,20 +20,20 @@ pub struct KeptRecall(Arc<Mutex<Followed>>);
 struct Followed {
     nodes: SessionIndex,
     print: NodesPrint,
-    /// Hashes of the texts of `nodes`, by position, as far as vectors were asked for; none for a blank text.
+    /// Hashes of the texts of `nodes`, by position, up to the last request for vectors. `None` for a blank text.
     hashes: Vec<Option<u64>>,
-    /// Vectors by node, where the host has an embedder. Unlike positions, ids mean the same on every branch.
+    /// Vectors by node, if the host has an embedder. Unlike positions, ids are the same on every branch.
     vectors: HashMap<NodeId, NodeVector>,
 }
 
-/// The vector of a text that a node has or had.
+/// The vector of a node's current or earlier text.
 #[derive(Debug)]
 struct NodeVector {
     hash: u64,
     vector: Vec<f32>,
 }
 
-/// A text that needs a vector, and its node.
+/// A node's text that needs a vector.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeText {
     id: NodeId,
@@ -66,7 +66,7 @@ impl KeptRecall {
         let of_known = known.checked_sub(1).and_then(|last| path.get(last));
         if followed.print != (NodesPrint { others: off.last(), path: of_known }) {
             let mut vectors = std::mem::take(&mut followed.vectors);
-            // Removed nodes leave vectors behind. A few are kept: they may belong to a turn that runs at the same time.
+            // Keep some vectors of removed nodes. A concurrent turn may need them.
             if vectors.len() > 2 * session.nodes().count() {
                 vectors.retain(|id, _| session.node(id).is_some());
             }
@@ -78,12 +78,12 @@ impl KeptRecall {
         PathRecall(followed)
     }
 
-    /// Drops the index and the vectors, for all clones.
+    /// Clears the index and the vectors of all clones.
     pub fn clear(&self) {
         *self.lock() = Followed::default();
     }
 
-    /// Returns whether there is nothing in the index, and no vector.
+    /// Returns whether the index has no messages and no vectors.
     pub fn is_empty(&self) -> bool {
         let followed = self.lock();
         followed.nodes.is_empty() && followed.vectors.is_empty()
@@ -94,7 +94,7 @@ impl KeptRecall {
     }
 }
 
-/// A path to which a turn returns after it waited, while other turns of the conversation may follow other paths.
+/// The path of a turn. The turn can wait while other turns of the conversation index other paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnPath<'a> {
     kept: &'a KeptRecall,
@@ -104,13 +104,13 @@ pub(crate) struct TurnPath<'a> {
 }
 
 impl<'a> TurnPath<'a> {
-    /// Brings the index up to the active leaf, as [`KeptRecall::follow`].
+    /// Updates the index to the active leaf, like [`KeptRecall::follow`].
     pub(crate) fn new(kept: &'a KeptRecall, session: &'a Session, with_branches: bool) -> Self {
         let print = kept.follow(session, with_branches).0.print;
         Self { kept, session, with_branches, print }
     }
 
-    /// Returns the index of this path, following it again if another turn used the index since. O(1) mostly.
+    /// Returns the index of this path. Updates it if another turn used it for another path. Usually O(1).
     pub(crate) fn index(&self) -> PathRecall<'a> {
         let followed = self.kept.lock();
         if followed.print == self.print {
@@ -120,7 +120,7 @@ impl<'a> TurnPath<'a> {
         self.kept.follow(self.session, self.with_branches)
     }
 
-    /// Returns the newest messages that have no vector yet, `most` at the most.
+    /// Returns the newest messages without a vector, at most `most`.
     pub(crate) fn without_vectors(&self, most: usize) -> Vec<NodeText> {
         let mut path = self.index();
         path.add_hashes(self.session);
@@ -133,7 +133,7 @@ impl<'a> TurnPath<'a> {
         new.filter_map(text).take(most).collect()
     }
 
-    /// Reads the vectors of the messages, by their positions; empty ones are missing.
+    /// Reads the vectors of the messages by position. A missing vector is empty.
     pub(crate) fn with_vectors<T>(&self, read: impl FnOnce(&[&[f32]]) -> T) -> T {
         let mut path = self.index();
         path.add_hashes(self.session);
@@ -141,7 +141,7 @@ impl<'a> TurnPath<'a> {
         read(&vectors)
     }
 
-    /// Keeps the vector of each text. Another turn may have followed another path since the texts were read.
+    /// Caches the vector of each text. Another turn may have indexed another path since the texts were read.
     pub(crate) fn keep_vectors(&self, vectors: impl Iterator<Item = (NodeText, Vec<f32>)>) {
         let by_node = vectors.map(|(node, vector)| (node.id, NodeVector { hash: node.hash, vector }));
         self.kept.lock().vectors.extend(by_node);
@@ -149,14 +149,14 @@ impl<'a> TurnPath<'a> {
 }
 
 impl PathRecall<'_> {
-    /// Hashes the texts of new positions. O(new messages).
+    /// Hashes the texts at new positions. O(new messages).
     fn add_hashes(&mut self, session: &Session) {
         let followed = &mut *self.0;
         for at in followed.hashes.len()..followed.nodes.len() {
             let message = followed.nodes.message(session, at);
             let text = message.as_ref().map(Message::text).filter(|text| !text.trim().is_empty());
             followed.hashes.push(text.map(|text| {
-                // It never leaves this process, so the standard library's hasher will do.
+                // The hash never leaves this process, so the standard hasher is enough.
                 let mut hash = DefaultHasher::new();
                 text.hash(&mut hash);
                 hash.finish()
@@ -164,7 +164,7 @@ impl PathRecall<'_> {
         }
     }
 
-    /// Returns the vector of the text at a position, if it is known and not that of an older text.
+    /// Returns the vector of the text at a position, unless it is missing or belongs to an earlier text.
     fn vector(&self, at: usize) -> Option<&[f32]> {
         let hash = self.0.hashes.get(at).copied().flatten()?;
         let known = self.0.vectors.get(self.id(at)?).filter(|known| known.hash == hash)?;
@@ -262,12 +262,12 @@ mod tests {
         assert_eq!(first(&session, "walnut"), None);
     }
 
-    /// Returns the length of each message's vector; 0 if it is missing.
+    /// Returns the length of each message's vector, or 0 for a missing vector.
     fn lengths(turn: &TurnPath<'_>) -> Vec<usize> {
         turn.with_vectors(|vectors| vectors.iter().map(|vector| vector.len()).collect())
     }
 
-    /// Keeps a vector for each text, as long as the text.
+    /// Caches a vector for each text, with the length of the text.
     fn keep(turn: &TurnPath<'_>, texts: Vec<NodeText>) {
         let vectors: Vec<Vec<f32>> = texts.iter().map(|node| vec![1.0; node.text.len()]).collect();
         turn.keep_vectors(texts.into_iter().zip(vectors));

@@ -78,7 +78,7 @@ impl References<'_> {
         Some((source(name, self.variables.trust(name)), text))
     }
 
-    /// Returns the diagnostic for a reference without a value, with the name that was meant. O(variables).
+    /// Returns the diagnostic for a reference without a value. Suggests a similar name. O(variables).
     pub(crate) fn diagnostic(&self, unknown: Unknown<'_>) -> Diagnostic {
         let path = unknown.path;
         let message = phrase!("there is no variable `{name}`", name = excerpt(path));

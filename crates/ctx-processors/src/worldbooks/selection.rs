@@ -14,7 +14,7 @@ use crate::codes;
 /// How many names a missing one is compared with.
 const MAX_COMPARED: usize = 200;
 
-/// Missing names of one list for which the name that was meant is looked for. Lists of strangers may be of any length.
+/// Maximum number of missing names that get a suggestion. Untrusted files may contain lists of any length.
 const MAX_GUESSED: usize = 16;
 
 /// The books at hand, and who asks for which.
@@ -53,7 +53,8 @@ impl Selection {
         selection
     }
 
-    /// Adds a book, once for each level; one that is missing is reported as the one after so many others.
+    /// Adds a worldbook once for each level. Returns a diagnostic for a missing worldbook; `missing` is the number of
+    /// earlier ones.
     fn add(&mut self, level: Level, id: &str, missing: usize) -> Option<Diagnostic> {
         let Some(index) = self.find(id) else { return Some(self.missing(id, missing)) };
         if !self.fixed.contains(&(level, index)) {

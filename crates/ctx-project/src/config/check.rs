@@ -1,4 +1,4 @@
-//! What is wrong with a file of defaults, whoever would use it.
+//! Checks a `ctx.toml` file independently of any command.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use super::document::{ConfigDocument, parse, shown, too_large};
 use super::guard::Guard;
 use super::{Config, named};
 
-/// Checks the bytes of a file of defaults, and keeps their text: what reading them finds, what the settings of
-/// processors and of compression are, and what it names.
+/// Checks the bytes of a `ctx.toml` file and registers its text in `sources`.
 ///
-/// What is no TOML at all is an error.
+/// Reports invalid keys, invalid settings of processors and compression, and missing files. Returns an error if the
+/// bytes are not valid TOML.
 pub fn check(
     bytes: &[u8],
     path: &Path,

@@ -1,4 +1,4 @@
-//! The file of a folder as it stands: its bytes, and its value before anything is read from it.
+//! The `ctx.toml` of a folder: its bytes and its TOML value.
 
 use std::path::{Path, PathBuf};
 
@@ -14,35 +14,35 @@ use crate::{codes, files, toml_document};
 use super::NAME;
 use super::reach::{self, Withheld};
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a `ctx.toml` file, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
-/// A file of defaults in a folder.
+/// A `ctx.toml` file.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigDocument {
-    /// The folder, as it is seen from the working folder.
+    /// Folder of the file, relative to the working folder.
     pub folder: PathBuf,
-    /// How results and findings speak of it.
+    /// File name in results and diagnostics.
     pub name: String,
-    /// What the file holds.
+    /// Content of the file.
     pub bytes: Vec<u8>,
-    /// The same, parsed.
+    /// Parsed content.
     pub value: Value,
 }
 
 impl ConfigDocument {
-    /// Returns what of it counts only where it is trusted, beside the user's own file.
+    /// Returns the keys that have no effect until the user trusts the file. `own` is the user's own file.
     pub fn withheld(&self, own: &Value) -> Vec<Withheld> {
         reach::withheld(&self.value, &self.folder, own)
     }
 
-    /// Returns the paths that it names, by their keys, and where each leads.
+    /// Returns each path in the file: its key and its target.
     pub(super) fn targets(&self) -> Vec<(String, PathBuf)> {
         reach::targets(&self.value, &self.folder)
     }
 }
 
-/// Reads the file of a folder, and keeps its text for findings.
+/// Reads the `ctx.toml` of a folder and registers its text for diagnostics.
 pub fn found_in(folder: &Path, sources: &mut Sources) -> Result<ConfigDocument> {
     let path = folder.join(NAME);
     let name = files::name(&path);
@@ -55,28 +55,28 @@ pub fn found_in(folder: &Path, sources: &mut Sources) -> Result<ConfigDocument> 
     Ok(ConfigDocument { folder: folder.to_owned(), name, bytes, value })
 }
 
-/// Returns whether a folder has a file of defaults.
+/// Returns whether a folder has a `ctx.toml`.
 pub fn is_there(folder: &Path) -> bool {
     folder.join(NAME).is_file()
 }
 
-/// Reads the text of a file of defaults, whatever it sets; none if it is no TOML.
+/// Parses the text of a `ctx.toml` without checking its keys. Returns `None` for invalid TOML.
 pub fn value_of(text: &str) -> Option<Value> {
     toml_document::read(text).ok()
 }
 
-/// Returns whether a path is that of a file of defaults.
+/// Returns whether a path names a `ctx.toml`.
 pub fn is_config(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == NAME)
 }
 
-/// Reports that bytes are more than are read.
+/// Reports content that exceeds [`MAX_BYTES`].
 pub(super) fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
     let is_larger = bytes.len() > MAX_BYTES;
     is_larger.then(|| phrase!("`{name}` is larger than {limit} KiB", name, limit = MAX_BYTES / 1024))
 }
 
-/// The bytes as findings show them: without what is nobody's business.
+/// Returns the bytes for diagnostics, with secrets redacted.
 pub(super) fn shown(bytes: &[u8]) -> Vec<u8> {
     std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
 }

@@ -1,4 +1,4 @@
-//! What a `ctx.toml` that was found may do: nothing outside of its folder, unless the user trusts it.
+//! Limits an untrusted `ctx.toml` to its own folder.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -17,43 +17,43 @@ use super::reach::{MAX_ITEMS, Withheld, count_outside};
 use super::trust::{TrustState, Trusted};
 use crate::{files, home};
 
-/// A `ctx.toml` that was found and that asks for more than it may by itself.
+/// A `ctx.toml` that needs the user's trust.
 #[derive(Clone, Copy, Debug)]
 pub struct Untrusted<'a> {
-    /// The name of the file.
+    /// Name of the file.
     pub name: &'a str,
-    /// What it asks for.
+    /// Keys without effect until the user trusts the file.
     pub withheld: &'a [Withheld],
-    /// Why it is not trusted.
+    /// Reason why the file is not trusted.
     pub state: &'a TrustState,
-    /// What the user is told where the run goes on without what it asks for; then nobody is asked.
+    /// Message about ignored keys. If it is set, the run continues and the user is not asked.
     pub notice: Option<&'a Phrase>,
 }
 
 impl Untrusted<'_> {
-    /// Returns how many items reach outside, if they are too many to be asked about.
+    /// Returns the number of items that reach outside the folder if it exceeds the limit for a question.
     pub fn too_many(&self) -> Option<usize> {
         Some(count_outside(self.withheld)).filter(|count| *count > MAX_ITEMS)
     }
 }
 
-/// What a user says who is asked whether a file is trusted from now on.
+/// The user's reply to the question whether to trust a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is, until it changes.
+    /// Trust the file until it changes.
     Yes,
-    /// It is not.
+    /// Do not trust the file.
     No,
-    /// Nobody is there to be asked.
+    /// There is no terminal for a question.
     NotAsked,
 }
 
-/// Asks the user whether a file is trusted from now on. A clone shares what asks.
+/// Asks the user whether to trust a file. Clones share the function that asks.
 #[derive(Clone)]
 pub struct Ask(Arc<dyn Fn(&Untrusted<'_>) -> Answer + Send + Sync>);
 
 impl Ask {
-    /// Asks by a function, which may hold what it needs to, such as the language of whoever is asked.
+    /// Asks with a function. The function can capture context, such as the user's language.
     pub fn by(ask: impl Fn(&Untrusted<'_>) -> Answer + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
     }
@@ -65,27 +65,28 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// What of a file is withheld until the user trusts it; nothing of the user's own file.
+/// The keys of a file that have no effect until the user trusts it. Empty for the user's own file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     document: ConfigDocument,
-    /// Where its paths led when it was read.
+    /// Targets of the file's paths when it was read.
     targets: Vec<(String, PathBuf)>,
-    /// What nothing else stands in for.
+    /// Withheld keys that the run may need.
     withheld: Vec<Withheld>,
-    /// What the run goes on without, until it is told: the user's own file says it too, or it is seldom needed.
+    /// Withheld keys that the run can ignore and that were not reported yet: the user's own file replaces them, or
+    /// few runs need them.
     untold: RefCell<Vec<Withheld>>,
     state: TrustState,
-    /// The user has agreed during this run.
+    /// Whether the user trusted the file during this run.
     is_agreed: Cell<bool>,
     ask: Option<Ask>,
 }
 
 impl Guard {
-    /// Guards a file that was found, unless it is the user's own, is trusted or reaches nowhere; `own` is the value of
-    /// the user's own file.
+    /// Creates the guard of a file. `own` is the value of the user's own file.
     ///
-    /// A record of trusted folders that cannot be read trusts none: a run that needs no trust goes on without it.
+    /// The guard is empty if the file is the user's own, is trusted, or reaches nothing outside its folder. An
+    /// unreadable record of trusted folders trusts no folder. Runs that need no trust then still work.
     pub(super) fn of(found: &ConfigDocument, own: &Value, ask: Option<Ask>) -> Self {
         let withheld = found.withheld(own);
         if withheld.is_empty() || home::configuration().is_some_and(|own| is_same(&own, &found.folder)) {
@@ -108,12 +109,12 @@ impl Guard {
         }
     }
 
-    /// Returns whether something of the file is withheld.
+    /// Returns whether the guard withholds any key.
     pub(super) fn withholds(&self) -> bool {
         !self.document.name.is_empty() && !self.is_agreed.get()
     }
 
-    /// Returns what of a file counts: all but what is withheld.
+    /// Returns the value of a file without the withheld keys.
     pub(super) fn counting(&self, file: &Value) -> Value {
         let mut file = file.clone();
         for withheld in self.withheld.iter().chain(&*self.untold.borrow()) {
@@ -125,19 +126,19 @@ impl Guard {
         file
     }
 
-    /// Forgets all keys but those whose pointers are wanted.
+    /// Keeps only the withheld keys with matching pointers.
     pub(super) fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
         self.withheld.retain(|withheld| is_wanted(&withheld.pointer));
         self.untold.get_mut().retain(|withheld| is_wanted(&withheld.pointer));
     }
 
-    /// Leaves out the keys whose pointers are wanted where they are withheld, and tells so once.
+    /// Ignores the withheld keys with matching pointers and reports them once.
     pub(super) fn leave_out(&self, is_wanted: impl Fn(&str) -> bool) {
         let more = self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer)).cloned();
         self.tell(|withheld| is_wanted(&withheld.pointer), more);
     }
 
-    /// Tells once which keys are left out: those that the run goes on without, and `more`.
+    /// Reports ignored keys once: the matching keys in `untold`, and `more`.
     fn tell(&self, is_wanted: impl Fn(&Withheld) -> bool, more: impl Iterator<Item = Withheld>) {
         let (mut told, untold) = self.untold.take().into_iter().partition(is_wanted);
         self.untold.replace(untold);
@@ -158,18 +159,20 @@ impl Guard {
         Untrusted { name: &self.document.name, withheld: &self.withheld, state: &self.state, notice: None }
     }
 
-    /// The folder of the file, for a command line.
+    /// Returns the folder of the file as an argument of a command line.
     fn folder(&self) -> String {
         folder_name(&self.document.folder)
     }
 
-    /// Lets a run use the keys whose pointers are wanted: where one is withheld and the user's own file has none, the
-    /// user is asked; where that is not possible, it is an error that says what to do.
+    /// Lets a run use the keys with matching pointers.
+    ///
+    /// If such a key is withheld and the user's own file does not replace it, asks the user. Returns a usage error
+    /// with a fix if the user cannot be asked.
     pub(super) fn allow(&self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
         self.allow_unless(|pointer, _| is_wanted(pointer))
     }
 
-    /// As [`allow`](Self::allow), for what is wanted by its pointer and the option that replaces it.
+    /// Like [`allow`](Self::allow), but matches a key by its pointer and the option that replaces it.
     pub(super) fn allow_unless(&self, is_wanted: impl Fn(&str, Option<&str>) -> bool) -> Result<()> {
         let wanted = self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer, withheld.option));
         let wanted: Vec<&Withheld> = wanted.collect();
@@ -195,7 +198,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Says what to do where keys are needed and withheld.
+    /// Describes the fixes for keys that the run needs and the guard withholds.
     fn ways_out(&self, wanted: &[&Withheld]) -> Phrase {
         let (name, state) = (&self.document.name, self.state.phrase());
         let folder = self.folder();
@@ -229,12 +232,12 @@ fn keys<'a>(withheld: impl IntoIterator<Item = &'a Withheld>) -> Argument {
     Argument::names(withheld.into_iter().map(Withheld::key), Divider::And)
 }
 
-/// The name of a folder, for a command line.
+/// Returns the name of a folder for a command line.
 fn folder_name(folder: &Path) -> String {
     if folder.as_os_str().is_empty() { ".".to_owned() } else { files::shell_word(folder) }
 }
 
-/// Says that a file above the working folder is not read, since it is another user's.
+/// Reports that a file in a parent folder is ignored because it belongs to another user.
 pub(super) fn tell_foreign(folder: &Path, ask: Option<&Ask>) {
     let Some(Ask(ask)) = ask else { return };
     let name = files::name(&folder.join(NAME));
@@ -246,7 +249,7 @@ pub(super) fn tell_foreign(folder: &Path, ask: Option<&Ask>) {
     ask(&Untrusted { name: &name, withheld: &[], state: &TrustState::New, notice: Some(&notice) });
 }
 
-/// Refuses a file that was found and is a link to another one elsewhere: findings show lines of it.
+/// Rejects a `ctx.toml` that is a link out of its folder, because diagnostics show its lines.
 pub(super) fn refuse_link(folder: &Path) -> Result<()> {
     if files::leads_out(Path::new(NAME), folder) {
         let name = files::name(&folder.join(NAME));

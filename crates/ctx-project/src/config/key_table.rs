@@ -1,7 +1,6 @@
-//! The keys of `ctx.toml`: the one table of what each holds and may do.
+//! Table of the keys of `ctx.toml`, with the type and the rules of each key.
 //!
-//! Reading, the schema, the question whether a file is trusted, what of it is shown and what the page may set all follow
-//! from this table.
+//! The reader, the schema, the trust check, the redaction, and the settings page all use this table.
 
 use std::borrow::Cow;
 
@@ -15,83 +14,83 @@ use serde_json::{Map, Value};
 use crate::keyed::{AnyOf, Filled, Meaning, Meaningless, Parsed, Shaped, TextTable, Tokens, keyed};
 use crate::turn::check_zone;
 
-/// What a key can do beyond the folder of its file.
+/// What a key can reach outside the folder of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Nothing: it has an effect in any file.
+    /// Nothing. The key takes effect without trust.
     Nothing,
-    /// It decides where requests go, and what is sent with them.
+    /// Request targets and request content.
     Sends,
-    /// It reads a secret, which is sent.
+    /// A secret that requests carry.
     Secret,
-    /// It decides how an endpoint is asked: its model, time limits and retries.
+    /// Request options of an endpoint: model, time limits, and retries.
     Asks,
-    /// It lets the model read files.
+    /// Files that the model can read.
     Tools,
-    /// It writes a file that outlives the run.
+    /// A file that outlives the run.
     Store,
-    /// It names files: nothing inside of the folder, and any file outside.
+    /// Named files. Only files outside the folder need trust.
     Files,
 }
 
-/// Which part of a value is shown.
+/// Redaction of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrecy {
-    /// All of it, without the secrets of addresses.
+    /// Shown, except for secrets in URLs.
     Shown,
-    /// None of its texts.
+    /// Texts are redacted.
     Hidden,
 }
 
-/// Whether the page of the studio sets a key.
+/// Access of the settings page to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageAccess {
-    /// The page sets it.
+    /// The page can edit the key.
     Editable,
-    /// The page neither sets nor sees it.
+    /// The page cannot read or edit the key.
     Locked,
 }
 
-/// What stands under a key.
+/// Type of a key's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Holds {
     /// A value.
     Value,
-    /// A path, or a list of paths.
+    /// A path or a list of paths.
     Path,
-    /// A table whose keys are trusted one by one; a secret may stand under unknown ones.
+    /// A table whose keys need trust one by one. Unknown keys may contain secrets.
     Endpoint(&'static [KeyRow]),
-    /// A list of such tables, which is trusted as a whole.
+    /// A list of such tables, which needs trust as a whole.
     Endpoints(&'static [KeyRow]),
-    /// A table that is trusted as a whole.
+    /// A table that needs trust as a whole.
     Table(&'static [KeyRow]),
 }
 
-/// What a key may do.
+/// Rules of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyRule {
-    /// What it reaches outside of the folder of its file.
+    /// What the key reaches outside the folder of its file.
     pub reach: Reach,
-    /// Which part of its value is shown.
+    /// Redaction of the value.
     pub secrecy: Secrecy,
-    /// Whether the page sets it.
+    /// Access of the settings page.
     pub page: PageAccess,
-    /// What stands under it.
+    /// Type of the value.
     pub holds: Holds,
-    /// The option of a command line that replaces it.
+    /// Command-line option that replaces the key.
     pub option: Option<&'static str>,
-    /// Whether a run goes on without it where the file is not trusted.
+    /// Whether a run can ignore the key if the file is not trusted.
     pub is_dispensable: bool,
-    /// The number that applies without it.
+    /// Number that applies if the key is missing.
     pub default: Option<u64>,
 }
 
-/// A key of a table, and what it may do.
+/// A key of a table with its rules.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyRow {
-    /// The key.
+    /// Name of the key.
     pub key: &'static str,
-    /// What it may do.
+    /// Rules of the key.
     pub rule: KeyRule,
 }
 
@@ -127,7 +126,7 @@ impl KeyRule {
         Self { is_dispensable: true, ..self }
     }
 
-    /// The keys of the table under it.
+    /// Returns the rows of the table under the key.
     pub const fn rows(self) -> &'static [KeyRow] {
         match self.holds {
             Holds::Endpoint(rows) | Holds::Endpoints(rows) | Holds::Table(rows) => rows,
@@ -135,23 +134,23 @@ impl KeyRule {
         }
     }
 
-    /// Returns whether keys without a row may hold a secret.
+    /// Returns whether keys without a row may contain a secret.
     pub const fn hides_unknown(self) -> bool {
         matches!(self.holds, Holds::Endpoint(_) | Holds::Endpoints(_))
     }
 }
 
-/// Returns what a key of `ctx.toml` may do; `None` for an unknown one.
+/// Returns the rules of a top-level key; `None` for an unknown key.
 pub(crate) fn rule_of(key: &str) -> Option<KeyRule> {
     find(ConfigFile::ROWS, key)
 }
 
-/// Returns what a key of a table may do; `None` for an unknown one.
+/// Returns the rules of a key in a table; `None` for an unknown key.
 pub(crate) fn find(rows: &[KeyRow], key: &str) -> Option<KeyRule> {
     rows.iter().find(|row| row.key == key).map(|row| row.rule)
 }
 
-/// The keys that the page of the studio neither sees nor sets.
+/// Returns the keys that the settings page cannot read or edit.
 pub fn locked_keys() -> impl Iterator<Item = &'static str> {
     ConfigFile::ROWS.iter().filter(|row| row.rule.page == PageAccess::Locked).map(|row| row.key)
 }
@@ -256,7 +255,7 @@ keyed! {
     }
 }
 
-/// The name of a time zone.
+/// Name of a time zone.
 #[derive(Clone, Debug)]
 pub struct ZoneName(pub String);
 
@@ -270,7 +269,7 @@ impl Meaning for ZoneName {
     }
 }
 
-/// When conversations are summarised, and how.
+/// Settings of compaction.
 #[derive(Debug)]
 pub struct MaskKeys;
 

@@ -1,5 +1,4 @@
-//! What `ctx.toml` names beside its own values: whether each file is what its key asks for, whether addresses are
-//! some, and whether there are such tools.
+//! Checks the names in a `ctx.toml`: files, URLs, and tools.
 
 use std::path::Path;
 
@@ -13,8 +12,8 @@ use crate::endpoint::EndpointConfig;
 use crate::files;
 use crate::named::{self, Named, Wanted};
 
-/// Finds what is named and is not there, or is not what its key asks for. Of a file that is guarded, nothing is looked
-/// at that lies outside of its folder.
+/// Reports missing files, files of the wrong type, invalid URLs, and unknown tools. Does not look outside the folder
+/// of a guarded file.
 pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<Diagnostic> {
     let mut outside = Vec::new();
     let mut is_open = |pointer: &str, path: &Path| {
@@ -66,12 +65,12 @@ fn wanted(key: &str) -> Wanted {
     }
 }
 
-/// Finds that the address of an endpoint is none.
+/// Reports an invalid base URL.
 fn address(table: &str, endpoint: &EndpointConfig) -> Option<Diagnostic> {
     endpoint.address_fault().map(|fault| fault.at_pointer(format!("/{table}/base-url")))
 }
 
-/// Finds that the file of a key is not there. Keys are not read.
+/// Reports a missing key file. Does not read keys.
 fn key_file(
     table: &str,
     endpoint: &EndpointConfig,
@@ -83,7 +82,7 @@ fn key_file(
     named::missing(path, folder, &pointer)
 }
 
-/// Finds the folders that are not there.
+/// Reports missing folders.
 fn folders(
     config: &Config,
     is_open: &mut dyn FnMut(&str, &Path) -> bool,
@@ -97,7 +96,7 @@ fn folders(
     })
 }
 
-/// Finds names of tools and of categories that there are not.
+/// Reports unknown names of tools and categories.
 fn tools(named: &ToolNames) -> Vec<Diagnostic> {
     type Write = fn(&str) -> Phrase;
     let mut found = Vec::new();

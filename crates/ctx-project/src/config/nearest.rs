@@ -1,4 +1,4 @@
-//! Which folder's `ctx.toml` counts: the nearest one, up to where the user's project ends.
+//! Finds the nearest `ctx.toml` within the user's project.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use super::guard::{Ask, tell_foreign};
 use super::trust::Trusted;
 use crate::home;
 
-/// How many folders above the working folder are looked into.
+/// Maximum number of parent folders that are searched.
 const MAX_PARENTS: usize = 64;
 
-/// The nearest folder that holds a file of a name.
+/// The nearest folder that contains a file with a given name.
 pub(super) struct Nearest {
-    /// As it is seen from the working folder, or without links.
+    /// Path relative to the working folder, or absolute without links.
     folder: PathBuf,
-    /// The file is above the folder where the search began, and another user's.
+    /// Whether the file is in a parent folder and belongs to another user.
     is_foreign: bool,
 }
 
 impl Nearest {
-    /// Returns the folder, unless the file is another user's and the folder was never trusted: whoever can write above
-    /// would decide about all who work below. That is told.
+    /// Returns the folder, except if the file belongs to another user and the folder was never trusted. Reports such
+    /// a file. Otherwise another user with write access to a parent folder could configure every run below it.
     pub(super) fn allowed(self, ask: Option<&Ask>) -> Option<PathBuf> {
         if self.is_foreign && !Trusted::read().unwrap_or_default().has_folder(&self.folder) {
             tell_foreign(&self.folder, ask);
@@ -29,31 +29,31 @@ impl Nearest {
     }
 }
 
-/// Returns the nearest folder that holds a file of a name, as it is seen from the working folder.
+/// Returns the nearest folder that contains a file with this name, relative to the working folder.
 ///
-/// The search ends with the home folder, with the root of a repository, at the border of a file system, or after
-/// [`MAX_PARENTS`] folders above: what lies beyond belongs to somebody else.
+/// The search ends at the home folder, a repository root, a file-system boundary, or after [`MAX_PARENTS`] parent
+/// folders.
 pub(super) fn folder(name: &str) -> Option<Nearest> {
     let working = std::env::current_dir().ok()?;
     let (levels, is_foreign) = found_from(&working, name, &is_of_user)?;
     Some(Nearest { folder: std::iter::repeat_n("..", levels).collect(), is_foreign })
 }
 
-/// As [`folder`], for another folder than the working folder, named without links.
+/// Like [`folder`], but starts in a given folder, whose path has no links.
 pub(super) fn folder_from(start: &Path, name: &str) -> Option<Nearest> {
     let (levels, is_foreign) = found_from(start, name, &is_of_user)?;
     Some(Nearest { folder: within_project(start).nth(levels)?.to_owned(), is_foreign })
 }
 
-/// Counts how many folders above a folder the nearest one is that holds a file of a name, and whether the file there is
-/// another user's.
+/// Returns the number of levels from a folder up to the nearest folder with such a file, and whether the file belongs
+/// to another user.
 fn found_from(start: &Path, name: &str, is_of_user: &dyn Fn(&Path) -> bool) -> Option<(usize, bool)> {
     let levels = within_project(start).position(|folder| folder.join(name).is_file())?;
     let file = within_project(start).nth(levels)?.join(name);
     Some((levels, levels > 0 && !is_of_user(&file)))
 }
 
-/// Returns whether a file is the user's; for root also that of the user who became root by `sudo`, as with git.
+/// Returns whether a file belongs to the user. For root, also accepts the user who ran `sudo`, as git does.
 #[cfg(unix)]
 fn is_of_user(file: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -69,9 +69,11 @@ fn is_of_user(_: &Path) -> bool {
     true
 }
 
-/// Returns the folder beyond which a case names no files, without links: the root of its repository, else the nearest
-/// folder with a file of a name, else the working folder if the case lies below it, else its own folder. The home
-/// folder and what lies above it is none of these.
+/// Returns the folder that contains all files of a test case, without links.
+///
+/// This is the root of the case's repository, or the nearest folder with a file of this name. Otherwise it is the
+/// working folder if that contains the case, and then the case's folder. The home folder and its parents are never
+/// used.
 pub(super) fn project_of(case: &Path, name: &str) -> Option<PathBuf> {
     let case = if case.as_os_str().is_empty() { Path::new(".") } else { case };
     let case = case.canonicalize().ok()?;
@@ -85,7 +87,7 @@ pub(super) fn project_of(case: &Path, name: &str) -> Option<PathBuf> {
     root.or(working).or(Some(case))
 }
 
-/// Lists a folder and those above it, to where a project ends.
+/// Lists a folder and its parents up to the end of the project.
 fn within_project(folder: &Path) -> impl Iterator<Item = &Path> {
     let home = home::folder().and_then(|home| home.canonicalize().ok());
     let is_end = move |folder: &Path| {
@@ -103,7 +105,7 @@ fn within_project(folder: &Path) -> impl Iterator<Item = &Path> {
     folders.take(MAX_PARENTS + 1)
 }
 
-/// Returns whether two paths lead to one folder.
+/// Returns whether two paths lead to the same folder.
 pub(super) fn is_same(first: &Path, second: &Path) -> bool {
     let second = if second.as_os_str().is_empty() { Path::new(".") } else { second };
     matches!((first.canonicalize(), second.canonicalize()), (Ok(first), Ok(second)) if first == second)
@@ -117,7 +119,7 @@ fn is_on_same_device(folder: &Path, above: &Path) -> bool {
 
 #[cfg(not(unix))]
 fn is_on_same_device(_folder: &Path, _above: &Path) -> bool {
-    // Drives have no folder in common.
+    // Two drives have no common parent folder.
     true
 }
 

@@ -1,6 +1,6 @@
-//! What the keys of a `ctx.toml` that was found can reach outside of its folder.
+//! Finds the keys of a `ctx.toml` that reach outside its folder.
 //!
-//! A file that was found is a stranger's file: whoever unpacks an archive and runs `ctx` in it has not read it.
+//! The user may not have read this file: it can come from an archive that they unpacked.
 
 use std::path::{Path, PathBuf};
 
@@ -11,36 +11,36 @@ use serde_json::Value;
 use super::key_table::{ConfigFile, Holds, KeyRow, KeyRule, Reach, Secrecy, find, rule_of};
 use crate::files;
 
-/// A key of a file that counts only where the file is trusted.
+/// A key without effect until the user trusts the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withheld {
-    /// Where it stands.
+    /// JSON pointer of the key.
     pub pointer: String,
-    /// What it holds, of a list or a table each part by itself.
+    /// Values of the key: one item for each element of a list or table.
     pub items: Vec<WithheldItem>,
-    /// The option that says the same on a command line, if it is one.
+    /// Command-line option that replaces the key.
     pub(super) option: Option<&'static str>,
-    /// Whether most runs do not need it.
+    /// Whether most runs do not need the key.
     is_dispensable: bool,
 }
 
-/// A part of what is withheld.
+/// One value of a withheld key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithheldItem {
-    /// The key, such as `fallbacks.0.key-env`.
+    /// Key of the item, such as `fallbacks.0.key-env`.
     pub key: String,
-    /// What it holds, as people may see it: complete where it reaches outside.
+    /// Redacted value. Complete if it reaches outside the folder.
     pub shown: String,
-    /// Where a path leads, if it is another place than the path says.
+    /// Target of a path, if it differs from the path.
     pub target: Option<String>,
     reach: Reach,
 }
 
-/// How many items that reach outside are shown before somebody is asked to trust a file.
+/// Maximum number of items outside the folder in a question to the user.
 pub const MAX_ITEMS: usize = 40;
 
 impl WithheldItem {
-    /// Describes what the key does.
+    /// Describes the effect of the key.
     pub fn about(&self) -> Phrase {
         match self.reach {
             Reach::Sends => phrase!("where requests go, and what is sent with them"),
@@ -53,14 +53,14 @@ impl WithheldItem {
         }
     }
 
-    /// Returns whether it names something outside of the file: a host, a folder, a file or a variable.
+    /// Returns whether the key names a host, folder, file, or variable outside the file.
     pub const fn reaches_outside(&self) -> bool {
         !matches!(self.reach, Reach::Nothing | Reach::Asks)
     }
 }
 
 impl Withheld {
-    /// Returns whether a run goes on without it: the user's own file says it too, or most runs do not need it.
+    /// Returns whether a run can ignore the key: the user's own file replaces it, or most runs do not need it.
     pub(super) fn is_dispensable(&self, own: &Value) -> bool {
         self.is_dispensable
             || match self.pointer.split_once("/endpoint/") {
@@ -69,19 +69,20 @@ impl Withheld {
             }
     }
 
-    /// Returns the key as the file has it, such as `endpoint.base-url`.
+    /// Returns the dotted key, such as `endpoint.base-url`.
     pub fn key(&self) -> String {
         dotted(&self.pointer)
     }
 }
 
-/// Counts the items that reach outside.
+/// Counts the items that reach outside the folder.
 pub fn count_outside(withheld: &[Withheld]) -> usize {
     withheld.iter().flat_map(|withheld| &withheld.items).filter(|item| item.reaches_outside()).count()
 }
 
-/// Returns what of a file in a folder counts only where the file is trusted, in the order of the table of keys; `own` is
-/// the value of the user's own file.
+/// Returns the keys of a file that have no effect until the user trusts it, in the order of the key table.
+///
+/// `own` is the value of the user's own file.
 pub(super) fn withheld(file: &Value, folder: &Path, own: &Value) -> Vec<Withheld> {
     let mut found = Vec::new();
     for KeyRow { key, rule } in ConfigFile::ROWS {
@@ -93,7 +94,8 @@ pub(super) fn withheld(file: &Value, folder: &Path, own: &Value) -> Vec<Withheld
             items.map(|items| Withheld { pointer, items, option, is_dispensable })
         };
         match rule.holds {
-            // The model is withheld from an endpoint of the user's own; without one, it is counted for and fitted to.
+            // The model is withheld only to protect the user's own endpoint. Without an endpoint, it only selects the
+            // tokenizer and the context window.
             _ if rule.reach == Reach::Asks && own.get("endpoint").is_none() && own.get(*key).is_none() => {}
             Holds::Endpoint(rows) => found.extend(rows.iter().filter_map(|row| {
                 let (pointer, value) = (format!("{pointer}/{}", row.key), value.get(row.key)?);
@@ -111,7 +113,7 @@ pub(super) fn withheld(file: &Value, folder: &Path, own: &Value) -> Vec<Withheld
                     Some(items(row.rule, &format!("{pointer}/{}", row.key), value.get(row.key)?, folder))
                 });
                 let items: Vec<_> = items.flatten().collect();
-                // Without any key that is known, it still puts tools on.
+                // A table without known keys still enables tools.
                 let items =
                     if items.is_empty() { vec![item(rule.reach, &pointer, "{}".to_owned())] } else { items };
                 found.extend(collect(items, pointer, rule.option, rule.is_dispensable));
@@ -126,7 +128,7 @@ pub(super) fn withheld(file: &Value, folder: &Path, own: &Value) -> Vec<Withheld
     found
 }
 
-/// Returns whether the user's own file says where requests go.
+/// Returns whether the user's own file configures an endpoint.
 fn names_endpoint(own: &Value) -> bool {
     let rows = rule_of("endpoint").map(KeyRule::rows).unwrap_or_default();
     let endpoint = own.get("endpoint").and_then(Value::as_object);
@@ -135,7 +137,7 @@ fn names_endpoint(own: &Value) -> bool {
     endpoint.is_some_and(|endpoint| endpoint.keys().any(says_where))
 }
 
-/// Lists what a fallback holds; first, where it is.
+/// Lists the items of a fallback, starting with its base URL or dialect.
 fn fallback(rows: &[KeyRow], pointer: &str, table: &Value, folder: &Path) -> Vec<WithheldItem> {
     let mut found = Vec::new();
     for row in rows {
@@ -148,7 +150,7 @@ fn fallback(rows: &[KeyRow], pointer: &str, table: &Value, folder: &Path) -> Vec
     found
 }
 
-/// Lists what a key holds that counts only where its file is trusted.
+/// Lists the items of a key that need trust.
 fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<WithheldItem> {
     let Holds::Path = rule.holds else {
         return vec![item(rule.reach, pointer, shown(rule, value))];
@@ -157,7 +159,7 @@ fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<With
     let paths = paths(value).map(|(index, path)| {
         let pointer = if is_listed { format!("{pointer}/{index}") } else { pointer.to_owned() };
         let target = target(path, folder);
-        // Some paths count nowhere without trust, be they in the folder.
+        // Paths of some keys need trust even inside the folder.
         let is_withheld = rule.reach != Reach::Files || files::leads_out(Path::new(path), folder);
         is_withheld.then(|| WithheldItem {
             target,
@@ -175,7 +177,7 @@ fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".")
 }
 
-/// The paths that a file names, by the keys under which they stand, and where each leads.
+/// Returns the paths in a file: the key and the target of each path.
 pub(super) fn targets(file: &Value, folder: &Path) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for KeyRow { key, rule } in ConfigFile::ROWS {
@@ -226,10 +228,10 @@ fn paths(value: &Value) -> impl Iterator<Item = (usize, &str)> {
     named.enumerate()
 }
 
-/// How many characters are shown of a text that does not reach outside.
+/// Maximum length of a text that does not reach outside the folder, in characters.
 const MAX_OTHER: usize = 200;
 
-/// What a key holds, as people may see it: headers may be keys, and addresses may hold some.
+/// Returns a value with secrets redacted: headers and URLs may contain API keys.
 fn shown(rule: KeyRule, value: &Value) -> String {
     let value = match value {
         Value::Object(headers) if rule.secrecy == Secrecy::Hidden => {

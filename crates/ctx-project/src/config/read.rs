@@ -1,4 +1,4 @@
-//! From the value of a `ctx.toml` to the defaults that it gives.
+//! Reads the keys of a `ctx.toml` value.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::guard::Guard;
 use super::{Config, ConfigFile, DefaultFile, Origin, ToolKeys, ToolNames, ToolRuleKeys, ZoneName};
 
 impl Config {
-    /// Reads the keys of a file, whose folder its paths are seen from.
+    /// Reads the keys of a file. Paths are relative to `folder`.
     pub(super) fn of(value: &Value, folder: &Path) -> Self {
         let mut keys = match Keys::of(value) {
             Ok(keys) => keys,
@@ -66,8 +66,7 @@ impl Config {
     }
 }
 
-/// Reads the table that says which tools may be called: where their folder is, which tools it names, and what is wrong
-/// with the table.
+/// Reads the `tools` table: its folder, the tools in it, and its diagnostics.
 fn tools_of(
     table: Option<&Shaped<ToolKeys>>,
     place: &dyn Fn(&str) -> PathBuf,
@@ -94,7 +93,7 @@ fn tools_of(
     (file.folder.as_deref().map(place), named, found)
 }
 
-/// Leads findings about a value to where that value stands.
+/// Prepends a pointer to the pointers of diagnostics.
 fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for finding in &mut found {
         let below = finding.location.pointer.as_deref().unwrap_or_default();
@@ -103,7 +102,7 @@ fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found
 }
 
-/// Reads the tables that say where models are reached while the endpoint does not answer.
+/// Reads the `fallbacks` tables.
 fn fallbacks_of(
     list: Option<&Shaped<Vec<EndpointKeys>>>,
     place: &dyn Fn(&str) -> PathBuf,
@@ -117,7 +116,7 @@ fn fallbacks_of(
     (endpoints, odd.concat())
 }
 
-/// Reads a table that says where something is reached.
+/// Reads an endpoint table.
 fn endpoint_of(
     table: Option<&Shaped<EndpointKeys>>,
     key: &'static str,

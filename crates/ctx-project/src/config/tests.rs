@@ -1,4 +1,4 @@
-//! What a file that was found decides, and what the user's own says below it.
+//! Tests of a `ctx.toml` in a folder on top of the user's own file.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A folder with a file of defaults, and files that it can name.
+/// Creates a folder with a `ctx.toml` and the files that it can name.
 fn folder(value: &Value) -> (tempfile::TempDir, ConfigDocument) {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.yaml", "b.yaml"] {
@@ -25,7 +25,7 @@ fn read(document: ConfigDocument) -> (Config, ConfigDocument) {
     (Config::of(&document.value, &document.folder).named(&document), document)
 }
 
-/// Everything that defaults decide, for somebody who says nothing on the command line.
+/// Returns all decisions that the defaults make for an empty command line.
 fn decided(config: &Config) -> String {
     let (mut turn, sources) = (TurnOptions::default(), Sources::default());
     let endpoint = config.endpoint(&EndpointOptions::default()).unwrap();
@@ -40,7 +40,8 @@ fn decided(config: &Config) -> String {
     )
 }
 
-/// A value of a key that has a meaning: of the user's own file, or of a stranger's, which reaches out of its folder.
+/// Returns a valid value of a key: for the user's own file, or one for an untrusted file that reaches outside its
+/// folder.
 fn value(pointer: &str, is_own: bool) -> Value {
     let name = if is_own { "own" } else { "stranger" };
     let path = if is_own { "a.yaml" } else { "../b.yaml" };
@@ -60,7 +61,7 @@ fn value(pointer: &str, is_own: bool) -> Value {
     }
 }
 
-/// The keys that are withheld by themselves, by their pointers.
+/// Returns the pointers of the keys that are withheld one by one.
 fn guarded() -> Vec<String> {
     let mut pointers = Vec::new();
     for row in ConfigFile::ROWS.iter().filter(|row| row.rule.reach != Reach::Nothing) {
@@ -148,7 +149,7 @@ fn untrusted_file_decides_nothing_about_own_endpoint() {
     let (_stranger, stranger) = folder(&stranger);
     let expected = decided(&read(own.clone()).0);
     assert_eq!(decided(&Config::joined(read(stranger.clone()), Some(read(own)), None)), expected);
-    // Without an endpoint of the user's own, the model is counted for.
+    // Without an endpoint in the user's own file, the model takes effect.
     let alone = Config::joined(read(stranger), None, None);
     assert_eq!(alone.model().map(String::as_str), Some("expensive"));
     assert_eq!(alone.endpoint_model(), None);
@@ -202,7 +203,7 @@ fn too_many_items_are_not_asked_about() {
 }
 
 mod key_table {
-    //! Every use of a key follows from its row.
+    //! Checks that every use of a key follows from its row.
 
     use proptest::prelude::*;
     use schemars::SchemaGenerator;
@@ -210,7 +211,7 @@ mod key_table {
     use super::*;
     use crate::config::key_table::{KeyRow, KeyRule, Secrecy, find};
 
-    /// A key of a file: the tables above it, and its rule; none for an unknown key.
+    /// A key of a file with its parent tables and its rules; `None` for an unknown key.
     #[derive(Clone, Debug)]
     struct DrawnKey {
         tables: Vec<&'static str>,
@@ -239,7 +240,8 @@ mod key_table {
         prop_oneof![4 => prop::sample::select(known), 1 => unknown]
     }
 
-    /// A value that the key takes, with a secret in it where it may have one, and a path out of the folder.
+    /// Returns a valid value of the key. The value contains a secret if the key allows it, and paths lead out of the
+    /// folder.
     fn value_of(drawn: &DrawnKey, secret: &str) -> Value {
         match &*drawn.key {
             "headers" => json!({ "x-team": secret }),
@@ -264,7 +266,7 @@ mod key_table {
         }
     }
 
-    /// The file as a value, and written in one of the forms of TOML.
+    /// Returns the file as a value and as TOML in the given form.
     fn file_of(drawn: &DrawnKey, value: &Value, form: u8) -> (Value, String) {
         let (key, is_list) = (&drawn.key, drawn.tables == ["fallbacks"]);
         let written = inline(value);
@@ -295,7 +297,7 @@ mod key_table {
         }
     }
 
-    /// Returns whether the schema of the file has a key of a table.
+    /// Returns whether the schema has the key.
     fn is_in_schema(drawn: &DrawnKey) -> bool {
         let schema = json!(SchemaGenerator::default().root_schema_for::<ConfigFile>());
         let mut at = &schema;
@@ -324,12 +326,12 @@ mod key_table {
             prop_assert_eq!(crate::config::value_of(&text), Some(file.clone()));
             let (_folder, document) = folder(&file);
             let top = drawn.tables.first().copied().unwrap_or(&drawn.key);
-            // Reading, and the schema.
+            // The reader and the schema.
             let unknown = Config::of(&file, &document.folder).found;
             let unknown = unknown.iter().any(|found| found.code == crate::codes::UNKNOWN_KEY);
             prop_assert_eq!(unknown, drawn.rule.is_none());
             prop_assert_eq!(is_in_schema(&drawn), drawn.rule.is_some());
-            // Trust: what reaches outside has no effect beside an endpoint of the user's own.
+            // Trust: keys that reach outside have no effect on the user's own endpoint.
             let own = json!({ "endpoint": { "base-url": "http://own.example" } });
             let withheld = document.withheld(&own);
             let rule = rule_of(top).unwrap();
@@ -347,13 +349,13 @@ mod key_table {
                 left[top].get(&drawn.key).is_some()
             };
             prop_assert_eq!(is_left, !reaches);
-            // What people see.
+            // The redaction.
             let is_secret = drawn.rule.is_none_or(|rule| rule.secrecy == Secrecy::Hidden);
             let shown = covered(&text);
             prop_assert_eq!(shown.len(), text.len());
             prop_assert!(!shown.contains(&secret), "{}", shown);
             let has_address = ["base-url", "store"].contains(&&*drawn.key);
-            // A list over several lines is hidden as a whole.
+            // A list on several lines is hidden as a whole.
             let is_list = drawn.tables == ["fallbacks"] && form == 1;
             let is_plain = !(is_secret || has_address || is_list);
             prop_assert!(!is_plain || shown == text, "{}", shown);
@@ -361,7 +363,7 @@ mod key_table {
             prop_assert!(items.clone().all(|item| !item.shown.contains(&secret)));
             let logged = format!("{:?}", read(document.clone()).0.endpoint);
             prop_assert!(!logged.contains(&secret));
-            // The page.
+            // The settings page.
             let is_locked = locked_keys().any(|key| key == top);
             let is_outside = !matches!(rule.reach, Reach::Nothing | Reach::Files) && top != "model";
             prop_assert_eq!(is_locked, is_outside);

@@ -1,4 +1,4 @@
-//! Which folders' `ctx.toml` the user trusts, each by what the file held when the user said so, and where its paths led.
+//! Record of trusted folders, with the hash of each `ctx.toml` and the targets of its paths.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,47 +14,48 @@ use crate::home;
 
 use super::document::ConfigDocument;
 
-/// The name of the record.
+/// File name of the record.
 const NAME: &str = "trusted.json";
 
-/// How many folders are remembered.
+/// Maximum number of trusted folders.
 const MAX_FOLDERS: usize = 10_000;
 
-/// The folders and files that are trusted, by their paths without links.
+/// Trusted folders and files by path, without links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trusted {
     folders: BTreeMap<String, TrustedFolder>,
-    /// Files beside `ctx.toml` that decide who is answered, each with the hash of what it holds.
+    /// SHA-256 hash of each trusted file, by path. Such a file controls access, such as the keys of `ctx serve`.
     files: BTreeMap<String, String>,
 }
 
-/// A folder that is trusted.
+/// A trusted folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TrustedFolder {
-    /// The hash of its file.
+    /// Hash of its `ctx.toml`.
     hash: String,
-    /// Where the paths in the file led, by their keys; records of older versions have none.
+    /// Targets of the paths in the file, by key. `None` in records of older versions.
     targets: Option<BTreeMap<String, String>>,
 }
 
-/// Whether a `ctx.toml` is trusted.
+/// Trust in a `ctx.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TrustState {
-    /// It is trusted as it is.
+    /// The file is trusted.
     Trusted,
-    /// It was never trusted.
+    /// The file was never trusted.
     #[default]
     New,
-    /// It was trusted with something else in it.
+    /// The file changed after it was trusted.
     Changed,
-    /// It was trusted while the paths under these keys led elsewhere.
+    /// The paths under these keys led to other targets when the file was trusted.
     Moved(Vec<String>),
-    /// It was trusted when nobody recorded where the paths under these keys lead, and they lead out of the folder.
+    /// An older version trusted the file without recording the targets of these keys, and they are outside the
+    /// folder.
     Unrecorded(Vec<String>),
 }
 
 impl TrustState {
-    /// Describes it, behind the name of the file.
+    /// Describes the state. The text follows the name of the file.
     pub fn phrase(&self) -> Phrase {
         let names = |keys: &[String]| Argument::names(keys.iter().cloned(), Divider::And);
         match self {
@@ -70,7 +71,7 @@ impl TrustState {
 }
 
 impl Trusted {
-    /// Reads the record; one that is not there trusts nothing.
+    /// Reads the record. A missing record trusts nothing.
     pub fn read() -> Result<Self> {
         home::data().map_or_else(|| Ok(Self::default()), |folder| Self::read_in(&folder))
     }
@@ -97,7 +98,7 @@ impl Trusted {
         })
     }
 
-    /// Returns whether a file of a folder is trusted: as it is, and with the paths in it leading where they lead.
+    /// Returns the trust in a file with its current content and the current targets of its paths.
     pub fn state(&self, document: &ConfigDocument) -> TrustState {
         self.state_at(document, &document.targets())
     }
@@ -121,17 +122,17 @@ impl Trusted {
         state.unwrap_or(TrustState::Trusted)
     }
 
-    /// Returns whether a folder was trusted, whatever its file held then.
+    /// Returns whether a folder was trusted, even if its file has changed since.
     pub fn has_folder(&self, folder: &Path) -> bool {
         key(folder).is_ok_and(|key| self.folders.contains_key(&key))
     }
 
-    /// Returns the folders, in order.
+    /// Returns the trusted folders in order.
     pub fn folders(&self) -> impl Iterator<Item = &str> {
         self.folders.keys().map(String::as_str)
     }
 
-    /// Trusts the folder of a file with what the file holds, and where its paths lead.
+    /// Trusts a file with its current content and the current targets of its paths.
     pub fn add(document: &ConfigDocument) -> Result<()> {
         Self::add_at(document, &document.targets())
     }
@@ -146,19 +147,19 @@ impl Trusted {
         Self::change_in(record, |trusted| drop(trusted.folders.insert(key, folder)))
     }
 
-    /// Returns whether a file is trusted with what it holds, such as the keys of `ctx serve` in a folder.
+    /// Returns whether a file is trusted with this content, such as the key file of `ctx serve`.
     pub fn has_file(&self, path: &Path, bytes: &[u8]) -> bool {
         key(path).is_ok_and(|key| self.files.get(&key) == Some(&hash(bytes)))
     }
 
-    /// Trusts a file with what it holds.
+    /// Trusts a file with this content.
     pub fn add_file(path: &Path, bytes: &[u8]) -> Result<()> {
         let key = key(path)?;
         Self::change_in(&made()?, |trusted| drop(trusted.files.insert(key, hash(bytes))))
     }
 
     fn change_in(record: &Path, change: impl FnOnce(&mut Self)) -> Result<()> {
-        // The record itself is another file after each change.
+        // The lock is on the folder, because each write replaces the record.
         let _lock = files::lock(record)?;
         let mut trusted = Self::read_in(record)?;
         change(&mut trusted);
@@ -171,9 +172,9 @@ impl Trusted {
         trusted.write_in(record)
     }
 
-    /// Trusts a folder no longer, nor the files in it; tells whether it was trusted.
+    /// Removes trust from a folder and its files. Returns whether there was any.
     pub fn remove(folder: &Path) -> Result<bool> {
-        // A folder that is gone has no path without links any more.
+        // A deleted folder cannot be canonicalized.
         let named = key(folder).unwrap_or_else(|_| files::name(&files::plain(folder)));
         let is_inside = |file: &String| Path::new(file).parent() == Some(Path::new(&named));
         let trusted = Self::read()?;
@@ -220,7 +221,7 @@ fn texts(values: &Map<String, Value>) -> BTreeMap<String, String> {
     values.iter().filter_map(text).collect()
 }
 
-/// The folder of the record, which is made if there is none.
+/// Returns the folder of the record and creates it if it is missing.
 fn made() -> Result<PathBuf> {
     let folder =
         home::data().ok_or_else(|| unusable!("there is no home folder to store it in; set `CTX_HOME`"))?;
@@ -228,7 +229,7 @@ fn made() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The path of a folder or a file without links.
+/// Returns the path of a folder or file without links.
 fn key(folder: &Path) -> Result<String> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let whole = folder.canonicalize();
@@ -251,7 +252,7 @@ fn key(folder: &Path) -> Result<String> {
 fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text never fails.
+        // Writing to a `String` never fails.
         write!(text, "{byte:02x}").unwrap_or_default();
         text
     })
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(Trusted::read_in(record.path()).unwrap().folders().count(), 16);
     }
 
-    /// A file that names paths, and the record of a folder with it.
+    /// Creates a document that contains paths.
     fn document(folder: &Path) -> ConfigDocument {
         let value = json!({
             "session": "chat.json",
@@ -305,7 +306,7 @@ mod tests {
         let trusted = TrustedFolder { hash: hash(&file.bytes), targets: Some(known.collect()) };
         Trusted::add_in(record.path(), key(place.path()).unwrap(), trusted).unwrap();
         assert_eq!(state(), TrustState::Trusted);
-        // What is made where the path leads is what was trusted.
+        // Creating the target of a trusted path keeps the trust.
         std::fs::write(place.path().join("chats.db"), "").unwrap();
         std::fs::create_dir(place.path().join("pictures")).unwrap();
         assert_eq!(state(), TrustState::Trusted);
@@ -333,7 +334,7 @@ mod tests {
         assert_eq!(state(), TrustState::Trusted);
         symlink("/etc", place.path().join("notes")).unwrap();
         assert_eq!(state(), TrustState::Unrecorded(vec!["tools.folder".to_owned()]));
-        // Another change of the record keeps it.
+        // Another change of the record keeps the entry.
         Trusted::add_in(record.path(), "/other".to_owned(), folder(None)).unwrap();
         assert_eq!(state(), TrustState::Unrecorded(vec!["tools.folder".to_owned()]));
     }

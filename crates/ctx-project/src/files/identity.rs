@@ -1,4 +1,4 @@
-//! Which file a path leads to, so that nothing is written onto a file that the same run read, and whether it has changed.
+//! Identifies files, to protect input files from being overwritten and to detect changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,28 +11,28 @@ use sha2::{Digest as _, Sha256};
 use crate::error::ProjectError;
 use crate::files::{is_stdin, name};
 
-/// The files that a run has read.
+/// The input files of a run.
 #[derive(Debug, Default)]
 pub struct FilesRead(Vec<(String, Identity, Look)>);
 
-/// How old a change is of which the time tells for certain that no other one followed it.
+/// Age from which the modification time of a file proves that no later change has the same time.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// The largest file whose bytes are compared.
+/// Largest file whose bytes are compared.
 const MAX_COMPARED: u64 = 8 << 20;
 
-/// What was seen of a file before it was read.
+/// State of a file before it was read.
 #[derive(Debug)]
 struct Look {
     path: PathBuf,
     stamp: Option<Stamp>,
-    /// Whether the time of its change tells for certain that no other one followed it.
+    /// Whether the modification time is old enough to prove that the file has not changed.
     is_settled: AtomicBool,
-    /// The hash of its bytes where the time does not.
+    /// Hash of the file, if the modification time is not enough.
     hash: Option<[u8; 32]>,
 }
 
-/// When a file was changed, and its size; none where there is no file.
+/// Modification time and size; `None` for a missing file.
 type Stamp = (SystemTime, u64);
 
 impl Look {
@@ -43,7 +43,7 @@ impl Look {
         Self { path: path.to_owned(), stamp, is_settled: AtomicBool::new(is_settled), hash }
     }
 
-    /// Returns whether the file is for certain as it was; once its time tells that, its bytes are read no more.
+    /// Returns whether the file is unchanged. Stops reading its bytes as soon as the modification time is enough.
     fn still_holds(&self) -> bool {
         let now = stamp(&self.path);
         if self.stamp != now {
@@ -52,7 +52,7 @@ impl Look {
         if self.is_settled.load(Ordering::Relaxed) {
             return true;
         }
-        // Whatever changes it from here on has another time.
+        // Any later change gets another modification time.
         let settles = is_settled(now.as_ref());
         let is_same = self.hash.is_some() && self.hash == hash(&self.path);
         self.is_settled.fetch_or(is_same && settles, Ordering::Relaxed);
@@ -70,49 +70,51 @@ fn is_settled(stamp: Option<&Stamp>) -> bool {
     age.is_none_or(|age| age.is_ok_and(|age| age >= SETTLED))
 }
 
-/// Returns the hash of a file's bytes; none of a large one, or of what is no file: a pipe gives its bytes once.
+/// Returns the hash of a file. Returns `None` for large files and for pipes, whose bytes can be read only once.
 fn hash(path: &Path) -> Option<[u8; 32]> {
     let bytes = read_regular(path, MAX_COMPARED).ok()?;
     (bytes.len() as u64 <= MAX_COMPARED).then(|| Sha256::digest(&bytes).into())
 }
 
-/// What tells that two paths lead to one file: both lead to one path without links, or they are two names of
-/// one file.
+/// Identity of a file: its path without links, and its number on the device. Two paths with an equal path or number
+/// name the same file.
 #[derive(Debug, Default)]
 struct Identity {
     path: Option<PathBuf>,
-    /// The device and the number of the file on it, where the system tells.
+    /// Device and inode, if the system has them.
     number: Option<(u64, u64)>,
 }
 
 impl FilesRead {
-    /// Notes that a file is about to be read; for `-` the one that standard input comes from.
+    /// Records a file before it is read. For `-`, records the file that standard input comes from.
     pub fn note(&mut self, path: &Path) {
         self.0.push((name(path), Identity::of(path), Look::at(path)));
     }
 
-    /// Returns whether each file is for certain as it was read. Of one that had been changed within the last 3 s then
-    /// the bytes are compared, up to 8 MiB, since the next change may have the same time.
+    /// Returns whether no file has changed since it was read.
+    ///
+    /// If a file changed less than 3 s before it was read, compares up to 8 MiB of its bytes: another change may have
+    /// the same modification time.
     pub fn are_unchanged(&self) -> bool {
         self.0.iter().all(|(_, _, look)| look.still_holds())
     }
 
-    /// Notes what another part of the run has read.
+    /// Adds the input files of another part of the run.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Returns the files that were read, without links.
+    /// Returns the paths of the input files, without links.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter_map(|(_, read, _)| read.path.as_deref())
     }
 
-    /// Returns the folders of the files that were read, without links.
+    /// Returns the folders of the input files, without links.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.paths().filter_map(Path::parent)
     }
 
-    /// Refuses a path to a file that was read, or that standard output goes to.
+    /// Returns an error if a path leads to an input file or to the file of standard output.
     pub(super) fn refuse(&self, path: &Path) -> Result<(), ProjectError> {
         let identity = Identity::of(path);
         let shown = name(path);
@@ -177,7 +179,7 @@ fn number_of(path: &Path) -> Option<(u64, u64)> {
     path.metadata().ok().as_ref().and_then(number)
 }
 
-/// Devices and pipes have none: writing to them replaces nothing.
+/// Devices and pipes have no number, because a write to them replaces nothing.
 #[cfg(unix)]
 fn number(metadata: &std::fs::Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -196,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// Notes a file that was changed so many seconds ago, lets something happen, and says whether it is unchanged.
+    /// Reads a file with a change of this age, runs a function, and checks whether the file counts as unchanged.
     #[track_caller]
     fn check(age: u64, happens: impl FnOnce(&Path), expected: bool) {
         let folder = tempfile::tempdir().unwrap();
@@ -210,7 +212,7 @@ mod tests {
         assert_eq!(read.are_unchanged(), expected);
     }
 
-    /// Writes a text of the same size, and has the file look as if it was never changed.
+    /// Replaces the text with one of the same size and restores the modification time.
     fn replace_unseen(path: &Path) {
         let changed = path.metadata().unwrap().modified().unwrap();
         std::fs::write(path, "two").unwrap();
@@ -244,7 +246,7 @@ mod tests {
         let path = folder.path().join("agent.yaml");
         std::fs::write(&path, "one").unwrap();
         let look = Look::at(&path);
-        // What was new when it was read is old now.
+        // A recent change becomes an old one.
         let changed = SystemTime::now() - Duration::from_secs(60);
         File::options().write(true).open(&path).unwrap().set_modified(changed).unwrap();
         let look = Look { stamp: stamp(&path), ..look };

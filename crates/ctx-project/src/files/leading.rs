@@ -1,28 +1,29 @@
-//! Whether a path that a file names leads out of a folder.
+//! Checks whether a path leads out of a folder.
 
 use std::path::{Component, Path, PathBuf};
 
-/// How many links that lead nowhere are followed.
+/// Maximum number of links to follow if their target is missing.
 const MAX_LINKS: usize = 40;
 
-/// Returns whether a path of a file in a folder leads out of it: by what it says, or through a link.
+/// Returns whether a path in a folder leads out of it, by `..`, as an absolute path, or through a link.
 pub fn leads_out(path: &Path, folder: &Path) -> bool {
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     !is_plain || folder.canonicalize().is_ok_and(|root| !is_within(&folder.join(path), &root))
 }
 
-/// Returns whether a path ends in a folder, which is named without links; a part of it that is not there leads nowhere.
+/// Returns whether the target of a path is inside a folder. `root` is a path without links. A missing component is
+/// not a link.
 pub fn is_within(path: &Path, root: &Path) -> bool {
     resolved(path).is_some_and(|target| target.starts_with(root))
 }
 
-/// Returns where a path leads, without links; as it is written, if it is a circle of links.
+/// Returns the target of a path, without links. Returns the path itself if its links form a cycle.
 pub fn target(path: &Path) -> PathBuf {
     resolved(path).unwrap_or_else(|| plain(path))
 }
 
-/// Returns a path without links; its end need not be there. None if too many links follow each other.
+/// Resolves the links of a path whose end may be missing. Returns `None` if there are too many links.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let (mut path, mut missing, mut links) = (path.to_owned(), Vec::new(), 0);
     loop {
@@ -30,7 +31,7 @@ fn resolved(path: &Path) -> Option<PathBuf> {
         if let Ok(target) = here.canonicalize() {
             return Some(plain(&missing.iter().rev().fold(target, |target, name| target.join(name))));
         }
-        // Whoever makes what a link names would make it there.
+        // A program that creates the target of a broken link creates it there.
         if let Ok(target) = path.read_link() {
             links += 1;
             path = path.parent().filter(|_| links <= MAX_LINKS)?.join(target);
@@ -41,7 +42,7 @@ fn resolved(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns a path from the root without `.`, `..` and a slash at its end, by its words alone.
+/// Makes a path absolute and removes `.`, `..`, and a trailing slash without reading the file system.
 pub fn plain(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     whole.components().fold(PathBuf::new(), |mut plain, part| {

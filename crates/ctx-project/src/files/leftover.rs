@@ -1,28 +1,28 @@
-//! Temporary files, and what is left of them where a run was killed.
+//! Temporary files, and the removal of those from killed runs.
 
 use std::path::Path;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-/// How the name of a temporary file begins and ends; between stand [`RANDOM`] letters and digits.
+/// Prefix of temporary file names. [`RANDOM`] letters and digits and the suffix follow.
 const START: &str = ".ctx-";
 const END: &str = ".tmp";
 const RANDOM: usize = 8;
 
-/// How old a temporary file must be to be one that nobody finishes any more.
+/// Age from which a temporary file belongs to a killed run.
 const OLD: Duration = Duration::from_secs(60 * 60);
 
-/// Who may read a new file.
+/// Permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NewFile {
-    /// Those whom the user's settings (`umask`) allow to.
+    /// The user's default (`umask`).
     Usual,
-    /// Its user alone.
+    /// Access for the user only.
     Private,
 }
 
-/// Makes a temporary file in a folder.
+/// Creates a temporary file in a folder.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "other systems have no modes"))]
 pub(super) fn temporary(folder: &Path, new: NewFile) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
@@ -35,8 +35,9 @@ pub(super) fn temporary(folder: &Path, new: NewFile) -> std::io::Result<NamedTem
     builder.tempfile_in(folder)
 }
 
-/// Removes temporary files of runs that were killed from a folder: those with a name that only we give, which nobody
-/// has changed for an hour. Whatever cannot be looked at or removed stays.
+/// Removes temporary files of killed runs from a folder.
+///
+/// A file is removed if it has a name that only this command uses and has not changed for 1 hour. Errors are ignored.
 pub fn remove_leftovers(folder: &Path) {
     let is_left = |entry: &std::fs::DirEntry| {
         let Ok(metadata) = entry.metadata() else { return false };

@@ -1,4 +1,4 @@
-//! Locks, so that of two runs that change one file the second sees what the first has written.
+//! Locks a file, to keep 2 runs from changing it at the same time.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,14 +9,14 @@ use crate::error::{Result, unusable};
 
 use crate::files::{name, reason};
 
-/// A file that no other run of the command changes while this is there.
+/// Exclusive right to change a file until the lock is dropped.
 #[derive(Debug)]
 pub struct FileLock(#[expect(dead_code, reason = "what counts is that it is open")] Option<File>);
 
-/// Waits until no other run of the command changes a file.
+/// Waits until no other run changes a file.
 ///
-/// The lock is on the file that has the name now. A file that takes its name meanwhile has other content, which
-/// whoever waited here has to look for. Elsewhere than on Unix there is no lock: there it would keep readers out.
+/// The lock applies to the current file of this name. If another run replaced the file while this run waited, the
+/// caller must read it again. There is no lock on systems other than Unix, where a lock would block readers.
 pub fn lock(path: &Path) -> Result<FileLock> {
     if !cfg!(unix) {
         return Ok(FileLock(None));
@@ -24,7 +24,7 @@ pub fn lock(path: &Path) -> Result<FileLock> {
     let locked = open_now(path).and_then(|file| file.lock().map(|()| file));
     match locked {
         Ok(file) => Ok(FileLock(Some(file))),
-        // Some file systems know no locks; there the look at the content has to do.
+        // Some file systems do not support locks. There, only the check for changes protects the file.
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(FileLock(None)),
         Err(error) => {
             Err(unusable!("cannot lock `{path}`: {error}", path = name(path), error = reason(&error)))

@@ -1,4 +1,4 @@
-//! Paths in command lines that a person copies.
+//! Paths in command lines that the user copies.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use super::name;
 /// ```
 pub fn shell_word(path: &Path) -> String {
     let name = name(path);
-    // A word that begins so is an option.
+    // A word that starts with `-` is an option.
     let name = if name.starts_with('-') { format!("./{name}") } else { name };
-    // NUL, which cannot be quoted, is in no path.
+    // `try_quote` fails only on NUL, which no path contains.
     shlex::try_quote(&name).map_or_else(|_| name.clone(), Into::into)
 }

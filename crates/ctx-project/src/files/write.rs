@@ -1,4 +1,4 @@
-//! Writing files, all of them or none.
+//! Writes several files atomically: all or none.
 
 use ctx_types::phrase;
 use std::fs::{File, Metadata};
@@ -11,32 +11,32 @@ use tempfile::NamedTempFile;
 use crate::files::leftover::{NewFile, temporary};
 use crate::files::{FilesRead, is_stdin, name, reason};
 
-/// What becomes of files that exist.
+/// Treatment of existing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// They stay, and nothing is written.
+    /// Fail without writing anything.
     Keep,
-    /// They are replaced. Links are refused: whoever made them may mean a file that the user does not think of.
+    /// Replace regular files and reject links: the target of a link may surprise the user.
     Replace,
-    /// They are what the user named: links lead to the file that is replaced, pipes and devices take the bytes.
+    /// Write to the file that the user named: follow links, and write into pipes and devices.
     Named,
 }
 
-/// Writes files, all of them or none: to temporary neighbours first, which then take their names.
+/// Writes all files or none: first to temporary files in the same folder, which then replace the files.
 ///
-/// A replaced file keeps its permissions, and its owner and group where the system allows that. A usage error, before
-/// anything is written, if one of them was read. Only where the last step itself fails for a file can earlier ones have
-/// been replaced already.
+/// A replaced file keeps its permissions, and its owner and group if the system allows it. Returns a usage error
+/// before writing if a file is an input file. If the final rename of a file fails, earlier files may already be
+/// replaced.
 pub fn write(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead) -> Result<()> {
     write_as(files, existing, read, NewFile::Usual)
 }
 
-/// Writes a file that the user named or that is ours; a new one may be read by its user alone.
+/// Writes a file that the user named or that this program owns. A new file is readable only by the user.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     write_as(&[(path.to_owned(), bytes)], Existing::Named, &FilesRead::default(), NewFile::Private)
 }
 
-/// Creates a folder and those above it, unless they exist; new ones are for their user alone.
+/// Creates a folder and its missing parents, accessible only to the user.
 pub fn make_private_folder(folder: &Path) -> Result<()> {
     ctx_chat::create_private_folder(folder).map_err(|error| {
         unusable!("cannot make the folder `{folder}`: {error}", folder = name(folder), error = reason(&error))
@@ -72,7 +72,7 @@ fn write_as(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead, ne
     Ok(())
 }
 
-/// Refuses `-` as the name of something that is written.
+/// Rejects `-` as an output file.
 pub fn refuse_stdin(path: &Path) -> Result<(), ProjectError> {
     match is_stdin(path) {
         true => {
@@ -82,10 +82,10 @@ pub fn refuse_stdin(path: &Path) -> Result<(), ProjectError> {
     }
 }
 
-/// A file on its way to its name.
+/// A file that is ready to be moved to its name.
 enum Staged {
     Neighbour(NamedTempFile, PathBuf),
-    /// A pipe or a device, which nothing can take the name of.
+    /// A pipe or a device, which cannot be replaced.
     Stream(PathBuf, Vec<u8>),
 }
 
@@ -101,7 +101,7 @@ impl Staged {
             _ if metadata.is_dir() => Err(ErrorKind::IsADirectory.into()),
             _ if metadata.is_file() => {
                 check_writable(&path, &metadata)?;
-                // It takes over what the file allows, and allows nothing before.
+                // Start private; the permissions of the replaced file follow.
                 Self::neighbour(path, bytes, NewFile::Private, Some(&metadata))
             }
             Existing::Named => Ok(Self::Stream(path, bytes.to_owned())),
@@ -118,7 +118,7 @@ impl Staged {
         let mut file = neighbour(&path, new)?;
         if let Some(replaced) = replaced {
             keep_owner(file.as_file(), replaced);
-            // Another owner may have taken permissions away.
+            // A change of the owner may have removed permissions.
             file.as_file().set_permissions(replaced.permissions())?;
         }
         file.write_all(bytes)?;
@@ -136,17 +136,17 @@ impl Staged {
     }
 }
 
-/// Returns the file that a link leads to: the link stays.
+/// Returns the target of a link, so that the link itself stays.
 fn target(link: &Path) -> std::io::Result<PathBuf> {
     match link.canonicalize() {
         Ok(target) => Ok(target),
-        // Links to pipes, such as `/dev/stdout`, lead to something that has no path.
+        // Links to pipes, such as `/dev/stdout`, have no target path.
         Err(_) if link.exists() => Ok(link.to_owned()),
         Err(_) => Err(Error::other("it is a broken link")),
     }
 }
 
-/// Taking the name of a file needs no permission to write to it: whoever protects a file means that too.
+/// Checks that a file is writable. A rename would replace a write-protected file too.
 fn check_writable(path: &Path, metadata: &std::fs::Metadata) -> std::io::Result<()> {
     match metadata.permissions().readonly() {
         true => Err(ErrorKind::PermissionDenied.into()),
@@ -154,22 +154,23 @@ fn check_writable(path: &Path, metadata: &std::fs::Metadata) -> std::io::Result<
     }
 }
 
-/// Gives a file the owner and the group of the one that it replaces, as far as the system allows it.
+/// Gives a file the owner and group of the replaced file, if the system allows it.
 #[cfg(unix)]
 fn keep_owner(file: &File, replaced: &Metadata) {
     use std::os::unix::fs::{MetadataExt as _, fchown};
 
     if fchown(file, Some(replaced.uid()), Some(replaced.gid())).is_err() {
-        // Only root gives files away; a group may be one of the user's own. Neither is worth losing the text for.
+        // Only root can change the owner, and other users can only set their own groups. Failing to do so is not
+        // worth losing the text.
         fchown(file, None, Some(replaced.gid())).unwrap_or_default();
     }
 }
 
-/// Files have no such owner here.
+/// Other systems have no such owner.
 #[cfg(not(unix))]
 fn keep_owner(_: &File, _: &Metadata) {}
 
-/// Makes a temporary file in the folder of a path.
+/// Creates a temporary file in the folder of a path.
 fn neighbour(path: &Path, new: NewFile) -> std::io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -178,7 +179,7 @@ fn neighbour(path: &Path, new: NewFile) -> std::io::Result<NamedTempFile> {
     temporary(folder, new)
 }
 
-/// Takes a new file away again; one that is gone already needs nothing.
+/// Removes a new file again. Ignores a missing file.
 fn remove(path: &PathBuf) {
     std::fs::remove_file(path).unwrap_or_default();
 }
@@ -205,7 +206,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent.yaml");
         std::fs::write(&path, "old").unwrap();
-        // Root can give files away, others can give them to a group of theirs.
+        // Root can set any owner; other users can set only their groups.
         if chown(&path, Some(12_345), Some(23_456)).is_err() {
             let groups = rustix::process::getgroups().unwrap_or_default();
             let given = groups.iter().rev().any(|group| chown(&path, None, Some(group.as_raw())).is_ok());
@@ -227,7 +228,7 @@ mod tests {
         for made in [inner.as_path(), &folder.path().join("a")] {
             assert_eq!(access(made).2 & 0o777, 0o700);
         }
-        // What exists stays as it is.
+        // An existing file keeps its permissions.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         write_private(&path, b"{ }").unwrap();
         assert_eq!(access(&path).2, 0o644);

@@ -251,12 +251,12 @@ enum Log {
 struct TurnConversation {
     store: Box<dyn ConversationStore>,
     conversation: Conversation,
-    /// Other processes wait for the turn.
+    /// Keeps other processes from running a turn.
     lease: Option<Hold>,
 }
 
 impl Log {
-    /// Acquires the lease of the conversation and loads it; gives a result to each call without one.
+    /// Acquires the lease of the conversation and loads it. Adds a result to each tool call without a result.
     async fn open(self, id: &str) -> ProjectResult<TurnConversation> {
         match self {
             Self::File(path) => {

@@ -188,7 +188,7 @@ fn a_link_counts_once() {
     }
 }
 
-/// More slow logins than there may be connections.
+/// Opens more slow logins than the limit of connections.
 #[test]
 fn slow_logins_hold_up_no_other_request() {
     use std::io::Write as _;
@@ -209,7 +209,7 @@ fn slow_logins_hold_up_no_other_request() {
     let code = json!({ "code": "x" });
     assert_eq!(server.ask("POST", "/api/login", &code).refused(401), "CTX1002");
     server.get("/api/project").good();
-    // The newest of them are still open; the oldest were closed to admit them.
+    // The newest logins are still open. The oldest were closed to admit them.
     for stream in slow.iter().rev().take(20) {
         stream.set_nonblocking(true).unwrap();
         let waiting = stream.peek(&mut [0]).unwrap_err();

@@ -12,9 +12,9 @@ const KEY: &str = "compressionAppendix";
 /// What stands above facts of which no heading is known.
 const HEADING: &str = "Also said, word for word:";
 
-/// Facts that are searched for in the text; later ones are sent in any case.
+/// Maximum number of facts that are searched for in the text. Later facts are always sent.
 ///
-/// Files may have any number of facts, and a summary is read in each turn.
+/// Files may contain any number of facts, and each turn reads the summary.
 const MAX_SEARCHED: usize = 256;
 
 /// Facts that a summary lost, word for word.
@@ -81,10 +81,10 @@ impl SummaryAppendix {
         }
     }
 
-    /// Writes what is sent below a text: the facts that it does not say word for word; nothing if there are none, or
-    /// if they are switched off.
+    /// Returns the text below a summary: the facts that the summary does not contain word for word. The text is empty
+    /// if there are no such facts, or if facts are disabled.
     ///
-    /// The first 256 facts are searched for in the text; later ones are written in any case. O(256 × text + facts).
+    /// Searches for the first 256 facts in the text; later facts are always included. O(256 × text + facts).
     pub fn below(&self, text: &str) -> String {
         let is_said =
             |(index, fact): &(usize, &AppendedFact)| *index < MAX_SEARCHED && text.contains(&*fact.text);

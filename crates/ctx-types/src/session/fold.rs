@@ -14,10 +14,12 @@ const SPACING: usize = 1_024;
 /// How many of the newest results at a leaf are kept, so that turning between branches is cheap.
 const MAX_TIPS: usize = 8;
 
-/// Cached folds of one state type, each with a key of its own; the least recently extended is dropped first.
+/// Maximum number of cached folds of one state type, each with another key. The least recently extended fold is
+/// dropped first.
 ///
-/// Types are limited by the code, keys are not: agents with different variables may take turns in one session. A limit
-/// for all types together would be too small as soon as one more feature folds, and each turn would walk the path again.
+/// The code limits the number of types, but not of keys: agents with different variables may share a session. A limit
+/// for all types together would be too small as soon as another feature folds. Each turn would then read the whole
+/// path again.
 const MAX_KEYS: usize = 4;
 
 /// What folds over paths of this session came to, at some nodes.
@@ -140,7 +142,7 @@ impl Folds {
         }
     }
 
-    /// Drops the oldest fold of a state type that has more than [`MAX_KEYS`].
+    /// Drops the oldest fold of a state type with more than [`MAX_KEYS`] folds.
     fn drop_oldest(folds: &mut Vec<Fold>, state: TypeId) {
         let is_same = |fold: &Fold| fold.kind.0 == state;
         if folds.iter().filter(|fold| is_same(fold)).count() > MAX_KEYS

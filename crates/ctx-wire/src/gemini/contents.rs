@@ -168,7 +168,8 @@ impl<'a, 'f> Contents<'a, 'f> {
         words
     }
 
-    /// The signatures of an answer's thoughts by the place of the call that each belongs to; of several, the first.
+    /// Returns the signatures of a response's thoughts, by the position of their tool call. The first signature of a
+    /// call is used.
     fn signatures(&mut self, message: &'a Message) -> BTreeMap<Option<usize>, &'a str> {
         let (own, foreign) = reasoning::of(message, Origin::Gemini);
         if let Some(finding) = foreign {

@@ -80,13 +80,13 @@ fn check_pairs(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The calls of one content, which the next one answers.
+/// The calls of one content. The next content must contain their results.
 #[derive(Default)]
 struct OpenCalls<'a> {
     calls: Vec<OpenCall<'a>>,
-    /// Positions of the calls with an id, in order; those at the front that are answered may be gone.
+    /// Positions of the calls with an id, in order. Calls with a result may be removed from the front.
     by_id: BTreeMap<&'a str, VecDeque<usize>>,
-    /// The same by the name of the function.
+    /// Positions of the calls by function name, in the same way.
     by_name: BTreeMap<&'a str, VecDeque<usize>>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> OpenCalls<'a> {
         open
     }
 
-    /// Finds the call that a result answers: the one with its id, else the first open one of its name.
+    /// Finds the call of a result: the call with its id, or the first open call of its function.
     fn answer(&mut self, result: &Json<'_>) -> Result<(), (ctx_types::Code, Phrase)> {
         let (name, id) = (text(result, "name"), text(result, "id"));
         if let Some(call) = first_open(&mut self.calls, self.by_id.get_mut(id)) {
@@ -138,7 +138,7 @@ impl<'a> OpenCalls<'a> {
     }
 }
 
-/// Returns the first call of a queue that has no result yet; those before it leave the queue.
+/// Returns the first call of a queue without a result. Removes the earlier calls from the queue.
 fn first_open<'c, 'a>(
     calls: &'c mut [OpenCall<'a>],
     queue: Option<&mut VecDeque<usize>>,
@@ -151,7 +151,7 @@ fn first_open<'c, 'a>(
     calls.get_mut(place)
 }
 
-/// Returns a text of a call or a result; empty if it has none.
+/// Returns a text of a call or a result, or an empty text if it is missing.
 fn text<'a>(value: &'a Json<'_>, key: &str) -> &'a str {
     value.get(key).and_then(Json::as_str).unwrap_or_default()
 }

@@ -175,7 +175,7 @@ fn pairs_of_large_bodies_are_read_once() {
         ]),
         &[],
     );
-    // Results with ids in another order than the calls, then results by name alone.
+    // Results with ids in another order than the calls, then results with names only.
     let call = |n: usize| match n % 2 {
         0 => json!({ "functionCall": { "id": format!("a{n}"), "name": "f" } }),
         _ => json!({ "functionCall": { "name": "g" } }),

@@ -28,7 +28,7 @@ fn creates_files_for_their_user_alone() {
     std::os::unix::fs::symlink(path("linked.db"), path("link.db")).unwrap();
     drop(SqliteStore::open(&path("link.db")).unwrap());
     assert_eq!(mode(&path("linked.db")), 0o600);
-    // What exists stays as it is.
+    // An existing file keeps its permissions.
     fs::write(path("old.db"), "").unwrap();
     fs::set_permissions(path("old.db"), fs::Permissions::from_mode(0o640)).unwrap();
     drop(SqliteStore::open(&path("old.db")).unwrap());
@@ -47,7 +47,7 @@ fn creates_folders_of_results_for_their_user_alone() {
     assert_eq!(mode(&below(&of_conversation)), 0o600);
 }
 
-/// Does something to the files of an open store, after which nothing may be written any more.
+/// Changes the files of an open store. After that, writes must fail.
 #[track_caller]
 fn check_replaced(name: &str, change: impl Fn(&Path)) {
     let folder = tempfile::tempdir().unwrap();

@@ -51,7 +51,7 @@ fn migrates_store_without_leases() {
         let store = SqliteStore::open(&path).unwrap();
         drop(crate::store::chat(&store, &["a"]).await.unwrap());
         drop(store);
-        // As the version before had it.
+        // Downgrade the file to the previous version.
         let old = rusqlite::Connection::open(&path).unwrap();
         old.execute_batch("DROP TABLE leases; PRAGMA user_version = 4").unwrap();
         drop(old);

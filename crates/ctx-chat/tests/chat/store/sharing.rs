@@ -47,14 +47,14 @@ fn gives_a_conversation_to_one_turn_at_a_time() {
     on_every_store(|place| async move {
         let (here, there) = (place.open().await, place.open().await);
         let now = Duration::ZERO;
-        // It need not exist yet.
+        // The conversation may not exist yet.
         let (held, _) = here.hold("c", None, now).await.unwrap().unwrap();
         assert!(there.hold("c", None, now).await.unwrap().is_none());
         assert!(there.hold("other", None, now).await.unwrap().is_some());
         {
             let waiting = there.hold("c", None, Duration::from_secs(60));
             tokio::pin!(waiting);
-            // Polled once, and then given up.
+            // Poll once, then drop the future.
             tokio::select! { biased; _ = &mut waiting => {}, () = std::future::ready(()) => {} }
         }
         let mut one = Conversation::create(&*here, "c", None).await.unwrap();
@@ -80,7 +80,7 @@ fn releases_lease_of_canceled_turn() {
         {
             let taking = here.hold("c", None, Duration::ZERO);
             tokio::pin!(taking);
-            // Polled once, so that the store has the request, and then dropped.
+            // Poll once to send the request to the store, then drop the future.
             tokio::select! { biased; _ = &mut taking => {}, () = std::future::ready(()) => {} }
         }
         assert!(there.hold("c", None, Duration::from_secs(60)).await.unwrap().is_some());

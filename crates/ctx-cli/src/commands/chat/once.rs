@@ -31,7 +31,7 @@ pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: 
     Ok(exit(&end))
 }
 
-/// Carries out a turn; an interrupt stops it.
+/// Runs a turn. An interrupt stops it.
 pub(super) async fn turn(
     setup: &Setup,
     asking: Option<&Asking>,

@@ -21,7 +21,7 @@ use ctx_project::files;
 use ctx_project::options::EndpointOptions;
 use ctx_project::store;
 
-/// Time limit for acquiring a lease, and the time after which the wait is reported.
+/// Time limit for acquiring a lease, and the delay before the wait is reported.
 const TURN_TIMEOUT: Duration = Duration::from_secs(120);
 const SILENCE: Duration = Duration::from_secs(1);
 
@@ -31,9 +31,9 @@ pub(super) struct Setup {
     pub(super) chat: ChatSetup,
     pub(super) stops: Stops,
     conversation: Option<String>,
-    /// The name of an unnamed conversation.
+    /// Name of an unnamed conversation.
     new: String,
-    /// Whether calls without a result were given one.
+    /// Whether tool calls without a result got one.
     is_recovered: AtomicBool,
     /// Whether the conversation that was changed last is gone on with.
     resumes: bool,
@@ -86,9 +86,9 @@ impl Setup {
         }
     }
 
-    /// Waits for the lease of the conversation among all processes, and updates the conversation from the store.
+    /// Acquires the lease of the conversation among all processes, and updates the conversation from the store.
     ///
-    /// Returns `None` after an interrupt, and no lease if there is no store.
+    /// Returns `None` after an interrupt, and `Some(None)` without a store.
     pub(super) async fn lease(
         &self,
         conversation: &mut Option<Conversation>,

@@ -37,7 +37,7 @@ pub(super) enum Slash {
 }
 
 impl Slash {
-    /// Returns whether it can change the conversation.
+    /// Returns whether the command can change the conversation.
     pub(super) const fn is_change(&self) -> bool {
         match self {
             Self::Help | Self::Quit | Self::Context | Self::Tools | Self::Mode(_) => false,

@@ -10,7 +10,7 @@ use ctx_pipeline::Cancel;
 
 use crate::interrupts::{Interrupt, Interrupts};
 
-/// Interrupts: Ctrl-C stops a reply, any other signal ends the chat too.
+/// Interrupts of a chat. Ctrl-C stops a reply; any other signal also ends the chat.
 #[derive(Default)]
 pub(super) struct Stops {
     interrupts: Mutex<Option<Interrupts>>,
@@ -18,13 +18,13 @@ pub(super) struct Stops {
 }
 
 impl Stops {
-    /// Begins to listen; within a runtime. Before that, interrupts end the program.
+    /// Starts to listen. Requires an async runtime. Before this call, interrupts end the program.
     pub(super) fn listen(&self) -> std::io::Result<()> {
         *self.interrupts.lock().unwrap_or_else(PoisonError::into_inner) = Some(Interrupts::new()?);
         Ok(())
     }
 
-    /// Waits for an interrupt; returns at once if the chat is to end.
+    /// Waits for an interrupt. Returns immediately if the chat must end.
     pub(super) async fn next(&self) {
         if self.is_ended() {
             return;
@@ -38,12 +38,12 @@ impl Stops {
         }
     }
 
-    /// Returns whether the chat is to end.
+    /// Returns whether the chat must end.
     pub(super) fn is_ended(&self) -> bool {
         self.is_ended.load(Ordering::Relaxed)
     }
 
-    /// Waits for work that ends soon after it is cancelled; an interrupt cancels it.
+    /// Runs work that an interrupt cancels. Canceled work must end soon.
     pub(super) async fn stoppable<T>(&self, work: impl Future<Output = T>, cancel: &Cancel) -> T {
         let mut work = std::pin::pin!(work);
         tokio::select! {
@@ -54,7 +54,7 @@ impl Stops {
         work.await
     }
 
-    /// Waits for the store outside of a turn; after an interrupt, one second more.
+    /// Runs store work outside a turn. After an interrupt, waits 1 s more.
     pub(super) async fn stored<T>(
         &self,
         work: impl Future<Output = Result<T, StoreError>>,
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends a signal during a wait for a store.
+    /// Sends a signal while the chat waits for a store.
     #[track_caller]
     fn check(signal: Signal, ends: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

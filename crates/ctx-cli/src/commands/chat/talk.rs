@@ -40,7 +40,7 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
             Some(Ok(command)) => command.is_change(),
             Some(Err(_)) => false,
         };
-        // Turns of other processes wait until the command ends.
+        // Other processes can run a turn after this command ends.
         let lease = if is_change { talk.setup.lease(&mut talk.conversation).await } else { Ok(Some(None)) };
         let _lease = match lease {
             Ok(Some(lease)) => lease,
@@ -71,7 +71,7 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// Waits for a line; nothing at the end of input, and after an interrupt.
+    /// Reads a line. Returns `None` at the end of the input or after an interrupt.
     async fn line(&self, prompt: &str) -> Option<String> {
         tokio::select! {
             line = self.lines.next(prompt) => line,

@@ -208,7 +208,7 @@ fn is_common(lower: &str) -> bool {
     lower.len() <= LONGEST && COMMON.contains(lower)
 }
 
-/// Where short quotations stand in a text, in order of their beginnings.
+/// Ranges of short quotations in a text, ordered by their start.
 #[derive(Debug, Default)]
 struct Quotes(Vec<(usize, usize)>);
 
@@ -316,7 +316,7 @@ mod tests {
         let mut quoted = 0;
         each_word(&"\"Blue\" ".repeat(100_000), |word| quoted += usize::from(word.is_quoted));
         assert_eq!(quoted, 100_000);
-        // Only the marks near the end are near enough to it, and the first of them begins the title.
+        // Only the marks near the end are close enough. The first of these starts the title.
         assert_eq!(Quotes::of(&format!("{}”", "“".repeat(300_000))).0.len(), 1);
     }
 

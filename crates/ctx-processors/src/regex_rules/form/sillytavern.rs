@@ -50,7 +50,7 @@ fn are_flags(letters: &str) -> bool {
 pub(super) fn replacement(text: &str) -> Replacement {
     let mut parts = Vec::new();
     let mut rest = text;
-    // After the last `>` no name ends, and none is searched for.
+    // No name ends after the last `>`, so the search stops there.
     let last = text.rfind('>').unwrap_or(0);
     while let Some(at) = rest.find(['$', '{']) {
         let (before, special) = rest.split_at(at);
