@@ -5,6 +5,7 @@
 
 mod api;
 mod attachments;
+mod attack;
 mod bench;
 mod book;
 mod ci;
@@ -150,6 +151,11 @@ const VERBS: &[Verb] = &[
         name: "studio",
         run: studio::run,
         help: "[--check | --types | --kills N] [--if-possible]  the page of `ctx studio`, opened in a browser; its bundle, built anew; the types of its API; or its server, killed N times (Node.js, Chromium)",
+    },
+    Verb {
+        name: "attack",
+        run: attack::run,
+        help: "[--program CTX] [--only TEXT]  tries to read secrets, reach other files, and stop or fill the command",
     },
     Verb {
         name: "kills",
