@@ -1,4 +1,4 @@
-//! Where attached files come from: folders, out of which no path leads.
+//! Loads attachments from folders. Paths cannot leave the folders.
 
 mod path;
 
@@ -43,7 +43,7 @@ impl FolderAssets {
         Ok(Self { folders: folders.collect::<Result<_, _>>()? })
     }
 
-    /// Adds folders, which are looked into after the others.
+    /// Adds folders, which are searched after the others.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.folders.extend(other.folders);
@@ -52,9 +52,11 @@ impl FolderAssets {
 
     /// Reads a file of at most `max_bytes`.
     ///
-    /// Errors: [`PortErrorKind::Denied`] for a path that is absolute, leads upwards or over a link, or has a name that
-    /// means a device, a drive or a stream on some system; [`PortErrorKind::NotFound`];
-    /// [`PortErrorKind::TooLarge`]; [`PortErrorKind::Invalid`] for what is no file.
+    /// # Errors
+    ///
+    /// Returns [`PortErrorKind::Denied`] for a path that is absolute, contains `..` or a link, or has a name with a
+    /// special meaning on some system (a device, drive, or stream). Also returns [`PortErrorKind::NotFound`],
+    /// [`PortErrorKind::TooLarge`], or [`PortErrorKind::Invalid`] if the path is not a file.
     pub fn read(&self, path: &str, max_bytes: u64) -> Result<Asset, PortError> {
         let names = path::names(path)?;
         for folder in &self.folders {
@@ -78,7 +80,7 @@ impl FolderAssets {
 }
 
 impl AssetStore for FolderAssets {
-    /// Reads the file on a thread of its own where there is a runtime.
+    /// Reads the file on a separate thread if there is a runtime.
     fn load<'a>(
         &'a self,
         attachment: &'a Attachment,
@@ -95,7 +97,7 @@ impl AssetStore for FolderAssets {
         })
     }
 
-    /// Files of a folder are always at hand.
+    /// Files of a folder are always available.
     fn cached(&self, attachment: &Attachment, max_bytes: u64) -> Option<Result<Asset, PortError>> {
         Some(self.read_attachment(attachment, max_bytes))
     }

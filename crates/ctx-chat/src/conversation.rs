@@ -1,4 +1,4 @@
-//! A conversation in memory and its log in the store, which say the same.
+//! A conversation in memory that matches its log in the store.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,42 +9,43 @@ use ctx_types::{Fingerprint, History, HistoryError, Node, NodeId, Session, Sessi
 use crate::step_label::StepLabel;
 use crate::store::{Checkpoint, ConversationStore, Hold, LogEntry, Step, StoreError, Stored};
 
-/// How many steps may follow a checkpoint before a new one is made: this and a quarter of the nodes.
+/// Minimum number of steps between two checkpoints. A quarter of the number of nodes is added.
 ///
-/// Writing a checkpoint costs as much as the conversation is long; so it costs a constant share of each step.
+/// The cost of a checkpoint grows with the length of the conversation. With this interval, it adds a constant cost
+/// per step.
 const MIN_STEPS: u64 = 256;
 
-/// A conversation that is kept in a store.
+/// A conversation in a store.
 ///
-/// It changes only through steps, each of which is durable in the store before it returns. If such a call is
-/// given up while it waits, the conversation has to be loaded again before it can change.
+/// Each change is a step, which is durable when the call returns. If a call is canceled, the conversation must be
+/// loaded again before the next change.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     id: Arc<str>,
     session: Session,
     history: History,
     position: LogPosition,
-    /// The number in the newest id that was made here or is of that form.
+    /// Largest number in an id of the form `n` and a number.
     newest_name: u64,
-    /// Whether a change is under way, or was given up midway.
+    /// Whether a change is running or was canceled.
     is_unsettled: bool,
 }
 
-/// Where a conversation in memory stands in the log that the store has of it.
+/// Position of a conversation in its log in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPosition {
-    /// How many steps the store has of it.
+    /// Number of steps in the store.
     revision: u64,
-    /// How many steps follow the checkpoint.
+    /// Number of steps after the checkpoint.
     uncovered: u64,
-    /// After how many of them the next checkpoint is made.
+    /// Number of steps before the next checkpoint.
     patience: u64,
-    /// What tells the latest step from others, where it is known: another conversation of the same name has another.
+    /// Fingerprint of the latest step, if it is known. It differs for another conversation with the same name.
     last: Option<Fingerprint>,
 }
 
 impl Conversation {
-    /// Begins a conversation; `at_millis` is the time, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Creates a conversation. `at_millis` is the time in milliseconds since 1970-01-01T00:00:00Z.
     pub async fn create(
         store: &dyn ConversationStore,
         id: &str,
@@ -53,7 +54,7 @@ impl Conversation {
         Self::import(store, id, Session::new(id), at_millis).await
     }
 
-    /// Begins a conversation with one that is there already, such as a file's.
+    /// Creates a conversation from an existing session, such as a file.
     pub async fn import(
         store: &dyn ConversationStore,
         id: &str,
@@ -66,7 +67,7 @@ impl Conversation {
         Ok(Self::of_parts(id, session, history, position))
     }
 
-    /// Loads a conversation: its latest checkpoint, and the steps since.
+    /// Loads a conversation: its latest checkpoint and the later steps.
     pub async fn load(store: &dyn ConversationStore, id: &str) -> Result<Self, StoreError> {
         let stored = store.load(id).await?;
         Self::fold(id, stored)
@@ -102,39 +103,41 @@ impl Conversation {
         Ok(hold)
     }
 
-    /// Takes up a conversation that was taken apart by [`Conversation::into_parts`]. O(nodes).
+    /// Builds a conversation from the result of [`Conversation::into_parts`]. O(nodes).
     pub fn of_parts(id: &str, session: Session, history: History, position: LogPosition) -> Self {
         let newest_name = newest_name(&session);
         Self { id: id.into(), session, history, position, newest_name, is_unsettled: false }
     }
 
-    /// Returns what was said, what can be undone and redone, and the place in the log.
+    /// Returns the session, the undo history, and the position in the log.
     pub fn into_parts(self) -> (Session, History, LogPosition) {
         (self.session, self.history, self.position)
     }
 
-    /// Returns after which revision [`Conversation::take_in`] needs the steps: that before the latest one, by which it
-    /// is known again. None where no step of it is known.
+    /// Returns the revision for [`Conversation::take_in`]: the revision before the latest step, which identifies the
+    /// conversation. Returns `None` if no step is known.
     pub fn known(&self) -> Option<u64> {
         self.position.known()
     }
 
-    /// Takes in the steps that others have taken since, where they are messages and other operations alone: those after
-    /// the revision that [`Conversation::known`] gives.
+    /// Applies the steps that others have added after the revision of [`Conversation::known`].
     ///
-    /// Where something was undone or done again, where it may be another conversation of the same name (also where
-    /// no step of it is known), and after a change that was given up midway, it takes none and says false: the
-    /// conversation has to be loaded again then.
+    /// Returns false and applies nothing in these cases: a step is undone or redone, the conversation may be another
+    /// one with the same name (also if no step is known), or an earlier change was canceled. Then the conversation
+    /// must be loaded again.
     ///
-    /// Costs what is new. Errors: [`StoreError::Damaged`] where a step does not fit; the conversation has to be loaded
-    /// again then.
+    /// O(new steps).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Damaged`] if a step does not fit. Then the conversation must be loaded again.
     pub fn take_in(&mut self, steps: Vec<LogEntry>) -> Result<bool, StoreError> {
         let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
         let news = self.position.news(steps);
         let Some(steps) = news.filter(|steps| !self.is_unsettled && steps.iter().all(is_op)) else {
             return Ok(false);
         };
-        // What ends midway is loaded again.
+        // If this fails midway, the conversation must be loaded again.
         self.is_unsettled = !steps.is_empty();
         self.position.take(&self.id, steps, (&mut self.session, &mut self.history))?;
         self.is_unsettled = false;
@@ -146,22 +149,22 @@ impl Conversation {
         &self.id
     }
 
-    /// Returns what was said.
+    /// Returns the session.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Returns what can be undone and redone.
+    /// Returns the undo history.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Returns the number of steps that the store has of it.
+    /// Returns the number of steps in the store.
     pub fn revision(&self) -> u64 {
         self.position.revision
     }
 
-    /// Adds a message below the active leaf and returns its id, which is made if it has none.
+    /// Appends a message to the active leaf. Returns its id, which is generated if it is empty.
     pub async fn append(
         &mut self,
         store: &dyn ConversationStore,
@@ -172,7 +175,7 @@ impl Conversation {
         self.append_below(store, parent, node, at_millis).await
     }
 
-    /// Adds a message below a node, which need not be the active leaf: then a branch begins there.
+    /// Appends a message to a node. If the node is not the active leaf, this starts a branch.
     pub async fn append_below(
         &mut self,
         store: &dyn ConversationStore,
@@ -185,7 +188,7 @@ impl Conversation {
         Ok(id)
     }
 
-    /// Makes the step that adds a message below a node, and the id that the message will have.
+    /// Builds the step that appends a message to a node, and the id of the message.
     pub(crate) fn addition(&mut self, parent: NodeId, node: Node) -> (NodeId, Step) {
         let id = node.id.clone().unwrap_or_else(|| self.free_id());
         let label = StepLabel::add(node.role.unwrap_or_default());
@@ -193,10 +196,12 @@ impl Conversation {
         (id, Step::Do { label, op: Box::new(op) })
     }
 
-    /// Carries out an operation as one step.
+    /// Applies an operation as one step.
     ///
-    /// Errors: [`StoreError::Stale`] if another process changed the conversation, and whatever the store
-    /// reports; the conversation is then as it was.
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Stale`] if another process changed the conversation, or another error of the store. The
+    /// conversation is then unchanged.
     pub async fn apply(
         &mut self,
         store: &dyn ConversationStore,
@@ -208,7 +213,7 @@ impl Conversation {
         self.step(store, step, at_millis, async |_| ()).await
     }
 
-    /// Takes the latest operation back.
+    /// Undoes the latest operation.
     pub async fn undo(
         &mut self,
         store: &dyn ConversationStore,
@@ -217,7 +222,7 @@ impl Conversation {
         self.step(store, Step::Undo, at_millis, async |_| ()).await
     }
 
-    /// Carries out again what was taken back last.
+    /// Redoes the latest undone operation.
     pub async fn redo(
         &mut self,
         store: &dyn ConversationStore,
@@ -226,15 +231,15 @@ impl Conversation {
         self.step(store, Step::Redo, at_millis, async |_| ()).await
     }
 
-    /// Returns the conversation as a file has it, with the log of what can be undone.
+    /// Returns the conversation in its file format, with the undo history.
     pub fn to_file(&self) -> Session {
         to_file(&self.session, &self.history)
     }
 
-    /// Takes a step in memory and stores it; takes it back if it cannot be stored.
+    /// Applies a step in memory and stores it. Reverts the step if it cannot be stored.
     ///
-    /// While it is made durable, something else is done with the conversation as it is then. What comes of that counts
-    /// only if this returns it: it may have been done with a message that is not stored.
+    /// Runs `work` with the changed conversation while the step is stored. Its result is valid only if this returns
+    /// it, because the step may be rejected.
     pub(crate) async fn step<T>(
         &mut self,
         store: &dyn ConversationStore,
@@ -251,7 +256,7 @@ impl Conversation {
         let taken = LogEntry { at_millis, step };
         let log = (&self.session, &self.history);
         let appending = self.position.append(store, &self.id, vec![taken], log);
-        // The store has its work before the other begins, also where that is a task which runs on this thread.
+        // Send the job to the store before `work` starts, even if the store runs on this thread.
         let beside = async {
             tokio::task::yield_now().await;
             work(&self.session).await
@@ -259,7 +264,7 @@ impl Conversation {
         let (appended, done) = tokio::join!(biased; appending, beside);
         self.is_unsettled = false;
         if let Err(error) = appended {
-            // What cannot be taken back in memory is right in the store alone.
+            // If the step cannot be reverted in memory, only the store is correct.
             self.is_unsettled = way_back.is_none_or(|way_back| self.session.apply(&way_back).is_err());
             self.history = before;
             return Err(error);
@@ -286,7 +291,7 @@ impl Conversation {
         Ok(Self::of_parts(id, session, history, position))
     }
 
-    /// An id that no node has: `n` and the number of the next step, or a larger one. O(1).
+    /// Returns an unused id: `n` and the number of the next step, or a larger number. O(1).
     pub(crate) fn free_id(&mut self) -> NodeId {
         self.newest_name = self.newest_name.max(self.position.revision).saturating_add(1);
         let names = (self.newest_name..).map(|number| format!("n{number}"));
@@ -301,15 +306,19 @@ impl LogPosition {
         Self { revision, uncovered, patience: patience(session), last }
     }
 
-    /// Returns the number of steps that the store has of the conversation.
+    /// Returns the number of steps in the store.
     pub const fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Stores steps that were taken in memory, and where one is due a checkpoint of what they came to.
+    /// Stores steps that were applied in memory, and a checkpoint if it is due.
     ///
-    /// Errors: [`StoreError::Stale`] if another process changed the conversation, and whatever the store reports; the
-    /// store is then as it was. A checkpoint that fails is made another time.
+    /// A failed checkpoint is retried later.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Stale`] if another process changed the conversation, or another error of the store. The
+    /// store is then unchanged.
     pub async fn append(
         &mut self,
         store: &dyn ConversationStore,
@@ -332,11 +341,13 @@ impl LogPosition {
         Ok(())
     }
 
-    /// Takes the steps that the store has beyond this place; false where they cannot be told from those of another
-    /// conversation of the same name, so that it has to be loaded again.
+    /// Applies the newer steps of the store. Returns false if the steps may belong to another conversation with the
+    /// same name. The conversation must then be loaded again.
     ///
-    /// Errors: those of the store, and [`StoreError::Damaged`] where a step does not fit: the conversation has to be
-    /// loaded again then.
+    /// # Errors
+    ///
+    /// Returns an error of the store, or [`StoreError::Damaged`] if a step does not fit. The conversation must then
+    /// be loaded again.
     pub async fn catch_up(
         &mut self,
         store: &dyn ConversationStore,
@@ -349,13 +360,13 @@ impl LogPosition {
         Ok(true)
     }
 
-    /// Returns the revision before the latest step, where that step is known.
+    /// Returns the revision before the latest step, if that step is known.
     fn known(&self) -> Option<u64> {
         self.revision.checked_sub(1).filter(|_| self.last.is_some())
     }
 
-    /// Returns the steps beyond this place, of those after what is [`known`](Self::known); none where the first is not
-    /// the one that is known.
+    /// Returns the steps after this position. `steps` are the steps after [`known`](Self::known). Returns `None` if
+    /// the first of them is not the known step.
     fn news(&self, mut steps: Vec<LogEntry>) -> Option<Vec<LogEntry>> {
         let is_known = self.last.is_some() && steps.first().map(print) == self.last;
         is_known.then(|| steps.split_off(1))
@@ -381,7 +392,7 @@ impl LogPosition {
     }
 }
 
-/// Tells a step from others.
+/// Returns the fingerprint of a step.
 fn print(entry: &LogEntry) -> Fingerprint {
     let at = entry.at_millis.map_or(0, |at| at.unsigned_abs() + 1);
     let print = Fingerprint::default().number(at);
@@ -398,27 +409,27 @@ fn to_file(session: &Session, history: &History) -> Session {
     session
 }
 
-/// The largest number of an id that is `n` and a number; 0 if there is none. O(nodes), so it is asked for once.
+/// Returns the largest number in an id of the form `n` and a number, or 0. O(nodes), so call it only once.
 fn newest_name(session: &Session) -> u64 {
     let numbers = session.nodes().filter_map(|(id, _)| id.strip_prefix('n')?.parse().ok());
-    // One that is nearly as large as numbers get is nobody's count of messages.
+    // A number close to the maximum is not a message count.
     numbers.filter(|number| *number < u64::from(u32::MAX)).max().unwrap_or(0)
 }
 
-/// How many steps may follow a checkpoint of this conversation. O(nodes), so it is asked for once a checkpoint.
+/// Returns the number of steps before the next checkpoint. O(nodes), so call it once per checkpoint.
 fn patience(session: &Session) -> u64 {
     MIN_STEPS + session.nodes().count() as u64 / 4
 }
 
-/// The steps of which nothing is left in the log of what can be undone: as many operations follow as that holds, and
-/// nothing is undone or done again after them.
+/// Returns the range of steps that no longer affect the undo history: it is full of later operations, and none of the
+/// later steps is an undo or redo.
 fn forgotten(steps: &[LogEntry]) -> Range<usize> {
     let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
     let begin = steps.iter().rposition(|entry| !is_op(entry)).map_or(0, |last| last + 1);
     begin..steps.len().saturating_sub(History::CAPACITY).max(begin)
 }
 
-/// Takes a step and returns the operation that takes it back in memory, if there is one.
+/// Applies a step. Returns the operation that reverts it in memory, if there is one.
 fn take(
     session: &mut Session,
     history: &mut History,

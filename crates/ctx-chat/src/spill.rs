@@ -1,4 +1,4 @@
-//! Large results of tools, in files beside the store.
+//! Stores large tool results in files next to the store.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,38 +8,38 @@ use ctx_types::Fingerprint;
 
 use crate::private;
 
-/// How many characters of an id stand in the name of its file.
+/// Characters of an id in its file name.
 const MAX_NAME: usize = 40;
 
-/// A folder for results of tools that are too large for a conversation.
+/// A folder for tool results that are too large for a conversation.
 ///
-/// Each conversation has a folder of its own in it, and each result a file there. Names are made from ids so
-/// that whatever an id says, the file lies inside.
+/// Each conversation has a folder, and each result has a file in it. File names are derived from ids. The files are
+/// always inside the folder, for any id.
 #[derive(Clone, Debug)]
 pub struct SpillFolder {
     root: PathBuf,
-    /// Results up to this many bytes stay in the conversation.
+    /// Maximum size of a result in the conversation, in bytes.
     threshold: usize,
-    /// How many bytes of the beginning and of the end a message keeps.
+    /// Size of the start and of the end of a result in its preview, in bytes.
     preview: usize,
 }
 
-/// A result after it was spilled, or not.
+/// A processed result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spilled {
-    /// What the message says: the whole result, or a preview and where the rest is.
+    /// Text of the message: the whole result, or a preview and the path of the file.
     pub text: String,
-    /// The file with the whole result, if there is one.
+    /// File with the whole result, if there is one.
     pub path: Option<PathBuf>,
 }
 
 impl SpillFolder {
-    /// Spills into a folder, which is made when it is needed; results over 32 KiB by default.
+    /// Creates the folder when it is needed. By default, results over 32 KiB are spilled.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), threshold: 32 << 10, preview: 2 << 10 }
     }
 
-    /// Sets how many bytes stay in the conversation, and how many of a spilled result's beginning and end.
+    /// Sets the maximum size of a result in the conversation, and the size of the start and the end in a preview.
     #[must_use]
     pub fn with_sizes(mut self, threshold: usize, preview: usize) -> Self {
         self.threshold = threshold;
@@ -52,9 +52,9 @@ impl SpillFolder {
         result.len() <= self.threshold
     }
 
-    /// Writes a result to its file if it is too large for the conversation.
+    /// Writes a result to a file if it is too large for the conversation.
     ///
-    /// If the file cannot be written, the message keeps the preview and says so: a full disk ends no turn.
+    /// If the write fails, the message contains the preview and reports the failure. A full disk does not end a turn.
     pub fn spill(&self, conversation: &str, call: &str, result: &str) -> Spilled {
         if self.keeps(result) {
             return Spilled { text: result.to_owned(), path: None };
@@ -69,7 +69,7 @@ impl SpillFolder {
         Spilled { text: format!("{head}\n[... {left_out} bytes left out ...]\n{tail}\n{rest}"), path }
     }
 
-    /// Counts the results that were spilled for a conversation.
+    /// Counts the spilled results of a conversation.
     pub fn count(&self, conversation: &str) -> io::Result<usize> {
         match fs::read_dir(self.folder(conversation)) {
             Ok(files) => Ok(files.count()),
@@ -78,13 +78,13 @@ impl SpillFolder {
         }
     }
 
-    /// Removes everything that was spilled for a conversation, and the folder itself if nothing else is in it.
+    /// Deletes the spilled results of a conversation, and the folder itself if it is then empty.
     pub fn delete(&self, conversation: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.folder(conversation)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             result => result?,
         }
-        // Where other conversations have results it stays, and that is no fault.
+        // The folder stays if other conversations have results.
         fs::remove_dir(&self.root).unwrap_or_default();
         Ok(())
     }
@@ -94,14 +94,14 @@ impl SpillFolder {
     }
 }
 
-/// A name for a file that tells ids apart and has nothing in it that means anything to a file system.
+/// Returns a unique file name for an id, without special characters.
 fn file_name(id: &str) -> String {
     let plain = id.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_');
     let plain: String = plain.take(MAX_NAME).collect();
     format!("{plain}-{}", Fingerprint::default().text(id))
 }
 
-/// Writes a whole file or none.
+/// Writes a file atomically.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     private::create_private_folder(folder)?;
@@ -113,19 +113,19 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Waits until the name of a new file is on the disk too: the message that tells it may outlive a failure of power.
+/// Waits until the name of a new file is durable. The message that names the file may survive a power failure.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-/// Folders cannot be opened here; the system writes names by itself.
+/// Folders cannot be opened on this system, which writes names by itself.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The first and the last bytes of a text, cut between characters.
+/// Returns the first and last bytes of a text, cut at character boundaries.
 fn ends(text: &str, bytes: usize) -> (&str, &str) {
     let boundary = |at: &usize| text.is_char_boundary(*at);
     let head = (0..=bytes.min(text.len())).rev().find(boundary).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The port behind which conversations are kept.
+//! The interface of a conversation store.
 
 mod error;
 mod file;
@@ -28,33 +28,42 @@ pub use sqlite::SqliteStore;
 /// Shortest and longest wait before the next attempt to acquire a lease. Each wait doubles the previous wait.
 const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
-/// Keeps conversations as logs of steps.
+/// Stores conversations as logs of steps.
 ///
-/// A conversation is what its steps come to, from its latest checkpoint on. The revision of a conversation is
-/// the number of its steps; whoever appends names the one he has seen, so that no two writers overwrite each
-/// other. Every call may be given up at any time: an append then either happened as a whole or not at all.
+/// A conversation is its latest checkpoint with the later steps applied. Its revision is the number of its steps. A
+/// caller that appends passes the revision it has seen, so two writers cannot overwrite each other. Every call may be
+/// canceled at any time: an append then happens completely or not at all.
 #[async_trait]
 pub trait ConversationStore: Send + Sync {
-    /// Begins a conversation with a first checkpoint.
+    /// Creates a conversation with a first checkpoint.
     ///
-    /// Errors: [`StoreError::Exists`].
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Exists`] if the id exists.
     async fn create(&self, id: &str, checkpoint: Session, at_millis: Option<i64>) -> Result<(), StoreError>;
 
-    /// Returns the latest checkpoint of a conversation and the steps after it.
+    /// Returns the latest checkpoint of a conversation and the later steps.
     ///
-    /// Errors: [`StoreError::NotFound`], and [`StoreError::Damaged`] where what is stored is no conversation: whoever
-    /// implements it must tell, since a [`Session`] does not say what it was read from.
+    /// # Errors
+    ///
+    /// Returns [`StoreError::NotFound`], or [`StoreError::Damaged`] if the stored data is not a conversation.
+    /// Implementations must check this, because a [`Session`] does not show the data it was read from.
     async fn load(&self, id: &str) -> Result<Stored, StoreError>;
 
-    /// Returns the revision of a conversation; by default by loading all of it.
+    /// Returns the revision of a conversation. The default implementation loads the conversation.
     async fn revision(&self, id: &str) -> Result<u64, StoreError> {
         Ok(self.load(id).await?.revision)
     }
 
-    /// Returns the steps after a revision, in order; by default by loading all of the conversation.
+    /// Returns the steps after a revision, in order. The default implementation loads the conversation.
     ///
-    /// What is gone, or has fewer steps, has none: whoever must know asks for the step before too, and compares it.
-    /// Errors: where a step between is missing, and by default [`StoreError::NotFound`] where there is no such revision.
+    /// Returns no steps if the conversation was deleted or has fewer steps. To detect this, also request the step
+    /// before and compare it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a step in between is missing. The default implementation returns [`StoreError::NotFound`]
+    /// if the revision does not exist.
     async fn since(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
         let Stored { checkpoint, mut steps, .. } = self.load(id).await?;
         let known = revision.checked_sub(checkpoint.revision).and_then(|known| usize::try_from(known).ok());
@@ -62,31 +71,37 @@ pub trait ConversationStore: Send + Sync {
         Ok(steps.split_off(known.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?))
     }
 
-    /// Adds steps as one unit, which are durable when this returns, and returns the new revision.
+    /// Appends steps atomically and returns the new revision. The steps are durable when this returns.
     ///
-    /// Errors: [`StoreError::Stale`] if the conversation has another revision than `expected`; then nothing
-    /// was added.
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Stale`] and appends nothing if the revision of the conversation is not `expected`.
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError>;
 
-    /// Replaces the checkpoint, so that loading need not walk the steps before it; the steps are kept.
+    /// Replaces the checkpoint. Keeps the steps before it, but loading no longer reads them.
     ///
-    /// One for an older revision than the stored one is ignored.
+    /// Ignores a checkpoint that is older than the stored one.
     async fn checkpoint(&self, id: &str, checkpoint: Checkpoint) -> Result<(), StoreError>;
 
-    /// Lists the conversations, the latest changed first.
+    /// Lists the conversations, most recently changed first.
     async fn list(&self) -> Result<Vec<ConversationEntry>, StoreError>;
 
-    /// Counts the conversations whose ids begin so; by default by listing all of them.
+    /// Counts the conversations with this id prefix. The default implementation lists all conversations.
     async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
         Ok(self.list().await?.iter().filter(|entry| entry.id.starts_with(prefix)).count() as u64)
     }
 
-    /// Holds a conversation, which need not be there yet, so that no other process begins a turn of it; nothing if another
-    /// still holds it after `patience`. Returns also its steps after a revision, as [`since`](Self::since) would now; none
-    /// where none is given, or they cannot be read. Errors: the store cannot be reached.
+    /// Acquires the lease of a conversation, which may not exist yet. No other process can then start a turn.
     ///
-    /// It orders turns and protects nothing: appends are safe without it. By default nothing is held, which is enough
-    /// for a store that one process uses; within a process, the caller keeps the order.
+    /// Returns `None` if another turn still has the lease after `patience`. Also returns the steps after `revision`,
+    /// like [`since`](Self::since); none if `revision` is `None` or the steps cannot be read.
+    ///
+    /// Leases order turns, but appends are safe without them. The default implementation has no leases, which is
+    /// enough for a store with one process: the caller orders the turns of its own process.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be reached.
     async fn hold(
         &self,
         id: &str,
@@ -100,40 +115,40 @@ pub trait ConversationStore: Send + Sync {
         Ok(Some((Hold::default(), steps)))
     }
 
-    /// Gives messages of a conversation marks, each in place of what had that mark; they go with the conversation. What is
-    /// not there is given none. By default marks are not kept.
+    /// Sets marks of messages in a conversation. A mark moves from its previous message. Deleting the conversation
+    /// deletes its marks. Skips missing messages. The default implementation stores no marks.
     async fn mark(&self, _id: &str, _marks: Vec<(Mark, NodeId)>) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Finds the first of these marks that a message has; by default none.
+    /// Returns the first of these marks that a message has. The default implementation returns `None`.
     async fn marked(&self, _marks: &[Mark]) -> Result<Option<Marked>, StoreError> {
         Ok(None)
     }
 
-    /// Removes a conversation and every trace of it from the store.
+    /// Deletes a conversation with all its data.
     async fn delete(&self, id: &str) -> Result<(), StoreError>;
 
-    /// Returns which conversations changed since a place of the store's journal, in any process, and the place
-    /// now; 0 is the beginning.
+    /// Returns the changes by all processes since a position in the store's journal, and the current position.
+    /// Position 0 is the start.
     ///
-    /// Of conversations that were deleted it says only that there were some, as the latest of all deletions.
+    /// Deletions have no id, and only the latest deletion is returned.
     async fn changes(&self, since: u64) -> Result<(Vec<Notice>, u64), StoreError>;
 
-    /// Hears of changes that this process makes; [`ConversationStore::changes`] tells of others'.
+    /// Subscribes to the changes by this process. [`ConversationStore::changes`] returns those by other processes.
     fn watch(&self) -> broadcast::Receiver<Notice>;
 
-    /// Returns what refusals taught of the windows of models, ordered by model.
+    /// Returns the context windows learned from rejected requests, ordered by model.
     async fn limits(&self) -> Result<Vec<LearnedLimit>, StoreError>;
 
-    /// Keeps what a refusal taught, in place of what was known of the model.
+    /// Stores a learned limit and replaces the previous limit of the model.
     async fn learn(&self, limit: LearnedLimit) -> Result<(), StoreError>;
 }
 
-/// What a host finds a message by, in whatever conversation it is, such as the hash of all that was said up to there.
+/// Key for finding a message in any conversation, such as a hash of the conversation up to the message.
 pub type Mark = [u8; 16];
 
-/// A message that has a mark.
+/// A message with a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     /// The mark.
@@ -144,90 +159,90 @@ pub struct Marked {
     pub node: NodeId,
 }
 
-/// How many tokens messages to a model may have, as a refusal showed.
+/// Maximum tokens of the messages to a model, learned from a rejected request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LearnedLimit {
-    /// The model and the server that refused.
+    /// Model and server that rejected the request.
     pub model: String,
-    /// The tokens, as we count them.
+    /// Number of tokens, by our own count.
     pub tokens: u64,
-    /// When it was learned, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the rejection, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_millis: i64,
 }
 
 /// A stored conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// Where loading begins.
+    /// Latest checkpoint.
     pub checkpoint: Checkpoint,
-    /// The steps after the checkpoint, in order.
+    /// Steps after the checkpoint, in order.
     pub steps: Vec<LogEntry>,
-    /// The number of steps in all.
+    /// Total number of steps.
     pub revision: u64,
 }
 
-/// What a conversation had come to at a revision.
+/// State of a conversation at a revision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// The number of steps that it covers.
+    /// Number of steps before the checkpoint.
     pub revision: u64,
-    /// The conversation as a file has it, with the log of what can be undone.
+    /// The conversation in its file format, with the undo history.
     pub session: Session,
 }
 
 /// One step of a conversation's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// When it was taken, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the step, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_millis: Option<i64>,
-    /// What was done.
+    /// The change.
     pub step: Step,
 }
 
-/// What a step does.
+/// A change to a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Carries out an operation.
+    /// Applies an operation.
     Do {
-        /// What it is called, for people.
+        /// Label for the user.
         label: String,
         /// The operation.
         op: Box<SessionOp>,
     },
-    /// Takes the latest operation back.
+    /// Undoes the latest operation.
     Undo,
-    /// Carries out again what was taken back last.
+    /// Redoes the latest undone operation.
     Redo,
 }
 
-/// A line of the list of conversations.
+/// An entry in the list of conversations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationEntry {
     /// The id.
     pub id: String,
-    /// The title, if it has one.
+    /// Title, if there is one.
     pub name: Option<String>,
-    /// The number of its steps.
+    /// Number of steps.
     pub revision: u64,
-    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Creation time, in milliseconds since 1970-01-01T00:00:00Z.
     pub created_millis: Option<i64>,
-    /// When it was changed last.
+    /// Time of the latest change.
     pub changed_millis: Option<i64>,
 }
 
-/// Describes what changed.
+/// A change to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A conversation is new, or has more steps.
+    /// A conversation is new or has new steps.
     Changed {
         /// The conversation.
         id: String,
-        /// The number of its steps now.
+        /// Current number of steps.
         revision: u64,
     },
-    /// A conversation is gone.
+    /// A conversation was deleted.
     Deleted {
-        /// Which; known only in the process that deleted it, since nothing of it is kept.
+        /// Id of the conversation. Only the process that deleted it knows the id, because the store does not keep it.
         id: Option<String>,
     },
 }

@@ -1,5 +1,5 @@
-//! One turn of a chat: the user's message is stored, the context built, the model asked, tools are run, and every
-//! message is stored as it comes.
+//! Runs one turn of a chat: stores the user's message, builds the context, sends the request, runs tools, and stores
+//! every message immediately.
 
 mod answer;
 mod event;
@@ -42,90 +42,90 @@ use mask::is_summary_due;
 use outcome::Stop;
 use recorder::Recorder;
 
-/// Everything that turns of a chat are carried out with; the same for many of them.
+/// Configuration of a chat. Many turns can share it.
 #[derive(Clone)]
 pub struct Chat<'a> {
     /// The agent.
     pub agent: &'a CompiledAgent,
-    /// What answers.
+    /// Model of the chat.
     pub model: &'a dyn ChatModel,
-    /// What a request holds beside its messages.
+    /// Request fields other than the messages.
     pub shape: RequestShape,
-    /// The tools, if there are any.
+    /// Tools, if there are any.
     pub tools: Option<ToolAccess<'a>>,
-    /// Whether a turn ends with an answer that calls tools, which the caller carries out; false by default.
+    /// Whether the turn ends at a reply with tool calls. The caller then runs the tools. False by default.
     ///
-    /// Their results are the next messages of the conversation.
+    /// The tool results are the next messages of the conversation.
     pub leaves_calls: bool,
-    /// What summarises older messages in the conversation, if anything does.
+    /// Compaction of older messages, if enabled.
     pub masks: Option<Masks<'a>>,
-    /// How requests are kept small, if they are.
+    /// Request compression, if enabled.
     pub compression: Option<RequestCompression>,
-    /// What loads attached files and reads their texts; nothing by default.
+    /// Loads attachments and extracts their texts. Disabled by default.
     pub attachments: AttachmentPorts<'a>,
-    /// What refusals have taught of the windows of models; without it each turn learns anew.
+    /// Context windows learned from rejected requests. Without it, each turn learns them again.
     pub limits: Option<&'a LearnedLimits>,
-    /// How often the model is asked in one turn; at least once. 20 by default.
+    /// Maximum number of requests in one turn, at least 1. 20 by default.
     pub max_rounds: usize,
-    /// The time, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Returns the time in milliseconds since 1970-01-01T00:00:00Z.
     pub clock: &'a (dyn Fn() -> i64 + Send + Sync),
 }
 
-/// Tools, and what limits them.
+/// Tools and their limits.
 #[derive(Clone)]
 pub struct ToolAccess<'a> {
-    /// What has them and carries out calls.
+    /// Provides and runs the tools.
     pub host: &'a dyn ToolHost,
-    /// Which of them the model may call.
+    /// Rules for the tools that the model may call.
     pub policy: ToolPolicy,
-    /// Who agrees to calls that need it.
+    /// Asks the user to approve calls.
     pub approval: Option<&'a dyn Approval>,
-    /// What calls may take.
+    /// Limits of calls.
     pub limits: ToolLimits,
-    /// Where large results go; without it they stay in the conversation.
+    /// Folder for large results. Without it, they stay in the conversation.
     pub spill: Option<&'a SpillFolder>,
 }
 
-/// What summarises older messages in the conversation.
+/// Compaction of older messages.
 #[derive(Clone)]
 pub struct Masks<'a> {
-    /// When, and how.
+    /// Settings of compaction.
     pub config: MaskConfig,
-    /// Who writes summaries.
+    /// Writes the summaries.
     pub summarizer: &'a dyn Summarizer,
 }
 
-/// How requests are kept small.
+/// Request compression.
 #[derive(Clone, Debug, Default)]
 pub struct RequestCompression {
-    /// When, and how far; the budget in it stands for nothing.
+    /// Settings. Their budget is ignored.
     pub config: RequestConfig,
-    /// How many tokens the messages may have in place of what the context was allowed.
+    /// Token budget of the messages. It replaces the budget of the context.
     pub token_budget: Option<u64>,
-    /// The name of a strategy; the best one if absent.
+    /// Name of the strategy. The default is the best strategy.
     pub strategy: Option<Arc<str>>,
 }
 
-/// What one turn is about.
+/// Input of one turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnRequest {
-    /// The inputs of the turn; `input` is what the user says, if anything.
+    /// Inputs for the context. `input` is the user's message, if there is one.
     ///
-    /// Without it the model answers what is pending; `kind` may ask it to continue its last answer.
+    /// Without `input`, the model replies to the last message. With the matching `kind`, it continues its last reply.
     pub turn: TurnInput,
-    /// What the user typed, where `turn.input` differs from it.
+    /// Text that the user typed, if it differs from `turn.input`.
     pub raw: Option<Text>,
-    /// Files that the user sends with it; their bytes come from [`Chat::attachments`].
+    /// Attachments of the user's message. [`Chat::attachments`] loads their bytes.
     pub attachments: Vec<StoredAttachment>,
-    /// What is noted beside the messages.
+    /// Metadata for the new messages.
     pub tags: MessageTags,
 }
 
 impl<'a> Chat<'a> {
-    /// How often the model is asked in one turn unless somebody says otherwise.
+    /// Default maximum number of requests in one turn.
     pub const DEFAULT_ROUNDS: usize = 20;
 
-    /// A chat without tools and summaries, whose requests are kept small.
+    /// Creates a chat without tools and compaction, with request compression.
     pub fn new(agent: &'a CompiledAgent, model: &'a dyn ChatModel) -> Self {
         Self {
             agent,
@@ -167,20 +167,24 @@ impl fmt::Debug for Masks<'_> {
     }
 }
 
-/// Carries out one turn.
+/// Runs one turn.
 ///
-/// The order is a contract: the user's message is stored; older messages are summarised if it is time; the context
-/// is built; then, round by round, it is made smaller if it is too large, the model is asked, its answer stored, its
-/// calls carried out, their results stored. Where no summary is due and no files came, the context is built while the
-/// message is stored: processors of your own may see one that is not durable yet, and never is if the store refuses it. What goes wrong with the model ends in a message of the conversation, so
-/// that the next turn can go on from there, and in [`TurnEnd::outcome`]; when `cancel` is called, what came of the
-/// answer is stored and nothing has gone wrong.
+/// The order is guaranteed. The turn stores the user's message, compacts older messages if a summary is due, and
+/// builds the context. Then each round compresses the request if it is too large, sends it, stores the reply, runs
+/// its tool calls, and stores their results.
 ///
-/// Without a log nothing is loaded and nothing is stored. If the returned future is dropped, everything that was
-/// stored stays; the piece of an answer that was under way is lost, and the conversation in memory may have to be
-/// loaded again.
+/// If no summary is due and there are no attachments, the context is built while the message is stored. Custom
+/// processors may then see a message that is not durable yet, and that the store may still reject.
 ///
-/// Errors: [`TurnError`] if the store fails.
+/// A failed request ends with a message in the conversation, so the next turn can continue from there.
+/// [`TurnEnd::outcome`] has the error. If `cancel` is called, the partial reply is stored, and this is not an error.
+///
+/// Without a log, nothing is loaded or stored. If the returned future is dropped, stored data stays, the partial
+/// reply is lost, and the conversation may have to be loaded again.
+///
+/// # Errors
+///
+/// Returns [`TurnError`] if the store fails.
 pub async fn run_turn(
     chat: &Chat<'_>,
     log: Option<ChatLog<'_>>,
@@ -191,31 +195,31 @@ pub async fn run_turn(
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
     let continued = continued(log.as_ref(), &request.turn);
     let recorder = Recorder::new(log, is_kept, chat.clock, cancel);
-    // A turn is large; whoever waits for one need not hold it.
+    // The future of a turn is large, so keep it on the heap.
     let mut running = Box::new(Running { continued, ..Running::new(chat, recorder, request, watch, cancel) });
     let stop = Box::pin(running.run()).await;
     Box::pin(running.finish(stop)).await
 }
 
-/// A turn under way.
+/// A running turn.
 struct Running<'a, 'w> {
     chat: &'a Chat<'a>,
     recorder: Recorder<'a>,
     request: TurnRequest,
-    /// The answer that is to be continued, until its continuation is there.
+    /// The reply to continue, until its continuation is stored.
     continued: Option<NodeId>,
     cancel: &'a Cancel,
     watch: &'a mut TurnWatch<'w>,
-    /// The tools of ours that the model is told of.
+    /// Our tools that the model knows.
     tools: Vec<Tool>,
-    /// What is sent next.
+    /// Messages of the next request.
     messages: Vec<Message>,
-    /// What is known of how the model wants a request.
+    /// Request options that the model supports.
     options: Options<'static>,
-    /// Where the messages of this turn's loop begin.
+    /// Index of the first message in this turn's tool loop.
     loop_start: usize,
     fit: Fit,
-    /// The findings that were told.
+    /// Reported diagnostics.
     told: Vec<Diagnostic>,
     end: TurnEnd,
 }
@@ -276,17 +280,17 @@ impl Running<'_, '_> {
         Err(TurnFailure::TooManyRounds { rounds: self.end.rounds }.into())
     }
 
-    /// Gives calls a result on which an earlier turn was given up midway.
+    /// Adds results to the unfinished calls of an interrupted turn.
     async fn recover(&mut self) -> Result<(), Stop> {
         let found = self.recorder.recover().await.map_err(|error| Stop::store(error, ""))?;
         self.found(found);
         Ok(())
     }
 
-    /// Stores what the user says; from then on it is a part of the conversation.
+    /// Stores the user's message.
     ///
-    /// The context is assembled while the disk is waited for, where nothing has to be done before that: to read files
-    /// that came with the message may take long, and so may a summary.
+    /// Assembles the context while the message is written, unless attachments must be read or a summary is due. Both
+    /// may take long.
     async fn store_input(
         &mut self,
         memory: Option<&ConversationMemory>,
@@ -309,7 +313,7 @@ impl Running<'_, '_> {
         let added = added.await;
         let is_in_vain = added.as_ref().map_or(true, |(_, _, assembled)| assembled.is_none());
         if let Some(memory) = memory.filter(|_| is_in_vain && self.recorder.stores()) {
-            // What was kept may be of a context that is not sent.
+            // The cache may contain a context that was not sent.
             memory.forget_context();
         }
         let (id, message, assembled) = added.map_err(|error| Stop::store(error, &text))?;
@@ -317,7 +321,7 @@ impl Running<'_, '_> {
         Ok(assembled.flatten())
     }
 
-    /// Finds the tools that the policy leaves, and what else the context depends on.
+    /// Selects the tools that the policy allows, and prepares the other inputs of the context.
     fn prepare(&mut self) {
         if let Some(access) = self.chat.tools.as_ref().filter(|_| self.recorder.is_kept()) {
             self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
@@ -332,7 +336,7 @@ impl Running<'_, '_> {
         assemble(self.chat, self.recorder.session(), &self.request.turn, memory, self.cancel).await
     }
 
-    /// Takes what is sent from a context, and stores what that changed.
+    /// Takes the messages of a context, and stores the changes of its assembly.
     async fn build(&mut self, mut context: Context) -> Result<(), Stop> {
         for op in std::mem::take(&mut context.effects) {
             self.recorder
@@ -350,7 +354,7 @@ impl Running<'_, '_> {
         Ok(())
     }
 
-    /// Makes calls and results pair, whatever the conversation holds.
+    /// Pairs calls with results for any conversation.
     fn pair(&mut self) {
         let Some(repaired) = ctx_compress::request::repair(&self.messages) else { return };
         self.loop_start = repaired.place(self.loop_start);
@@ -362,7 +366,7 @@ impl Running<'_, '_> {
         (self.watch)(event);
     }
 
-    /// Reports findings that were not told in this turn.
+    /// Reports the diagnostics that this turn has not reported yet.
     fn found(&mut self, found: Vec<Diagnostic>) {
         for finding in found {
             if !self.told.contains(&finding) {
@@ -388,7 +392,7 @@ async fn assemble(
     chat.agent.assemble_with(session, turn, ports).await
 }
 
-/// Finds the answer that a turn continues: the newest message, if it is an answer.
+/// Returns the reply that a turn continues: the newest message, if it is a reply.
 fn continued(log: Option<&ChatLog<'_>>, turn: &TurnInput) -> Option<NodeId> {
     let is_wanted = turn.kind == GenerationKind::Continue && turn.input.is_none();
     let session = log.filter(|_| is_wanted)?.conversation.session();
@@ -398,7 +402,7 @@ fn continued(log: Option<&ChatLog<'_>>, turn: &TurnInput) -> Option<NodeId> {
     is_answer.then(|| id.clone())
 }
 
-/// The time on this machine.
+/// Returns the time of this machine.
 fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }

@@ -1,4 +1,4 @@
-//! The agents of a folder: each is a model, compiled when it is asked for first, and again when a file of it has changed.
+//! Agents of a folder. Each is a model, compiled on its first request and after its files change.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,22 +19,22 @@ use tokio::time::timeout;
 use crate::gateway::Options;
 use crate::refusal::Refusal;
 
-/// The largest file that is looked at.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// How many agents stay compiled, each with a model of its own.
+/// Maximum number of compiled agents with their models.
 const MAX_COMPILED: usize = 256;
 
-/// After which time an agent that could not be compiled is tried again though none of its files has changed.
+/// Delay before an agent that failed to compile is retried without a file change.
 const RETRY: Duration = Duration::from_secs(3);
 
-/// How long a request waits for others that have the agent compiled.
+/// Time limit for waiting while another request compiles the agent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The longest name of a model, in bytes.
+/// Maximum length of a model name, in bytes.
 const MAX_NAME: usize = 300;
 
-/// The agents by name, and those that are compiled.
+/// Agents by name, and the compiled agents.
 #[derive(Debug)]
 pub(crate) struct Agents {
     options: Options,
@@ -45,29 +45,29 @@ pub(crate) struct Agents {
 /// An agent with its model, ready for turns.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// The name of the agent.
+    /// Name of the agent.
     pub(crate) agent: String,
     pub(crate) setup: ChatSetup,
-    /// What is asked for whole answers: the endpoint, then what stands in for it.
+    /// Clients for complete responses: the endpoint, then its fallbacks.
     pub(crate) whole: Vec<Client>,
-    /// What is asked for answers in pieces, likewise.
+    /// Clients for streaming responses, in the same order.
     pub(crate) pieces: Vec<Client>,
 }
 
-/// What is known of a model's name; one request at a time finds it out.
+/// Cache of a model name. Only one request at a time compiles it.
 #[derive(Debug)]
 struct Slot {
     turn: Arc<Semaphore>,
     known: Mutex<Option<Arc<Known>>>,
 }
 
-/// What came of compiling an agent.
+/// Result of compiling an agent.
 #[derive(Debug)]
 struct Known {
-    /// When its files began to be read.
+    /// Time when reading its files began.
     begun: Instant,
     made: Result<Arc<Compiled>, Refusal>,
-    /// Whether it could not be compiled; `made` is then an earlier one, if there is any.
+    /// Whether compiling failed. `made` is then an earlier result, if there is one.
     has_failed: bool,
     files: FilesRead,
 }
@@ -77,20 +77,20 @@ impl Slot {
         Self { turn: Arc::new(Semaphore::new(1)), known: Mutex::default() }
     }
 
-    /// Returns what holds for a request: what was read after it came, or is still so in the files.
+    /// Returns a valid result for a request: newer than the request, or with unchanged files.
     fn current(&self, asked: Instant) -> Option<Result<Arc<Compiled>, Refusal>> {
         let known = lock(&self.known).clone()?;
-        // A failure may come from what is no file that was read.
+        // The failure may have a cause outside the files.
         let is_old = known.has_failed && known.begun.elapsed() >= RETRY;
         let is_current = known.begun >= asked || (!is_old && known.files.are_unchanged());
         is_current.then(|| known.made.clone())
     }
 
-    /// Keeps what came of compiling, and returns what holds from now on.
+    /// Caches a result. Returns the result that applies from now on.
     fn keep(&self, mut new: Known) -> Result<Arc<Compiled>, Refusal> {
         let mut known = lock(&self.known);
         if let (Err(_), Some(Ok(before))) = (&new.made, known.as_ref().map(|known| &known.made)) {
-            // Whoever writes it may not be done yet.
+            // The file may not be completely written yet.
             let agent = &before.agent;
             tracing::warn!(agent, "the agent was changed and cannot be used; it stays as it was");
             new.made = Ok(before.clone());
@@ -113,7 +113,7 @@ impl Agents {
         for path in &paths {
             *stems.entry(stem(path)).or_default() += 1;
         }
-        // Two files of one name are told apart by their folders.
+        // Agents with the same file name are distinguished by their folders.
         let name = |path: &PathBuf| {
             let below = path.strip_prefix(&options.folder).unwrap_or(path).with_extension("");
             let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
@@ -123,12 +123,12 @@ impl Agents {
         Self { options, files, slots: Mutex::default() }
     }
 
-    /// Returns the names of the agents, in order.
+    /// Returns the names of the agents in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 
-    /// Returns the agent of a model's name: `agent` or `agent@model`.
+    /// Returns the agent of a model name: `agent` or `agent@model`.
     pub(crate) async fn get(self: &Arc<Self>, name: &str) -> Result<Arc<Compiled>, Refusal> {
         let name = name.strip_prefix("models/").unwrap_or(name).to_owned();
         let (agent, model) = match name.split_once('@') {
@@ -149,7 +149,7 @@ impl Agents {
         let busy = || Refusal::unavailable(phrase!("the agent is being read; ask again later"));
         let turn = timeout(PATIENCE, slot.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
-        // Somebody else may have read it while this one waited.
+        // Another request may have compiled it in the meantime.
         if let Some(made) = slot.current(asked) {
             return made;
         }
@@ -177,7 +177,7 @@ impl Agents {
         Known { begun, made, has_failed, files: sources.files_read }
     }
 
-    /// Reads the files of an agent; what is odd about them is in the log.
+    /// Reads the files of an agent. Logs its diagnostics.
     fn read(
         &self,
         agent: String,
@@ -186,7 +186,7 @@ impl Agents {
         sources: &mut Sources,
     ) -> Result<Compiled, ProjectError> {
         let options = &self.options;
-        // Whoever was asked has answered when the folder was opened.
+        // The user answered when the folder was opened.
         let config = ConfigOptions { ask: None, ..options.config.clone() };
         let turn = TurnOptions {
             agent: Some(path),
@@ -199,7 +199,7 @@ impl Agents {
         };
         let config = Config::read_for(&options.folder, &config, sources)?;
         let fallbacks = match options.endpoint.base_url.is_some() {
-            // Who names an address on the command line means no other.
+            // A base URL on the command line excludes fallbacks.
             true => Vec::new(),
             false => config.fallbacks()?.to_vec(),
         };
@@ -263,7 +263,7 @@ mod tests {
 
     const ADA: &str = "name: Ada\npresetMessages: [{type: chat_history}]\n";
 
-    /// A folder with an agent that was changed so long ago.
+    /// Creates a folder with an agent whose last change has this age.
     fn folder(text: &str, age: Duration) -> (tempfile::TempDir, Arc<Agents>) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ada.yaml"), ADA).unwrap();

@@ -1,4 +1,4 @@
-//! How a verb counts tokens.
+//! Token counting of a command.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::inputs::{self, InputFile};
 use crate::options::CountingOptions;
 use crate::sources::Sources;
 
-/// Counts as the command line asks for: by an estimate, or as a model does.
+/// Counter of a command line: an estimate, or the tokenizer of a model.
 #[derive(Debug)]
 pub struct TokenCounting {
-    /// Counts texts.
+    /// Counts the tokens of a text.
     pub counter: Counter,
     model: Option<Arc<ModelFacts>>,
 }
 
 impl TokenCounting {
-    /// Reads what is needed to count; what is odd about it goes to `found`.
+    /// Creates a counter. Adds its diagnostics to `found`.
     pub fn of(
         arguments: &CountingOptions,
         config: &Config,
@@ -51,7 +51,7 @@ impl TokenCounting {
         Ok(Self { counter, model: Some(Arc::new(facts)) })
     }
 
-    /// Makes the measure of requests.
+    /// Returns the meter of requests.
     pub fn meter(&self) -> Meter<'static> {
         match &self.model {
             None => Meter::estimate(),
@@ -59,13 +59,13 @@ impl TokenCounting {
         }
     }
 
-    /// Returns the tokens of a message of a conversation, as summaries count them.
+    /// Returns the tokens of a message, as compaction counts them.
     pub fn tokens(&self, id: &NodeId, node: &Node) -> u64 {
         let cost = message_cost(&node.to_message(id), &ModelFacts::unknown(""), &self.counter);
         u64::from(cost.total())
     }
 
-    /// Describes how it is counted.
+    /// Describes the counter.
     pub fn name(&self) -> String {
         match self.counter.is_exact() {
             true => self.counter.kind().name().to_owned(),

@@ -1,4 +1,4 @@
-//! What is asked for: as arguments on a command line, or as a form on a page.
+//! Options of a command, from command-line arguments or a form on the page.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,66 +11,66 @@ use ctx_wire::Dialect;
 use crate::config::Ask;
 use crate::error::ProjectError;
 
-/// Whether `ctx.toml` gives defaults, and who is asked whether one that was found is trusted.
+/// Options for `ctx.toml`: whether it is read, and how the user is asked to trust it.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigOptions {
-    /// Reads no `ctx.toml`.
+    /// Whether to ignore every `ctx.toml`.
     pub is_ignored: bool,
-    /// Asks the user; nobody is asked without it.
+    /// Asks the user. Without it, no question is asked.
     pub ask: Option<Ask>,
 }
 
-/// One turn of a conversation. What is absent is taken from `ctx.toml`.
+/// Options of one turn. Missing options come from `ctx.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct TurnOptions {
-    /// The file of the agent or preset; without one the conversation alone is looked at.
+    /// Agent or preset file. Without it, only the conversation is used.
     pub agent: Option<PathBuf>,
-    /// The file of the conversation.
+    /// Conversation file.
     pub session: Option<PathBuf>,
-    /// What the user is about to send.
+    /// The user's message.
     pub input: Option<String>,
-    /// The file of the user profile.
+    /// User profile file.
     pub profile: Option<PathBuf>,
-    /// Files of worldbooks.
+    /// Worldbook files.
     pub worldbooks: Vec<PathBuf>,
-    /// The model that the request goes to.
+    /// Model of the request.
     pub model: Option<String>,
-    /// The file of a table of models, whose rows are tried before the built-in ones.
+    /// File with a table of models, which is tried before the built-in table.
     pub models: Option<PathBuf>,
-    /// The file of the model's own settings of processors.
+    /// File with the model's settings of processors.
     pub model_settings: Option<PathBuf>,
-    /// The file of tool definitions.
+    /// File with tool definitions.
     pub tools: Option<PathBuf>,
-    /// The folder of attached files; by default those of the conversation and of the agent.
+    /// Folder of attachments. The default is the folders of the conversation and the agent.
     pub assets: Option<PathBuf>,
-    /// How many tokens the context may have; 0 means the model's window.
+    /// Token budget of the context; 0 means the context window of the model.
     pub context_tokens: Option<u32>,
-    /// How many tokens are kept free for the answer.
+    /// Response reserve, in tokens.
     pub reserve: Option<u32>,
-    /// What is to be generated.
+    /// Type of generation.
     pub kind: GenerationKind,
-    /// The time of the turn in RFC 3339; now if absent.
+    /// Time of the turn in RFC 3339. The default is the current time.
     pub at: Option<String>,
-    /// The time zone; UTC if absent.
+    /// Time zone. The default is UTC.
     pub tz: Option<String>,
-    /// The seed of random draws.
+    /// Seed of random values.
     pub seed: u64,
-    /// Which processors are switched on and off.
+    /// Enabled and disabled processors.
     pub switches: Switches,
-    /// Where defaults come from.
+    /// Options for `ctx.toml`.
     pub config: ConfigOptions,
 }
 
-/// Where a model is reached. What is absent is taken from `ctx.toml`.
+/// Options of an endpoint. Missing options come from `ctx.toml`.
 #[derive(Clone, Default)]
 pub struct EndpointOptions {
-    /// The address of the API.
+    /// Base URL.
     pub base_url: Option<String>,
-    /// The dialect that it speaks.
+    /// API dialect.
     pub dialect: Option<Dialect>,
-    /// The variable of the environment that holds the key.
+    /// Environment variable with the API key.
     pub key_env: Option<String>,
-    /// The file that holds the key and nothing else.
+    /// File that contains only the API key.
     pub key_file: Option<PathBuf>,
 }
 
@@ -85,73 +85,73 @@ impl fmt::Debug for EndpointOptions {
     }
 }
 
-/// How tokens are counted.
+/// Options of token counting.
 #[derive(Clone, Debug, Default)]
 pub struct CountingOptions {
-    /// As the model counts, and not by the length of the text.
+    /// Whether to use the tokenizer of the model instead of an estimate.
     pub is_of_model: bool,
-    /// The model whose tokens are counted.
+    /// Model of the tokenizer.
     pub model: Option<String>,
-    /// The file of a table of models.
+    /// File with a table of models.
     pub models: Option<PathBuf>,
 }
 
-/// Which settings summaries are made by. What is absent is taken from `ctx.toml`.
+/// Sources of the compaction settings. Missing options come from `ctx.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct SummaryOptions {
-    /// The file of the settings for all conversations.
+    /// File with the settings of all conversations.
     pub settings: Option<PathBuf>,
-    /// The file of the agent whose settings count over them.
+    /// Agent file, whose settings override these.
     pub agent: Option<PathBuf>,
-    /// Single settings that count over all, as `key=value`.
+    /// Single settings that override all others, as `key=value`.
     pub set: Vec<String>,
 }
 
-/// What the windows of models are used for. What is absent is taken from `ctx.toml`.
+/// Options of a context budget. Missing options come from `ctx.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct BudgetOptions {
-    /// The file of the conversation.
+    /// Conversation file.
     pub session: Option<PathBuf>,
-    /// The file of tool definitions.
+    /// File with tool definitions.
     pub tools: Option<PathBuf>,
-    /// The file of a table of models.
+    /// File with a table of models.
     pub models: Option<PathBuf>,
-    /// How many tokens are kept free for the answer.
+    /// Response reserve, in tokens.
     pub reserve: Option<u32>,
-    /// The index of the first message that a running tool loop has added.
+    /// Index of the first message in the current tool loop.
     pub loop_start: Option<usize>,
 }
 
-/// Who writes summaries, and within which limits.
+/// Options of a summarizer.
 #[derive(Clone, Debug)]
 pub struct SummarizerOptions {
-    /// Who writes them.
+    /// Type of the summarizer.
     pub by: SummarizerChoice,
-    /// The model that is asked.
+    /// Model of the summarizer.
     pub model: Option<String>,
-    /// Where it is reached.
+    /// Endpoint of the summarizer.
     pub endpoint: EndpointOptions,
-    /// How many seconds one answer may take; 0 sets no limit.
+    /// Time limit of a response, in seconds; 0 means no limit.
     pub timeout: Option<u32>,
-    /// How many tokens a prompt and its answer may have.
+    /// Token budget of a prompt and its response.
     pub window: Option<u32>,
 }
 
 impl SummarizerOptions {
-    /// Options without a model, an endpoint and limits of their own.
+    /// Creates options with the defaults for the model, endpoint, and limits.
     pub fn new(by: SummarizerChoice) -> Self {
         Self { by, model: None, endpoint: EndpointOptions::default(), timeout: None, window: None }
     }
 }
 
-/// Who writes a summary.
+/// Type of a summarizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SummarizerChoice {
-    /// The messages' own sentences.
+    /// Sentences from the messages.
     Extractive,
     /// A program with its arguments.
     Program(String),
-    /// A model, asked in this dialect.
+    /// A model with this API dialect.
     Model(Dialect),
 }
 

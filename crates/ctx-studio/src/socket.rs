@@ -1,4 +1,4 @@
-//! The WebSocket of a browser window, which reports changes.
+//! The `WebSocket` of a browser window, which reports changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ const SEND_TIME: Duration = Duration::from_secs(10);
 /// Maximum size of a message from a window. Windows do not send messages.
 const MAX_MESSAGE: usize = 1 << 10;
 
-/// Opens the WebSocket of a window.
+/// Opens the `WebSocket` of a window.
 ///
 /// Browsers cannot send the token in a header here. So the token is a second subprotocol, and `Origin` is required.
 pub(crate) async fn open(server: Arc<Server>, request: Request) -> Result<Response<Body>, Refusal> {

@@ -1,4 +1,4 @@
-//! Where a model is reached, how long is waited for it, and how often it is asked again.
+//! Endpoint of a model, with its time limits and retries.
 
 use ctx_types::phrase;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::client::key::{ApiKey, redact};
 use crate::error::ClientError;
 use crate::url::redact_url;
 
-/// The version of Anthropic's API that its dialect is written for.
+/// Version of Anthropic's API that the dialect implements.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// Where a model is reached, and how.
+/// Endpoint of a model.
 ///
 /// ```
 /// use ctx_chat::Endpoint;
@@ -28,38 +28,38 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// ```
 #[derive(Clone)]
 pub struct Endpoint {
-    /// The address of the API; without a path, `/v1` is added to it.
+    /// Base URL of the API. If it has no path, `/v1` is added.
     pub base_url: String,
-    /// How it speaks.
+    /// API dialect.
     pub dialect: Dialect,
-    /// The model, for Gemini, which has it in the address; others have it in the request.
+    /// Model, for Gemini, which has it in the URL. Other dialects have it in the body.
     pub model: Option<String>,
-    /// Whether answers come in pieces, for Gemini, which is asked for that by the address; true by default.
+    /// Whether responses are streamed, for Gemini, which has this in the URL. True by default.
     pub streams: bool,
-    /// The key; servers of one's own often need none.
+    /// API key. Local servers often need none.
     pub key: Option<ApiKey>,
-    /// Further headers, by name; their values count as secret.
+    /// Additional headers by name. Their values are secret.
     pub headers: Vec<(String, SecretString)>,
-    /// How long is waited.
+    /// Time limits.
     pub time: TimeLimits,
-    /// How often is tried again.
+    /// Retries.
     pub retry: RetryPolicy,
-    /// How large an answer may be.
+    /// Size limits of a response.
     pub reply: ReplyLimits,
 }
 
-/// How long is waited for what.
+/// Time limits of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// For a connection; 10 s by default.
+    /// Time limit for connecting; 10 s by default.
     pub connect: Duration,
-    /// For the first piece of an answer, since the request was sent; 180 s by default.
+    /// Time limit from the request to the first chunk of the response; 180 s by default.
     ///
-    /// An answer that does not come as a stream has this time as a whole.
+    /// For a response without streaming, the limit applies to the whole response.
     pub first_token: Duration,
-    /// For anything to come after that, comments that keep the connection alive included; 60 s by default.
+    /// Time limit between two chunks, including keep-alive comments; 60 s by default.
     pub stall: Duration,
-    /// For one whole attempt; 30 min by default.
+    /// Time limit for one whole attempt; 30 min by default.
     pub answer: Duration,
 }
 
@@ -74,20 +74,19 @@ impl Default for TimeLimits {
     }
 }
 
-/// How often a request is sent again, and when.
+/// Rules for retries.
 ///
-/// That is done only after failures that may pass, and never once a piece of the answer came. What the provider
-/// asks for in `retry-after` is the least that is waited.
+/// Only temporary failures are retried, and only before the first chunk of the response. The provider's `retry-after`
+/// is the minimum wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often at the most; 4 by default, 0 for never.
+    /// Maximum number of retries; 4 by default, 0 for none.
     pub retries: usize,
-    /// How long is waited the first time; it doubles each time, and up to as much again is added by chance. 500 ms by
-    /// default.
+    /// First wait; 500 ms by default. It doubles with each retry, plus a random part of up to the same length.
     pub first_wait: Duration,
-    /// The longest of these waits; 20 s by default.
+    /// Maximum wait; 20 s by default.
     pub longest_wait: Duration,
-    /// The longest wait that a provider may ask for; what asks for more is an error. 120 s by default.
+    /// Maximum wait that a provider may request; 120 s by default. A longer wait is an error.
     pub longest_asked: Duration,
 }
 
@@ -103,7 +102,7 @@ impl Default for RetryPolicy {
 }
 
 impl Endpoint {
-    /// Makes an endpoint without a key, with the default limits.
+    /// Creates an endpoint without a key, with the default limits.
     pub fn new(dialect: Dialect, base_url: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
@@ -118,7 +117,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the address of the provider whose dialect this is.
+    /// Returns the provider's base URL for a dialect.
     pub const fn default_base_url(dialect: Dialect) -> &'static str {
         match dialect {
             Dialect::Anthropic => "https://api.anthropic.com/v1",
@@ -127,16 +126,18 @@ impl Endpoint {
         }
     }
 
-    /// Returns the address that requests go to.
+    /// Returns the URL of requests.
     ///
-    /// Errors: [`ClientError::Config`] unless it is an address of `http` or `https`.
+    /// # Errors
+    ///
+    /// Returns [`ClientError::Config`] if the base URL is not an `http` or `https` URL.
     pub fn url(&self) -> Result<String, ClientError> {
         self.parsed().map(String::from)
     }
 
     pub(super) fn parsed(&self) -> Result<Url, ClientError> {
         let mut url = self.address(&self.verb()?)?;
-        // The name of a model is a stranger's who made the agent: it says what is asked there, and not what else.
+        // The agent may be untrusted. Its model name must not change the rest of the URL.
         if self.dialect == Dialect::Gemini && !url.path().starts_with(self.address("models/")?.path()) {
             return Err(ClientError::Config(phrase!(
                 "the model's name contains `..`, which would change the address"
@@ -148,7 +149,7 @@ impl Endpoint {
         Ok(url)
     }
 
-    /// Returns the address of something below that of the API.
+    /// Returns a URL below the base URL.
     pub(super) fn address(&self, verb: &str) -> Result<Url, ClientError> {
         let mut url: Url = self
             .base_url
@@ -173,7 +174,7 @@ impl Endpoint {
         Ok(url)
     }
 
-    /// The end of the address, by which the dialect is asked for.
+    /// Returns the end of the URL path, which depends on the dialect.
     fn verb(&self) -> Result<String, ClientError> {
         Ok(match self.dialect {
             Dialect::OpenaiChat => "chat/completions".to_owned(),

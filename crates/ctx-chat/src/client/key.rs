@@ -1,4 +1,4 @@
-//! Keys: where they come from, and how they stay secret.
+//! API keys: sources and redaction.
 
 use ctx_types::phrase;
 use std::fmt;
@@ -10,19 +10,19 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::error::ClientError;
 use crate::files;
 
-/// The largest file that is taken for a key, in bytes.
+/// Maximum size of a key file, in bytes.
 const MAX_BYTES: u64 = 8 << 10;
 
-/// Shorter ones are not searched for in texts: they would be found everywhere.
+/// Minimum length of a key that is redacted in texts. Shorter keys would match everywhere.
 const SHORTEST_SEARCHED: usize = 6;
 
-/// What stands for a key that was found in a text.
+/// Replacement of a key in a text.
 const REDACTED: &str = "[redacted]";
 
-/// What ends a text that was cut off.
+/// Mark at the end of a truncated text.
 const CUT_OFF: char = '…';
 
-/// A key of a provider. It is shown nowhere: `Debug` says only where it came from.
+/// An API key of a provider. It is never printed: `Debug` shows only its source.
 ///
 /// ```
 /// use ctx_chat::ApiKey;
@@ -39,10 +39,11 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Takes a key; `origin` says where it came from, for people.
+    /// Creates a key. `origin` describes its source to the user. Ignores white space around the key.
     ///
-    /// Errors: [`ClientError::Config`] for one that is blank or no visible ASCII text. White space around it
-    /// does not count.
+    /// # Errors
+    ///
+    /// Returns [`ClientError::Config`] if the key is blank or contains characters other than visible ASCII.
     pub fn new(key: &str, origin: impl Into<String>) -> Result<Self, ClientError> {
         let (key, origin) = (key.trim(), origin.into());
         if key.is_empty() {
@@ -57,7 +58,7 @@ impl ApiKey {
         Ok(Self { secret: SecretString::from(key), origin })
     }
 
-    /// Reads the key from a variable of the environment.
+    /// Reads the key from an environment variable.
     pub fn from_env(name: &str) -> Result<Self, ClientError> {
         match std::env::var(name) {
             Ok(key) => Self::new(&key, format!("`{name}`")),
@@ -65,7 +66,7 @@ impl ApiKey {
         }
     }
 
-    /// Reads the key from a file that holds nothing else, of at most 8 KiB.
+    /// Reads the key from a file of at most 8 KiB that contains only the key.
     pub fn from_file(path: &Path) -> Result<Self, ClientError> {
         let origin = format!("`{}`", path.display());
         let mut key = String::new();
@@ -99,8 +100,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Replaces every occurrence of a secret in a text, also one of which the text has the beginning alone because it
-/// was cut off there.
+/// Replaces every occurrence of a secret in a text, including a part of it at the end of a truncated text.
 pub(super) fn redact(secret: &SecretString, text: String) -> String {
     let secret = secret.expose_secret();
     if secret.len() < SHORTEST_SEARCHED {

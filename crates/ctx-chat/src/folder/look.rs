@@ -1,4 +1,4 @@
-//! Reading a file, listing a folder.
+//! Tools for reading a file and listing a folder.
 
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
@@ -10,19 +10,19 @@ use crate::files;
 use crate::folder::Arguments;
 use crate::tools::ToolError;
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 pub(super) const MAX_FILE: u64 = 4 << 20;
 
-/// How many lines are read unless somebody asks for more.
+/// Default number of lines.
 const LINES: usize = 2_000;
 
-/// How much of a file is given at once, in bytes.
+/// Maximum size of the returned text, in bytes.
 const MAX_TEXT: usize = 256 << 10;
 
-/// How many entries of a folder are listed.
+/// Maximum number of listed entries.
 const MAX_ENTRIES: usize = 1_000;
 
-/// How many entries of a folder are looked at.
+/// Maximum number of entries that are examined.
 pub(super) const MAX_SEEN: usize = 100_000;
 
 /// Reads lines of a text file.
@@ -49,7 +49,7 @@ pub(super) fn read(folder: &Dir, arguments: &Arguments) -> Result<String, ToolEr
     }
 }
 
-/// Lists a folder, by name.
+/// Lists a folder in the order of names.
 pub(super) fn list(folder: &Dir, arguments: &Arguments) -> Result<String, ToolError> {
     let path = arguments.path()?;
     let fault = |error: std::io::Error| fault(path, &error);
@@ -78,9 +78,9 @@ fn line(name: &str, metadata: Option<&Metadata>) -> String {
     }
 }
 
-/// Checks that a path stays in the folder and leads over no link.
+/// Checks that a path stays in the folder and contains no link.
 ///
-/// What it finds may change before the path is used; the folder's handle itself lets nothing lead out.
+/// The files may change after this check, but the handle of the folder still prevents access outside.
 pub(super) fn plain(folder: &Dir, path: &str) -> Result<PathBuf, ToolError> {
     let refused = |why: &str| ToolError(format!("`{}` is refused: {why}", excerpt(path)));
     let mut checked = PathBuf::new();
@@ -103,7 +103,7 @@ pub(super) fn plain(folder: &Dir, path: &str) -> Result<PathBuf, ToolError> {
     Ok(if checked.as_os_str().is_empty() { PathBuf::from(".") } else { checked })
 }
 
-/// Reads a file that is a text and not too large.
+/// Reads a text file that is not too large.
 pub(super) fn text(folder: &Dir, path: &Path, shown: &str) -> Result<String, ToolError> {
     let fault = |error: std::io::Error| fault(shown, &error);
     let metadata = folder.symlink_metadata(path).map_err(fault)?;

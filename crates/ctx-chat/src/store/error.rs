@@ -1,4 +1,4 @@
-//! Why a store did not do what it was asked for.
+//! Errors of a conversation store.
 
 use std::error::Error;
 use std::fmt;
@@ -7,70 +7,70 @@ use std::sync::Arc;
 
 use ctx_types::{Phrase, phrase};
 
-/// Why the store did not do what it was asked for; the conversations are as they were.
+/// An error of a conversation store. The stored conversations are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no such conversation.
+    /// The conversation does not exist.
     NotFound {
         /// The id.
         id: String,
     },
-    /// There is one with this id already.
+    /// The id exists already.
     Exists {
         /// The id.
         id: String,
     },
-    /// Somebody else changed the conversation: load it again.
+    /// Another request changed the conversation. Load it again.
     Stale {
         /// The id.
         id: String,
-        /// The revision that the caller had seen.
+        /// Revision that the caller has seen.
         expected: u64,
-        /// The one that it has.
+        /// Current revision.
         found: u64,
     },
     /// A stored conversation cannot be read.
     Damaged {
         /// The id.
         id: String,
-        /// The step; 0 is the checkpoint.
+        /// Number of the step; 0 is the checkpoint.
         step: u64,
-        /// What is wrong.
+        /// Description of the damage.
         fault: String,
     },
     /// An operation does not fit the conversation.
     #[error(transparent)]
     Session(#[from] ctx_types::SessionError),
-    /// Nothing can be undone or redone, or not any more.
+    /// Nothing can be undone or redone.
     #[error(transparent)]
     History(#[from] ctx_types::HistoryError),
-    /// An earlier change was given up midway, so what is in memory may differ from the store: load it again.
+    /// An earlier change was canceled, so the conversation in memory may differ from the store. Load it again.
     Unsettled {
         /// The id.
         id: String,
     },
-    /// The file was written by a newer version of this program.
+    /// A newer version of this program wrote the file.
     Newer {
-        /// The version of the file.
+        /// Version of the file.
         found: i64,
-        /// The newest that is known.
+        /// Newest supported version.
         known: i64,
     },
-    /// The file is a database, but no store: nothing in it was touched.
+    /// The file is a database of another program. It was not changed.
     Foreign,
-    /// Whoever waited for a change gave up before the store had answered.
+    /// The caller canceled the change before the store confirmed it.
     GivenUp,
-    /// Another process holds the store for too long.
+    /// Another process locks the store for too long.
     Busy(StoreFault),
-    /// The file is no store, or is damaged.
+    /// The file is damaged or not a store.
     Corrupt(StoreFault),
     /// The disk is full, or the file cannot be written.
     Unwritable(StoreFault),
-    /// Anything else that the database reports.
+    /// Any other error of the database.
     Database(StoreFault),
-    /// The store was closed, or its thread ended.
+    /// The store is closed, or its thread has ended.
     Closed,
     /// Another turn has the lease of the conversation.
     Held {
@@ -82,12 +82,12 @@ pub enum StoreError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The store cannot be reached, or the connection to it broke.
+    /// The store cannot be reached, or the connection broke.
     Unreachable(StoreFault),
 }
 
 impl StoreError {
-    /// Writes it in one phrase.
+    /// Describes the error.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::NotFound { id } => phrase!("no conversation `{id}`", id),
@@ -132,24 +132,24 @@ impl StoreError {
     }
 }
 
-/// What the database behind a store reports; shared, since several callers may hear of it.
+/// An error of the database. Several callers may share it.
 #[derive(Clone)]
 pub struct StoreFault(Arc<dyn Error + Send + Sync>);
 
 impl StoreFault {
-    /// Takes the error of a database.
+    /// Wraps an error of a database.
     pub fn new(error: impl Error + Send + Sync + 'static) -> Self {
         Self(Arc::new(error))
     }
 
-    /// Returns the database's own error, for those who know which database it is.
+    /// Returns the original error of the database.
     pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.0
     }
 }
 
 impl StoreFault {
-    /// Takes over what the database says.
+    /// Passes on the message of the database.
     fn phrase(&self) -> Phrase {
         Phrase::verbatim(self.to_string())
     }

@@ -1,4 +1,4 @@
-//! Conversations in a `PostgreSQL` database.
+//! Stores conversations in a `PostgreSQL` database.
 
 mod fault;
 mod schema;
@@ -24,37 +24,38 @@ use crate::store::{
     StoreError, StoreFault, Stored, WAITS,
 };
 
-/// What every connection is set to: commits wait for the disk, what is waited for is as the latest commit left it, nobody
-/// waits for a lock for ever, and who is gone in the middle of a transaction holds nothing for ever.
+/// Settings of every connection: durable commits, reads of the latest commit, and timeouts for locks and idle
+/// transactions.
 const SESSION: &str = "SET synchronous_commit = on; SET lock_timeout = '5s';
                        SET default_transaction_isolation = 'read committed';
                        SET idle_in_transaction_session_timeout = '30s'";
 
-/// What a connection is set to on which what is asked is planned once: that has to do also when the tables have grown.
+/// Settings of a connection whose queries are planned once. The plans must stay good when the tables grow.
 const PLANNED_ONCE: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off";
 
-/// How long a connection is waited for unless the configuration says otherwise (`connect_timeout`).
+/// Default time limit for connecting (`connect_timeout`).
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a server may acknowledge nothing unless the configuration says otherwise (`tcp_user_timeout`).
+/// Default time limit for acknowledgments of the server (`tcp_user_timeout`).
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Keeps conversations in a `PostgreSQL` database (12 or newer), which many processes and machines may use at once.
+/// Stores conversations in a `PostgreSQL` database (12 or newer). Many processes and machines may use it at once.
 ///
-/// Commits wait for the server's disk; appends that come together share one wait. A process has up to four
-/// connections: one for appends, one for the conversations that it holds, one for what a turn asks before it, and one
-/// for all else. One that broke is opened again with the next call, and the calls on which it broke fail. There is no
-/// TLS: reach the server over a socket, over loopback, or through a tunnel. What is deleted is gone from the tables; the
-/// server's own logs and backups are its keeper's affair.
+/// Commits wait for the server's disk; concurrent appends share one wait. A process has up to 4 connections: one for
+/// appends, one for leases, one for queries before a turn, and one for everything else. A broken connection fails its
+/// current calls and is opened again by the next call.
 ///
-/// Needs the feature `postgres`.
+/// There is no TLS: use a socket, loopback, or a tunnel. Deleted data is removed from the tables, but may remain in
+/// the server's logs and backups.
+///
+/// Requires the feature `postgres`.
 #[derive(Clone)]
 pub struct PostgresStore {
     config: Arc<Config>,
     client: Arc<Mutex<Client>>,
-    /// The connection whose session holds conversations.
+    /// Connection whose session has the leases.
     holding: Shared,
-    /// The connection for what is asked before a turn.
+    /// Connection for queries before a turn.
     asking: Shared,
     writer: Writer,
     notices: Notices,
@@ -67,16 +68,18 @@ impl fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Opens a database, such as `host=/run/postgresql user=ctx dbname=ctx` or `postgres://ctx@localhost/ctx`, and
-    /// brings its tables up to date. They stand in the first schema of the search path.
+    /// Connects to a database, such as `host=/run/postgresql user=ctx dbname=ctx` or `postgres://ctx@localhost/ctx`,
+    /// and migrates its tables. The tables are in the first schema of the search path.
     ///
-    /// Within a runtime of tokio that has timers, as all that is asked later: a server that does not answer is waited
-    /// for 10 s, or as long as `connect_timeout` says.
+    /// Requires a tokio runtime with timers, like all later calls. The default time limit is 10 s; `connect_timeout`
+    /// overrides it.
     ///
-    /// Errors: [`StoreError::Unreachable`], [`StoreError::Newer`], [`StoreError::Unwritable`].
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Unreachable`], [`StoreError::Newer`], or [`StoreError::Unwritable`].
     pub async fn connect(config: &str) -> Result<Self, StoreError> {
         let mut config: Config = config.parse()?;
-        // A server that is gone without a word is noticed.
+        // Detect a server that disappears without closing the connection.
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(SILENCE).keepalives_idle(SILENCE);
         }
@@ -87,7 +90,7 @@ impl PostgresStore {
         Ok(Self { config, client, holding: Shared::default(), asking: Shared::default(), writer, notices })
     }
 
-    /// Takes the connection, and opens it again if it broke.
+    /// Returns the connection and opens it again if it broke.
     async fn client(&self) -> Result<MutexGuard<'_, Client>, StoreError> {
         let mut client = self.client.lock().await;
         if client.is_closed() {
@@ -97,12 +100,12 @@ impl PostgresStore {
     }
 }
 
-/// A connection on which many ask at a time, none in a transaction; opened when it is first needed.
+/// A connection for concurrent queries without transactions. It is opened on first use.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Option<Arc<Turns>>>>);
 
 impl Shared {
-    /// Returns the connection, opened again if it broke: what that one held is held no longer.
+    /// Returns the connection and opens it again if it broke. A broken connection loses its leases.
     async fn turns(&self, config: &Config) -> Result<Arc<Turns>, StoreError> {
         let mut shared = self.0.lock().await;
         match shared.as_ref().filter(|turns| !turns.client.is_closed()) {
@@ -112,7 +115,7 @@ impl Shared {
     }
 }
 
-/// A connection for what turns ask; what each of them asks is planned once.
+/// A connection for the queries of turns, which are planned once.
 struct Turns {
     client: Client,
     hold: Statement,
@@ -138,10 +141,10 @@ impl Turns {
     }
 }
 
-/// The number by which a conversation is held; those of other schemas have others.
+/// Number of a conversation's lock. It depends on the schema.
 const HOLD_KEY: &str = "hashtextextended(current_schema() || '/' || $1, 0)";
 
-/// Lets a conversation go, if the session holds it; whoever is in no runtime any more ends the session too.
+/// Releases the lock of a conversation if the session has it. Outside a runtime, ends the session.
 fn let_go(turns: Arc<Turns>, id: String) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     runtime.spawn(async move {
@@ -153,7 +156,7 @@ fn let_go(turns: Arc<Turns>, id: String) {
 
 async fn dial(config: &Config) -> Result<Client, StoreError> {
     let patience = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
-    // A server that takes the connection and then says nothing is waited for no longer than one that takes none.
+    // Also limits the wait for a server that accepts the connection but does not respond.
     let dialed = tokio::time::timeout(patience, config.connect(NoTls)).await;
     let (client, connection) = dialed.map_err(|over| StoreError::Unreachable(StoreFault::new(over)))??;
     tokio::spawn(async move {
@@ -185,7 +188,7 @@ impl ConversationStore for PostgresStore {
     async fn load(&self, id: &str) -> Result<Stored, StoreError> {
         let rows = {
             let mut client = self.client().await?;
-            // Both queries have to see one state of the tables.
+            // Both queries must see the same state of the tables.
             let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
             let transaction = reading.read_only(true).start().await?;
             read(&transaction, id).await?
@@ -205,7 +208,7 @@ impl ConversationStore for PostgresStore {
         self.asking.turns(&self.config).await?.steps_after(id, revision).await
     }
 
-    /// By an advisory lock of the server, which a process that ends loses with its connection.
+    /// Uses an advisory lock of the server. A process that ends loses it with its connection.
     async fn hold(
         &self,
         id: &str,
@@ -214,19 +217,19 @@ impl ConversationStore for PostgresStore {
     ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
         let over = Instant::now() + patience;
         let [mut pause, longest] = WAITS;
-        // Whoever has to wait asks for the steps once the conversation is held.
+        // After a wait, read the steps when the lock is acquired.
         let mut is_first = true;
         loop {
             let turns = self.holding.turns(&self.config).await?;
             let (releasing, key) = (turns.clone(), id.to_owned());
-            // Made before the lock is taken: whoever gives up while it is taken lets it go.
+            // Create the guard first. It also releases the lock if the caller is canceled during the acquisition.
             let hold = Hold::until(move || let_go(releasing, key));
             let steps = async |revision: Option<u64>| match revision {
                 Some(revision) => turns.steps_after(id, revision).await.unwrap_or_default(),
                 None => Vec::new(),
             };
             let given: &[&(dyn ToSql + Sync)] = &[&id];
-            // Sent in this order, so that the steps are those that whoever had it before has left.
+            // Sent in this order, so the steps include those of the previous owner.
             let (held, early) = tokio::join!(
                 biased;
                 turns.client.query_one(&turns.hold, given),
@@ -368,7 +371,7 @@ async fn read(transaction: &Transaction<'_>, id: &str) -> Result<Rows, StoreErro
     Ok(Rows { checkpoint_revision: count(from), checkpoint, revision, steps })
 }
 
-/// The steps of a conversation after a revision.
+/// Query of the steps after a revision.
 const STEPS_AFTER: &str = "SELECT revision, at, kind, label, op FROM ctx_steps
                            WHERE conversation = $1 AND revision > $2 ORDER BY revision";
 
@@ -382,16 +385,15 @@ fn step(row: &Row) -> Result<StepRow, StoreError> {
     })
 }
 
-/// Notes in the journal that conversations changed, or without a revision that some were deleted. A transaction has to
-/// be open.
+/// Records changed conversations in the journal, or deletions if there are no revisions. Requires an open
+/// transaction.
 ///
-/// Whoever notes has the journal for himself until he has committed: so places come in the order in which they can
-/// be seen, and nobody who asks for changes misses one.
+/// Locks the journal until the commit. So positions become visible in order, and readers of changes miss none.
 async fn note(client: &Client, ids: &[&str], revisions: &[Option<i64>]) -> Result<(), StoreError> {
     let sql = "INSERT INTO ctx_journal (conversation, revision) SELECT * FROM unnest($1, $2)
                ON CONFLICT (conversation) DO UPDATE SET place = DEFAULT, revision = excluded.revision";
     let given: &[(&(dyn ToSql + Sync), Type)] = &[(&ids, Type::TEXT_ARRAY), (&revisions, Type::INT8_ARRAY)];
-    // Sent in this order, and the second without waiting for the first.
+    // Sends both in this order without waiting for the first result.
     let (locked, noted) = tokio::join!(biased; schema::lock(client), client.execute_typed(sql, given));
     locked?;
     noted?;

@@ -1,11 +1,11 @@
-//! The tables of the store, and how older files get them.
+//! Tables of the store, and the migration of older files.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use crate::store::StoreError;
 
-/// The steps from an empty file to the newest form; a file's `user_version` is the number of those it has.
+/// Migrations from an empty file to the current schema. `user_version` of a file is the number of applied migrations.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE conversations (
@@ -71,17 +71,17 @@ const MIGRATIONS: &[&str] = &[
 ",
 ];
 
-/// Prepares a connection: durable writes, several processes, nothing left behind; and brings the tables up to date.
+/// Prepares a connection for durable writes and several processes, and migrates the tables.
 ///
-/// Nothing is written into a file that is no store of this program's, nor into one that needs nothing: that can be
-/// read also while another process writes.
+/// Does not write into a foreign file or an up-to-date store. So an up-to-date store can be opened while another
+/// process writes.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     disarm(connection)?;
     let found = version(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // What is deleted is overwritten.
+    // Overwrite deleted data.
     connection.pragma_update(None, "secure_delete", true)?;
     match found < MIGRATIONS.len() {
         true => migrate(connection),
@@ -89,7 +89,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     }
 }
 
-/// Switches off what a file could bring that runs by itself: a store has none, and nobody knows whose file it is.
+/// Disables triggers, views, and other code in an untrusted file. A store contains none.
 pub(super) fn disarm(connection: &Connection) -> Result<(), StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
@@ -98,9 +98,9 @@ pub(super) fn disarm(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns how many of the steps a file has.
+/// Returns the number of migrations that a file has.
 fn version(connection: &Connection) -> Result<usize, StoreError> {
-    // Both questions are about one state of the file.
+    // Both queries must see the same state of the file.
     let transaction = connection.unchecked_transaction()?;
     let found = stated_version(&transaction)?;
     let sql = "SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'conversations')
@@ -118,7 +118,7 @@ fn version(connection: &Connection) -> Result<usize, StoreError> {
 
 fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    // Another process may have been here meanwhile.
+    // Another process may have migrated the file in the meantime.
     let done = usize::try_from(stated_version(&transaction)?).unwrap_or(MIGRATIONS.len());
     for migration in MIGRATIONS.get(done..).unwrap_or_default() {
         transaction.execute_batch(migration)?;
@@ -132,7 +132,7 @@ fn stated_version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// The version of a file that has all steps.
+/// Version of a file with all migrations.
 fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }

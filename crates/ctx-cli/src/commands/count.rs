@@ -1,4 +1,4 @@
-//! `ctx count`: the tokens of a text, or of the messages of a conversation.
+//! `ctx count`: counts the tokens of a text, or of the messages of a conversation.
 
 use ctx_language::Language;
 use std::path::Path;
@@ -22,7 +22,7 @@ use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{Turn, TurnFiles};
 
-/// Counts what a file holds, and says how.
+/// Counts the tokens of a file and prints the method.
 pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit> {
     let file = arguments.file.as_deref().unwrap_or(Path::new("-"));
     inputs::check_stdin([Some(file), arguments.models.as_deref()].into_iter().flatten())?;
@@ -48,20 +48,20 @@ pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit
     Ok(Exit::Success)
 }
 
-/// What was counted, for people and for programs.
+/// Count for people and for programs.
 struct Counted {
     text: String,
     json: Value,
 }
 
-/// The model whose tokens are counted.
+/// Model of the tokenizer.
 struct Model<'a> {
     name: Option<&'a str>,
-    /// A table of models, tried before the built-in one.
+    /// Table of models, which is tried before the built-in table.
     table: Option<InputFile>,
 }
 
-/// How something was counted.
+/// Counting method.
 struct Way<'a> {
     model: Option<&'a str>,
     encoding: &'a str,
@@ -69,7 +69,7 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Describes how, for people.
+    /// Describes the method.
     fn explained(&self) -> Phrase {
         let encoding = self.encoding;
         let how = match self.is_exact {
@@ -82,7 +82,7 @@ impl Way<'_> {
         }
     }
 
-    /// Adds to a result how it was counted.
+    /// Adds the method to a result.
     fn json(&self, mut result: Value) -> Value {
         result["model"] = json!(self.model);
         result["encoding"] = json!(self.encoding);
@@ -122,7 +122,7 @@ fn text(
     Ok(of_text(language, &text, model.name, &facts, |counter| (counter.count(&text), 0)))
 }
 
-/// Counts a text as it would be sent in a message: pictures in it as pictures, and not their base64 as prose.
+/// Counts a text like a message: its pictures as pictures, not as base64 text.
 fn text_with_pictures(
     language: Language,
     text: &str,
@@ -142,7 +142,7 @@ fn text_with_pictures(
     }))
 }
 
-/// Describes what a text comes to, whose words and media cost so many tokens.
+/// Describes the count of a text and its media.
 fn of_text(
     language: Language,
     text: &str,
@@ -152,7 +152,7 @@ fn of_text(
 ) -> Counted {
     let (counter, _) = Counter::for_model(facts);
     let (words, media) = cost(&counter);
-    // What a picture costs nobody but the provider knows exactly.
+    // Only the provider knows the exact cost of a picture.
     let is_exact = counter.is_exact() && media == 0;
     let way = Way { model, encoding: counter.kind().name(), is_exact };
     let tokens = words.saturating_add(media);
@@ -171,7 +171,7 @@ fn of_text(
     }
 }
 
-/// Counts each message by itself as it would be sent.
+/// Counts each message separately.
 fn conversation(language: Language, context: &Context, model: Option<&str>, all: bool) -> Counted {
     let usage = context.report.usage.as_ref();
     let way = Way {
@@ -190,14 +190,14 @@ fn conversation(language: Language, context: &Context, model: Option<&str>, all:
     }
 }
 
-/// Assembles a conversation without joining or leaving out any message.
+/// Assembles a conversation without merging or dropping messages.
 fn as_sent(language: Language, file: InputFile, model: Model<'_>, sources: &mut Sources) -> Result<Context> {
     let disable =
         [TokenLimiter::ID, MergeSystemToHead::ID, MergeConsecutiveRoles::ID].map(str::to_owned).to_vec();
     let with =
         Compile::default().with(|compile| compile.switches = Switches { disable, ..Switches::default() });
     let files = TurnFiles { session: Some(file), models: model.table, ..TurnFiles::default() };
-    // All of it is counted, be it more than a window: that is no finding here, and nothing is left of so much.
+    // All messages are counted, even if they exceed the context window.
     let context_tokens = Some(i64::from(MAX_TOKENS));
     let model_name = model.name.map(Into::into);
     let input = TurnInput::default().with(|turn| {

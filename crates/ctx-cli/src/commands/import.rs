@@ -1,4 +1,4 @@
-//! `ctx import`: files of other applications as an agent.
+//! `ctx import`: imports files of other applications as an agent.
 
 mod screen;
 
@@ -23,7 +23,7 @@ use ctx_project::inputs;
 /// Imports files, all at once.
 pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
-    // Without a folder, files are named as they would be below one.
+    // Without a folder, name the files relative to the folder that would be used.
     let out = arguments.out.as_deref().unwrap_or(Path::new(""));
     files::refuse_stdin(out)?;
     let (read, mut sources) = read(language, &arguments.files)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     Ok(if unread(&made.report).next().is_some() { Exit::Unreadable } else { Exit::Success })
 }
 
-/// What is printed for programs.
+/// JSON output of an import.
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(flatten)]
@@ -74,10 +74,10 @@ struct Answer<'a> {
     written: &'a [String],
 }
 
-/// A file that was read, with its name.
+/// Name and content of a file.
 type NamedBytes = (String, Vec<u8>);
 
-/// Reads the files, with a bar where there are many.
+/// Reads the files. Shows a progress bar for many files.
 fn read(language: Language, paths: &[PathBuf]) -> Result<(Vec<NamedBytes>, Sources)> {
     let mut sources = show::sources(language);
     let bar = Bar::new(paths.len());
@@ -92,17 +92,17 @@ fn read(language: Language, paths: &[PathBuf]) -> Result<(Vec<NamedBytes>, Sourc
     Ok((read, sources))
 }
 
-/// Returns the names of the files of which one that cannot be read, or is nothing known, came.
+/// Returns the names of files that are unreadable or have an unknown format.
 fn unread(report: &ImportReport) -> impl Iterator<Item = &str> {
     report.files.iter().filter(|file| file.format.is_none()).map(|file| file.path.as_str())
 }
 
-/// Returns the names of the files in which documents were packed: their bytes show nothing to people.
+/// Returns the names of files with packed documents, whose bytes are not readable text.
 fn packed(report: &ImportReport) -> impl Iterator<Item = &str> {
     report.files.iter().filter(|file| file.container.is_some()).map(|file| file.path.as_str())
 }
 
-/// Why nothing is written but the report.
+/// Reason for writing only the report.
 struct Refusal {
     exit: Exit,
     why: Phrase,
@@ -139,20 +139,20 @@ impl Refusal {
     }
 }
 
-/// How many lines an import prints.
+/// Maximum number of lines that an import prints.
 const SCREEN: usize = 40;
 
-/// How many of these are about the files that were written, and what to do next.
+/// Number of these lines for the written files and the next step.
 const LINES_BELOW: usize = 4;
 
-/// Writes what was made, or what became of the fields if that is wanted, and which files were written.
+/// Formats the results: the created documents or the outcome of each field, and the written files.
 fn summary(language: Language, made: &Import, names: &[String], arguments: &AgentImportArguments) -> String {
     let text = match () {
         () if arguments.report => screen::groups(language, &made.report),
         () if arguments.report_fields => screen::fields(language, &made.report),
         () => screen::made(language, made, SCREEN - LINES_BELOW),
     };
-    // The report is written last, and may be elsewhere.
+    // The report is written last, and may be in another folder.
     let (names, report) = names.split_at(names.len() - usize::from(arguments.report_file.is_some()));
     let wrote = |names: &[String]| names.iter().map(|name| show::wrote(language, name)).collect::<String>();
     let written = match (names, &arguments.out) {
@@ -169,7 +169,7 @@ fn summary(language: Language, made: &Import, names: &[String], arguments: &Agen
     }
 }
 
-/// Describes what to do next: write the files, or look at what the model would receive.
+/// Describes the next step: write the files, or preview the context.
 fn next(arguments: &AgentImportArguments, left: usize, made: &Import) -> Phrase {
     match &arguments.out {
         None => {

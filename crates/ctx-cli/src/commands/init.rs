@@ -1,4 +1,4 @@
-//! `ctx init`: a small project to begin with.
+//! `ctx init`: creates a small example project.
 
 use ctx_language::Language;
 use ctx_types::phrase;
@@ -15,7 +15,7 @@ use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing};
 use ctx_project::sample::{self, Sample};
 
-/// Writes the project: all of its files, or none if one of them exists or cannot be written.
+/// Writes all files of the project. Writes none if one of them exists or cannot be written.
 pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit> {
     let folder = &arguments.folder;
     files::refuse_stdin(folder)?;

@@ -1,4 +1,4 @@
-//! `ctx serve`: the agents of a folder behind the addresses of providers.
+//! `ctx serve`: serves the agents of a folder over the APIs of providers.
 
 use std::net::SocketAddr;
 
@@ -20,7 +20,7 @@ use crate::interrupts::Interrupts;
 use crate::lang::{self, Told};
 use crate::{project, show};
 
-/// Serves a folder until a signal comes, or looks after the keys of clients.
+/// Serves a folder until a signal, or manages the API keys of clients.
 pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     if let Some(ServeCommand::Key(key)) = &arguments.command {
         return match &key.command {
@@ -67,7 +67,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         config: project::config_options(language, &arguments.config),
         max_body: Some(arguments.max_body << 20),
         loaded_messages: usize::try_from(arguments.loaded_messages).ok(),
-        // A program that cannot export leaves alone what is set for others.
+        // A build without `otlp` ignores a variable that is meant for other programs.
         collector: if cfg!(feature = "otlp") {
             std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok()
         } else {
@@ -77,7 +77,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
     }
 }
 
-/// Writes logs to standard error. What other crates log may hold addresses and headers, and is left out.
+/// Writes logs to standard error. Ignores logs of other crates, which may contain URLs and headers.
 fn log(level: LogLevel) {
     let level = match level {
         LogLevel::Off => LevelFilter::OFF,

@@ -1,4 +1,4 @@
-//! `ctx test`: contexts compared with what was expected of them.
+//! `ctx test`: compares contexts with the expected results.
 
 mod junit;
 mod watch;
@@ -18,12 +18,12 @@ use crate::show::{self, Progress};
 use ctx_project::case::{self, Change, EXPECTED, Outcome};
 use ctx_project::files::{self, Existing, FilesRead};
 
-/// Runs the cases below folders, in the order of their names; with `--watch` again after each change.
+/// Runs the cases in folders, in the order of their names. With `--watch`, runs them again after each change.
 pub(crate) fn run(language: Language, arguments: &TestArguments) -> Result<Exit> {
     if !arguments.watch {
         return run_once(language, arguments, &mut FilesRead::default());
     }
-    // What changes while the tests run is seen afterwards.
+    // Start first, to notice changes during the tests.
     let mut watched = Watched::new(&arguments.folders)?;
     loop {
         let mut read = FilesRead::default();
@@ -57,7 +57,7 @@ fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead)
     }
     if let Some(path) = &arguments.junit {
         let xml = junit::to_xml(&results)?;
-        // A file that is watched itself would start the tests again and again.
+        // A write to a watched file would start the tests again.
         if files::read(path).ok().as_deref() != Some(&*xml) {
             files::write(&[(path.clone(), &xml)], Existing::Replace, read)?;
         }
@@ -73,7 +73,7 @@ fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead)
     })
 }
 
-/// A case and what came of it; an error if a file of the case cannot be read.
+/// A case and its result, or an error if a file of the case cannot be read.
 struct Tested {
     folder: PathBuf,
     outcome: Result<Outcome>,
@@ -101,14 +101,14 @@ impl Tested {
     }
 }
 
-/// Writes changes for people, a line each; without any, the lines of the report that differ.
+/// Formats changes, one per line. If there are none, formats the different lines of the report.
 fn changes_to_text(language: Language, changes: &[Change], expected: &str, result: &str) -> String {
     let lines = case::described(changes, expected, result);
     let lines: Vec<String> = lines.iter().map(|line| show::clean_line(&lang::say(language, line))).collect();
     format!("  {}\n", lines.join("\n  "))
 }
 
-/// Describes what did not pass, with its differences, and how many did.
+/// Formats the failed cases with their differences, and the number of passed cases.
 fn to_text(language: Language, results: &[Tested]) -> String {
     let parts: String = results.iter().filter_map(|tested| part(language, tested)).collect();
     let count = |status: &str| results.iter().filter(|tested| tested.as_str() == status).count();

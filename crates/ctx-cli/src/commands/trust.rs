@@ -1,4 +1,4 @@
-//! `ctx trust`: lets the `ctx.toml` of a folder reach outside of it.
+//! `ctx trust`: trusts the `ctx.toml` of a folder.
 
 use ctx_language::Language;
 use ctx_types::phrase;

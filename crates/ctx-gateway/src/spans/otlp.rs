@@ -1,4 +1,4 @@
-//! Spans by OTLP over HTTP: in batches, by a thread of the SDK, which drops what is too much.
+//! Exports spans with OTLP over HTTP. A thread of the SDK sends batches and drops spans if there are too many.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use super::Ended;
 
-/// How long the collector may take for a batch.
+/// Time limit for sending a batch.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The way to a collector.
+/// Connection to a collector.
 pub(crate) struct Exporter {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
@@ -35,7 +35,7 @@ impl fmt::Debug for Exporter {
 }
 
 impl Exporter {
-    /// Makes ready to send to a collector by its address; headers come from `OTEL_EXPORTER_OTLP_HEADERS`.
+    /// Prepares the export to a collector URL. Additional headers come from `OTEL_EXPORTER_OTLP_HEADERS`.
     pub(crate) fn open(address: &str) -> Result<Self, Phrase> {
         let wrong = |reason: String| {
             phrase!(
@@ -85,7 +85,7 @@ impl Exporter {
         span.end();
     }
 
-    /// Sends what waits, and waits for the collector.
+    /// Sends the queued spans and waits for the collector.
     pub(crate) fn close(&self) {
         if let Err(error) = self.provider.shutdown_with_timeout(PATIENCE) {
             tracing::warn!(%error, "the last spans were not sent");
@@ -93,7 +93,7 @@ impl Exporter {
     }
 }
 
-/// Sends batches within the runtime of the gateway; who waits for them is a thread without one.
+/// Sends batches in the runtime of the gateway, because the SDK's thread has no runtime.
 #[derive(Debug)]
 struct Carrier {
     client: reqwest::Client,

@@ -1,4 +1,4 @@
-//! One turn for scripts: the answer on standard output, or the request that would be sent.
+//! A single turn for scripts. Prints the reply or the request to standard output.
 
 use anyhow::{Error, Result};
 use ctx_chat::{Approval, ChatLog, Conversation, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn};
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::lang::Told;
 use crate::show;
 
-/// Carries out one turn and prints the answer.
+/// Runs one turn and prints the reply.
 pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: bool) -> Result<Exit> {
     let mut conversation = setup.open().await?;
     let Some(_lease) = setup.lease(&mut conversation).await? else { return Ok(Exit::Stopped) };
@@ -59,7 +59,7 @@ pub(super) async fn turn(
     })
 }
 
-/// Prints the body of the request that a turn would send.
+/// Prints the request body of a turn without sending it.
 pub(super) async fn preview(language: Language, setup: &Setup, text: &str) -> Result<Exit> {
     let conversation = setup.open().await?;
     let session = conversation.as_ref().map(Conversation::session);
@@ -78,7 +78,7 @@ pub(super) async fn preview(language: Language, setup: &Setup, text: &str) -> Re
     }
 }
 
-/// The exit code of a turn.
+/// Returns the exit code of a turn.
 pub(super) fn exit(end: &TurnEnd) -> Exit {
     match &end.outcome {
         TurnOutcome::Answered => Exit::Success,

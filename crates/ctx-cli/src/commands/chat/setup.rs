@@ -1,4 +1,4 @@
-//! The chat of a command line: read by its arguments, and whoever sits at the terminal is told what is found.
+//! Setup of a chat from the command line, with reports for the user.
 
 use ctx_language::Language;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ use ctx_project::store;
 const TURN_TIMEOUT: Duration = Duration::from_secs(120);
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// What a chat is carried out with.
+/// Setup of a chat.
 pub(super) struct Setup {
     pub(super) language: Language,
     pub(super) chat: ChatSetup,
@@ -35,15 +35,15 @@ pub(super) struct Setup {
     new: String,
     /// Whether tool calls without a result got one.
     is_recovered: AtomicBool,
-    /// Whether the conversation that was changed last is gone on with.
+    /// Whether to continue the most recently changed conversation.
     resumes: bool,
     sources: Sources,
-    /// The findings that were told already.
+    /// Diagnostics that were already reported.
     told: Mutex<BTreeSet<String>>,
 }
 
 impl Setup {
-    /// Reads the files and settings of a chat, and opens the store if it is to keep anything.
+    /// Reads the files and settings of a chat. Opens the store if the conversation is stored.
     pub(super) fn read(language: Language, arguments: &ChatArguments, sources: &mut Sources) -> Result<Self> {
         let config = project::config(language, &arguments.setup.config, sources)?;
         let options = options(language, arguments, &config)?;
@@ -64,14 +64,14 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Returns the request of a turn in which the user has typed something.
+    /// Returns the request of a turn with the user's text.
     pub(super) fn typed(&self, text: &str, conversation: Option<&Conversation>) -> TurnRequest {
         let (request, found) = self.chat.typed(text, conversation);
         self.tell(&found);
         request
     }
 
-    /// Opens the conversation that is named; nothing if there is none yet, or nothing is kept.
+    /// Opens the named conversation. Returns `None` if it does not exist or is not stored.
     pub(super) async fn open(&self) -> Result<Option<Conversation>> {
         let Some((store, _)) = &self.chat.store else { return Ok(None) };
         let id = match (&self.conversation, self.resumes) {
@@ -124,7 +124,7 @@ impl Setup {
         self.conversation.as_deref().unwrap_or(&self.new)
     }
 
-    /// Begins a conversation if there is none and one is to be kept.
+    /// Creates the conversation if it is missing and must be stored.
     pub(super) async fn begin(&self, conversation: &mut Option<Conversation>) -> Result<()> {
         if let (Some((store, _)), None) = (&self.chat.store, &conversation) {
             let created = Conversation::create(store, self.name(), Some(now()));
@@ -133,7 +133,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Reports findings on standard error, each once.
+    /// Reports diagnostics on standard error, each once.
     pub(super) fn tell(&self, found: &[Diagnostic]) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = found.to_vec();
@@ -143,7 +143,7 @@ impl Setup {
     }
 }
 
-/// Makes options of the arguments, and opens the store if the conversation is kept.
+/// Converts the arguments to options, and opens the store if the conversation is stored.
 fn options(language: Language, arguments: &ChatArguments, config: &Config) -> Result<ChatOptions> {
     let keeps = arguments.once.is_none() || arguments.conversation.is_some() || arguments.resume;
     let given = arguments.store.store.as_deref();
@@ -165,13 +165,13 @@ fn options(language: Language, arguments: &ChatArguments, config: &Config) -> Re
     })
 }
 
-/// Has the user told when the store of a name keeps a turn waiting.
+/// Reports when the store keeps a turn waiting.
 fn tell_of_waiting(language: Language, store: &SqliteStore, name: &str) {
     let notice = phrase!("waiting for the store `{name}`: another program is writing to it", name);
     store.when_waiting(move || show::remark(language, &notice));
 }
 
-/// Returns the id of the conversation that was changed last.
+/// Returns the id of the most recently changed conversation.
 async fn newest(store: &SqliteStore) -> Result<String> {
     let newest = store.list().await?.into_iter().next();
     newest

@@ -1,38 +1,38 @@
-//! Lines of a chat that are commands.
+//! Slash commands of a chat.
 
 use ctx_chat::Mode;
 use ctx_types::{Phrase, phrase};
 
-/// A command.
+/// A slash command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Slash {
-    /// What there is.
+    /// Lists the commands.
     Help,
-    /// The end.
+    /// Ends the chat.
     Quit,
-    /// Takes back what was done last: a turn, or a change.
+    /// Undoes the latest turn or change.
     Undo,
-    /// Does again what was taken back.
+    /// Redoes the latest undone turn or change.
     Redo,
-    /// Replaces the last message of the user by another one, on a new branch.
+    /// Replaces the last user message on a new branch.
     Edit(String),
-    /// Goes on from an earlier message, by its number; without one, lists them.
+    /// Continues from an earlier message by its number. Without a number, lists the messages.
     Branch(Option<usize>),
-    /// Goes to another branch, by its number; without one, lists them.
+    /// Switches to another branch by its number. Without a number, lists the branches.
     Switch(Option<usize>),
-    /// Asks for another answer.
+    /// Generates another reply.
     Regenerate,
-    /// Tries again what failed.
+    /// Retries a failed turn.
     Retry,
-    /// Lets the last answer go on.
+    /// Continues the last reply.
     Continue,
-    /// Summarises older messages.
+    /// Compacts older messages.
     Compress,
-    /// Shows what would be sent.
+    /// Shows the context of the next request.
     Context,
-    /// Lists the tools that the model may call.
+    /// Lists the allowed tools.
     Tools,
-    /// Changes the mode; without one, tells it.
+    /// Sets the mode. Without a mode, shows it.
     Mode(Option<Mode>),
 }
 
@@ -48,7 +48,7 @@ impl Slash {
     }
 }
 
-/// The commands with what they do, for help.
+/// Commands with their help.
 pub(super) const HELP: &[(&str, &str)] = &[
     ("/undo", "takes back the last turn, or the last change"),
     ("/redo", "does again what was taken back"),
@@ -66,14 +66,14 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("/quit", "ends the chat; so does the end of input"),
 ];
 
-/// Reads a line; nothing if it is a message. What is to begin with `/` is written with two of them.
+/// Parses a line. Returns `None` for a message. A message that starts with `/` is written with `//`.
 pub(super) fn parse(line: &str) -> Option<Result<Slash, Phrase>> {
     let command = line.trim().strip_prefix('/').filter(|rest| !rest.starts_with('/'))?;
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     Some(read(name, rest.trim()))
 }
 
-/// Takes the mark away by which a message is told from a command.
+/// Removes the escape of a message that starts with `/`.
 pub(super) fn message(line: &str) -> &str {
     let line = line.trim_end_matches(['\r', '\n']);
     if line.starts_with("//") { &line[1..] } else { line }

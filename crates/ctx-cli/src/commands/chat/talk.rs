@@ -1,4 +1,4 @@
-//! A chat at the terminal: lines in, answers out, until the user ends it.
+//! Interactive chat in a terminal.
 
 use ctx_language::Language;
 use std::io::IsTerminal as _;
@@ -22,12 +22,12 @@ use crate::exit::Exit;
 use crate::{lang, show};
 use ctx_project::chat::now;
 
-/// What is told where there is no conversation yet.
+/// Returns the message for a missing conversation.
 fn nothing_said() -> Phrase {
     phrase!("the conversation has no messages yet")
 }
 
-/// Talks until the user ends it, or input does.
+/// Runs the chat until the user ends it or the input ends.
 pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
     let lines = Lines::start();
     let conversation = setup.open().await?;
@@ -62,7 +62,7 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
     Ok(if talk.setup.stops.is_ended() { Exit::Stopped } else { Exit::Success })
 }
 
-/// A chat under way.
+/// A running chat.
 struct Talk<'a> {
     setup: &'a mut Setup,
     conversation: Option<Conversation>,
@@ -79,7 +79,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Lets a new conversation begin with a greeting of the agent, if it has any.
+    /// Starts a new conversation with a greeting of the agent, if there is one.
     async fn greet(&mut self, wanted: Option<usize>) -> Result<()> {
         if self.conversation.is_some() {
             return Ok(());
@@ -118,7 +118,7 @@ impl Talk<'_> {
         answer.trim().parse().unwrap_or(1)
     }
 
-    /// Carries out a turn and shows it.
+    /// Runs a turn and prints it.
     async fn say(&mut self, request: TurnRequest) -> Result<()> {
         self.setup.begin(&mut self.conversation).await?;
         let mut screen = Screen::new(self.setup, true);
@@ -161,7 +161,7 @@ impl Talk<'_> {
         }
     }
 
-    /// The conversation, and where it is kept; says so if there is none.
+    /// Returns the conversation and its store. If there is none, prints a message.
     fn kept(&mut self) -> Option<(&mut Setup, &mut Conversation)> {
         if self.conversation.is_none() {
             show::note(self.setup.language, &nothing_said());
@@ -205,7 +205,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// Shows at which message the conversation stands.
+    /// Prints the current message of the conversation.
     fn show_end(&self) {
         let Some(session) = self.session() else { return };
         match session.node(session.active_leaf_id()).filter(|_| session.active_leaf_id() != session.root_id())
@@ -218,7 +218,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Goes to a message, so that what is said next follows it.
+    /// Makes a message the active leaf.
     async fn go_to(&mut self, id: NodeId) -> Result<()> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
@@ -299,7 +299,7 @@ impl Talk<'_> {
         self.say(self.setup.chat.request("")).await
     }
 
-    /// Lets an answer go on; where something failed, says so in the user's name.
+    /// Continues the last reply. After a failure, asks the model to continue with a user message.
     async fn go_on(&mut self) -> Result<()> {
         let Some(session) = self.session() else {
             show::note(self.setup.language, &nothing_said());
@@ -365,7 +365,8 @@ impl Talk<'_> {
     }
 }
 
-/// Returns whether a step was taken; says why not. What was given up ends the chat: nobody knows whether the store has it.
+/// Returns whether a step succeeded, and prints the reason if not. A canceled step ends the chat, because the store
+/// may or may not have it.
 fn is_done(language: Language, step: Result<(), StoreError>) -> Result<bool, StoreError> {
     match step {
         Err(StoreError::GivenUp) => Err(StoreError::GivenUp),
