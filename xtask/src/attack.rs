@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         rest = more;
     }
     ensure!(rest.is_empty(), "usage: cargo xtask attack [--program CTX] [--only TEXT]");
-    let program = program.map_or_else(build, Ok)?;
+    let program = program.map_or_else(workspace::ctx, Ok)?;
     let (begun, mut broken) = (Instant::now(), 0);
     for (name, attempt) in cases::CASES.iter().filter(|(name, _)| name.contains(wanted)) {
         let start = Instant::now();
@@ -71,9 +71,4 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     ensure!(broken == 0, "{broken} attempts succeeded");
     println!("attack: no attempt succeeded, in {:.0} s", begun.elapsed().as_secs_f64());
     Ok(())
-}
-
-fn build() -> Result<PathBuf> {
-    workspace::run(&mut workspace::cargo(&["build", "--workspace"]))?;
-    workspace::ctx()
 }

@@ -99,6 +99,7 @@ const STEPS: &[Step] = &[
 
 /// Verbs that wait for others more than they compute, one after the other, while other steps use the processors.
 const BESIDE: &[&[&str]] = &[
+    &["attack"],
     &["conformance", "--if-possible"],
     &["page", "--if-possible"],
     &["sdk", "--if-possible"],

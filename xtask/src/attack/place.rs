@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 /// Time limit of a command, and of a wait for a server.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder of one attempt, removed at the end.
 pub(super) struct Place {
