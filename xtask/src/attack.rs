@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     while let [flag, value, more @ ..] = rest {
         match flag.as_str() {
             "--program" => {
-                program = Some(PathBuf::from(value).canonicalize().with_context(|| value.clone())?)
+                program = Some(PathBuf::from(value).canonicalize().with_context(|| value.clone())?);
             }
             "--only" => wanted = value,
             _ => bail!("usage: cargo xtask attack [--program CTX] [--only TEXT]"),
