@@ -100,7 +100,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
 /// Completes when an unauthenticated connection must be closed. Never completes for an authenticated connection.
 async fn until_closed(closed: oneshot::Receiver<()>) {
     if closed.await.is_ok() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

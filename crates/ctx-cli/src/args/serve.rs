@@ -119,7 +119,7 @@ pub(crate) struct KeyFileArguments {
 
 /// Make a key for a client, and print it once
 ///
-/// The file keeps its hash alone. A gateway that runs takes notice when it is started anew.
+/// The file keeps its hash alone. A running gateway reloads the file within 2 seconds.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx serve key add phone\n  \
@@ -158,7 +158,7 @@ pub(crate) struct KeyListArguments {
 
 /// Take a key away; its conversations stay
 ///
-/// A gateway that runs takes notice when it is started anew.
+/// A running gateway reloads the file within 2 seconds.
 #[derive(Debug, Args)]
 pub(crate) struct KeyRevokeArguments {
     /// What the key is called
