@@ -215,9 +215,10 @@ impl Gateway {
                 address = address.to_string()
             )));
         }
-        match self.0.keys.status() {
-            Some((file, keys)) => tracing::info!(file = %files::name(file), keys, "clients need a key"),
-            None => tracing::info!("no key file: programs on this machine need no key"),
+        if let Some((file, keys)) = self.0.keys.status() {
+            tracing::info!(file = %files::name(file), keys, "clients need a key");
+        } else {
+            tracing::info!("no key file: programs on this machine need no key");
         }
         let exporter = self.0.exporter.clone();
         let reloading = tokio::spawn(reload_keys(self.0.clone()));
