@@ -32,11 +32,10 @@ pub(crate) fn clean_colored(text: &str) -> Cow<'_, str> {
             let end = part.find(|c: char| !c.is_ascii_digit() && c != ';')?;
             part[end..].starts_with('m').then(|| part.split_at(end + 1))
         });
-        match color {
-            Some((color, rest)) => {
-                cleaned.extend([ESCAPE, '['].into_iter().chain(color.chars()).chain(clean(rest).chars()))
-            }
-            None => cleaned.extend(std::iter::once(REPLACEMENT).chain(clean(part).chars())),
+        if let Some((color, rest)) = color {
+            cleaned.extend([ESCAPE, '['].into_iter().chain(color.chars()).chain(clean(rest).chars()));
+        } else {
+            cleaned.extend(std::iter::once(REPLACEMENT).chain(clean(part).chars()));
         }
     }
     Cow::Owned(cleaned)

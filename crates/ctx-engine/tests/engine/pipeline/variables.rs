@@ -77,7 +77,7 @@ fn variables_cannot_make_a_huge_request() {
 
 #[test]
 fn reports_first_unknown_variables_and_counts_the_others() {
-    let names: String = (0..1_000).map(|n| format!("$[nobody{n}]")).collect();
+    let names: String = (0..1_000).map(|n| format!("$[nobody{n}]")).collect::<Vec<_>>().concat();
     let context = assemble(agent(&names.repeat(2), false), &session(), &TurnInput::default());
     let found: Vec<u16> = context.report.diagnostics.iter().map(|finding| finding.code.number()).collect();
     assert_eq!(found, [vec![762; 16], vec![101]].concat());
