@@ -168,8 +168,11 @@ pub(crate) fn repeated(marker: &str, bytes: usize) -> String {
     marker.repeat((bytes / marker.len()).max(1))
 }
 
-/// Returns the names and contents of files with the text in every possible place.
-pub(crate) fn files(text: &str) -> Vec<(&'static str, String)> {
+/// Names and contents of files.
+pub(crate) type Files = Vec<(&'static str, String)>;
+
+/// Returns files with the text in every possible place.
+pub(crate) fn files(text: &str) -> Files {
     vec![
         ("agent.json", agent(text).to_string()),
         ("session.json", session(text).to_string()),
@@ -270,4 +273,68 @@ fn gemini(text: &str) -> Value {
         { "role": "model", "parts": [{ "functionCall": { "name": text } }] },
         { "role": "user", "parts": [{ "functionResponse": { "name": text, "response": {} } }] },
     ] })
+}
+
+/// Returns the files of [`files`], with lists of many small items instead of long texts.
+pub(crate) fn lists(count: usize) -> Files {
+    let each = |item: &dyn Fn(usize) -> Value| (0..count).map(item).collect::<Vec<Value>>();
+    let names = (0..count)
+        .map(|n| format!("$[v{n}] $[x{n}] {{{{getvar::x{n}}}}} 【file::a{n}】"))
+        .collect::<String>();
+    let mut agent = agent(&names);
+    agent["variableConfig"]["definitions"] =
+        each(&|n| json!({ "key": format!("v{n}"), "initialValue": n })).into();
+    agent["regexConfig"]["presets"][0]["rules"] =
+        each(&|n| json!({ "id": format!("r{n}"), "regex": format!("/x{n}y/g"), "replacement": "" })).into();
+    let role = |n| if n % 2 == 0 { "user" } else { "assistant" };
+    let messages = each(&|n| json!({ "id": format!("n{n}"), "role": role(n), "content": format!("w{n}") }));
+    let entries: serde_json::Map<String, Value> = (0..count)
+        .map(|n| {
+            (n.to_string(), json!({ "uid": n, "key": [format!("w{n}")], "content": format!("w{}", n + 1) }))
+        })
+        .collect();
+    let prompts = each(&|n| json!({ "identifier": format!("p{n}"), "role": "system", "content": "a" }));
+    let order = each(&|n| json!({ "identifier": format!("p{n}"), "enabled": true }));
+    let calls = each(
+        &|n| json!({ "id": format!("c{n}"), "type": "function", "function": { "name": "f", "arguments": "{}" } }),
+    );
+    let results = each(&|n| json!({ "role": "tool", "tool_call_id": format!("c{n}"), "content": "a" }));
+    let uses = each(&|n| json!({ "type": "tool_use", "id": format!("c{n}"), "name": "f", "input": {} }));
+    let used = each(&|n| json!({ "type": "tool_result", "tool_use_id": format!("c{n}"), "content": "a" }));
+    let asked = each(&|n| json!({ "functionCall": { "id": format!("c{n}"), "name": "f" } }));
+    let answered =
+        each(&|n| json!({ "functionResponse": { "id": format!("c{n}"), "name": "f", "response": {} } }));
+    let user = json!({ "role": "user", "content": "a" });
+    let openai =
+        [vec![user.clone(), json!({ "role": "assistant", "content": "a", "tool_calls": calls })], results];
+    let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
+        "name": "Ada",
+        "character_book": { "entries": each(&|n| json!({
+            "keys": [format!("w{n}")], "content": "a", "extensions": {}, "enabled": true, "insertion_order": n,
+        })) },
+    } });
+    let preset = json!({ "prompts": prompts, "prompt_order": [{ "character_id": 100_001, "order": order }] });
+    let anthropic = json!({ "model": "m", "max_tokens": 1, "messages": [
+        user,
+        { "role": "assistant", "content": uses },
+        { "role": "user", "content": used },
+    ] });
+    let gemini = json!({ "contents": [
+        { "role": "user", "parts": [{ "text": "a" }] },
+        { "role": "model", "parts": asked },
+        { "role": "user", "parts": answered },
+    ] });
+    vec![
+        ("agent.json", agent.to_string()),
+        ("session.json", json!(messages).to_string()),
+        ("book.json", json!({ "entries": entries }).to_string()),
+        ("card.json", card.to_string()),
+        ("preset.json", preset.to_string()),
+        ("chat.json", json!({ "model": "m", "messages": openai.concat() }).to_string()),
+        ("anthropic.json", anthropic.to_string()),
+        ("gemini.json", gemini.to_string()),
+        ("profile.txt", names),
+        ("raw.yaml", "- a: 1\n".repeat(count)),
+        ("raw.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n".repeat(count)),
+    ]
 }
