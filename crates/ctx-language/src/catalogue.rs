@@ -58,13 +58,18 @@ impl Catalogue {
             return self.word(&text).map_or(text, str::to_owned);
         }
         let Some(template) = self.template(phrase.template()) else { return phrase.to_string() };
-        phrase.parts(template).fold(String::new(), |text, part| {
+        let (mut text, mut quote) = (String::new(), Quote::default());
+        for part in phrase.parts(template) {
             let part = match part {
-                PhrasePart::Literal(literal) => Cow::Borrowed(literal),
-                PhrasePart::Argument(argument) => self.argument(argument, text.ends_with('`')),
+                PhrasePart::Literal(literal) => {
+                    quote.read(literal);
+                    Cow::Borrowed(literal)
+                }
+                PhrasePart::Argument(argument) => self.argument(argument, quote.is_open),
             };
-            spaced(text, &part)
-        })
+            text = spaced(text, &part);
+        }
+        text
     }
 
     /// Returns the translation of a template, with the same holes.
@@ -91,7 +96,7 @@ impl Catalogue {
         find(self).or_else(|| find(self.below?))
     }
 
-    /// Writes what stands in a hole; a text between backticks is a name and stays as it is.
+    /// Writes an argument. Quoted text and the items of a list are names or values, and are not translated.
     fn argument<'a>(&'a self, argument: &'a Argument, is_quoted: bool) -> Cow<'a, str> {
         match argument {
             Argument::Phrase(phrase) => Cow::Owned(self.say(phrase)),
@@ -108,10 +113,34 @@ impl Catalogue {
             Divider::Semicolon => ("；", "；"),
             _ => ("、", "、"),
         };
-        let items: Vec<Cow<'_, str>> = items.iter().map(|item| self.argument(item, false)).collect();
+        let items: Vec<Cow<'_, str>> = items.iter().map(|item| self.argument(item, true)).collect();
         match items.split_last() {
             Some((end, rest)) if !rest.is_empty() => format!("{}{last}{end}", rest.join(between)),
             _ => items.concat(),
+        }
+    }
+}
+
+/// State of the quotation marks of a template, up to the current place.
+#[derive(Default)]
+struct Quote {
+    is_open: bool,
+}
+
+impl Quote {
+    /// Reads a literal. An apostrophe within a word is not a quotation mark.
+    fn read(&mut self, literal: &str) {
+        let mut before = ' ';
+        for mark in literal.chars() {
+            self.is_open = match mark {
+                '`' | '"' => !self.is_open,
+                '“' => true,
+                '”' => false,
+                '\'' if !self.is_open => !before.is_alphanumeric(),
+                '\'' => false,
+                _ => self.is_open,
+            };
+            before = mark;
         }
     }
 }
@@ -145,12 +174,13 @@ pub fn spaced(mut text: String, behind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::phrase;
+    use ctx_types::{ToArgument as _, phrase};
 
     use super::*;
 
-    const OWN: &str =
-        "# What a host says.\n\n[templates]\n{count} things\n{count} 个东西\n\n[words]\nmine\n我的\n";
+    const OWN: &str = "# What a host says.\n\n[templates]\n{count} things\n{count} 个东西\n\n\
+                       `add id: {text}`\n`add id: {text}`\n\n'{text}'\n'{text}'\n\n\"a {text}\"\n\"a {text}\"\n\n\
+                       “{text}”\n“{text}”\n\n`a` {text}\n`a` {text}\n\nit's {text}\nit's {text}\n\n[words]\nmine\n我的\n";
 
     #[track_caller]
     fn check(phrase: &Phrase, expected: &str) {
@@ -174,6 +204,18 @@ mod tests {
         let found = |found| phrase!("expected {expected}, found {found}", expected = "mine", found);
         check(&found(phrase!("the text `{text}`", text = "mine")), "应为我的，实为文本 `mine`");
         check(&found(Phrase::verbatim("mine")), "应为我的，实为我的");
+    }
+
+    #[test]
+    fn translates_no_quoted_text() {
+        let typed = |template| Phrase::new(template, vec![("text", "mine".to_argument())]);
+        for template in ["`add id: {text}`", "'{text}'", "\"a {text}\"", "“{text}”"] {
+            check(&typed(template), &template.replace("{text}", "mine"));
+        }
+        check(&typed("`a` {text}"), "`a` 我的");
+        check(&typed("it's {text}"), "it's 我的");
+        let values = Argument::list(["mine"], Divider::Or);
+        check(&phrase!("one of {names}", names = values), "mine 之一");
     }
 
     #[test]
