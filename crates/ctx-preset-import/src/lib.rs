@@ -1,8 +1,8 @@
 //! Reads agents, presets, conversations, user profiles and worldbooks of SillyTavern, AIO Hub, RisuAI and others.
 //!
-//! Also writes conversations, SillyTavern presets and cards, and AIO Hub agents. Takes bytes and opens no files. Unknown
-//! fields are kept. An invalid value is a diagnostic. Only an unreadable document is an [`ImportError`]. [`Limits`] bounds every
-//! size.
+//! Also writes conversations, SillyTavern presets and cards, and AIO Hub agents. Takes bytes and opens no files.
+//! Unknown fields are kept. An invalid value is a diagnostic. Only an unreadable document is an [`ImportError`].
+//! [`Limits`] bounds every size.
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;
