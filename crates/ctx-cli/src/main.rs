@@ -1,7 +1,6 @@
-//! The `ctx` command: see, test and trust what a model is sent.
+//! The `ctx` command: preview, explain and test the messages that a model receives.
 //!
-//! Layer 8: files, the clock and the terminal are here and nowhere below. Results go to standard output,
-//! diagnostics and progress to standard error.
+//! Results go to standard output. Diagnostics and progress go to standard error.
 //!
 //! ```console
 //! $ cargo install ctx-cli

@@ -1,10 +1,7 @@
-//! Translates the messages of the `ctx` crates into the language of their reader.
+//! Translates the messages of the `ctx` crates, and explains diagnostic codes.
 //!
-//! Layer 1: the findings, decisions, reasons and errors of libraries are [`Phrase`]s, English templates with named
-//! arguments. This crate holds the other languages: the translation of each template, and of the few fixed words that
-//! are not phrases; and in all languages what the codes of findings mean. A translation is looked up by its template;
-//! finished sentences are never parsed. Each call passes the language, so that two readers of one process may have two
-//! languages.
+//! Library messages are [`Phrase`]s: English templates with named arguments. The template is the lookup key of its
+//! translation. Pass the language with each call, so that users of one process can have different languages.
 //!
 //! ```
 //! use ctx_language::Language;

@@ -1,6 +1,6 @@
-//! The built-in processors, one file each.
+//! The built-in processors of the pipeline, one per file.
 //!
-//! Layer 3: adapters from the lower crates to the pipeline. Pure; no I/O.
+//! They adapt the lower crates to the processor trait and perform no I/O.
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;
