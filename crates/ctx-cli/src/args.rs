@@ -255,7 +255,7 @@ impl Format {
     }
 }
 
-/// Explain how the messages were built, or trace one of them
+/// Explain how the context is built, or trace one message
 ///
 /// For each processor, shows the number of messages before and after, the changes, and the log. The token budget and
 /// the decisions with their reasons follow. With MSG, traces one message: the sources of its text, the changes by each
@@ -287,7 +287,7 @@ pub(crate) struct ExplainArguments {
     pub(crate) json: bool,
 }
 
-/// Check files for errors, and fix simple ones
+/// Check files for errors, and apply safe fixes
 ///
 /// Finds unknown anchors and macros, undeclared targets, wrong types, broken references and other mistakes. In a
 /// request body, finds fields that the provider would reject.
@@ -304,7 +304,7 @@ pub(crate) struct CheckArguments {
     /// Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files
     #[arg(required_unless_present = "explain")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Apply fixes that have only one solution, and show the changes
+    /// Apply safe fixes and show the changes
     #[arg(long)]
     pub(crate) fix: bool,
     /// With `--fix`, show the changes without writing them
@@ -316,7 +316,7 @@ pub(crate) struct CheckArguments {
     /// Explain a diagnostic code, such as CTX0200
     #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "worldbooks", "fix", "deny_warnings"])]
     pub(crate) explain: Option<String>,
-    /// Worldbook for the agents (repeatable)
+    /// Worldbook file for the agents, repeatable
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
     /// Format of files that cannot be recognized by content
@@ -369,7 +369,7 @@ pub(crate) enum AnchorsCommand {
     List(AnchorsListArguments),
 }
 
-/// List the built-in anchors, and with AGENT its own anchors and entries
+/// List built-in anchors, and the anchors and entries of an agent
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx anchors list\n  \

@@ -12,7 +12,8 @@ use crate::lang::Told;
 
 /// Chat with a model and store the conversation
 ///
-/// Starts a new conversation unless `--conversation` or `--resume` selects one. Type `/help` for the chat commands.
+/// Starts a new conversation unless `--conversation` or `--resume` selects one. With `--once`, a new conversation is
+/// not stored. Type `/help` for the chat commands.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
@@ -57,7 +58,7 @@ pub(crate) struct ChatArguments {
     /// Greeting number for a new conversation; 0 for no greeting
     #[arg(long, value_name = "N")]
     pub(crate) greeting: Option<usize>,
-    /// File to send with the first message, cut to 64 KiB (repeatable)
+    /// File to send with the first message, cut to 64 KiB, repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Vec<PathBuf>,
     /// Expand macros in user messages before storing them
@@ -90,7 +91,7 @@ pub(crate) struct SetupArguments {
     /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    /// Worldbook (SillyTavern, AIO Hub or character card; repeatable)
+    /// Worldbook file, repeatable [default: from ctx.toml]
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
     /// Custom model table, searched before the built-in table
@@ -109,7 +110,7 @@ pub(crate) struct SetupArguments {
     /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
-    /// Time zone, such as Asia/Shanghai [default: UTC]
+    /// Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
     #[arg(long, value_name = "ZONE", display_order = RARE)]
     pub(crate) tz: Option<String>,
     /// Seed for random values
@@ -146,13 +147,13 @@ impl SetupArguments {
 /// Endpoint of a model.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct EndpointArguments {
-    /// Base URL of the API [default: from ctx.toml or the API dialect]
+    /// Base URL of the API [default: from ctx.toml, or the provider's]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// API dialect [default: from ctx.toml, or openai]
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) dialect: Option<DialectName>,
-    /// Environment variable with the API key
+    /// Environment variable with the API key, such as OPENAI_API_KEY
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
     /// File with the API key

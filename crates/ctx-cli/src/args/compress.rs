@@ -34,7 +34,7 @@ pub(crate) enum CompressCommand {
     Report(ReportArguments),
 }
 
-/// Show how each message would be compressed, without changes
+/// Preview how each message would be compressed
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress plan --session chat.json --budget 8000\n  \
@@ -155,7 +155,7 @@ pub(crate) struct MaskArguments {
     /// Last message to hide
     #[arg(help_heading = SUMMARIES, long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
     pub(crate) to: Option<String>,
-    /// Compress only if the settings call for it
+    /// Compress only as much as automatic compression would
     #[arg(help_heading = SUMMARIES, long, requires = "mask", conflicts_with = "roll_up")]
     pub(crate) auto: bool,
     /// Merge the existing summaries
@@ -171,10 +171,10 @@ pub(crate) struct MaskSettingArguments {
     /// File with `contextCompression` settings for all conversations
     #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// Agent that overrides these settings [default: from ctx.toml]
+    /// Agent whose `contextCompression` overrides these settings [default: from ctx.toml]
     #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
-    /// Setting for this run, such as `protectRecentCount=4` (repeatable)
+    /// Setting for this run, such as `protectRecentCount=4`, repeatable
     #[arg(help_heading = SUMMARIES, long, value_name = "KEY=VALUE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) set: Vec<String>,
 }
@@ -192,10 +192,10 @@ pub(crate) struct SummarizerArguments {
     /// Model of the summarizer [default: from the settings or ctx.toml]
     #[arg(help_heading = SUMMARIES, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) summarizer_model: Option<String>,
-    /// Base URL of the API [default: from ctx.toml or the API dialect]
+    /// Base URL of the API [default: from ctx.toml, or the provider's]
     #[arg(help_heading = SUMMARIES, long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Environment variable with the API key
+    /// Environment variable with the API key, such as OPENAI_API_KEY
     #[arg(help_heading = SUMMARIES, long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
     /// File with the API key
@@ -332,7 +332,7 @@ pub(crate) struct ReportArguments {
     /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// Token budget of a compression to check as well
+    /// Also check a compression to this number of tokens
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<u64>,
     /// Next message of the user, used to recall related passages

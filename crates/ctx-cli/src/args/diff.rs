@@ -31,7 +31,7 @@ pub(crate) struct DiffArguments {
     /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    /// Worldbook (SillyTavern, AIO Hub or character card; repeatable)
+    /// Worldbook file, repeatable [default: from ctx.toml]
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
     /// Next message of the user

@@ -32,7 +32,7 @@ pub(crate) struct ServeArguments {
     /// Port
     #[arg(long, value_name = "N", default_value_t = 4180)]
     pub(crate) port: u16,
-    /// Address to listen on; other machines need client keys
+    /// Address to listen on; a public address requires client keys
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
     /// Model name [default: from the agent or ctx.toml]
@@ -40,7 +40,7 @@ pub(crate) struct ServeArguments {
     pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) endpoint: EndpointArguments,
-    /// Existing file with client keys [default: `serve-keys.json` in the folder]
+    /// Client key file, which must exist [default: `serve-keys.json` in the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(crate) struct ServeArguments {
     /// Fixed time of all turns, such as 2026-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
-    /// Time zone, such as Asia/Shanghai [default: UTC]
+    /// Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
     #[arg(long, value_name = "ZONE", display_order = RARE)]
     pub(crate) tz: Option<String>,
     /// Seed for random values
@@ -116,7 +116,7 @@ pub(crate) struct KeyFileArguments {
     /// Folder with the agents
     #[arg(long = "dir", value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// File with client keys [default: `serve-keys.json` in the folder]
+    /// Client key file [default: `serve-keys.json` in the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
 }
@@ -129,7 +129,7 @@ pub(crate) struct KeyFileArguments {
     ctx serve key add phone\n  \
     ctx serve key add guests --agents helper --requests-per-minute 20 --tokens-per-minute 50000")]
 pub(crate) struct KeyAddArguments {
-    /// Name of the key, which owns its conversations
+    /// Name of the key, and owner of its conversations
     pub(crate) name: String,
     /// Agents that the key can use [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]

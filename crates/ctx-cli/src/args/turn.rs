@@ -24,7 +24,7 @@ pub(crate) struct TurnArguments {
     /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    /// Worldbook (SillyTavern, AIO Hub or character card; repeatable)
+    /// Worldbook file, repeatable [default: from ctx.toml]
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
     /// Target model [default: from the agent or ctx.toml]
@@ -54,7 +54,7 @@ pub(crate) struct TurnArguments {
     /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
-    /// Time zone, such as Asia/Shanghai [default: UTC]
+    /// Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
     #[arg(long, value_name = "ZONE", display_order = RARE)]
     pub(crate) tz: Option<String>,
     /// Seed for random values
@@ -71,7 +71,7 @@ pub(crate) struct TurnArguments {
 }
 
 impl TurnArguments {
-    /// Returns the arguments of a turn with nothing but the configuration.
+    /// Returns the arguments of a turn with only the configuration.
     pub(super) fn of(config: &ConfigArguments) -> Self {
         Self {
             agent: None,

@@ -44,7 +44,7 @@ pub(crate) struct WorldbookScanArguments {
     /// Agent for filters, regex rules and settings [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
-    /// User profile, searched for keys if an entry asks for it [default: from ctx.toml]
+    /// User profile; entries can search it for keys [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
     /// Show inactive entries
