@@ -8,6 +8,7 @@
 //! - A block with a file name behind its language, such as ```` ```yaml agent.yaml ````, becomes that file.
 //! - A block ```` ```diff agent.yaml ```` changes lines of that file.
 //! - `<!-- folder: crates/ctx-project/templates -->` goes on in a new folder, a copy of that one of the repository.
+//! - `<!-- language: zh -->` runs the commands below with `CTX_LANG=zh`.
 //! - `<!-- answer: Hello. -->` and `<!-- call: read_file {"path": "a.txt"} -->` are what a model answers next at
 //!   `http://localhost:8080`, which a server on loopback stands in for.
 //! - In a block ```` ```sh ````, the options of each `ctx` command must exist; `cargo run … -- …` is run in the root
