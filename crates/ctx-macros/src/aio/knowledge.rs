@@ -9,18 +9,18 @@ use crate::definition::{Definition, Phase};
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("kb", kb).arity(0, 6).describe(
-            "A mark such as `【kb::name::5】`, in whose place a plug-in may put what a knowledge base holds.",
+            "Placeholder such as `【kb::name::5】`, which a plug-in replaces by text of a knowledge base.",
             "{{kb::recipes::5}}",
         ),
         Definition::always("kb_list", |call| match call.text_of_host("kb_list") {
             Some(list) => list.into(),
             None => Value::EMPTY,
         })
-        .describe("The knowledge bases, if the host lists them.", "{{kb_list}}"),
-        Definition::always("cssvar", cssvar).arity(1, 1).phase(Phase::After).describe(
-            "A colour or another variable of the host's style sheet.",
-            "{{cssvar::--primary-color}}",
-        ),
+        .describe("Names of the knowledge bases, if the host provides them.", "{{kb_list}}"),
+        Definition::always("cssvar", cssvar)
+            .arity(1, 1)
+            .phase(Phase::After)
+            .describe("Color or another variable of the host's style sheet.", "{{cssvar::--primary-color}}"),
     ]
 }
 

@@ -15,22 +15,19 @@ pub(super) fn definitions() -> Vec<Definition> {
         .arity(1, None)
         .volatile()
         .phase(Phase::After)
-        .describe("One of its arguments by chance, each turn another.", "{{random::red::green::blue}}"),
+        .describe("Random argument, chosen in each turn.", "{{random::red::green::blue}}"),
         Definition::always("pick", |call| {
             let index = call.draw_for_conversation(call.argument_count() as u64);
             chosen(index, call)
         })
         .arity(1, None)
         .phase(Phase::After)
-        .describe(
-            "One of its arguments by chance, the same through the whole conversation.",
-            "{{pick::red::green::blue}}",
-        ),
+        .describe("Random argument, the same for the whole conversation.", "{{pick::red::green::blue}}"),
         Definition::new("randomInt", random_int)
             .arity(2, 2)
             .volatile()
             .phase(Phase::After)
-            .describe("A whole number from the first to the second argument.", "{{randomInt::1::6}}"),
+            .describe("Random integer from the first to the second argument.", "{{randomInt::1::6}}"),
     ]
 }
 

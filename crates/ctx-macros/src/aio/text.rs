@@ -12,14 +12,14 @@ const MAX_COPIES: f64 = 1_000.0;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
-        Definition::always("newline", |_| "\n".into()).describe("A line feed.", "{{newline}}"),
+        Definition::always("newline", |_| "\n".into()).describe("Line feed.", "{{newline}}"),
         Definition::always("trim", |_| Value::Trim(SpaceSet::WhiteSpace))
             .phase(Phase::After)
-            .describe("Nothing; removes the white space around its place.", "{{trim}}"),
+            .describe("Empty; removes the surrounding white space.", "{{trim}}"),
         Definition::new("repeat", repeat)
             .arity(2, 2)
             .phase(Phase::After)
-            .describe("A text, up to 1,000 times one after the other.", "{{repeat::ha::3}}"),
+            .describe("A text repeated up to 1,000 times.", "{{repeat::ha::3}}"),
     ]
 }
 
