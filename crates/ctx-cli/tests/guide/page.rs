@@ -86,6 +86,8 @@ impl Page {
         match &*block.language {
             "console" => commands(&self.lines, lines),
             "sh" => usages(&self.lines, lines),
+            // The tests of the packages run these programs.
+            "python" | "js" => vec![],
             _ if name.is_empty() => vec![],
             "diff" => vec![Step::Change { name, old: text('+'), new: text('-') }],
             _ => {
