@@ -13,7 +13,7 @@ use crate::lang::{self, Told};
 use crate::show;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing};
-use ctx_project::sample::{self, Sample};
+use ctx_project::sample::{self, Sample, SampleLanguage};
 
 /// Writes all files of the project. Writes none if one of them exists or cannot be written.
 pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit> {
@@ -31,8 +31,12 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
     if folder.is_file() {
         return Err(Told(phrase!("`{path}` is a file; name a folder", path = files::name(folder))).into());
     }
+    let texts = match language {
+        Language::Zh => SampleLanguage::Chinese,
+        _ => SampleLanguage::English,
+    };
     let kind = if arguments.long { Sample::Long } else { Sample::Short };
-    let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, existing)?;
+    let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, texts, existing)?;
     match arguments.json {
         true => {
             let written = names.iter().chain(&schemas).map(|path| files::name(path));
