@@ -32,7 +32,7 @@ pub const PROMPT_WITHOUT_CONTEXT: Code = Code::new(827, "summary prompt without 
 /// A summary lists itself, or summaries list each other in a circle.
 pub const CYCLIC_SUMMARY: Code = Code::new(830, "cyclic summary");
 /// A summary lists messages that do not exist or do not stand above it.
-pub const FOREIGN_SUMMARY_ID: Code = Code::new(831, "summary lists a message of another branch");
+pub const FOREIGN_SUMMARY_ID: Code = Code::new(831, "invalid message id in a summary");
 /// A summary lists nothing that it could stand for.
 pub const EMPTY_SUMMARY: Code = Code::new(832, "summary without messages");
 /// A summary lists a message twice.
