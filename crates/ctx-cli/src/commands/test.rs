@@ -32,7 +32,7 @@ pub(crate) fn run(language: Language, arguments: &TestArguments) -> Result<Exit>
             let error = show::plain_told(language, &error);
             show::note(language, &phrase!("error: {error}", error));
         }
-        show::note(language, &phrase!("waiting for changes; Ctrl-C ends it"));
+        show::note(language, &phrase!("waiting for changes; press Ctrl-C to stop"));
         watched.wait()?;
     }
 }
@@ -134,9 +134,11 @@ fn part(language: Language, tested: &Tested) -> Option<String> {
         Ok(Outcome::Differs { expected, result, changes }) => {
             let changes = changes_to_text(language, changes, expected, result);
             let details = changes + &show::diff(language, expected, result);
-            failed(phrase!("the context is not the expected one"), &details)
+            failed(phrase!("the context differs from the expected one"), &details)
         }
-        Ok(Outcome::New) => failed(phrase!("no `{expected}`; `--update` writes it", expected = EXPECTED), ""),
+        Ok(Outcome::New) => {
+            failed(phrase!("no `{expected}`; write it with `--update`", expected = EXPECTED), "")
+        }
         Ok(Outcome::Updated { is_new, .. }) => {
             let path = format!("{name}/{EXPECTED}");
             let line = match is_new {
@@ -145,7 +147,7 @@ fn part(language: Language, tested: &Tested) -> Option<String> {
             };
             Some(show::clean(&line).into_owned())
         }
-        Err(error) => failed(phrase!("the case cannot be read"), &(show::plain_told(language, error) + "\n")),
+        Err(error) => failed(phrase!("cannot read the case"), &(show::plain_told(language, error) + "\n")),
     }
 }
 

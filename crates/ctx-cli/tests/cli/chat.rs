@@ -124,7 +124,7 @@ fn nothing_is_asked_where_nothing_is_said() {
         let output = command.args(["--once", words]).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.contains("the message is blank; write something to send"), "{errors}");
+        assert!(errors.contains("the message is empty; enter some text"), "{errors}");
     }
     assert!(place.requests().is_empty());
     assert!(!place.folder.path().join("s.db").exists());
@@ -226,7 +226,7 @@ fn the_context_of_a_chat_can_be_looked_at() {
     let place = Place::with(echo());
     let output = place.talk("One\n/context\n/tools\n/mode\n/mode agent\n/mode x\n/nothing\n");
     assert!(output.contains("history:n2"), "{output}");
-    assert!(output.ends_with("there are no tools; `--tools-dir` gives some\nthe mode is `chat`\nthe mode is `agent`\nthere is no mode `x`; there are chat, agent and run\nthere is no command `/nothing`\n"), "{output}");
+    assert!(output.ends_with("no tools; add some with `--tools-dir`\nthe mode is `chat`\nthe mode is `agent`\nunknown mode `x`; use chat, agent, or run\nunknown command `/nothing`; type `/help` for a list\n"), "{output}");
 }
 
 #[test]

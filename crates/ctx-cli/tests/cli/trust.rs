@@ -190,7 +190,7 @@ fn trust_is_told_listed_and_taken_back() {
     let told = |arguments: &str, expected: &str| {
         assert_eq!(folder.ctx(arguments).replace(&folder.path().display().to_string(), "FOLDER"), expected);
     };
-    told("trust --list", "exit code 0\n=== errors\nno folder is trusted\n");
+    told("trust --list", "exit code 0\n=== errors\nno trusted folders\n");
     told(
         "trust .",
         "exit code 0\n=== output\n`./ctx.toml` is trusted until it changes\n=== errors\n\
@@ -203,9 +203,9 @@ fn trust_is_told_listed_and_taken_back() {
     told("trust . --remove", "exit code 0\n=== output\n`.` is no longer trusted\n");
     told(
         "trust . --remove",
-        "exit code 2\n=== errors\nerror: `.` is not trusted; `ctx trust --list` names the folders\n",
+        "exit code 2\n=== errors\nerror: `.` is not trusted; list the trusted folders with `ctx trust --list`\n",
     );
-    told("trust deep", "exit code 3\n=== errors\nerror: there is no `ctx.toml` in `deep`\n");
+    told("trust deep", "exit code 3\n=== errors\nerror: no `ctx.toml` in `deep`\n");
     assert!(folder.ctx("trust").starts_with("exit code 2"));
     folder.write(".home/trusted.json", b"[]");
     told(
@@ -475,9 +475,9 @@ fn too_many_items_are_not_trusted_by_answer() {
     let folder = downloaded(&format!("worldbooks = [{}]\n", books.join(", ")));
     let printed = folder.ctx("trust .");
     assert!(printed.starts_with("exit code 2"), "{printed}");
-    assert!(printed.contains("in 41 places, too many to show; read it, then add `--many`"), "{printed}");
+    assert!(printed.contains("in 41 places; read the file, then add `--many`"), "{printed}");
     let printed = folder.ctx("assemble agent.yaml --input hi");
-    assert!(printed.contains("in 41 places, too many to ask about; read the file"), "{printed}");
+    assert!(printed.contains("in 41 places, too many to list; read the file"), "{printed}");
     assert!(
         printed.contains("read it, then run `ctx trust .`") && !printed.contains("../7.json"),
         "{printed}"
@@ -509,7 +509,7 @@ fn path_that_leads_elsewhere_is_untrusted_again() {
     let (code, printed) = run("assemble");
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("`ctx.toml` was trusted while `session` led elsewhere"), "{printed}");
-    assert!(printed.contains("which leads to `") && !printed.contains(CANARY), "{printed}");
+    assert!(printed.contains("` (`") && !printed.contains(CANARY), "{printed}");
     std::fs::remove_dir_all(folder.path().join("in/notes")).unwrap();
     symlink("/", folder.path().join("in/notes")).unwrap();
     let chat = "chat --once hi --model m --base-url http://127.0.0.1:9 --dry-run";

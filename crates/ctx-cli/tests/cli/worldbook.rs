@@ -262,7 +262,7 @@ fn a_conversation_keeps_timed_effects_and_gives_them_back() {
     let folder = folder();
     folder.write("session.json", session.as_bytes());
     let scan = folder.ctx("worldbook scan sky.json --session session.json --write");
-    assert!(scan.contains("timed effects are written to session.json"), "{scan}");
+    assert!(scan.contains("wrote timed effects to session.json"), "{scan}");
     let kept = std::fs::read_to_string(folder.path().join("session.json")).unwrap();
     assert!(kept.contains("worldbookState"), "{kept}");
     let undone = folder.ctx("session undo session.json");

@@ -31,7 +31,7 @@ fn check(folder: &Folder, arguments: &str, message: &str) {
         folder.names().iter().map(|name| (name.clone(), contents(name))).collect::<Vec<_>>()
     };
     let before = contents(folder);
-    let beside = "from `ctx.toml`: agent `a.yaml`; `--no-config` leaves that out\n";
+    let beside = "from `ctx.toml`: agent `a.yaml`; use `--no-config` to ignore these\n";
     let told = folder.ctx(arguments).replace(beside, "");
     assert_eq!(told, format!("exit code 2\n=== errors\nerror: {message}\n"));
     assert_eq!(contents(folder), before);

@@ -98,7 +98,7 @@ pub(crate) fn life(preview: &KeptPreview, number: usize, language: Language) -> 
     turn.is_traced = false;
     let context = context?;
     let lives = Lives::of(&context, turn.session());
-    let lives = lives.ok_or_else(|| Refusal::unusable(phrase!("no stage was looked at")))?;
+    let lives = lives.ok_or_else(|| Refusal::unusable(phrase!("no message trace was recorded")))?;
     let life = lives.find(&wanted).map_err(|unknown| Refusal::unusable(unknown.phrase()))?;
     let events = life.steps.iter().flat_map(|step| {
         step.events.iter().map(|event| LifeEvent {
