@@ -111,7 +111,7 @@ impl ToolHost for FolderTools {
             "read_file" => look::read(&folder, &arguments),
             "list_folder" => look::list(&folder, &arguments),
             "search_text" => search::run(&folder, &arguments, &cancel),
-            other => Err(ToolError(format!("there is no tool `{other}`"))),
+            other => Err(ToolError(format!("unknown tool `{other}`"))),
         });
         work.await.map_err(|_| ToolError("the tool panicked".to_owned()))?
     }

@@ -158,7 +158,7 @@ pub(crate) fn compress(mut input: Map<String, Value>) -> Result<Value, Operation
     let given: Given = options(input)?;
     let name = given.strategy.as_deref().unwrap_or(STRATEGIES[0]);
     let strategy =
-        strategy(name).ok_or_else(|| OperationError::usage(format!("there is no strategy `{name}`")))?;
+        strategy(name).ok_or_else(|| OperationError::usage(format!("unknown strategy `{name}`")))?;
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(given.budget))
         .with_strategy(strategy)
         .with_meter(meter(given.model.as_deref()));

@@ -22,7 +22,7 @@ const SCHEMAS: [(&str, &str); 4] =
 
 /// Stands at the end of the agent that remembers long conversations.
 const LONG: &str = "
-# For conversations that outgrow the model's window: older messages become a note, and what is asked about comes back.
+# For long conversations: compress older messages, and recall the relevant ones.
 parameters:
   processors:
     - id: request-compressor

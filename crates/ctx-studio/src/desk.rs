@@ -511,7 +511,7 @@ const fn is_too_large(bytes: u64) -> bool {
 fn changed_outside(id: &str, known: &KnownFile, disk: Option<Vec<u8>>) -> Refusal {
     let path = known.path.clone();
     let message = match &disk {
-        Some(_) => phrase!("`{path}` was changed by another program; nothing is written", path),
+        Some(_) => phrase!("nothing written: another program changed `{path}`", path),
         None => phrase!("`{path}` was deleted; nothing is written", path),
     };
     Refusal::new(409, codes::STALE_FILE, message).with_theirs(known.disk_view(id, disk.map(Arc::from)))

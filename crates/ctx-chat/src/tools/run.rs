@@ -56,7 +56,7 @@ impl<'a> Calling<'a> {
         let Some(tool) = self.visible.iter().find(|tool| tool.name() == &*call.name) else {
             let names: Vec<&str> = self.visible.iter().map(Tool::name).collect();
             let there_are = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-            return Err(format!("there is no tool `{}`; tools: {there_are}", excerpt(&call.name)));
+            return Err(format!("unknown tool `{}`; tools: {there_are}", excerpt(&call.name)));
         };
         match serde_json::from_str::<Value>(&call.arguments) {
             Ok(Value::Object(_)) => {}

@@ -60,9 +60,9 @@ fn stays(plan: &MaskPlan, session: &Session) -> Phrase {
 fn prompt(plan: &MaskPlan) -> Phrase {
     let what = match (plan.task, plan.previous.len()) {
         (SummaryTask::First, _) => phrase!("first summary"),
-        (SummaryTask::Append, 1) => phrase!("messages after 1 earlier summary, which is kept"),
+        (SummaryTask::Append, 1) => phrase!("append to 1 earlier summary"),
         (SummaryTask::Append, count) => {
-            phrase!("messages after {count} earlier summaries, which are kept", count)
+            phrase!("append to {count} earlier summaries", count)
         }
         (SummaryTask::Merge, 1) => phrase!("merge with 1 earlier summary"),
         (SummaryTask::Merge, count) => phrase!("merge with {count} earlier summaries", count),

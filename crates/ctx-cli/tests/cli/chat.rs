@@ -364,7 +364,7 @@ fn a_key_in_ctx_toml_is_not_shown_whatever_is_wrong_about_it() {
         let output = folder.ctx("chat agent.yaml --once Hi --model gpt-4o --dry-run");
         assert!(output.contains(expected) && !output.contains("CANARY"), "{output}");
     };
-    check("[endpoint]\nkey = 'KEY'\n", "there is no key `key`");
+    check("[endpoint]\nkey = 'KEY'\n", "unknown key `key`");
     check("[endpoint]\nheaders = 'KEY'\n", "expected a table of headers");
     check("[endpoint.headers]\nx-team = ['KEY']\n", "expected a text as the value of a header");
     check("[endpoint.headers]\nx-team = 'KEY\n", "invalid TOML");

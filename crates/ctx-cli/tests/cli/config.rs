@@ -286,7 +286,7 @@ fn a_dash_is_a_file_in_a_case_too() {
     assert!(result.contains("\nHello\n"), "{result}");
     std::fs::remove_file(folder.path().join("-")).unwrap();
     let told = folder.ctx_reading("check case.yaml", CHAT);
-    assert!(told.contains("there is no file `./-`"), "{told}");
+    assert!(told.contains("no file `./-`"), "{told}");
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn verbs_of_compression_take_its_conversation() {
     check("report", "");
     check("report --budget 100", "");
     check("disable n1", "");
-    let none = "exit code 2\n=== errors\nerror: no conversation is named: `--session FILE`\n";
+    let none = "exit code 2\n=== errors\nerror: no conversation given: `--session FILE`\n";
     for verb in ["plan --budget 9", "run --mask", "budget --model gpt-4o", "report", "disable n1"] {
         assert_eq!(folder.ctx(&format!("compress {verb} --no-config")), none);
     }

@@ -173,7 +173,7 @@ fn migrate_changes_all_or_none() {
 #[test]
 fn migrate_names_a_backup_that_is_in_the_way() {
     let files = [("a.json", OLD), ("h.json", HALVES), ("h.json.bak", "mine")];
-    let said = "error: nothing was changed: `h.json.bak` is there already; move it away, and migrate again";
+    let said = "error: nothing changed: `h.json.bak` exists; move it away, then migrate again";
     check(&files, "migrate a.json h.json --write", (3, &[said], &[]));
 }
 

@@ -94,7 +94,7 @@ fn line(event: &TurnEvent) -> Option<Phrase> {
             phrase!("cannot compress the request: {reason}", reason)
         }
         TurnEvent::Overflowed => {
-            phrase!("the request was too large for the model; retrying with a smaller one")
+            phrase!("the request was too large for the model; retrying with a smaller request")
         }
         TurnEvent::Retry { wait, reason, .. } => {
             phrase!(
