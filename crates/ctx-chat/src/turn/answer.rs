@@ -276,6 +276,6 @@ impl ToolHost for NoTools {
     }
 
     async fn call(&self, _: &ToolCall, _: &Cancel) -> Result<String, ToolError> {
-        Err(ToolError("there are no tools".to_owned()))
+        Err(ToolError("no tools are available".to_owned()))
     }
 }

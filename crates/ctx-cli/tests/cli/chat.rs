@@ -290,7 +290,7 @@ fn the_user_can_be_asked_before_each_call() {
     place.chat("--once Which? --tools-dir notes --ask", "not that one\n");
     let results: Vec<String> =
         [1, 3].map(|index: usize| place.requests()[index].messages().pop().unwrap().1).into();
-    assert_eq!(results, ["red umbrella\n", "error: the user does not want this call: not that one"]);
+    assert_eq!(results, ["red umbrella\n", "error: the user rejected this call: not that one"]);
 }
 
 #[test]

@@ -292,7 +292,7 @@ fn what_defaults_name_is_looked_at() {
     check(
         "ctx.toml",
         "[endpoint]\nbase-url = 'ftp://x'",
-        &["CTX0902 /endpoint/base-url: the endpoint's address is neither `http` nor `https`"],
+        &["CTX0902 /endpoint/base-url: the base URL must start with `http://` or `https://`"],
     );
     check(
         "ctx.toml",
@@ -380,7 +380,7 @@ fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
     let tools = format!("[tools]\ndeny = {{ tools = [{}] }}", names(202));
     check("ctx.toml", &tools, "unknown tool `frob`", &more("/tools/deny/tools"));
     let books: Vec<String> = (0..202).map(|n| format!("'{n}.json'")).collect();
-    let missing = "there is no file `";
+    let missing = "no file `";
     check("case.yaml", &format!("worldbooks: [{}]", books.join(", ")), missing, &more("/worldbooks"));
     check("ctx.toml", &format!("worldbooks = [{}]", books.join(", ")), missing, &more("/worldbooks"));
     let chinese = ctx("check case.yaml --lang zh", &[("case.yaml", &format!("enable: [{}]", names(202)))]);

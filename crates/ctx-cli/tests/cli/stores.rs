@@ -190,7 +190,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     let output = command.output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{errors}");
-    assert!(errors.contains("the store cannot be written"), "{errors}");
+    assert!(errors.contains("cannot write to the store"), "{errors}");
     let said = |role: &str, text: &str| (role.to_owned(), text.to_owned());
     assert_eq!(nodes(&folder), [said("user", "One"), said("assistant", "You said One")]);
     let again = folder.ctx(&says(&server, "Two"));
