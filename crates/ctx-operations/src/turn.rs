@@ -240,9 +240,9 @@ impl Files {
 
     fn find(&self, file: &Attachment) -> Result<Asset, PortError> {
         let found = file.path.as_deref().and_then(|path| self.0.get(path));
-        found.map(|bytes| Asset::new(bytes.clone())).ok_or_else(|| {
-            PortError::new(PortErrorKind::NotFound, ctx_types::phrase!("there is no such file"))
-        })
+        found
+            .map(|bytes| Asset::new(bytes.clone()))
+            .ok_or_else(|| PortError::new(PortErrorKind::NotFound, ctx_types::phrase!("no such file")))
     }
 }
 

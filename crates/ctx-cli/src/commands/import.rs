@@ -122,7 +122,7 @@ impl Refusal {
             return Some(Self { exit: Exit::Findings, why });
         }
         if written.is_empty() {
-            return Some(Self { exit: Exit::Unreadable, why: phrase!("nothing can be imported") });
+            return Some(Self { exit: Exit::Unreadable, why: phrase!("no importable files") });
         }
         let out = arguments.out.as_deref()?;
         let is_there = out.join(AGENT).symlink_metadata().is_ok();

@@ -55,7 +55,7 @@ fn all(folder: &std::path::Path, before: &str) -> Vec<String> {
 #[test]
 fn where_nothing_can_be_imported_nothing_is_written() {
     let unknown = "error[CTX0622]: the file has no format that can be imported";
-    let nothing = "error: nothing can be imported";
+    let nothing = "error: no importable files";
     for (name, content, row, found) in [
         ("a.json", JUNK, "a.json unknown", unknown),
         ("a.yaml", "a: 1\nb: 2\n", "a.yaml unknown", unknown),
