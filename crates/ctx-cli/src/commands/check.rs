@@ -169,7 +169,7 @@ const MAX_NAMED: usize = 20;
 fn kinds(language: Language, kinds: &[(String, Kind)]) -> String {
     let line = |(file, kind): &(String, Kind)| {
         let (file, kind) = (show::clean_line(file), kind.to_string());
-        lang::say(language, &phrase!("checking `{file}` as {kind}", file, kind)) + "\n"
+        lang::say(language, &phrase!("checked `{file}` as {kind}", file, kind)) + "\n"
     };
     let shown: String = kinds.iter().take(MAX_NAMED).map(line).collect();
     let more = kinds.len().saturating_sub(MAX_NAMED);

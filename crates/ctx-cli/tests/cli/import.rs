@@ -106,7 +106,7 @@ fn without_a_folder_nothing_is_written_but_the_report() {
     assert!(table.contains("card_v2"), "{table}");
     assert_eq!(note, "nothing written; add `--out DIR` to write 3 files\n");
     let (_, _, note) = ctx_in(folder.path(), "import card.json --lang zh");
-    assert_eq!(note, "没有写入任何内容：加上 `--out DIR` 可写入 3 个文件\n");
+    assert_eq!(note, "未写入；加上 `--out DIR` 可写入 3 个文件\n");
     let (code, _, errors) = ctx_in(folder.path(), "import package.json");
     assert_eq!(code, 3);
     assert!(errors.contains("leave it out, or say what it is with `--as`"), "{errors}");

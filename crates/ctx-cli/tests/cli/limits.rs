@@ -98,7 +98,7 @@ fn a_file_that_is_too_large_is_refused() {
 fn folders_have_a_depth() {
     let path = format!("root/{}a.yaml", "d/".repeat(40));
     let answer = ctx("check root", &[(&path, "name: a"), ("root/e.yaml", "presetMessages: []")]);
-    let start = "exit code 3\n=== output\nchecking `root/e.yaml` as an agent\n1 file checked: 1 error, 0 warnings\n=== errors\n";
+    let start = "exit code 3\n=== output\nchecked `root/e.yaml` as an agent\n1 file checked: 1 error, 0 warnings\n=== errors\n";
     assert!(answer.starts_with(&format!("{start}error[CTX0900]: `root/d/d/")), "{answer}");
     assert!(answer.contains("d` contains more than 32 levels of folders\n"), "{answer}");
 }

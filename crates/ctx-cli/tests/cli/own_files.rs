@@ -384,7 +384,7 @@ fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
     check("case.yaml", &format!("worldbooks: [{}]", books.join(", ")), missing, &more("/worldbooks"));
     check("ctx.toml", &format!("worldbooks = [{}]", books.join(", ")), missing, &more("/worldbooks"));
     let chinese = ctx("check case.yaml --lang zh", &[("case.yaml", &format!("enable: [{}]", names(202)))]);
-    assert!(chinese.contains("`/enable` 中另有 2 个名称没有检查"), "{chinese}");
+    assert!(chinese.contains("`/enable` 中另有 2 个名称未检查"), "{chinese}");
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn trust_is_told_listed_and_taken_back() {
     told(
         "trust .",
         "exit code 0\n=== output\n`./ctx.toml` is trusted until it changes\n=== errors\n`./ctx.toml` sets \
-        `endpoint.headers` to `x-key = …`: sets the destination or contents of requests\n`./ctx.toml` sets \
+        `endpoint.headers` to `x-key = …`: controls the destination or contents of requests\n`./ctx.toml` sets \
         `endpoint.base-url` to `\"http://127.0.0.1:9\"`: sets the destination or contents of \
         requests\n`./ctx.toml` sets `store` to `\"chats.db\"`: writes conversations to a file\n",
     );
@@ -335,7 +335,7 @@ fn a_check_of_a_case_reads_nothing_outside_of_its_project() {
     assert!(printed.starts_with("exit code 1"), "{printed}");
     assert_eq!(printed.matches("is outside the project of the case").count(), 3, "{printed}");
     assert!(!printed.contains(CANARY), "{printed}");
-    assert_eq!(folder.ctx("check project --lang zh").matches("位于用例的项目之外").count(), 3);
+    assert_eq!(folder.ctx("check project --lang zh").matches("位于用例项目之外").count(), 3);
 }
 
 #[cfg(unix)]
@@ -508,7 +508,7 @@ fn path_that_leads_elsewhere_is_untrusted_again() {
     symlink("../secret.json", &session).unwrap();
     let (code, printed) = run("assemble");
     assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("`ctx.toml` was trusted with another target of `session`"), "{printed}");
+    assert!(printed.contains("`ctx.toml` was trusted, but the target of `session` changed"), "{printed}");
     assert!(printed.contains("` (`") && !printed.contains(CANARY), "{printed}");
     std::fs::remove_dir_all(folder.path().join("in/notes")).unwrap();
     symlink("/", folder.path().join("in/notes")).unwrap();

@@ -43,13 +43,13 @@ impl WithheldItem {
     /// Describes the effect of the key.
     pub fn about(&self) -> Phrase {
         match self.reach {
-            Reach::Sends => phrase!("sets the destination or contents of requests"),
+            Reach::Sends => phrase!("controls the destination or contents of requests"),
             Reach::Secret => phrase!("sends a secret"),
-            Reach::Asks => phrase!("sets the model, retries, or a time limit of requests"),
+            Reach::Asks => phrase!("controls the model, retries, or time limits of requests"),
             Reach::Tools => phrase!("lets the model read files"),
             Reach::Store => phrase!("writes conversations to a file"),
             Reach::Files => phrase!("reads a path outside the folder"),
-            Reach::Nothing => phrase!("sets a rule for tools"),
+            Reach::Nothing => phrase!("controls the use of tools"),
         }
     }
 

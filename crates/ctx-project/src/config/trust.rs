@@ -62,9 +62,9 @@ impl TrustState {
             Self::Trusted => phrase!("is trusted"),
             Self::New => phrase!("is not trusted"),
             Self::Changed => phrase!("changed since it was trusted"),
-            Self::Moved(keys) => phrase!("was trusted with another target of {keys}", keys = names(keys)),
+            Self::Moved(keys) => phrase!("was trusted, but the target of {keys} changed", keys = names(keys)),
             Self::Unrecorded(keys) => {
-                phrase!("was trusted without a recorded target of {keys}", keys = names(keys))
+                phrase!("was trusted, but the target of {keys} was not recorded", keys = names(keys))
             }
         }
     }
