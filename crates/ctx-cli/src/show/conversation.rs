@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ctx_compress::mask::MaskStatistics;
 use ctx_types::{
-    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Phrase, Session, count_of,
+    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Session, count_of,
     display_path, phrase, thousands,
 };
 use serde_json::{Value, json};
