@@ -165,7 +165,7 @@ impl Reader {
         if TimeZoneDatabase::bundled().get(&name).is_ok() {
             return Some(name);
         }
-        self.report(at, phrase!("unknown time zone `{name}`; using UTC", name = excerpt(&name)));
+        self.report(at, phrase!("unknown time zone `{name}`; UTC is used", name = excerpt(&name)));
         None
     }
 
