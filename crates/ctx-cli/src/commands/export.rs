@@ -173,7 +173,7 @@ fn picture(agent: &Path, sources: &mut Sources) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     if path.is_symlink() {
-        return Err(Told(phrase!("`{path}` is a link", path = files::name(&path))).into());
+        return Err(Told(phrase!("cannot read `{path}`: it is a link", path = files::name(&path))).into());
     }
     Ok(Some(sources.read(&path, &files::name(&path))?))
 }

@@ -140,7 +140,7 @@ fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
 fn cache(language: Language, stable: &StablePart, context: &Context) -> String {
     let tokens: u64 = context.tokens().into_iter().take(stable.messages).map(u64::from).sum();
     let kept = match stable.messages {
-        0 => phrase!("no message is certain to stay unchanged next turn"),
+        0 => phrase!("no message is guaranteed to stay unchanged next turn"),
         1 => phrase!("the first message is unchanged next turn: {tokens} tokens", tokens),
         count => {
             phrase!("the first {count} messages are unchanged next turn: {tokens} tokens", count, tokens)

@@ -79,8 +79,8 @@ impl Turns {
         let running = lock(&self.0).get(id).filter(|turn| turn.is_running()).cloned();
         let Some(running) = running else { return Ok(()) };
         let message = match lock(&running.state).summary.is_some() {
-            true => phrase!("a summary of this conversation is running; cancel it first"),
-            false => phrase!("a reply of this conversation is running; stop it first"),
+            true => phrase!("a summary of this conversation is in progress; cancel it first"),
+            false => phrase!("a reply in this conversation is in progress; stop it first"),
         };
         Err(Refusal::new(409, codes::BUSY, message))
     }
@@ -94,7 +94,7 @@ impl Turns {
     ) -> Result<Arc<Running>, Refusal> {
         let mut turns = lock(&self.0);
         if turns.values().filter(|turn| turn.is_running()).count() >= MAX_RUNNING {
-            let message = phrase!("too many replies are running; wait, or stop a reply");
+            let message = phrase!("too many replies are in progress; wait, or stop a reply");
             return Err(Refusal::new(503, codes::BUSY, message));
         }
         let number = turns.get(id).map_or(1, |turn| turn.number + 1);

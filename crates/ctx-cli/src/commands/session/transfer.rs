@@ -49,7 +49,7 @@ fn spilled(spill: &SpillFolder, id: &str) -> Option<Diagnostic> {
         "not exported: {results} in files next to the store",
         results = count_of!(count, "large result")
     );
-    let help = phrase!("the exported messages contain a preview and the path of each");
+    let help = phrase!("each exported message contains a preview and the path of its file");
     Some(Diagnostic::info(codes::RESULTS_ELSEWHERE, message).with_help(help))
 }
 
