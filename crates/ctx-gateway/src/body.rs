@@ -77,7 +77,11 @@ impl BodyReader {
         };
         let late = |_| {
             let seconds = self.time.as_secs();
-            Refusal::new(408, Kind::TimedOut, phrase!("the body took longer than {seconds} seconds", seconds))
+            Refusal::new(
+                408,
+                Kind::TimedOut,
+                phrase!("the request body took longer than {seconds} seconds", seconds),
+            )
         };
         let (permit, body) = timeout(self.time, reading).await.map_err(late)??;
         if body.len() < SMALL {
@@ -97,7 +101,7 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 }
 
 fn too_large(limit: u64) -> Refusal {
-    Refusal::too_large(phrase!("the body is larger than {limit} bytes", limit))
+    Refusal::too_large(phrase!("the request body is larger than {limit} bytes", limit))
 }
 
 /// Waits for a share of the memory of all requests.
@@ -109,7 +113,7 @@ async fn reserve(memory: &Arc<Semaphore>, all: u32, bytes: u64) -> Result<OwnedS
 async fn collect(body: Body, limit: u64) -> Result<Bytes, Refusal> {
     let (mut read, mut chunks) = (Vec::new(), body.into_data_stream());
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
+        let chunk = chunk.map_err(|_| Refusal::malformed(phrase!("the request body is incomplete")))?;
         if (read.len() + chunk.len()) as u64 > limit {
             return Err(too_large(limit));
         }
@@ -168,13 +172,14 @@ impl ParseCost {
     /// Returns the memory of a body of this size, or an error if the body needs too much.
     fn check(self, size: usize) -> Result<usize, Refusal> {
         if self.depth > MAX_DEPTH {
-            let text = phrase!("the body has more than {limit} nested lists and objects", limit = MAX_DEPTH);
+            let text = phrase!("the request body is nested more than {limit} levels deep", limit = MAX_DEPTH);
             return Err(Refusal::too_large(text));
         }
         let limit = (MAX_GROWTH * size).max(ALWAYS_ALLOWED);
         if self.memory > limit {
             return Err(Refusal::too_large(phrase!(
-                "the body has too many small values: parsed it would take {megabytes} MB of memory, and {limit} MB are allowed for its size",
+                "the request body has too many values: it needs {megabytes} MB of memory, and the limit is \
+                {limit} MB",
                 megabytes = self.memory >> 20,
                 limit = limit >> 20
             )));

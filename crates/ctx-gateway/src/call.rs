@@ -49,7 +49,7 @@ pub(crate) fn conversation(name: &str) -> Result<String, Refusal> {
     match is_fine {
         true => Ok(name.to_owned()),
         false => Err(Refusal::malformed(phrase!(
-            "the name of a conversation has 1 to {limit} bytes and no control characters",
+            "a conversation name must have 1 to {limit} bytes and no control characters",
             limit = MAX_NAME
         ))),
     }
@@ -93,5 +93,5 @@ fn flag(headers: &HeaderMap, name: &'static str) -> Result<bool, Refusal> {
 }
 
 fn odd(name: &str) -> Refusal {
-    Refusal::malformed(phrase!("the header `{name}` cannot be read", name)).at(name)
+    Refusal::malformed(phrase!("the header `{name}` is repeated or not valid", name)).at(name)
 }

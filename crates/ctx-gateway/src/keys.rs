@@ -110,14 +110,14 @@ impl KeyFile {
         let list = value
             .get("keys")
             .and_then(Value::as_array)
-            .ok_or_else(|| odd(phrase!("it has no list `keys`")))?;
+            .ok_or_else(|| odd(phrase!("it has no `keys` list")))?;
         if list.len() > MAX_KEYS {
-            return Err(odd(phrase!("it has too many keys")));
+            return Err(odd(phrase!("it has too many API keys")));
         }
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
             keys: keys.ok_or_else(|| {
-                odd(phrase!("a key lacks `name` or `hash`, has `agents` that is no list of names, or a limit that is no number"))
+                odd(phrase!("an API key has no `name` or `hash`, or its `agents` or limits are not valid"))
             })?,
         })
     }
@@ -163,17 +163,17 @@ impl KeyFile {
         // `LOCAL` is reserved for requests without a key.
         if name.is_empty() || name == LOCAL || name.len() > 64 || !name.chars().all(is_fine) {
             return Err(ProjectError::Usage(phrase!(
-                "`{name}` cannot be the name of a key; use up to 64 letters, digits, `-`, `_` and `.`",
+                "`{name}` is not a valid API key name; use up to 64 letters, digits, `-`, `_`, and `.`",
                 name = excerpt(name)
             )));
         }
         if self.keys.iter().any(|key| key.name == name) {
-            return Err(ProjectError::Usage(phrase!("there is a key `{name}` already", name)));
+            return Err(ProjectError::Usage(phrase!("API key `{name}` already exists", name)));
         }
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| {
             ProjectError::Unusable(phrase!(
-                "the system provides no random bytes: {error}",
+                "cannot get random bytes from the system: {error}",
                 error = error.to_string()
             ))
         })?;
@@ -191,7 +191,7 @@ impl KeyFile {
         let before = self.keys.len();
         self.keys.retain(|key| key.name != name);
         match self.keys.len() == before {
-            true => Err(ProjectError::Usage(phrase!("there is no key `{name}`", name = excerpt(name)))),
+            true => Err(ProjectError::Usage(phrase!("no API key `{name}`", name = excerpt(name)))),
             false => Ok(()),
         }
     }
@@ -238,7 +238,7 @@ impl KeyEntry {
     pub(crate) fn check_agent(&self, agent: &str) -> Result<(), Refusal> {
         match &self.agents {
             Some(agents) if !agents.iter().any(|allowed| allowed == agent) => {
-                let text = phrase!("this key may not use `{agent}`", agent = excerpt(agent));
+                let text = phrase!("this API key cannot use `{agent}`", agent = excerpt(agent));
                 Err(Refusal::forbidden(text).at("model"))
             }
             _ => Ok(()),
@@ -302,7 +302,7 @@ impl Keys {
         }
         let folder = self.path.parent().unwrap_or(&self.path);
         Err(ProjectError::Usage(phrase!(
-            "`{path}` was not written by your `ctx serve key add`; read it, then run `ctx trust {folder}`, or name it with `--keys`",
+            "`{path}` is not trusted; read it, then run `ctx trust {folder}`, or name it with `--keys`",
             path = files::name(&self.path),
             folder = files::shell_word(folder)
         )))
@@ -330,7 +330,7 @@ impl Keys {
             // The error was already reported.
             Err(_) if !is_open && self.accepted().bytes.is_none() => {}
             Err(error) => {
-                tracing::error!(error = %error, "the key file cannot be used; all requests are refused");
+                tracing::error!(error = %error, "cannot use the key file; rejecting all requests");
                 self.accept(Vec::new(), None);
             }
         }
@@ -373,7 +373,7 @@ impl Keys {
             }
         }
         found.cloned().ok_or_else(|| {
-            let text = phrase!("the request has no valid key");
+            let text = phrase!("missing or invalid API key");
             Refusal::new(401, Kind::Unauthorized, text)
         })
     }
@@ -405,8 +405,9 @@ fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
 /// Other sites can point their host names at a local server, so the host must be a name of this machine. A page of
 /// another local server has another port in its origin.
 fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
-    let refused =
-        || Refusal::forbidden(phrase!("without keys, only programs on this machine may send requests"));
+    let refused = || {
+        Refusal::forbidden(phrase!("without API keys, the gateway accepts only requests from this machine"))
+    };
     let is_local = |host: &str| {
         let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
         let name = name.map_or(host, |(name, _)| name);

@@ -212,21 +212,21 @@ impl From<TurnFailure> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NotFound { .. } => Self::not_found(phrase!("there is no such conversation")),
+            StoreError::NotFound { .. } => Self::not_found(phrase!("no such conversation")),
             StoreError::Stale { .. } => {
-                Self::conflict(phrase!("the conversation was changed by another request; send it again"))
+                Self::conflict(phrase!("another request changed the conversation; retry"))
             }
             StoreError::Replaced { .. } => {
                 tracing::error!(%error, "the store failed");
                 Self::unavailable(phrase!(
-                    "the store of conversations was deleted or replaced; the gateway has to be restarted"
+                    "the conversation store was deleted or replaced; restart the gateway"
                 ))
             }
             StoreError::Session(error) => Self::malformed(error.phrase()),
             StoreError::History(error) => Self::malformed(error.phrase()),
             error => {
                 tracing::error!(%error, "the store failed");
-                Self::unavailable(phrase!("the store of conversations cannot be used now"))
+                Self::unavailable(phrase!("the conversation store is not available; retry later"))
             }
         }
     }
@@ -235,7 +235,7 @@ impl From<StoreError> for Refusal {
 impl From<ProjectError> for Refusal {
     /// The operator owns the files, so their errors appear only in the log.
     fn from(error: ProjectError) -> Self {
-        tracing::error!(%error, "an agent cannot be used");
-        Self::new(500, Kind::Internal, phrase!("the agent cannot be used; the log of the gateway says why"))
+        tracing::error!(%error, "cannot load an agent");
+        Self::new(500, Kind::Internal, phrase!("cannot load the agent; see the log of the gateway"))
     }
 }

@@ -125,7 +125,7 @@ impl Rooms {
 
     /// Waits for the turn of a conversation, in this process and then among all.
     pub(crate) async fn enter(&self, store: &dyn ConversationStore, id: &str) -> Result<Visit, Refusal> {
-        let busy = || Refusal::conflict(phrase!("another turn of this conversation is under way"));
+        let busy = || Refusal::conflict(phrase!("another turn of this conversation is running"));
         let (guest, since) = (self.guest(id), Instant::now());
         let turn = timeout(PATIENCE, guest.room.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;

@@ -50,9 +50,9 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     }
     drop(listener);
     leaving.send_replace(true);
-    tracing::info!("no connection is taken any more");
+    tracing::info!("no longer accepting connections");
     if timeout(server.time.drain, idle(&server, &connections)).await.is_err() {
-        tracing::warn!("turns that are under way are stopped");
+        tracing::warn!("stopping running turns");
         server.end.cancel();
         drop(timeout(STOPPING, idle(&server, &connections)).await);
     }

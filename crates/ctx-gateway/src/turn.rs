@@ -137,7 +137,7 @@ async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refu
     match server.store.count(&all).await? < limit {
         true => Ok(Some(visit)),
         false => Err(Refusal::forbidden(phrase!(
-            "this key has {limit} conversations, which is all it may have; go on with one of them",
+            "this API key reached its limit of {limit} conversations; continue an existing one",
             limit
         ))),
     }
@@ -208,7 +208,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
     }
     if request.wishes.after.is_some() || request.wishes.revision.is_some() {
         return Err(Refusal::malformed(phrase!(
-            "`x-ctx-after` and `x-ctx-revision` are about a conversation that is named; name one in `x-ctx-conversation`"
+            "`x-ctx-after` and `x-ctx-revision` require `x-ctx-conversation`"
         )));
     }
     let hashes = running.extend(&request.asked.messages);
@@ -246,7 +246,7 @@ async fn store(
     let (store, at) = (&*server.store, Some(now()));
     let Some(mut kept) = kept else {
         if start.after.is_some() && start.hashes.is_empty() {
-            return Err(Refusal::not_found(phrase!("there is no such conversation")));
+            return Err(Refusal::not_found(phrase!("no such conversation")));
         }
         let mut session = Session::new(start.visit.id());
         let ids = grow(&mut session, None, messages)?;
@@ -257,7 +257,7 @@ async fn store(
         start.after.as_ref().filter(|after| *after != kept.conversation.session().active_leaf_id())
     {
         let op = SessionOp::ActivateLeaf { id: after.clone() };
-        kept.conversation.apply(store, "go on elsewhere", op, at).await?;
+        kept.conversation.apply(store, "switch branches", op, at).await?;
     }
     let mut places = Vec::new();
     for (index, message) in (start.known..).zip(messages) {
@@ -477,7 +477,7 @@ fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
         let place = finding.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %finding.code, place, "a finding");
         if LOSSES.contains(&finding.code) {
-            tracing::info!(code = %finding.code, place, "not everything can be said to the provider");
+            tracing::info!(code = %finding.code, place, "the API dialect of the provider does not support everything in the request");
             let mut told = lock(told);
             if told.lost.len() < MAX_LOST {
                 told.lost.push(format!("{} {}", finding.code, finding.message));

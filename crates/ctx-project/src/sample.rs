@@ -74,10 +74,9 @@ pub fn write(folder: &Path, sample: Sample, language: SampleLanguage, existing: 
     files::make_folder(folder)?;
     let schema_folder = schemas::folder_beside(folder)?;
     let (templates, comment) = match language {
-        SampleLanguage::English => (
-            ENGLISH,
-            "# For long conversations: older messages become a digest, and relevant passages are recalled.",
-        ),
+        SampleLanguage::English => {
+            (ENGLISH, "# For long conversations: compress older messages, and recall the relevant ones.")
+        }
         SampleLanguage::Chinese => (CHINESE, "# 用于长对话：较早的消息变成摘录，并召回相关片段。"),
     };
     let end = match sample {

@@ -157,7 +157,7 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
         let server = server.clone();
         move |request: Request| {
             let language = language(&server, request.headers());
-            async move { Refusal::not_found(phrase!("there is no such page")).into_response(language) }
+            async move { Refusal::not_found(phrase!("page not found")).into_response(language) }
         }
     };
     let of_method = {
@@ -165,7 +165,7 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
         move |request: Request| {
             let language = language(&server, request.headers());
             async move {
-                let message = phrase!("this address does not take the method of the request");
+                let message = phrase!("method not allowed");
                 Refusal::new(405, codes::MALFORMED, message).into_response(language)
             }
         }
@@ -196,7 +196,7 @@ fn refuse_long_head(request: &Request) -> Result<(), Refusal> {
     if headers + address <= MAX_HEAD {
         return Ok(());
     }
-    let message = phrase!("the head of the request is larger than {limit} KiB", limit = MAX_HEAD >> 10);
+    let message = phrase!("the request headers are larger than {limit} KiB", limit = MAX_HEAD >> 10);
     Err(Refusal::new(431, codes::TOO_LARGE, message))
 }
 
@@ -244,14 +244,14 @@ async fn called(server: Arc<Server>, route: &'static Route, request: Request) ->
     let call = call(&server, &mut parts, body).await?;
     let permits = if route.area == Area::Login { &server.logins } else { &server.requests };
     let permit = permits.clone().acquire_owned().await.map_err(|_| {
-        let message = phrase!("too many requests at once");
+        let message = phrase!("too many concurrent requests");
         Refusal::new(503, codes::BUSY, message)
     })?;
     let done = tokio::task::spawn_blocking(move || {
         let reply = match route.answer {
             Answer::Call(answer) => answer(&server, &call),
             Answer::Begin(answer) => answer(&server, &call),
-            Answer::File(..) | Answer::Socket => Err(Refusal::not_found(phrase!("there is no such page"))),
+            Answer::File(..) | Answer::Socket => Err(Refusal::not_found(phrase!("page not found"))),
         };
         drop(permit);
         reply
@@ -281,8 +281,8 @@ pub(crate) fn authenticate(extensions: &Extensions) {
 }
 
 pub(crate) fn no_token() -> Refusal {
-    let message = phrase!("the request has no valid token");
-    let help = phrase!("open the link that the terminal shows; Enter there shows a new one");
+    let message = phrase!("missing or invalid access token");
+    let help = phrase!("open the link in the terminal; press Enter there for a new link");
     Refusal::new(401, codes::NO_TOKEN, message).with_help(help)
 }
 
@@ -298,7 +298,7 @@ fn refuse_content_type(body: BodyKind, headers: &HeaderMap) -> Result<(), Refusa
     if given.is_some_and(|given| given.eq_ignore_ascii_case(expected)) {
         return Ok(());
     }
-    let message = phrase!("the body must be `{expected}`", expected);
+    let message = phrase!("the request body must be `{expected}`", expected);
     Err(Refusal::new(415, codes::CONTENT_TYPE, message))
 }
 
@@ -307,9 +307,9 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Refusal> {
     let mut read = Vec::new();
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
+        let piece = piece.map_err(|_| Refusal::malformed(phrase!("the request body is incomplete")))?;
         if read.len() + piece.len() > limit {
-            let message = phrase!("the body is larger than {limit} bytes", limit);
+            let message = phrase!("the request body is larger than {limit} bytes", limit);
             return Err(Refusal::new(413, codes::TOO_LARGE, message));
         }
         read.extend_from_slice(&piece);
@@ -319,7 +319,7 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Refusal> {
 
 async fn call(server: &Server, parts: &mut Parts, body: Bytes) -> Result<Call, Refusal> {
     let path = RawPathParams::from_request_parts(parts, &()).await;
-    let path = path.map_err(|_| Refusal::malformed(phrase!("the address cannot be read")))?;
+    let path = path.map_err(|_| Refusal::malformed(phrase!("the path is not valid")))?;
     let path: BTreeMap<String, String> =
         path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(Call {

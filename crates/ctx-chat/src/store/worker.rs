@@ -126,7 +126,7 @@ impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTas
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
         if let Some(error) = commit.or(self.error) {
-            tracing::warn!(%error, "a lease was not renewed or released; it expires by itself");
+            tracing::warn!(%error, "cannot renew or release a lease; it will expire");
         }
     }
 }

@@ -139,7 +139,7 @@ fn too_many_requests_without_a_wait_are_tried_again(server: &Foreign, dialect: D
 fn a_wait_that_is_too_long_ends_the_turn(server: &Foreign, dialect: Dialect) {
     let mut room = room(server, dialect, "early", |_| ());
     assert_eq!(ending(&room.turn("Too early", |_| ())), "LLM_RATE_LIMITED");
-    assert!(room.stored()[1].ends_with("it asks to wait 3600 s"), "{:?}", room.stored());
+    assert!(room.stored()[1].ends_with("retry after 3600 s"), "{:?}", room.stored());
     room.check_asked(1);
 }
 

@@ -103,7 +103,7 @@ pub(super) fn seed(text: &str) -> Result<u64, Told> {
 }
 
 pub(super) fn context_tokens(text: &str) -> Result<u32, Told> {
-    tokens(text).map_err(|Told(error)| Told(phrase!("{error}; 0 means the model's window", error)))
+    tokens(text).map_err(|Told(error)| Told(phrase!("{error}; use 0 for the model's context window", error)))
 }
 
 /// Parses a number of tokens by the same rule as in files.

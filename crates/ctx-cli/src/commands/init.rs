@@ -25,7 +25,7 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
         (existing, names.iter().find(|path| path.exists() || path.is_symlink()))
     {
         let message =
-            phrase!("`{path}` exists; name another folder, or add `--force`", path = files::name(path));
+            phrase!("`{path}` exists; use another folder, or add `--force`", path = files::name(path));
         return Err(ProjectError::Usage(message).into());
     }
     if folder.is_file() {
@@ -50,7 +50,7 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
 fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {
     let mut text: String = files.iter().map(|file| show::wrote(language, &files::shell_word(file))).collect();
     let beside = phrase!(
-        "wrote {path} (schemas, by which editors complete and check these files)",
+        "wrote {path} (schemas for completion and checks in your editor)",
         path = files::shell_word(schemas)
     );
     text += &lang::say(language, &beside);
@@ -58,7 +58,7 @@ fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Pa
         true => String::new(),
         false => format!("  cd {}\n", files::shell_word(folder)),
     };
-    let [see, change] = ["see what a model would receive:", "change it, and see what that does:"];
+    let [see, change] = ["preview the messages:", "edit the files, then compare the result:"];
     let [see, change] = [see, change].map(|line| lang::word(language, line));
     text + &format!("\n\n{see}\n{enter}  ctx assemble\n\n{change}\n  ctx test\n")
 }

@@ -45,7 +45,7 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
         let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));
         Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
     })?;
-    let address = listener.local_addr().context(Told(phrase!("the listener has no address")))?;
+    let address = listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?;
     let agents: Vec<&str> = gateway.agents().collect();
     show::result(&format!("http://{address}/v1\n{}\n", agents.join("\n")))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
@@ -102,7 +102,7 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
     };
     let key = file.add(&add.name, add.agents.clone(), limits)?;
     file.write_trusted(&path)?;
-    show::note(language, &phrase!("this key is shown once; the file keeps its hash alone"));
+    show::note(language, &phrase!("save this key now: it is not shown again; the file has only its hash"));
     show::result(&format!("{}\n", key.reveal()))?;
     Ok(Exit::Success)
 }

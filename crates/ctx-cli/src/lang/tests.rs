@@ -58,8 +58,21 @@ fn each_macro_has_a_description() {
 fn left_in_english(finding: &ctx_types::Diagnostic) -> Vec<String> {
     let texts = [Some(&finding.message), finding.help.as_ref()];
     let written = texts.into_iter().flatten().map(|english| (english.to_string(), Language::Zh.say(english)));
-    let names =
-        ["RFC 3339", "2026-01-31T12:00:00Z", "Asia/Shanghai", "UTC", "URL", "id", "true", "false", "JSON"];
+    let names = [
+        "RFC 3339",
+        "2026-01-31T12:00:00Z",
+        "Asia/Shanghai",
+        "UTC",
+        "Base URL",
+        "URL",
+        "id",
+        "true",
+        "false",
+        "JSON",
+        "Token",
+        "API",
+        "Schema",
+    ];
     let is_english = |other: &str| {
         let own: String = other.split('`').step_by(2).collect();
         let own = names.iter().fold(own, |own, name| own.replace(name, ""));

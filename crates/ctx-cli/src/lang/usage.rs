@@ -90,7 +90,7 @@ fn wrong(error: &Error) -> Option<Phrase> {
             argument
         ),
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => phrase!(
-            "'{argument}' takes another number of values than {count}",
+            "wrong number of values for '{argument}': {count}",
             argument,
             count = of(ContextKind::ActualNumValues)
         ),

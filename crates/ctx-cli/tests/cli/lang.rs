@@ -468,7 +468,7 @@ fn a_chat_is_chinese() {
         .filter(|line| !line.contains("error sending request") && !line.contains("LLM_ERROR"))
         .collect();
     assert_eq!(lines, [""; 0], "{output}");
-    assert!(output.contains("没有第 9 个分支") && output.contains("撤销上一轮，或上一次改动"), "{output}");
+    assert!(output.contains("没有第 9 个分支") && output.contains("撤销上一轮或上次修改"), "{output}");
 }
 
 #[test]

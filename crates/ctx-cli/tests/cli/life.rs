@@ -126,7 +126,7 @@ fn a_message_that_was_joined_shows_of_what_and_by_whom() {
 #[test]
 fn an_entry_of_a_worldbook_is_handed_over_and_placed() {
     let answer = life("worldbook:w.7");
-    let (_, stages) = answer.split_once("stages\n").unwrap();
+    let (_, stages) = answer.split_once("processors\n").unwrap();
     assert_snapshot!(stages, @r"
       worldbook-processor
         handed over to be placed, depth 1
@@ -147,7 +147,7 @@ fn an_entry_of_a_worldbook_is_handed_over_and_placed() {
     cache
       message 3 stands below message 0, which may differ in the next turn: macro:time, the macro changes every turn
     ");
-    assert!(answer.contains("12 tokens: 9 text, 3 per message; 5 of them for worldbook:w.7\n"), "{answer}");
+    assert!(answer.contains("12 tokens: 9 text, 3 per message; 5 for worldbook:w.7\n"), "{answer}");
 }
 
 #[test]
@@ -252,9 +252,7 @@ fn a_message_that_does_not_exist_is_a_usage_error() {
 fn a_number_or_source_in_place_of_the_agent_is_told() {
     for name in ["3", "preset:identity", "input"] {
         let answer = ctx(&format!("explain {name}"), &[]);
-        let error = format!(
-            "`{name}` is not a file, and the agent is expected here; for the message write `--message {name}`"
-        );
+        let error = format!("no agent file `{name}`; to select a message, use `--message {name}`");
         assert_eq!(answer, format!("exit code 2\n=== errors\nerror: {error}\n"));
     }
     let answer = life("--message 0 1");

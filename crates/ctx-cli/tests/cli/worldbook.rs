@@ -262,11 +262,11 @@ fn a_conversation_keeps_timed_effects_and_gives_them_back() {
     let folder = folder();
     folder.write("session.json", session.as_bytes());
     let scan = folder.ctx("worldbook scan sky.json --session session.json --write");
-    assert!(scan.contains("timed effects are written to session.json"), "{scan}");
+    assert!(scan.contains("wrote timed effects to session.json"), "{scan}");
     let kept = std::fs::read_to_string(folder.path().join("session.json")).unwrap();
     assert!(kept.contains("worldbookState"), "{kept}");
     let undone = folder.ctx("session undo session.json");
-    assert!(undone.contains("keep timed effects of worldbooks"), "{undone}");
+    assert!(undone.contains("save timed effects of worldbooks"), "{undone}");
 }
 
 #[test]
@@ -468,10 +468,7 @@ fn a_config_may_name_worldbooks() {
     assert!(!told("assemble agent.yaml --session chat.json --format text --no-config"));
     folder.write("ctx.toml", b"worldbooks = [\"sea.json\"]\n");
     let missing = folder.ctx("assemble agent.yaml");
-    assert!(
-        missing.starts_with("exit code 3\n") && missing.contains("there is no file `sea.json`"),
-        "{missing}"
-    );
+    assert!(missing.starts_with("exit code 3\n") && missing.contains("no file `sea.json`"), "{missing}");
 }
 
 #[test]

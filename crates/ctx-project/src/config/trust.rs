@@ -61,10 +61,10 @@ impl TrustState {
         match self {
             Self::Trusted => phrase!("is trusted"),
             Self::New => phrase!("is not trusted"),
-            Self::Changed => phrase!("was changed since it was trusted"),
-            Self::Moved(keys) => phrase!("was trusted while {keys} led elsewhere", keys = names(keys)),
+            Self::Changed => phrase!("changed since it was trusted"),
+            Self::Moved(keys) => phrase!("was trusted, but the target of {keys} changed", keys = names(keys)),
             Self::Unrecorded(keys) => {
-                phrase!("was trusted before it was recorded where {keys} leads", keys = names(keys))
+                phrase!("was trusted, but the target of {keys} was not recorded", keys = names(keys))
             }
         }
     }
@@ -86,7 +86,7 @@ impl Trusted {
         let folders = record.as_ref().and_then(|record| record.get("folders")?.as_object());
         let Some(folders) = folders else {
             return Err(unusable!(
-                "`{path}` is not a record of trusted folders; remove it, and trust them again",
+                "`{path}` is not a valid trust record; delete it, then trust the folders again",
                 path = files::name(&path)
             ));
         };
@@ -165,7 +165,7 @@ impl Trusted {
         change(&mut trusted);
         if trusted.folders.len() > MAX_FOLDERS || trusted.files.len() > MAX_FOLDERS {
             return Err(unusable!(
-                "{limit} folders are already trusted; remove some with `ctx trust --remove DIR`",
+                "too many trusted folders ({limit}); remove some with `ctx trust --remove DIR`",
                 limit = MAX_FOLDERS
             ));
         }
@@ -224,7 +224,7 @@ fn texts(values: &Map<String, Value>) -> BTreeMap<String, String> {
 /// Returns the folder of the record and creates it if it is missing.
 fn made() -> Result<PathBuf> {
     let folder =
-        home::data().ok_or_else(|| unusable!("there is no home folder to store it in; set `CTX_HOME`"))?;
+        home::data().ok_or_else(|| unusable!("no home folder for the trust record; set `CTX_HOME`"))?;
     files::make_private_folder(&folder)?;
     Ok(folder)
 }
@@ -243,7 +243,7 @@ fn key(folder: &Path) -> Result<String> {
     match whole.to_str() {
         Some(path) => Ok(path.to_owned()),
         None => Err(unusable!(
-            "the path of `{folder}` is not Unicode; it cannot be stored",
+            "cannot store the path of `{folder}`: it is not valid Unicode",
             folder = files::name(folder)
         )),
     }

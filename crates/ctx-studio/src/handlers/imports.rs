@@ -45,7 +45,7 @@ pub(crate) fn start(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let paths = sample::paths(folder);
     if let Some(path) = paths.iter().find(|path| path.symlink_metadata().is_ok()) {
         let path = files::name(path.strip_prefix(folder).unwrap_or(path));
-        let message = phrase!("`{path}` exists; nothing is written", path);
+        let message = phrase!("nothing written: `{path}` exists", path);
         return Err(Refusal::new(409, codes::STALE_FILE, message));
     }
     let language = match call.language {

@@ -108,7 +108,7 @@ fn should_persist_error_as_assistant_message() {
     let mut room = Room::new([Answer::error(401, "invalid_api_key", "no"), Answer::text("Better now.")]);
     let end = room.turn("Hello", |_| ());
     assert_eq!(ending(&end), "LLM_UNAUTHORIZED");
-    let error = "assistant: LLM_ERROR\n- Code: LLM_UNAUTHORIZED\n- Message: the provider rejected the request: status 401: no; check the endpoint's key";
+    let error = "assistant: LLM_ERROR\n- Code: LLM_UNAUTHORIZED\n- Message: the provider rejected the request: status 401: no; check the API key";
     assert_eq!(room.stored(), ["user: Hello", error]);
     let end = room.turn("continue", |_| ());
     assert_eq!(ending(&end), "answered");

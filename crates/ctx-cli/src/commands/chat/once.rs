@@ -55,7 +55,7 @@ pub(super) async fn turn(
             return error.source.into();
         }
         let text = format!("\n{}\n", error.unstored.as_str());
-        Error::new(error.source).context(Told(phrase!("this could not be stored:{text}", text)))
+        Error::new(error.source).context(Told(phrase!("cannot store this text:{text}", text)))
     })
 }
 

@@ -112,7 +112,7 @@ impl Talk<'_> {
             show::note(self.setup.language, &Phrase::verbatim(line));
         }
         let answer = self
-            .line(&(lang::word(self.setup.language, "which greeting? (0 for none)") + " "))
+            .line(&(lang::word(self.setup.language, "choose a greeting (0 for none):") + " "))
             .await
             .unwrap_or_default();
         answer.trim().parse().unwrap_or(1)
@@ -212,9 +212,9 @@ impl Talk<'_> {
         {
             Some(node) => {
                 let message = tree::outline(self.setup.language, node);
-                show::note(self.setup.language, &phrase!("now at: {message}", message));
+                show::note(self.setup.language, &phrase!("moved to: {message}", message));
             }
-            None => show::note(self.setup.language, &phrase!("now at the beginning")),
+            None => show::note(self.setup.language, &phrase!("moved to the start")),
         }
     }
 
@@ -234,7 +234,7 @@ impl Talk<'_> {
     async fn edit(&mut self, text: &str) -> Result<()> {
         let above = self.session().and_then(|session| tree::parent(session, &tree::last_user(session)?));
         let Some(above) = above else {
-            show::note(self.setup.language, &phrase!("there is no message of yours to edit"));
+            show::note(self.setup.language, &phrase!("you have not sent a message to edit"));
             return Ok(());
         };
         self.go_to(above).await?;
@@ -250,7 +250,7 @@ impl Talk<'_> {
         let Some(number) = number else { return show::result(&tree::list(self.setup.language, session)) };
         let Some(id) = number.checked_sub(1).and_then(|index| messages.get(index)).map(|(id, _)| id.clone())
         else {
-            show::note(self.setup.language, &phrase!("there is no message {number}", number));
+            show::note(self.setup.language, &phrase!("no message {number}", number));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -268,7 +268,7 @@ impl Talk<'_> {
         };
         let Some(id) = number.checked_sub(1).and_then(|index| tree::branches(session).into_iter().nth(index))
         else {
-            show::note(self.setup.language, &phrase!("there is no branch {number}", number));
+            show::note(self.setup.language, &phrase!("no branch {number}", number));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -278,7 +278,7 @@ impl Talk<'_> {
 
     async fn regenerate(&mut self) -> Result<()> {
         let Some(id) = self.session().and_then(tree::last_user) else {
-            show::note(self.setup.language, &phrase!("there is no message of yours to answer"));
+            show::note(self.setup.language, &phrase!("you have not sent a message to reply to"));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -289,7 +289,7 @@ impl Talk<'_> {
         let Some(session) = self.session().filter(|session| tree::ends_in_error(session)) else {
             show::note(
                 self.setup.language,
-                &phrase!("nothing failed; `/regenerate` asks for another answer"),
+                &phrase!("nothing to retry; use `/regenerate` for another reply"),
             );
             return Ok(());
         };
@@ -331,7 +331,7 @@ impl Talk<'_> {
     fn tools(&self) -> Result<()> {
         let tools = self.setup.chat.tools();
         if tools.is_empty() {
-            show::note(self.setup.language, &phrase!("there are no tools; `--tools-dir` gives some"));
+            show::note(self.setup.language, &phrase!("no tools; add some with `--tools-dir`"));
         }
         let what = |tool: &ctx_chat::Tool| tool.definition.description.clone().unwrap_or_default();
         for tool in &tools {
