@@ -39,7 +39,7 @@ impl ContextProcessor for ConvertSystemToUser {
         if count == 0 {
             return Ok(());
         }
-        let reason = || phrase!("changed to role `user` and joined with its neighbours");
+        let reason = || phrase!("changed to role `user` and joined with its neighbors");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();

@@ -90,7 +90,7 @@ impl ContextProcessor for DialogueExamples {
         }
         if cx.config.is_on("omit") {
             let omitted = |one: Injection| {
-                Decision::new(Outcome::Dropped, one.source, phrase!("examples of dialogue are not sent"))
+                Decision::new(Outcome::Dropped, one.source, phrase!("example dialogue is disabled"))
             };
             cx.draft.decide_all(around.into_iter().map(omitted));
             return Ok(());

@@ -148,7 +148,7 @@ fn move_to_end(
     let text = Text::from(said(&message));
     message.place = Place::Skeleton;
     set(&mut message);
-    let reason = phrase!("placed at the end, where the answer continues");
+    let reason = phrase!("moved to the end, where the reply continues");
     cx.draft.decide(Decision::new(Outcome::Moved, message.source.clone(), reason));
     append(cx, Some(message));
     Some(text)

@@ -111,14 +111,14 @@ impl Reformed {
         };
         let done = [
             in_messages(self.html, |messages| phrase!("HTML converted to Markdown in {messages}", messages)),
-            in_messages(self.reasoning, |messages| phrase!("reasoning is left out of {messages}", messages)),
+            in_messages(self.reasoning, |messages| phrase!("reasoning removed from {messages}", messages)),
             in_messages(self.tools, |messages| {
                 phrase!("tool calls and results written as text in {messages}", messages)
             }),
         ];
         let done: Vec<Phrase> = done.into_iter().flatten().collect();
         (!done.is_empty())
-            .then(|| phrase!("by its settings {changes}", changes = Argument::list(done, Divider::Comma)))
+            .then(|| phrase!("settings: {changes}", changes = Argument::list(done, Divider::Comma)))
     }
 }
 

@@ -48,7 +48,7 @@ impl ContextProcessor for MergeInjections {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let reason = || phrase!("joined with the neighbouring injections");
+        let reason = || phrase!("joined with neighboring injections");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         if cx.config.is_on(TRIM) {
             trim(cx);
@@ -161,7 +161,7 @@ fn trim(cx: &mut PipelineContext<'_>) {
         }
         rewrite(message, ends, |text| text);
         if message.is_blank() {
-            let reason = phrase!("only white space is left");
+            let reason = phrase!("only whitespace is left");
             dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
         }
         !message.is_blank()

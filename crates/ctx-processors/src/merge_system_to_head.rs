@@ -44,7 +44,7 @@ impl ContextProcessor for MergeSystemToHead {
         if stands_at_head(messages, &chosen) {
             return Ok(());
         }
-        let reason = || phrase!("joined with the other system messages at the head");
+        let reason = || phrase!("joined with the other system messages at the front");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let pinned = pinned_len(messages);
         let (mut head, mut lifted) = (Vec::new(), Vec::new());
@@ -64,7 +64,7 @@ impl ContextProcessor for MergeSystemToHead {
         rest.splice(pinned..pinned, head);
         cx.draft.set_messages(rest);
         cx.draft.decide_all(decisions);
-        cx.log(phrase!("{messages} at the head", messages = count_of!(count, "system message")));
+        cx.log(phrase!("{messages} at the front", messages = count_of!(count, "system message")));
         Ok(())
     }
 }
@@ -155,7 +155,7 @@ fn moved(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
     let is_alone = |at: usize| joins(at.checked_sub(1)) != Some(true) && joins(Some(at)) != Some(true);
     let lifted =
         head.iter().zip(lifted).enumerate().filter(|(at, (_, is_lifted))| **is_lifted && is_alone(*at));
-    let reason = phrase!("system messages stand at the head");
+    let reason = phrase!("system messages go to the front");
     lifted
         .map(|(_, (message, _))| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
         .collect()

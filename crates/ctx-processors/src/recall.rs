@@ -74,7 +74,7 @@ impl ContextProcessor for RecallProcessor {
         let question = Question::of(cx.draft.messages());
         let parts = question.parts();
         if parts.is_empty() {
-            cx.log(phrase!("nothing is asked: nothing is recalled"));
+            cx.log(phrase!("nothing to recall: no question in this turn"));
             return Ok(());
         }
         let kept = cx.blackboard.get::<KeptRecall>().cloned().unwrap_or_default();
@@ -170,13 +170,13 @@ fn decision(piece: &RecalledPiece) -> Decision {
     let words = piece.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let reason: Phrase = match (piece.ago, piece.words.is_empty()) {
         (Some(ago), true) => {
-            phrase!("recalled: it fits what was asked about, {ago} ago", ago = count_of!(ago, "message"))
+            phrase!("recalled: similar to the question, {ago} ago", ago = count_of!(ago, "message"))
         }
         (Some(ago), false) => {
-            phrase!("recalled: {words} in it, {ago} ago", words, ago = count_of!(ago, "message"))
+            phrase!("recalled: contains {words}, {ago} ago", words, ago = count_of!(ago, "message"))
         }
-        (None, true) => phrase!("recalled: it fits what was asked about, on another branch"),
-        (None, false) => phrase!("recalled: {words} in it, on another branch", words),
+        (None, true) => phrase!("recalled: similar to the question, on another branch"),
+        (None, false) => phrase!("recalled: contains {words}, on another branch", words),
     };
     Decision::new(Outcome::Kept, piece.source.clone(), reason)
 }

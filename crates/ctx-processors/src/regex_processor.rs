@@ -305,7 +305,7 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
         cx.draft.decide(Decision::new(
             Outcome::Dropped,
             message.source.clone(),
-            phrase!("nothing is left of it after the regex rules"),
+            phrase!("empty after the regex rules"),
         ));
     }
     cx.draft.set_messages(messages);
@@ -313,7 +313,7 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
 
 fn log(cx: &mut PipelineContext<'_>, rules: &RuleSet, counts: &[usize], changed: usize) {
     if changed == 0 {
-        return cx.log(phrase!("no rule changed anything"));
+        return cx.log(phrase!("no rule changed a message"));
     }
     let used = rules.rules().iter().zip(counts).filter(|(_, count)| **count > 0);
     let used: Vec<Value> =

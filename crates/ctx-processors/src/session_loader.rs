@@ -113,11 +113,11 @@ fn compressed(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Opti
 }
 
 fn line(messages: usize, skipped: usize, compressed: usize) -> Phrase {
-    let (messages, older) = (count_of!(messages, "message"), count_of!(skipped, "older one"));
+    let (messages, older) = (count_of!(messages, "message"), count_of!(skipped, "older message"));
     match compressed {
-        0 => phrase!("{messages} loaded, {older} not", messages, older),
+        0 => phrase!("{messages} loaded, {older} not loaded", messages, older),
         _ => phrase!(
-            "{messages} loaded, {older} not, {compressed} of them compressed in an earlier turn",
+            "{messages} loaded, {older} not loaded ({compressed} already compressed)",
             messages,
             older,
             compressed
@@ -261,7 +261,7 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
             other => Text::from(other.to_string()),
         };
         if cx.draft.macros_mut().set_variable(Scope::Local, name, text, Trust::User).is_err() {
-            cx.log(LogLine::info(phrase!("the chat has too many variables; the last ones are left out")));
+            cx.log(LogLine::info(phrase!("too many chat variables; the last ones are ignored")));
             return;
         }
     }
@@ -329,7 +329,7 @@ fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<D
     let count = window.skipped - window.compressed;
     let oldest = window.oldest.clone().filter(|_| window.is_told && count > 0)?;
     let bytes = session.sent_bytes(window.pinned + count) - session.sent_bytes(window.pinned);
-    let reason = phrase!("older than the {tokens} tokens that `request-compressor` considers", tokens);
+    let reason = phrase!("older than the {tokens} tokens that `request-compressor` loads", tokens);
     Some(Decision {
         count,
         bytes: usize::try_from(bytes).ok(),
@@ -341,10 +341,10 @@ fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<D
 fn left_out(session: &Session, run: &LeftOut) -> Decision {
     let (outcome, reason) = match &run.reason {
         LeftOutReason::Hidden { by } => {
-            (Outcome::Hidden, phrase!("the summary `{summary}` replaces it", summary = by.to_string()))
+            (Outcome::Hidden, phrase!("replaced by summary `{summary}`", summary = by.to_string()))
         }
-        LeftOutReason::Disabled => (Outcome::Hidden, phrase!("it is switched off")),
-        LeftOutReason::Blank => (Outcome::Dropped, phrase!("it is blank")),
+        LeftOutReason::Disabled => (Outcome::Hidden, phrase!("disabled")),
+        LeftOutReason::Blank => (Outcome::Dropped, phrase!("blank")),
     };
     let source = match session.node(&run.first) {
         Some(node) => node.to_message(&run.first).source.clone(),

@@ -42,8 +42,7 @@ impl ContextProcessor for SquashSystem {
             message.role == Role::System && message.name.is_none() && !is_kept && is_joinable(message)
         };
         let separator = cx.config.text("separator");
-        let joining =
-            Joining { separator, reason: || phrase!("joined with the neighbouring system messages") };
+        let joining = Joining { separator, reason: || phrase!("joined with neighboring system messages") };
         join_neighbours(cx, joining, |left, right| may_join(left) && may_join(right));
         Ok(())
     }

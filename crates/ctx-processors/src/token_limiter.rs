@@ -66,7 +66,7 @@ impl ContextProcessor for TokenLimiter {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         cx.blackboard.insert(LimiterResult::default());
         let Some(available) = cx.inputs.budget.available else {
-            cx.log(phrase!("no budget: nothing is limited"));
+            cx.log(phrase!("no budget, nothing to drop"));
             return Ok(());
         };
         let extra = Costing::of(cx).as_limiter(Some(cx.config)).extra;
@@ -74,7 +74,7 @@ impl ContextProcessor for TokenLimiter {
             cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model) + extra);
         let bound = bound.fold(0, u64::saturating_add);
         if bound <= u64::from(available) {
-            cx.log(phrase!("everything fits; counting was not needed"));
+            cx.log(phrase!("everything fits without counting"));
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl ContextProcessor for TokenLimiter {
             0 => phrase!("everything fits: {used}", used = TokenFigure::Exact(used)),
             count => {
                 let (messages, kept) = (count_of!(count, "message"), TokenFigure::Exact(used));
-                phrase!("{messages} dropped or shortened, {kept} kept", messages, kept)
+                phrase!("{messages} dropped or truncated, {kept} kept", messages, kept)
             }
         };
         cx.log(match left_free(cx.inputs.budget) {

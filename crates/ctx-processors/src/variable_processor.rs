@@ -223,7 +223,7 @@ impl Showing<'_> {
 
     fn limit_reached(&mut self) {
         let message = phrase!(
-            "variables would write more than {limit} bytes; the rest is left as is",
+            "variables exceed {limit} bytes of output; the rest is left unchanged",
             limit = MAX_OUTPUT
         );
         let finding = Diagnostic::error(codes::VARIABLE_OUTPUT, message);

@@ -194,7 +194,7 @@ impl Reason {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::NotConsidered => phrase!("it was not considered"),
-            Self::Disabled => phrase!("it is switched off"),
+            Self::Disabled => phrase!("disabled"),
             Self::Trigger { wanted } => {
                 let kinds = Argument::names(wanted.iter().map(|kind| excerpt(kind)), Divider::Comma);
                 phrase!("it is for {kinds} only", kinds)

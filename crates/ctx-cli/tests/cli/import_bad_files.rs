@@ -206,7 +206,7 @@ fn migrate_takes_backups_back_where_a_file_cannot_be_written() {
 fn a_script_that_cannot_run_is_told_at_its_place() {
     let scripts = r#"[{"scriptName":"x","findRegex":"/a(b/g","replaceString":"","placement":[2]}]"#;
     let said = [
-        "warning[CTX0770]: the pattern `/a(b/g` is not valid: invalid pattern at byte 1: unterminated group",
+        "warning[CTX0770]: invalid regex pattern `/a(b/g`: invalid pattern at byte 1: unterminated group",
         "--> x.json:1:32",
     ];
     check(&[("x.json", scripts)], "import x.json", (0, &said, &[]));

@@ -399,7 +399,7 @@ fn check_knows_worldbooks() {
     assert!(answer.contains("1 file checked: 0 errors, 6 warnings"), "{answer}");
     folder.write("asks.yaml", b"worldbookIds: [Sky]\npresetMessages: [{ type: chat_history }]\n");
     let missing = folder.ctx("check asks.yaml");
-    assert!(missing.contains("the worldbook `Sky` was not given"), "{missing}");
+    assert!(missing.contains("worldbook `Sky` is not loaded"), "{missing}");
     let at_hand = folder.ctx("check asks.yaml --worldbook sky.json");
     assert!(!at_hand.contains("at hand"), "{at_hand}");
 }

@@ -99,7 +99,7 @@ fn what_is_recalled_stands_before_the_question_and_says_why() {
         .iter()
         .map(|decision| format!("{}: {}", decision.source, decision.reason))
         .collect();
-    let reason = "history:n21: recalled: `walnut` in it, 399 messages ago".to_owned();
+    let reason = "history:n21: recalled: contains `walnut`, 399 messages ago".to_owned();
     assert!(reasons.contains(&reason), "{reasons:#?}");
     assert!(log(&context, "recall").contains("recalled"), "{}", log(&context, "recall"));
     let again = assemble(&compile(&["recall"]), &session, "May she have walnut cake?", &memory);

@@ -101,9 +101,7 @@ fn an_unfinished_answer_that_is_too_much_is_part_of_the_pending_turn() {
 fn a_run_of_dropped_messages_is_one_decision() {
     check_decisions(
         Case { budget: Some(25), ..Case::of("u=3000 a u c:x t:x u a u") },
-        &[
-            "dropped history:0 and 5 more: older than what fits the budget of 25 tokens (3040 bytes, 3040 tokens)",
-        ],
+        &["dropped history:0 and 5 more: does not fit the budget of 25 tokens (3040 bytes, 3040 tokens)"],
     );
 }
 
@@ -111,8 +109,7 @@ fn a_run_of_dropped_messages_is_one_decision() {
 fn what_was_not_loaded_belongs_to_the_run() {
     check_decisions(
         Case { budget: Some(25), window: Some(25), ..Case::of("s u a u a u a u") },
-        &["dropped history:1 and 5 more: older than what fits the budget of 25 tokens (60 bytes, at most \
-             60 tokens)"],
+        &["dropped history:1 and 5 more: does not fit the budget of 25 tokens (60 bytes, at most 60 tokens)"],
     );
 }
 
@@ -121,7 +118,7 @@ fn a_long_text_is_bounded_by_its_bytes() {
     check_decisions(
         Case { budget: Some(25), window: Some(100_000), ..Case::of("u=70000 a u a=5 u a u") },
         &[
-            "dropped history:0 and 4 more: older than what fits the budget of 25 tokens (70035 bytes, at most 70035 tokens)",
+            "dropped history:0 and 4 more: does not fit the budget of 25 tokens (70035 bytes, at most 70035 tokens)",
         ],
     );
 }
