@@ -119,7 +119,7 @@ impl Stage {
         log: &mut StageLog,
     ) -> Result<(), ProcessorError> {
         let Some(prepared) = &self.prepared else {
-            return Err(ProcessorError::failed("it panicked when it was prepared"));
+            return Err(ProcessorError::failed("panic during preparation"));
         };
         let mut cx = PipelineContext {
             draft: &mut run.draft,

@@ -425,9 +425,9 @@ mod tests {
             told,
             [
                 "/name approximated /title (cut)",
-                "/age kept /imported/age (no value that means something there)",
+                "/age kept /imported/age (no valid value in that application)",
                 "/tags/0 mapped /tags/0",
-                "/tags/1 kept /imported/tags/1 (no value that means something there)",
+                "/tags/1 kept /imported/tags/1 (no valid value in that application)",
                 "/deep/own mapped /own",
                 "/deep/a~0~1b kept /deep/imported/a~0~1b",
                 "/odd/x kept /imported/odd/x (nothing reads it)",

@@ -24,8 +24,8 @@ impl ContextProcessor for AssetResolver {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             Self::ID,
-            "Attached files",
-            "Loads attached files, and puts text or a placeholder in place of what the target does not take",
+            "Asset resolver",
+            "Loads attachments; replaces unsupported ones with text or a placeholder",
         )
         .with(|descriptor| {
             descriptor.priority = 10_000;

@@ -95,7 +95,7 @@ impl PartKind {
             Self::Conversation => "conversation",
             Self::Pending => "pending turn",
             Self::Other => "other",
-            Self::LaterStages => "later stages",
+            Self::LaterStages => "later processors",
         }
     }
 }

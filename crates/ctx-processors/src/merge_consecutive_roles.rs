@@ -22,15 +22,11 @@ impl MergeConsecutiveRoles {
 #[async_trait]
 impl ContextProcessor for MergeConsecutiveRoles {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            Self::ID,
-            "Join neighbours of one role",
-            "Joins neighbouring messages of the same role into one",
-        )
-        .with(|descriptor| {
-            descriptor.priority = 600;
-            descriptor.config_fields = vec![separator_field()];
-        })
+        Descriptor::new(Self::ID, "Merge consecutive roles", "Joins consecutive messages of the same role")
+            .with(|descriptor| {
+                descriptor.priority = 600;
+                descriptor.config_fields = vec![separator_field()];
+            })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {

@@ -30,19 +30,18 @@ impl ContextProcessor for MergeInjections {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             "merge-injections",
-            "Join injections",
-            "Joins neighbouring injections of one gap, order and role",
+            "Merge injections",
+            "Joins adjacent injections with the same slot, order, and role",
         )
         .with(|descriptor| {
             descriptor.priority = 310;
             descriptor.default_enabled = false;
             descriptor.config_fields = vec![
-                ConfigField::text("separator", "Between two texts", "\n"),
-                ConfigField::boolean(DEEPER_FIRST, "Keep different depths apart", false).with_description(
-                    "above the conversation what is meant for a greater depth stands first then",
-                ),
-                ConfigField::boolean(TRIM, "Take white space off the ends of each text", false)
-                    .with_description("a text of white space alone is not sent then"),
+                ConfigField::text("separator", "Separator", "\n"),
+                ConfigField::boolean(DEEPER_FIRST, "Keep depths separate", false)
+                    .with_description("above the conversation, greater depths then come first"),
+                ConfigField::boolean(TRIM, "Trim whitespace", false)
+                    .with_description("drops injections that contain only whitespace"),
             ];
         })
     }

@@ -25,15 +25,15 @@ impl ContextProcessor for MergeSystemToHead {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             Self::ID,
-            "System messages first",
-            "Joins system messages into one and puts it above everything else",
+            "Merge system messages to head",
+            "Joins system messages into one and moves it to the front",
         )
         .with(|descriptor| {
             descriptor.priority = 500;
             descriptor.config_fields = vec![
                 separator_field(),
-                ConfigField::select("scope", "Which system messages", &SCOPES)
-                    .with_description("What is not the preset's own skeleton moves only under `all`"),
+                ConfigField::select("scope", "System messages to merge", &SCOPES)
+                    .with_description("Messages not from the preset are moved only with `all`"),
             ];
         })
     }
@@ -70,9 +70,9 @@ impl ContextProcessor for MergeSystemToHead {
 }
 
 const SCOPES: [(&str, &str); 3] = [
-    ("preset", "Entries of the preset and what is anchored to them"),
-    ("leading", "Only what precedes the conversation"),
-    ("all", "Every system message"),
+    ("preset", "Preset entries and messages anchored to them"),
+    ("leading", "Only before the conversation"),
+    ("all", "All system messages"),
 ];
 
 /// Which system messages go to the head.

@@ -39,8 +39,8 @@ const POSITION: &str = "position";
 const BRANCHES: &str = "branches";
 const BEFORE_INPUT: &str = "before_input";
 const POSITIONS: [(&str, &str); 2] =
-    [(BEFORE_INPUT, "Before the last message of the user"), ("before_history", "Before the conversation")];
-const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Model")];
+    [(BEFORE_INPUT, "Before the last user message"), ("before_history", "Before the conversation")];
+const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
 
 /// How many tokens it may have where nothing limits the request and nothing is set.
 const WITHOUT_BUDGET: u64 = 2_000;
@@ -51,21 +51,21 @@ impl ContextProcessor for RecallProcessor {
         Descriptor::new(
             Self::ID,
             "Recall",
-            "Brings back what the conversation says about what is asked, where the request does not have it",
+            "Recalls passages related to the question that the request no longer contains",
         )
         .with(|descriptor| {
             descriptor.priority = 395;
             descriptor.default_enabled = false;
             descriptor.config_fields = vec![
-                ConfigField::share(SHARE, "Share of the budget that it may have", 0.1)
-                    .with_description("Where compression left more room below its trigger, it may have that"),
-                ConfigField::whole(MOST, "Tokens that it may have at the most", 0)
+                ConfigField::share(SHARE, "Share of the budget", 0.1)
+                    .with_description("May also use tokens that compression freed below its trigger"),
+                ConfigField::whole(MOST, "Token limit", 0)
                     .between(0.0, f64::from(MAX_TOKENS))
-                    .with_description("0 means what the share says"),
-                ConfigField::select(POSITION, "Where it stands", &POSITIONS),
-                ConfigField::select(ROLE, "Who speaks it", &ROLES),
-                ConfigField::boolean(BRANCHES, "Search other branches too", false)
-                    .with_description("each turn then looks at all messages of the conversation"),
+                    .with_description("0: only the share applies"),
+                ConfigField::select(POSITION, "Position", &POSITIONS),
+                ConfigField::select(ROLE, "Message role", &ROLES),
+                ConfigField::boolean(BRANCHES, "Search other branches", false)
+                    .with_description("reads all messages of the conversation each turn"),
             ];
         })
     }

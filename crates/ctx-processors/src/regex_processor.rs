@@ -78,20 +78,20 @@ const CHECK_EVERY: usize = 16;
 #[async_trait]
 impl ContextProcessor for RegexProcessor {
     fn descriptor(&self) -> Descriptor {
-        let steps = ConfigField::whole(STEPS, "Most steps of all rules", RuleLimits::default().steps);
+        let steps = ConfigField::whole(STEPS, "Step limit", RuleLimits::default().steps);
         Descriptor::new(
             "regex-processor",
-            "Regex rules",
-            "Changes messages by regex rules, by role and depth",
+            "Regex processor",
+            "Edits messages with regex rules, by role and depth",
         )
         .with(|descriptor| {
             descriptor.priority = 200;
             descriptor.config_fields = vec![
                 ConfigField::list(PRESETS, "Rules")
-                    .with_description("presets as in an agent's `regexConfig`"),
-                steps.between(0.0, 1e12).with_description(
-                    "what rules may cost in one context; a million is some ten milliseconds",
-                ),
+                    .with_description("presets in the format of an agent's `regexConfig`"),
+                steps
+                    .between(0.0, 1e12)
+                    .with_description("for all rules in one context; 1,000,000 steps take about 10 ms"),
             ];
             descriptor.per_message = true;
         })

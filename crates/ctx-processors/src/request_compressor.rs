@@ -37,7 +37,7 @@ impl ContextProcessor for RequestCompressor {
         Descriptor::new(
             Self::ID,
             "Compression",
-            "Rewrites older messages in fewer tokens where the request comes near its budget",
+            "Compresses older messages when the request approaches its budget",
         )
         .with(|descriptor| {
             descriptor.priority = 390;

@@ -35,27 +35,21 @@ impl SessionLoader {
 #[async_trait]
 impl ContextProcessor for SessionLoader {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            Self::ID,
-            "Conversation",
-            "Loads the active path of the conversation, as much of it as can matter",
-        )
-        .with(|descriptor| {
-            descriptor.priority = 100;
-            descriptor.is_core = true;
-            descriptor.config_fields = [
-                LoadedForm::fields(),
-                vec![
-                    ConfigField::boolean(PIN_LEADING, "Leading instructions stand apart", true)
-                        .with_description(
-                            "always at the front of the conversation, and not counted by depths",
-                        ),
-                    ConfigField::select(CONTINUATION, "An answer that is continued", &CONTINUATIONS),
-                    ConfigField::select(QUIET, "The input of a quiet turn", &QUIETS),
-                ],
-            ]
-            .concat();
-        })
+        Descriptor::new(Self::ID, "Session loader", "Loads the active branch, as much as the budget needs")
+            .with(|descriptor| {
+                descriptor.priority = 100;
+                descriptor.is_core = true;
+                descriptor.config_fields = [
+                    LoadedForm::fields(),
+                    vec![
+                        ConfigField::boolean(PIN_LEADING, "Pin leading system messages", true)
+                            .with_description("keeps them at the front, outside depth counting"),
+                        ConfigField::select(CONTINUATION, "Continued reply", &CONTINUATIONS),
+                        ConfigField::select(QUIET, "Input of a quiet turn", &QUIETS),
+                    ],
+                ]
+                .concat();
+            })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -226,17 +220,15 @@ const CONTINUATION: &str = "continuation";
 const IN_PLACE: &str = "in_place";
 const LAST: &str = "last";
 const CONTINUATIONS: [(&str, &str); 3] = [
-    ("prefix", "Is sent last, as the beginning of the next one"),
-    (LAST, "The same, and a message of anybody else is sent last too"),
-    (IN_PLACE, "Stays a message of the conversation"),
+    ("prefix", "Sent last, as a prefill of the next reply"),
+    (LAST, "The same, also for other last messages"),
+    (IN_PLACE, "Stays in the conversation"),
 ];
 
 /// The setting that says what the input of a quiet turn is.
 const QUIET: &str = "quietInput";
-const QUIETS: [(&str, &str); 2] = [
-    ("message", "Is a message of the user"),
-    ("instruction", "Is an instruction that stands last, as the beginning of an answer does"),
-];
+const QUIETS: [(&str, &str); 2] =
+    [("message", "A user message"), ("instruction", "An instruction at the end, where a prefill goes")];
 
 /// Has the input of a quiet turn stand last, outside of the conversation, where the setting wants that.
 fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {

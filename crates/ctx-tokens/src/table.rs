@@ -179,7 +179,8 @@ fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row
         Value::Array(_) => read_rows(value, families, Origin::User, reader),
         Value::Object(map) if map.contains_key("models") => read_models(map, families, Origin::User, reader),
         other => {
-            let kind = if other.is_object() { "an object without `models`" } else { "neither of them" };
+            let kind =
+                if other.is_object() { "an object without `models`" } else { "a table without either" };
             let message =
                 phrase!("a model table is a list of rows or an object with `models`, this is {kind}", kind);
             reader.report(Diagnostic::error(codes::TABLE_SYNTAX, message));

@@ -89,13 +89,13 @@ fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
 fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
     if entry.keys.iter().all(|key| key.trim().is_empty()) {
-        return Some("it has no keys and is not constant");
+        return Some("no keys, and not constant");
     }
     if !looks_at_messages(set, entry) {
-        return Some("it scans no message, so none of its keys is found");
+        return Some("scan depth 0: no key can match");
     }
     if entry.keys.iter().all(|key| never_matches(parsed(set, member, key).as_ref())) {
-        return Some("nothing can match its keys");
+        return Some("no key can match");
     }
     let counts = entry.is_selective && !entry.secondary_keys.is_empty();
     if counts { contradiction(set, member) } else { None }
@@ -136,7 +136,7 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     };
     let (primary, secondary) = (read(&entry.keys), read(&entry.secondary_keys));
     let never = |key: &Option<Parsed>| never_matches(key.as_ref());
-    let forbidden = "its secondary keys forbid each of its keys";
+    let forbidden = "secondary keys exclude each key";
     match entry.logic {
         SelectiveLogic::NotAny => {
             let is_forbidden =
@@ -149,12 +149,11 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
             primary.iter().all(is_forbidden).then_some(forbidden)
         }
         SelectiveLogic::AndAny => {
-            secondary.iter().all(never).then_some("it needs a secondary key, and nothing can match them")
+            secondary.iter().all(never).then_some("needs a secondary key, and none can match")
         }
-        SelectiveLogic::AndAll => secondary
-            .iter()
-            .any(never)
-            .then_some("it needs all of its secondary keys, and nothing can match one of them"),
+        SelectiveLogic::AndAll => {
+            secondary.iter().any(never).then_some("needs all secondary keys, and one cannot match")
+        }
     }
 }
 
@@ -188,8 +187,8 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     let needed = place.max(1) as u64 + 1;
     match settings.max_recursion_steps {
         0 => {}
-        1 => return Some("entries are considered only once"),
-        steps if steps < needed => return Some("entries are not considered often enough for its level"),
+        1 => return Some("entries are scanned only once"),
+        steps if steps < needed => return Some("there are fewer scan passes than its recursion level needs"),
         _ => {}
     }
     (!settings.recursive && set.levels().len() == 1).then_some("recursion is off")

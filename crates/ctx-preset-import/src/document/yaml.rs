@@ -53,7 +53,7 @@ fn explain(error: &serde_yaml::Error, text: &str, limits: &Limits) -> ImportErro
     let message = place::without_place(&message, line, column);
     let (line, column) = left_open(&message, text, line).unwrap_or((line, column));
     let message = match message.contains("more than one document") {
-        true => "a second document begins".to_owned(),
+        true => "a second document starts".to_owned(),
         false => message.replace("expected a text as key", "where the text of a key should stand"),
     };
     ImportError::Yaml { line, column, help: help(&message, text, line), message }
@@ -94,7 +94,7 @@ fn second_document(text: &str) -> usize {
 
 /// Guesses what went wrong from the line of the error and the one above it.
 fn help(message: &str, text: &str, line: usize) -> Option<Phrase> {
-    if message == "a second document begins" {
+    if message == "a second document starts" {
         return Some(phrase!("put each document into a file of its own, or indent `---` inside a text"));
     }
     let here = place::line_at(text, line);

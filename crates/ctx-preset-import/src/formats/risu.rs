@@ -62,7 +62,7 @@ const UNSAID: &str = "a negative one says nothing";
 const TEMPLATE: &str = "the template says it";
 const KEYS: &str = "keys are not for a file of somebody else to say";
 const CODE: &str = "programs of others are not run";
-const TOLD: &str = "tells what the file is";
+const TOLD: &str = "identifies the file type";
 
 /// Returns the chat-completion preset that a preset comes nearest to.
 pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {

@@ -80,7 +80,7 @@ impl Gathered {
         self.unknown.clear();
         let is_unknown = |file: &&mut FileReport| file.format.is_none() && !file.fields.is_empty();
         for report in self.made.report.files.iter_mut().filter(is_unknown) {
-            rows::refuse(report, "nothing that is known, and no agent is there to keep it");
+            rows::refuse(report, "unknown content without an agent to store it");
         }
     }
 

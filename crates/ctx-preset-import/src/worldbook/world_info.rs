@@ -58,7 +58,7 @@ fn take_mirrored(entry: Source<'_>) {
             (_, theirs, ours) => theirs.is_some() && theirs == ours,
         };
         if is_same {
-            field.all_together("the entry says the same in our own form", ours);
+            field.all_together("the entry has the same in this project's format", ours);
         }
     }
 }

@@ -200,7 +200,7 @@ fn syntax_errors_name_line_and_column_in_characters() {
     );
     refuse(
         "a: 1\n---\nb: 2\n",
-        "invalid YAML at line 2 column 1: a second document begins",
+        "invalid YAML at line 2 column 1: a second document starts",
         Some("put each document into a file of its own, or indent `---` inside a text"),
     );
 }

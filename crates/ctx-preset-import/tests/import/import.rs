@@ -159,7 +159,7 @@ fn an_empty_prompt_has_the_text_of_older_presets() {
             "/main_prompt mapped /presetMessages: -",
             "/nsfw_prompt kept /imported/preset/nsfw_prompt: the prompt has a text, which counts",
             "/custom_prompt_post_processing approximated /parameters/processors: formatters that come nearest",
-            "/openrouter_sort_models approximated /parameters/sources: for the window of that application; it changes nothing of what is sent, here or there",
+            "/openrouter_sort_models approximated /parameters/sources: for that application's window; no effect on requests",
         ]
     );
     let agent = made.agent.unwrap().write();
@@ -663,7 +663,7 @@ fn what_is_asked_for_is_read_by_less_and_weak_evidence_is_told() {
     let because =
         |format: &str, what: &str| Some(Some(format!("the file is read as {format} because of {what}")));
     assert_eq!(profile(r#"{"name": "Kim", "content": "Counts."}"#), Some(None));
-    let text = because("a user profile", "a text under `content`");
+    let text = because("a user profile", "text under `content`");
     assert_eq!(profile(r#"{"name": "Kim", "content": "Counts.", "version": 1}"#), text);
     assert_eq!(profile(r#"{"name": "left-pad", "version": "1.0.0"}"#), None);
     let agent = |text: &str| {

@@ -150,7 +150,7 @@ fn a_sampler_of_risu_that_says_nothing_tells_why() {
     ]);
     let rows = made.report.files[0].fields.iter().filter(|row| row.pointer != "/promptTemplate");
     let told: Vec<_> = rows.map(|row| (row.pointer, row.status, row.note)).collect();
-    let nothing = Some("no value that means something there");
+    let nothing = Some("no valid value in that application");
     assert_eq!(
         told,
         [

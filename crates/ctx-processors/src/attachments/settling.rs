@@ -40,16 +40,15 @@ pub(crate) struct Reading {
 impl Reading {
     pub(crate) fn fields() -> Vec<ConfigField> {
         let strategies =
-            [("smart", "where the target does not take the file"), ("always", "wherever there is a text")];
+            [("smart", "if the target does not support the file"), ("always", "whenever text is available")];
         let mut fields = vec![
-            ConfigField::select("strategy", "When files become text", &strategies)
-                .with_description("text files always do"),
-            ConfigField::whole("forceAfter", "Files older than so many messages become text", 10)
+            ConfigField::select("strategy", "Convert files to text", &strategies)
+                .with_description("text files are always converted"),
+            ConfigField::whole("forceAfter", "Convert files older than (messages)", 10)
                 .between(0.0, 1_000_000.0)
-                .with_description("counted from the end of the conversation; 0 for none"),
-            ConfigField::boolean("preferTranscripts", "Transcripts that are there stand for the file", true),
-            ConfigField::number("maxSeconds", "How long one file may take, in seconds", 60)
-                .between(1.0, 3_600.0),
+                .with_description("counted from the end of the conversation; 0: off"),
+            ConfigField::boolean("preferTranscripts", "Prefer existing transcripts", true),
+            ConfigField::number("maxSeconds", "Time limit per file (seconds)", 60).between(1.0, 3_600.0),
         ];
         fields.extend(Forms::fields());
         fields

@@ -32,10 +32,10 @@ fn dead(entry: Value, reason: &str) {
 
 #[test]
 fn entries_that_never_become_active_are_found() {
-    dead(json!({ "key": [] }), "it has no keys and is not constant");
-    dead(json!({ "key": [" "] }), "it has no keys and is not constant");
-    dead(json!({ "key": ["moon"], "scanDepth": 0 }), "it scans no message, so none of its keys is found");
-    dead(json!({ "key": ["moon"], "scanDepth": -1 }), "it scans no message, so none of its keys is found");
+    dead(json!({ "key": [] }), "no keys, and not constant");
+    dead(json!({ "key": [" "] }), "no keys, and not constant");
+    dead(json!({ "key": ["moon"], "scanDepth": 0 }), "scan depth 0: no key can match");
+    dead(json!({ "key": ["moon"], "scanDepth": -1 }), "scan depth 0: no key can match");
     dead(json!({ "key": ["moon"], "probability": 0 }), "its probability is 0");
     dead(
         json!({ "key": ["moon"], "triggers": ["sometimes"] }),
@@ -43,26 +43,23 @@ fn entries_that_never_become_active_are_found() {
     );
     dead(
         json!({ "key": ["moon"], "keysecondary": ["moon"], "selectiveLogic": 2 }),
-        "its secondary keys forbid each of its keys",
+        "secondary keys exclude each key",
     );
     dead(
         json!({ "key": ["TOWER"], "keysecondary": ["tower"], "selectiveLogic": 2 }),
-        "its secondary keys forbid each of its keys",
+        "secondary keys exclude each key",
     );
     dead(
         json!({ "key": ["moon"], "keysecondary": ["moon"], "selectiveLogic": 1 }),
-        "its secondary keys forbid each of its keys",
+        "secondary keys exclude each key",
     );
-    dead(
-        json!({ "key": ["moon"], "keysecondary": [" "] }),
-        "it needs a secondary key, and nothing can match them",
-    );
+    dead(json!({ "key": ["moon"], "keysecondary": [" "] }), "needs a secondary key, and none can match");
     dead(
         json!({ "key": ["moon"], "keysecondary": ["sun", ""], "selectiveLogic": 3 }),
-        "it needs all of its secondary keys, and nothing can match one of them",
+        "needs all secondary keys, and one cannot match",
     );
     for key in ["/(?!)/", "/moon(?!)/", "/(?:moon|sun)[]/i", "/moon^/", "/(?!|moon)/"] {
-        dead(json!({ "key": [key] }), "nothing can match its keys");
+        dead(json!({ "key": [key] }), "no key can match");
     }
     dead(
         json!({ "key": ["moon"], "delay": 99_999_999_999_u64 }),
@@ -72,7 +69,7 @@ fn entries_that_never_become_active_are_found() {
 
 #[test]
 fn without_depth_no_key_is_found() {
-    let message = "CTX0970 `B.7` can never become active: it scans no message, so none of its keys is found";
+    let message = "CTX0970 `B.7` can never become active: scan depth 0: no key can match";
     let entry = json!({ "key": ["moon"], "content": "x" });
     check(json!({ "depth": 0 }), entry.clone(), &[message]);
     check(json!({ "depth": 0, "min_activations": 1 }), entry, &[]);
@@ -114,7 +111,7 @@ fn recursion_that_never_comes_is_found() {
     check(
         json!({ "recursive": true, "max_recursion_steps": 1 }),
         entry.clone(),
-        &[&format!("{waits} entries are considered only once")],
+        &[&format!("{waits} entries are scanned only once")],
     );
     let mut excluded = entry;
     excluded["excludeRecursion"] = json!(true);

@@ -153,7 +153,7 @@ pub(super) const OWN: [Evidence; 23] = [
         AGENT_KEYS.iter().any(|key| has(map, key))
             || parameters.is_some_and(|own| PARAMETERS.iter().any(|key| has(own, key)))
     }),
-    guess(Format::Agent, "a key that is nearly one of an agent", &[], |map| {
+    guess(Format::Agent, "a misspelled key of an agent", &[], |map| {
         let is_near = |key: &String| nearest_key(key, ["presetMessages", "presetGroups"]).is_some();
         map.keys().take(MAX_COMPARISONS).any(is_near)
     }),
@@ -212,7 +212,7 @@ pub(super) const OWN: [Evidence; 23] = [
                 && (is_text(map, "displayName") || is_text(map, "icon"))
         },
     ),
-    asked(Format::Profile, "a text under `content`", &["name", "content", "displayName"], |map| {
+    asked(Format::Profile, "text under `content`", &["name", "content", "displayName"], |map| {
         !is_message(map) && is_profile(map)
     }),
 ];

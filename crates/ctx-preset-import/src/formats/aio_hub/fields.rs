@@ -21,13 +21,13 @@ use crate::report::NOT_READ;
 use crate::source::Source;
 use crate::worldbook::Draft;
 
-pub(crate) const SHOWN: &str = "for applications that show it; no context depends on it";
-const LISTED: &str = "the order of the list says what follows what";
+pub(crate) const SHOWN: &str = "display only; no effect on contexts";
+const LISTED: &str = "the order of the list applies";
 const ENVELOPE: &str = "says what the file is, and is written again on export";
 const GREETING: &str = "an old import left a greeting among the entries";
 const OLDER: &str = "an older spelling of `processors`";
 const FEWER: &str = "less by the greetings";
-const TEMPLATE: &str = "the default template of the anchor stands for it";
+const TEMPLATE: &str = "the default template of the anchor replaces it";
 const STRATEGY: &str = "the type that the other fields say";
 const PARAMS: &str = "stands under `params`";
 

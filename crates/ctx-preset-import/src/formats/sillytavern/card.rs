@@ -54,14 +54,14 @@ fn are_too_many(tags: &str) -> bool {
 }
 
 /// Why fields of a card are no more than nearly what they were, or kept.
-const TOLD: &str = "tells what the file is";
-const CREATOR: &str = "a field of its own; nothing shows it to the model";
-const MIRROR: &str = "older readers look here; `data` says the same";
+const TOLD: &str = "identifies the file type";
+const CREATOR: &str = "stored as a separate field; not sent to the model";
+const MIRROR: &str = "for older readers; same as in `data`";
 const UNLIKE_DATA: &str = "`data` counts, which says something else";
 const OTHER: &str = "another field of the card says it";
-const GROUPS: &str = "there are no groups";
+const GROUPS: &str = "group chats are not supported";
 const DATES: &str = "nothing reads it";
-const FAVOURITE: &str = "for people; nothing sorts by it";
+const FAVOURITE: &str = "for people; not used for sorting";
 
 /// What is made of a card, but for its worldbook.
 pub(crate) struct TakenCard {

@@ -88,9 +88,9 @@ fn sampler(field: &str, value: &Value) -> Option<Value> {
     }
 }
 
-const WINDOW: &str = "for the window of that application; it changes nothing of what is sent, here or there";
+const WINDOW: &str = "for that application's window; no effect on requests";
 const SOURCE: &str =
-    "stands by its source; the model of the chosen one is `modelId`, the rest is for applications";
+    "saved per source; `modelId` is the model of the active one, other applications use the rest";
 
 /// Takes the fields that choose and set up a source of models, which go below the name of each source.
 ///

@@ -88,7 +88,7 @@ fn generation(preset: ChatPreset<'_>) -> Value {
     ] {
         match is_claude {
             true => config[ours] = preset.take_text(key, to).into(),
-            false => preset.0.at(key).keep("only Claude's messages can begin with a part of the answer"),
+            false => preset.0.at(key).keep("only Claude accepts a prefill"),
         }
     }
     config

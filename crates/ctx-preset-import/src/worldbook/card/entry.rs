@@ -73,9 +73,9 @@ const OTHERS: [&str; 9] = [
     "key",
 ];
 
-const USE_REGEX: &str = "a key of the form /…/ is a regular expression, whatever this says";
-pub(in crate::worldbook) const EDITOR: &str = "for editors; the same field here";
-pub(in crate::worldbook) const QUICK_REPLIES: &str = "there are no quick replies";
+const USE_REGEX: &str = "a key written as /…/ is always a regular expression";
+pub(in crate::worldbook) const EDITOR: &str = "for editors; same field here";
+pub(in crate::worldbook) const QUICK_REPLIES: &str = "quick replies are not supported";
 
 /// Brings entries of one book into the unified form.
 pub(crate) struct Converter {
@@ -164,7 +164,7 @@ impl Converter {
         let otherwise = Value::from(u8::from(!is_before));
         if position.is_some() {
             extended.any().into("/position");
-            entry.found(place).keep("the position in `extensions` counts");
+            entry.found(place).keep("the position in `extensions` applies");
         } else {
             extended.keep("it is empty");
             entry.found(place).named(&["before_char", "after_char"]).into("/position");

@@ -215,7 +215,7 @@ fn the_key_names_a_node_whatever_its_id_says() {
         ("c", json!({ "id": "x/~", "parentId": "root" })),
     ];
     let findings = [
-        "error[CTX0123]: node `a` has the field `id` set to `b`, which is another node's; the key is used (at /nodes/a/id)",
+        "error[CTX0123]: node `a` has the field `id` set to `b`, which belongs to another node; the key is used (at /nodes/a/id)",
         "error[CTX0123]: node `c` has the field `id` set to `x/~`; the key is used (at /nodes/c/id)",
     ];
     check(&file("root", "c", nodes), "root(a b c*)", &findings);

@@ -28,12 +28,12 @@ const OWN_TEXT: &str = "what the marker stands for takes its place";
 const IN_LIST: &str = "a marker in the list has no depth";
 const NOWHERE: &str = "the marker stays where the order has it";
 const OVER: &str = "the card's text stands over it";
-const ORDERED: &str = "the order of 100001 counts, then 100000; this one has no effect, as there";
+const ORDERED: &str = "order 100001 applies, then 100000; this one has no effect";
 const TWICE: &str = "the prompt stands in the order before, which counts";
 const NOBODY: &str = "no prompt has this identifier";
-const WINDOW: &str = "for the window of that application; it changes nothing of what is sent, here or there";
-const GROUPS: &str = "there are no groups";
-const PROXY: &str = "where requests go is not for a file of somebody else to say";
+const WINDOW: &str = "for that application's window; no effect on requests";
+const GROUPS: &str = "group chats are not supported";
+const PROXY: &str = "an imported file must not choose where requests go";
 
 impl Prompt<'_> {
     /// Takes the fields of a prompt that becomes the entry of a number.
@@ -44,8 +44,8 @@ impl Prompt<'_> {
         };
         prompt.at("identifier").text().into("/id");
         for (key, note, to) in [
-            ("system_prompt", "the id tells prompts of the application", "/id"),
-            ("marker", "the id tells markers", "/type"),
+            ("system_prompt", "built-in prompts are identified by id", "/id"),
+            ("marker", "markers are identified by id", "/type"),
             ("enabled", "the order decides", "/isEnabled"),
         ] {
             prompt.at(key).any().alike(note).into(to);
@@ -111,7 +111,7 @@ impl ChatPreset<'_> {
         for (key, note) in [
             ("new_group_chat_prompt", GROUPS),
             ("group_nudge_prompt", GROUPS),
-            ("continue_postfix", "what a model wrote is joined to what was there by the application"),
+            ("continue_postfix", "the application joins a continuation to the existing text"),
             ("reverse_proxy", PROXY),
             ("proxy_password", PROXY),
             ("custom_url", PROXY),
@@ -144,7 +144,7 @@ impl ChatPreset<'_> {
         }
         if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
             let chosen = chosen.lead_to("/presetMessages");
-            let counts = "the order of 100001 counts, then 100000";
+            let counts = "order 100001 applies, then 100000";
             chosen.at("character_id").any().alike(counts).into("");
             chosen.at("order").any().alike("nothing is ordered").into("");
         }
