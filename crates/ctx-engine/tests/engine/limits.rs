@@ -226,7 +226,7 @@ fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
         let found = compiled.diagnostics();
         assert_eq!(found.len(), 3, "{found:?}");
         let message =
-            format!("expected a whole number from 0 to 1000000000 as `maxContextTokens`, found `{value}`");
+            format!("`maxContextTokens` must be a whole number from 0 to 1000000000, found `{value}`");
         for finding in found {
             assert_eq!((finding.severity, finding.message.to_string()), (Severity::Error, message.clone()));
         }
