@@ -22,7 +22,7 @@ fn broken(member: &str) -> String {
 }
 
 fn moved(id: &str) -> String {
-    format!("moved history:{id}: placed before a tool call, which is never separated from its results")
+    format!("moved history:{id}: placed before a tool call, which stays with its results")
 }
 
 #[test]

@@ -109,9 +109,10 @@ fn what_goes_to_the_front_is_told_once() {
     let told = |case: Case, tokens: &str, moved: &str| {
         check_decisions(case, &[moved, &format!("{dropped}, {tokens})")]);
     };
-    let unloaded = "moved preset#1: its position is in history that is not loaded; placed before the rest";
+    let unloaded =
+        "moved preset#1: its position is in history that is not loaded; placed before the loaded messages";
     told(Case { window: Some(30), ..case(&["5"]) }, "at most 20 tokens", unloaded);
-    let beyond = "moved preset#1: depth 9 is beyond the 5 messages; placed before the oldest";
+    let beyond = "moved preset#1: depth 9 exceeds 5 messages; placed before the oldest";
     told(Case { window: Some(30), ..case(&["9"]) }, "at most 20 tokens", beyond);
     told(case(&["9"]), "20 tokens", beyond);
 }
