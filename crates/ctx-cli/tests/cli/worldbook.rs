@@ -205,7 +205,7 @@ fn a_file_that_would_not_come_back_is_not_written() {
     check("", "`--write` needs a file to write to");
     assert_eq!(std::fs::read(folder.path().join("timed.yaml")).unwrap(), b"sticky: {}\n");
     folder.write("odd.json", br#"{"sticky":{"a":1},"cooldown":{}}"#);
-    check("--session chat.json --state odd.json", "the effect of `a` has no `start` and `end`");
+    check("--session chat.json --state odd.json", "the timed effect of `a` has no `start` and `end`");
     let kept = String::from_utf8(std::fs::read(folder.path().join("odd.json")).unwrap()).unwrap();
     assert!(kept.contains(r#""a":1"#) && kept.contains("Sky.7"), "{kept}");
 }
@@ -221,7 +221,7 @@ fn a_file_that_is_no_state_is_not_written() {
         ("sky.json", "exit code 2"),
         ("foreign.json", "exit code 2"),
         ("lists.json", "exit code 2"),
-        ("unread.json", "the effect of `Sky.7` has no `start` and `end`"),
+        ("unread.json", "the timed effect of `Sky.7` has no `start` and `end`"),
     ] {
         let before = std::fs::read(folder.path().join(state)).unwrap();
         let answer =

@@ -475,7 +475,7 @@ fn what_is_wrong_with_a_book_of_an_agent_is_told() {
                 "warning[CTX0102]: expected a list of texts, found the text `sun`, which is read as one (at a.json {book}/1/key)"
             ),
             format!("warning[CTX0103]: nothing reads the key `ordr` (at a.json {book}/0/ordr)"),
-            format!("warning[CTX0952]: the uid `1` is used twice in this book (at a.json {book}/1/uid)"),
+            format!("warning[CTX0952]: duplicate uid `1` in this worldbook (at a.json {book}/1/uid)"),
         ];
         assert_eq!(found(&made), expected);
         let rows = rows(&made, 0);
