@@ -54,7 +54,7 @@ fn all(folder: &std::path::Path, before: &str) -> Vec<String> {
 
 #[test]
 fn where_nothing_can_be_imported_nothing_is_written() {
-    let unknown = "error[CTX0622]: the file has no format that can be imported";
+    let unknown = "error[CTX0622]: unknown file format";
     let nothing = "error: nothing can be imported";
     for (name, content, row, found) in [
         ("a.json", JUNK, "a.json unknown", unknown),
@@ -75,7 +75,7 @@ fn where_nothing_can_be_imported_nothing_is_written() {
 
 #[test]
 fn a_file_of_which_nothing_has_an_effect_is_told() {
-    let said = ["warning[CTX0625]: nothing in the file has an effect here; it is kept as it is"];
+    let said = ["warning[CTX0625]: nothing in the file has an effect; it is kept unchanged"];
     for (file, made) in [
         (r#"{"spec":"chara_card_v2","data":5}"#, ["out/agent.yaml"].as_slice()),
         (r#"{"power_user":{"x":5}}"#, &["out/agent.yaml"]),
@@ -162,7 +162,7 @@ fn migrate_changes_all_or_none() {
     let said = [
         "would change a.json",
         "nothing was changed: 1 of 3 files cannot be migrated; leave out what cannot",
-        "= help: files of other applications are not migrated; `ctx import` reads them",
+        "= help: use `ctx import` for files of other applications; they cannot be migrated",
     ];
     check(&files, "migrate a.json h.json card.json --write", (3, &said, &[]));
     let said = ["changed a.json", "2 of 2 files changed"];
@@ -180,8 +180,8 @@ fn migrate_names_a_backup_that_is_in_the_way() {
 #[test]
 fn migrate_says_what_changes_in_each_file() {
     let said = [
-        "info[CTX0651]: the fixed text `User Profile` is replaced by the anchor's default template",
-        "info[CTX0655]: the two halves, `index` and `detail`, become one session",
+        "info[CTX0651]: fixed text `User Profile` is replaced by the anchor's default template",
+        "info[CTX0655]: `index` and `detail` are joined into one session",
         "2 of 2 files would change",
     ];
     check(&[("a.yaml", OLD_YAML), ("h.json", HALVES)], "migrate a.yaml h.json", (0, &said, &[]));

@@ -221,8 +221,7 @@ mod tests {
     /// A window of 1,000 with 200 for the answer, tools, and parts as instructions, current turn and history.
     #[track_caller]
     fn check(tools: i64, [instructions, current, history]: [u64; 3], expected: &str) {
-        let account =
-            [line("window of `m`", 1_000), line("reserve for the answer", -200), line("tools", -tools)];
+        let account = [line("window of `m`", 1_000), line("response reserve", -200), line("tools", -tools)];
         let part = |part, tokens| PartCost { part, messages: 1, tokens };
         let parts = [
             part(Part::Instructions, instructions),

@@ -168,9 +168,10 @@ fn budgets_that_leave_nothing_are_refused() {
         let range = "only 0 to 1000000000; 0 means the model's window";
         check_error(tokens, None, &format!("the context cannot have `{tokens}` tokens, {range}"));
     }
-    let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, start of the answer -3";
+    let account =
+        "no tokens left for messages: allowed context 100, response reserve -4294967295, reply prefix -3";
     check_error(100, Some(u32::MAX), account);
-    check_error(1, None, "nothing is left for messages: allowed context 1, start of the answer -3");
+    check_error(1, None, "no tokens left for messages: allowed context 1, reply prefix -3");
     let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
     check_error(4, None, named);
 }
@@ -193,9 +194,9 @@ fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, exp
 fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
     let known = Some("gpt-4");
     let unknown = Some("nobody-7b");
-    let not_known = "the model `nobody-7b` is unknown: its tokens are estimated";
-    let no_window = "the window of `nobody-7b` is unknown, so nothing limits the context";
-    let unnamed = "no model is named, so no window limits the context";
+    let not_known = "unknown model `nobody-7b`; tokens are estimated";
+    let no_window = "the context window of `nobody-7b` is unknown; the context has no token limit";
+    let unnamed = "no model is set; the context has no token limit";
     let zero = || json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0 } });
     for tokens in [None, Some(0), Some(100)] {
         check_said(json!({}), known, tokens, &[]);

@@ -279,23 +279,23 @@ fn read_document(bytes: &[u8], limits: &Limits) -> (bool, Option<Document>) {
 /// Reports that a text of a picture is no document, so that another one is read.
 fn passed_over(keyword: &str, read: &str) -> Diagnostic {
     let message = phrase!(
-        "the text chunk `{other}` of the picture is not a document; `{read}` is read instead",
+        "text chunk `{other}` of the image is not a document; `{read}` is read instead",
         other = keyword.to_ascii_lowercase(),
         read
     );
-    let help = phrase!("check that this is the card you meant; save it again to repair the picture");
+    let help = phrase!("check that this is the right card; save it again to repair the image");
     Diagnostic::warning(codes::ANOTHER_TEXT, message).with_help(help)
 }
 
 /// Reports that a document beside the one that is read is not.
 fn left_out(keyword: &str, read: &str) -> Diagnostic {
     let message = phrase!(
-        "the text chunk `{read}` of the picture is read; `{other}` is not",
+        "text chunk `{read}` of the image is read; `{other}` is not",
         read,
         other = keyword.to_ascii_lowercase()
     );
     Diagnostic::info(codes::ANOTHER_TEXT, message)
-        .with_help(phrase!("to read that one too, export it separately"))
+        .with_help(phrase!("to read the other one, export it separately"))
 }
 
 /// Reads the document of a text.
@@ -330,18 +330,17 @@ fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
 /// Reports that a picture is cut off, in a text or elsewhere, and what is read of it.
 fn cut_off(keyword: &str, read: &str) -> Diagnostic {
     let is_document = is_known(keyword);
-    let help = phrase!("get the file again; everything after the cut is lost");
+    let help = phrase!("download the file again; everything after the cut is lost");
     match is_document {
         true => {
             let message = phrase!(
-                "the picture is cut off inside its text chunk `{keyword}`; `{read}` is read instead",
+                "the image is truncated inside text chunk `{keyword}`; `{read}` is read instead",
                 keyword,
                 read
             );
             Diagnostic::error(codes::CUT_PICTURE, message).with_help(help)
         }
-        false => Diagnostic::warning(codes::CUT_PICTURE, phrase!("the picture is cut off before its end"))
-            .with_help(help),
+        false => Diagnostic::warning(codes::CUT_PICTURE, phrase!("the image is truncated")).with_help(help),
     }
 }
 

@@ -43,9 +43,9 @@ pub(super) fn repair_calls(message: &mut Message, index: usize, calls: &mut Call
                 unread.push((below, call));
                 let bad = Diagnostic::error(
                     codes::TOOL_CALL,
-                    phrase!("the tool call is not read: {problem}", problem),
+                    phrase!("the tool call is skipped: {problem}", problem),
                 );
-                Some(bad.with_help(phrase!("it is kept under `imported` and not sent")))
+                Some(bad.with_help(phrase!("fix the tool call; it is kept under `imported` and not sent")))
             }
         };
         let at_call = |reader: &mut Reader, found| match key {
@@ -126,7 +126,7 @@ impl Calls {
             return None;
         }
         let name = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let message = phrase!("the call of `{name}` has no id and gets `{id}`", name = excerpt(&name), id);
+        let message = phrase!("the call of `{name}` has no id; `{id}` is used", name = excerpt(&name), id);
         call.insert("id".to_owned(), Value::from(id.as_str()));
         self.by_name.entry(name).or_default().push_back(self.waiting.len());
         self.waiting.push(Some(id));

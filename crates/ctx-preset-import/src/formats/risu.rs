@@ -24,7 +24,7 @@ pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
 
 /// What to do about them.
 pub(crate) fn packed_help() -> Phrase {
-    phrase!("the form in which RisuAI packs modules and presets is not published; export them there as JSON")
+    phrase!("export modules and presets as JSON in RisuAI; its binary format is not public")
 }
 
 pub(super) const LOREBOOK: Lorebook = Lorebook {
@@ -228,13 +228,14 @@ fn odd_scripts(module: Source<'_>, within: &str) -> Vec<Diagnostic> {
     for (index, script) in module.at("regex").items() {
         let at = format!("{within}/regex/{index}");
         let Some(fields) = script.object() else {
-            let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("a regex script is not an object"));
+            let finding =
+                Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
             found.push(finding.at_pointer(at));
             continue;
         };
         for (key, expected, fits) in SCRIPT_FIELDS {
             if fields.get(key).is_some_and(|value| !value.is_null() && !fits(value)) {
-                let message = phrase!("`{key}` of a regex script is not {expected}", key, expected);
+                let message = phrase!("`{key}` of the regex script must be {expected}", key, expected);
                 let finding = Diagnostic::warning(codes::SCRIPT_VALUE, message);
                 found.push(finding.at_pointer(format!("{at}/{key}")));
             }

@@ -62,7 +62,7 @@ impl Gathered {
             let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
             // Who chats is no matter of the agent.
             rows::refuse_where(report, STANDS, |row| !rows::leads_to(row, "/profile"));
-            let message = phrase!("an agent was given too and takes its place; this file is not used");
+            let message = phrase!("this file is ignored: a complete agent is imported too");
             let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message)
                 .with_help(phrase!("import it separately"));
             report.diagnostics.push(found.in_document(report.path.as_str()));

@@ -113,7 +113,7 @@ fn what_asks_for_too_much_is_refused() {
     refuse(
         &picture(b"tEXt", b"other\0x"),
         &small(),
-        "cannot unpack the file: the picture is cut off before its end, and what there is of it holds no character, no lorebook and no agent",
+        "cannot unpack the file: the image is truncated, and what there is of it holds no character, no lorebook and no agent",
     );
     refuse(
         &picture(b"tEXt", b"chara\0?"),
@@ -210,7 +210,7 @@ fn a_text_of_a_picture_that_is_no_document_is_passed_over() {
         check(
             &picture_with(&[("chara", card.as_bytes()), ("CCv3", broken)]),
             ("png:chara", "Ada"),
-            &["CTX0626 the text chunk `ccv3` of the picture is not a document; `chara` is read instead"],
+            &["CTX0626 text chunk `ccv3` of the image is not a document; `chara` is read instead"],
         );
     }
     check_nothing(&picture_with(&[("ccv3", b"hello")]), "CTX0622");
@@ -226,8 +226,8 @@ fn a_document_beside_the_one_that_counts_is_told() {
         &picture_with(&[("naidata", book), ("chara", card.as_bytes()), ("aiob", b"{}")]),
         ("png:chara", "Ada"),
         &[
-            "CTX0626 the text chunk `chara` of the picture is read; `naidata` is not",
-            "CTX0626 the text chunk `chara` of the picture is read; `aiob` is not",
+            "CTX0626 text chunk `chara` of the image is read; `naidata` is not",
+            "CTX0626 text chunk `chara` of the image is read; `aiob` is not",
         ],
     );
 }
@@ -342,7 +342,7 @@ fn a_picture_that_is_cut_off_is_told() {
     let found = told(&whole[..end - 12]);
     assert!(found[0].contains("CTX0624") && found[0].contains("cut off before its end"), "{found:?}");
     let found = told(&whole[..end - 60]);
-    let expected = "the picture is cut off inside its text chunk `ccv3`; `chara` is read instead";
+    let expected = "the image is truncated inside text chunk `ccv3`; `chara` is read instead";
     assert!(found[0].contains("CTX0624") && found[0].contains(expected), "{found:?}");
     for length in (0..end).step_by(16) {
         assert!(!told(&whole[..length]).is_empty(), "{length} bytes");

@@ -449,7 +449,7 @@ fn of_many_findings_it_is_told_how_many_are_not_shown() {
         let found = found(&import_all(&[("f.json", file)]));
         assert_eq!((found.len(), found.last().map(String::as_str)), (shown, Some(last)));
     };
-    let twice = "warning[CTX0627]: the prompt `main` appears twice in the order; the first position is used (at f.json /prompt_order/1/order/20/identifier)";
+    let twice = "warning[CTX0627]: duplicate prompt `main` in the prompt order; the first position is used (at f.json /prompt_order/1/order/20/identifier)";
     check(preset(21), 20, twice);
     check(preset(22), 21, "info[CTX0101]: 1 more finding in this document is not shown (at f.json)");
     let entries = vec![json!({ "uid": 1, "key": ["moon"], "content": "Hollow." }); 1_003];
@@ -564,7 +564,7 @@ fn what_nothing_tells_is_refused_and_can_be_named_by_hand() {
     assert_eq!(told.code.to_string(), "CTX0622");
     assert_eq!(
         told.help.as_ref().map(ToString::to_string).as_deref(),
-        Some("leave it out, or say what it is with `--as`, such as `profile`, `sysprompt`, `card_pygmalion`")
+        Some("name the format with `--as`, for example `profile`, `sysprompt`, `card_pygmalion`")
     );
     let agent = import_as(Some(Format::SystemPrompt), "Actor.json", &actor).agent.unwrap().write();
     assert_eq!(agent["presetMessages"][1]["content"], "You are an expert actor.");
@@ -597,7 +597,7 @@ fn of_a_prompt_twice_in_the_order_the_first_place_counts() {
     assert_eq!(
         found(&made),
         [
-            "warning[CTX0627]: the prompt `chatHistory` appears twice in the order; the first position is used (at p.json /prompt_order/0/order/2/identifier)"
+            "warning[CTX0627]: duplicate prompt `chatHistory` in the prompt order; the first position is used (at p.json /prompt_order/0/order/2/identifier)"
         ]
     );
     let rows = rows(&made, 0);

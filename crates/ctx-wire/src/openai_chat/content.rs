@@ -92,13 +92,10 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     fn report_refused(&mut self, kind: Option<&str>) {
         let kind = kind.map_or_else(|| "without a type".to_owned(), |kind| format!("`{}`", excerpt(kind)));
-        let text = phrase!(
-            "a message of role `{role}` cannot have a part {kind}",
-            role = self.message.role.to_string(),
-            kind
-        );
+        let text =
+            phrase!("role `{role}` cannot have part {kind}", role = self.message.role.to_string(), kind);
         let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)
-            .with_help(phrase!("it is sent as is, and the provider will probably reject the request"));
+            .with_help(phrase!("remove the part; the provider will probably reject the request"));
         let place = format!("/messages/{}/content/{}", self.index, self.written.len());
         self.found.push(found.at_pointer(place));
     }
@@ -117,7 +114,7 @@ impl<'a, 'f> Parts<'a, 'f> {
     fn put_aside(&mut self, part: Json<'a>) {
         if self.homeless.is_empty() {
             let text = phrase!(
-                "a message of role `{role}` cannot have media; they are sent in a user message after it",
+                "role `{role}` cannot have media; they are sent in the following user message",
                 role = self.message.role.to_string()
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));

@@ -54,9 +54,9 @@ fn a_parameter_never_overwrites_the_request() {
         &json!({ "model": "x", "messages": [], "tools": [], "n": 1 }),
         r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"n":1}"#,
         &[
-            "warning[CTX0502]: parameter `model` is not sent: the request sets it itself",
-            "warning[CTX0502]: parameter `messages` is not sent: the request sets it itself",
-            "warning[CTX0502]: parameter `tools` is not sent: the request sets it itself",
+            "warning[CTX0502]: parameter `model` is not sent: ctx sets it",
+            "warning[CTX0502]: parameter `messages` is not sent: ctx sets it",
+            "warning[CTX0502]: parameter `tools` is not sent: ctx sets it",
         ],
     );
 }
@@ -68,7 +68,7 @@ fn a_missing_model_is_reported() {
         &[],
         &json!({}),
         r#"{"model":"","messages":[{"role":"user","content":"hi"}]}"#,
-        &["warning[CTX0501]: the request names no model (at /model)"],
+        &["warning[CTX0501]: the request has no model (at /model)"],
     );
 }
 

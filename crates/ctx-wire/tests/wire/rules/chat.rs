@@ -117,7 +117,7 @@ fn media_of_results_follow_in_a_message_of_the_user_after_all_results() {
             { "role": "assistant", "content": "I see." },
         ]),
         &[
-            "info[CTX0516]: a message of role `tool` cannot have media; they are sent in a user message after it (at /messages/2)",
+            "info[CTX0516]: role `tool` cannot have media; they are sent in the following user message (at /messages/2)",
         ],
     );
 }
@@ -141,8 +141,8 @@ fn media_of_instructions_and_answers_follow_them() {
             ] },
         ]),
         &[
-            "info[CTX0516]: a message of role `system` cannot have media; they are sent in a user message after it (at /messages/0)",
-            "info[CTX0516]: a message of role `assistant` cannot have media; they are sent in a user message after it (at /messages/2)",
+            "info[CTX0516]: role `system` cannot have media; they are sent in the following user message (at /messages/0)",
+            "info[CTX0516]: role `assistant` cannot have media; they are sent in the following user message (at /messages/2)",
         ],
     );
 }
@@ -155,8 +155,8 @@ fn findings_about_pairs_point_behind_what_was_put_in() {
         "/messages/2",
         &json!({ "role": "tool", "tool_call_id": "c9", "content": "?" }),
         &[
-            "info[CTX0516]: a message of role `system` cannot have media; they are sent in a user message after it (at /messages/0)",
-            "error[CTX0521]: no call before it has the id `c9` (at /messages/2/tool_call_id)",
+            "info[CTX0516]: role `system` cannot have media; they are sent in the following user message (at /messages/0)",
+            "error[CTX0521]: no earlier call has id `c9` (at /messages/2/tool_call_id)",
         ],
     );
 }
