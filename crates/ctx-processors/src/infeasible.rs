@@ -91,7 +91,7 @@ impl PartKind {
         match self {
             Self::Preset => "preset",
             Self::Injections => "injections",
-            Self::Pinned => "leading instructions",
+            Self::Pinned => "leading system messages",
             Self::Conversation => "conversation",
             Self::Pending => "pending turn",
             Self::Other => "other",

@@ -285,7 +285,7 @@ fn apply(
         Value::Null => return,
         Value::Object(object) => object,
         _ => {
-            let message = phrase!("the settings of compression are not an object");
+            let message = phrase!("the compression settings must be an object");
             let found = Diagnostic::warning(codes::MASK_SETTING, message);
             diagnostics.push(found.at_pointer(layer.pointer.as_str()));
             return;
@@ -325,7 +325,7 @@ fn set(
     if let Err(expected) = field.check(&value) {
         let shown = value.to_string();
         let message = phrase!(
-            "the compression setting `{key}` is `{value}`; expected {expected}",
+            "compression setting `{key}` is `{value}`; expected {expected}",
             key,
             value = excerpt(&shown),
             expected
@@ -342,7 +342,7 @@ fn set(
 }
 
 fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
-    let message = phrase!("there is no compression setting `{key}`", key = excerpt(key));
+    let message = phrase!("unknown compression setting `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message).about_key();
     match nearest(key, fields.iter().map(|field| &*field.key)) {
         Some(near) => found.guessing(near, Fix::key),

@@ -93,7 +93,7 @@ fn limits(side: &Side<'_>, name: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if side.unread > 0 {
         let message = phrase!(
-            "{name} is longer than {bytes} bytes: {unread} of it are not compared",
+            "{name} exceeds {bytes} bytes; {unread} bytes are not compared",
             name,
             bytes = MOST_BYTES,
             unread = side.unread
@@ -102,7 +102,7 @@ fn limits(side: &Side<'_>, name: &str) -> Vec<Diagnostic> {
     }
     if side.left_out > 0 {
         let message = phrase!(
-            "{name} has more than {facts} facts: {count} of them are not compared",
+            "{name} has more than {facts} facts; {count} are not compared",
             name,
             facts = MOST_FACTS,
             count = side.left_out

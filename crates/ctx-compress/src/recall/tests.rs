@@ -253,7 +253,7 @@ fn a_search_says_why_it_finds_nothing() {
     // What was said before a question finds nothing by itself.
     let beside = index.search(&[("What is it?", 100), ("a zebra", 33)]).why_nothing();
     assert_eq!(beside.map(|why| why.to_string()), Some(no_word));
-    assert_eq!(why("zebra"), "nothing is found: nothing that is searched has any of these words");
+    assert_eq!(why("zebra"), "no matches: no searched message contains these words");
     // The words that are named are those of the conversation.
     let common = why("walnut zebra src/main.rs");
     assert!(common.starts_with("nothing is found: too much of what was said has `nut`, `main`;"), "{common}");
@@ -293,7 +293,7 @@ fn a_conversation_is_fitted_for_a_question() {
     let all = roomy.compress_for(&messages, Protection::LastUserMessage, "walnut");
     assert_eq!(
         (&all.compression.report.outcome, &*why(&all)),
-        (&PassOutcome::NotNeeded, "everything fits: there is nothing to recall")
+        (&PassOutcome::NotNeeded, "nothing to recall: everything fits")
     );
 }
 

@@ -81,9 +81,7 @@ fn what_cannot_be_dropped_is_named_if_it_is_too_much() {
     case.preset = json!([{ "role": "system", "content": "0123456789" }, { "type": "chat_history" }]);
     check_error(
         case,
-        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: \
-         preset 10 (preset#0), leading instructions 10 (history:0), \
-         pending turn 25 (history:5 11, history:3 10, history:4 4)",
+        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: preset 10 (preset#0), leading system messages 10 (history:0), pending turn 25 (history:5 11, history:3 10, history:4 4)",
     );
     check(chat, "s0 u3 :x t5:x");
 }

@@ -155,7 +155,7 @@ fn a_hoisted_system_message_joins_the_instructions() {
         "/system",
         &json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "now" }]),
         &[
-            "info[CTX0516]: a system message moves to the leading instructions; changing it invalidates the prompt cache (at /messages/2)",
+            "info[CTX0516]: a system message moves to the leading system messages; changing it invalidates the prompt cache (at /messages/2)",
         ],
     );
 }

@@ -169,7 +169,7 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
         "/systemInstruction/parts",
         &json!([{ "text": "a" }, { "text": "now" }]),
         &[
-            "info[CTX0516]: a system message moves to the leading instructions; changing it invalidates the prompt cache (at /messages/2)",
+            "info[CTX0516]: a system message moves to the leading system messages; changing it invalidates the prompt cache (at /messages/2)",
         ],
     );
 }
