@@ -200,9 +200,7 @@ fn a_depth_syntax_that_is_not_understood_is_reported() {
     check_depths(
         "2, -1, 1x",
         "uau",
-        "u1 x a2 x u3
-        warning CTX0111 /1/injectionStrategy/depthConfig: `-1` is not a depth and is ignored
-        warning CTX0111 /1/injectionStrategy/depthConfig: `1x` is read as `1`",
+        "u1 x a2 x u3\n        warning CTX0111 /1/injectionStrategy/depthConfig: invalid depth `-1`; it is ignored\n        warning CTX0111 /1/injectionStrategy/depthConfig: `1x` is read as `1`",
     );
 }
 

@@ -449,7 +449,7 @@ fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
     check(
         "case.yaml",
         "input: a\ninptu: b",
-        &["CTX0901 /inptu: there is no key `inptu` (`input` is there too; remove one of the two)"],
+        &["CTX0901 /inptu: there is no key remove one of the two: `inptu` (`input` is set too)"],
     );
 }
 

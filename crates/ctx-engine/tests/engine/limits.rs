@@ -109,13 +109,13 @@ fn check_many(setting: impl Fn(usize) -> Value, findings: usize, last: &str) {
 
 #[test]
 fn ten_thousand_settings_of_unknown_processors_are_counted() {
-    let more = "9000 more findings in settings of processors are not shown";
+    let more = "9000 more diagnostics in settings of processors are not shown";
     check_many(|at| json!({ "id": format!("nobody-{at}"), "enabled": false }), 1_001, more);
 }
 
 #[test]
 fn ten_thousand_settings_of_one_processor_are_counted() {
-    let more = "8999 more findings in settings of processors are not shown";
+    let more = "8999 more diagnostics in settings of processors are not shown";
     check_many(|at| json!({ "id": "token-limiter", "config": { "retainedCharacters": at } }), 1_001, more);
 }
 

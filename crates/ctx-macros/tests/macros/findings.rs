@@ -89,7 +89,7 @@ fn many_findings_are_counted() {
     let template = parse(&"{{x}}".repeat(1000), Dialect::Aio);
     let last = template.diagnostics().last().unwrap();
     assert_eq!(template.diagnostics().len(), 65);
-    assert_eq!(last.to_string(), "info[CTX0101]: 936 more findings in this text are not shown");
+    assert_eq!(last.to_string(), "info[CTX0101]: 936 more diagnostics in this text are not shown");
 }
 
 #[test]

@@ -451,9 +451,9 @@ fn of_many_findings_it_is_told_how_many_are_not_shown() {
     };
     let twice = "warning[CTX0627]: duplicate prompt `main` in the prompt order; the first position is used (at f.json /prompt_order/1/order/20/identifier)";
     check(preset(21), 20, twice);
-    check(preset(22), 21, "info[CTX0101]: 1 more finding in this document is not shown (at f.json)");
+    check(preset(22), 21, "info[CTX0101]: 1 more diagnostic in this document is not shown (at f.json)");
     let entries = vec![json!({ "uid": 1, "key": ["moon"], "content": "Hollow." }); 1_003];
-    let more = "info[CTX0101]: 2 more findings in this document are not shown (at f.json)";
+    let more = "info[CTX0101]: 2 more diagnostics in this document are not shown (at f.json)";
     check(json!({ "entries": entries }), 1_001, more);
 }
 
@@ -472,9 +472,9 @@ fn what_is_wrong_with_a_book_of_an_agent_is_told() {
             format!("error[CTX0100]: expected a text, found the number `5` (at a.json {book}/0/content)"),
             format!("error[CTX0100]: expected a number, found the text `x` (at a.json {book}/0/depth)"),
             format!(
-                "warning[CTX0102]: expected a list of texts, found the text `sun`, which is read as one (at a.json {book}/1/key)"
+                "warning[CTX0102]: expected a list of texts, found the text `sun`, which is converted (at a.json {book}/1/key)"
             ),
-            format!("warning[CTX0103]: nothing reads the key `ordr` (at a.json {book}/0/ordr)"),
+            format!("warning[CTX0103]: unknown key `ordr` (at a.json {book}/0/ordr)"),
             format!("warning[CTX0952]: duplicate uid `1` in this worldbook (at a.json {book}/1/uid)"),
         ];
         assert_eq!(found(&made), expected);

@@ -87,6 +87,6 @@ fn of_too_many_findings_the_most_severe_are_shown() {
     assert_eq!(encoded.diagnostics.first().unwrap().code, codes::NO_CALL_ID);
     assert_eq!(
         encoded.diagnostics.last().unwrap().to_string(),
-        "info[CTX0101]: 501 more findings in this request are not shown"
+        "info[CTX0101]: 501 more diagnostics in this request are not shown"
     );
 }

@@ -34,27 +34,27 @@ fn a_value_of_the_wrong_type_leaves_the_default() {
         "limit",
         json!(101),
         bounds,
-        "the nearest valid value is `100`; the default `5` is used until then",
+        "use `100`, the nearest valid value; the default `5` is used until then",
     );
     refuses(
         "limit",
         json!(-0.5),
         bounds,
-        "the nearest valid value is `0`; the default `5` is used until then",
+        "use `0`, the nearest valid value; the default `5` is used until then",
     );
     refuses(
         "limit",
         json!(1.5),
         bounds,
-        "the nearest valid value is `2`; the default `5` is used until then",
+        "use `2`, the nearest valid value; the default `5` is used until then",
     );
     refuses("limit", json!([]), bounds, "correct the value; the default `5` is used until then");
-    refuses("mark", json!(7), "a text", "write `\"7\"`, in quotes; the default `\"-\"` is used until then");
+    refuses("mark", json!(7), "a text", "write `\"7\"`, with quotes; the default `\"-\"` is used until then");
     refuses("mark", json!({}), "a text", "correct the value; the default `\"-\"` is used until then");
     refuses(
         "word",
         json!(" "),
-        "a text that is not blank",
+        "non-blank text",
         "correct the value; the default `\"yes\"` is used until then",
     );
     let options = "one of `preset`, `all`";

@@ -194,7 +194,7 @@ fn operations_on_unknown_nodes_fail() {
 
 #[test]
 fn the_root_stays() {
-    let is_root = "`root` is the root, which cannot be removed, moved or switched off";
+    let is_root = "`root` is the root; it cannot be removed, moved, or disabled";
     let edit = NodeEdit { is_enabled: Change::Set(false), ..NodeEdit::default() };
     let edit = SessionOp::Edit { id: "root".into(), edit: Box::new(edit) };
     for op in [remove("root"), move_node("root", "a"), graft("root", "a"), toggle("root", true), edit] {
@@ -211,8 +211,8 @@ fn a_node_never_goes_below_itself() {
 
 #[test]
 fn a_new_node_needs_an_id_of_its_own() {
-    check_error("root(>a*)", &append("a", "a"), "a node `a` already exists");
-    check_error("root(>a*)", &insert("a", "root"), "a node `root` already exists");
+    check_error("root(>a*)", &append("a", "a"), "node `a` already exists");
+    check_error("root(>a*)", &insert("a", "root"), "node `root` already exists");
     let op = SessionOp::Append { parent: "a".into(), node: Box::default() };
     check_error("root(>a*)", &op, "the new node below `a` has no id");
 }
