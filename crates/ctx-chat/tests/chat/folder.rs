@@ -81,7 +81,7 @@ fn what_cannot_be_read_is_told() {
     check("read_file", "{}", "error: the argument `path` is missing, or is no text");
     check("read_file", r#"{"path":"a.txt","lines":0}"#, "error: the argument `lines` is no number from 1 on");
     check("search_text", r#"{"text":""}"#, "error: the text to find is empty");
-    check("rm", "{}", "error: unknown tool `rm`");
+    check("rm", "{}", "error: there is no tool `rm`");
 }
 
 #[test]

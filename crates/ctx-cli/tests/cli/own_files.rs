@@ -302,8 +302,8 @@ fn what_defaults_name_is_looked_at() {
         "[tools]\nallow = { categories = ['nope', 'files'], tools = ['frob', 'read_fil', 'list_folder'] }",
         &[
             "CTX0902 /tools/allow/categories/0: there is no tool category `nope` (use one of `files`)",
-            "CTX0902 /tools/allow/tools/0: unknown tool `frob` (use one of `read_file`, `list_folder`, `search_text`)",
-            "CTX0902 /tools/allow/tools/1: unknown tool `read_fil` (did you mean `read_file`?)",
+            "CTX0902 /tools/allow/tools/0: there is no tool `frob` (use one of `read_file`, `list_folder`, `search_text`)",
+            "CTX0902 /tools/allow/tools/1: there is no tool `read_fil` (did you mean `read_file`?)",
         ],
     );
 }
@@ -376,7 +376,7 @@ fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
     let unknown = "no processor `frob`";
     check("case.yaml", &format!("enable: [{}]", names(202)), unknown, &more("/enable"));
     let tools = format!("[tools]\ndeny = {{ tools = [{}] }}", names(202));
-    check("ctx.toml", &tools, "unknown tool `frob`", &more("/tools/deny/tools"));
+    check("ctx.toml", &tools, "there is no tool `frob`", &more("/tools/deny/tools"));
     let books: Vec<String> = (0..202).map(|n| format!("'{n}.json'")).collect();
     let missing = "there is no file `";
     check("case.yaml", &format!("worldbooks: [{}]", books.join(", ")), missing, &more("/worldbooks"));
@@ -449,7 +449,7 @@ fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
     check(
         "case.yaml",
         "input: a\ninptu: b",
-        &["CTX0901 /inptu: there is no key remove one of the two: `inptu` (`input` is set too)"],
+        &["CTX0901 /inptu: there is no key `inptu` (`input` is there too; remove one of the two)"],
     );
 }
 

@@ -98,7 +98,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         let text = match self.options.system {
             SystemPlacement::Hoisted => {
                 let text = phrase!(
-                    "a system message moves to the leading instructions; changing it invalidates the prompt cache"
+                    "a system message moves to the leading system messages; changing it invalidates the prompt cache"
                 );
                 self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
                 return ("hoisted", false);

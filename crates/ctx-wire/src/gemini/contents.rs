@@ -110,7 +110,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         }
         if self.options.system == SystemPlacement::Hoisted {
             let found = phrase!(
-                "a system message moves to the leading instructions; changing it invalidates the prompt cache"
+                "a system message moves to the leading system messages; changing it invalidates the prompt cache"
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
             self.hoisted.push(text_part(text));

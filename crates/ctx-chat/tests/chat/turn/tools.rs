@@ -45,14 +45,14 @@ fn arguments_that_are_no_object_are_not_passed_on() {
 #[test]
 fn a_tool_that_does_not_exist_is_not_called() {
     let names = "echo, fail, hang, huge, panic, empty, first, second, ask";
-    check("rm", "{}", &format!("error: unknown tool `rm`; tools: {names}"));
+    check("rm", "{}", &format!("error: there is no tool `rm`; tools: {names}"));
 }
 
 #[test]
 fn where_there_are_no_tools_none_is_called() {
     let mut room = Room::new([Answer::calls(&[("a", "echo", "{}")]), Answer::text("Done.")]);
     room.turn("Go", |_| ());
-    assert_eq!(room.stored()[2], "tool(a): error: unknown tool `echo`; tools: there are none");
+    assert_eq!(room.stored()[2], "tool(a): error: there is no tool `echo`; tools: there are none");
     assert!(room.server.requests()[0].json().get("tools").is_none());
 }
 
@@ -138,7 +138,7 @@ fn the_model_is_told_only_of_what_the_policy_leaves() {
     let names: Vec<_> =
         tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
     assert_eq!(json!(names), json!(["echo", "empty"]));
-    assert_eq!(room.stored()[2], "tool(a): error: unknown tool `fail`; tools: echo, empty");
+    assert_eq!(room.stored()[2], "tool(a): error: there is no tool `fail`; tools: echo, empty");
 }
 
 /// A tool that does something else first, and then says this.
