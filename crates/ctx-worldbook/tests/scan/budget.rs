@@ -130,7 +130,7 @@ fn a_probability_is_drawn_before_the_budget_is_asked() {
         case,
         &[
             &active(9),
-            "the random value 8: no, 31.0 is above the probability 30",
+            "8: no, the random value 31.0 is above the probability 30",
             &active(7),
             &active(6),
             &active(5),
