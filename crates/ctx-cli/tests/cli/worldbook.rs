@@ -171,7 +171,7 @@ fn timed_effects_are_read_and_written_back() {
     assert_eq!(first["effects"].as_array().map(Vec::len), Some(1));
     folder.write("later.json", br#"[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"},{"role":"user","content":"d"}]"#);
     let later = folder.ctx("worldbook scan sky.json --session later.json --state timed.json");
-    assert!(later.contains("it is sticky until the conversation has 6 messages"), "{later}");
+    assert!(later.contains("sticky until the conversation has 6 messages"), "{later}");
     let without = folder.ctx("worldbook scan sky.json --session later.json");
     assert!(without.contains("0 of 11 entries"), "{without}");
 }

@@ -165,8 +165,8 @@ fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
 #[test]
 fn budgets_that_leave_nothing_are_refused() {
     for tokens in [-1, i64::MIN, 1_000_000_001, i64::MAX] {
-        let range = "only 0 to 1000000000; 0 means the model's window";
-        check_error(tokens, None, &format!("the context cannot have `{tokens}` tokens, {range}"));
+        let range = "use 0 to 1000000000; 0 means the model's context window";
+        check_error(tokens, None, &format!("invalid context size `{tokens}`: {range}"));
     }
     let account =
         "no tokens left for messages: allowed context 100, response reserve -4294967295, reply prefix -3";
@@ -300,6 +300,6 @@ fn reads_a_book_once_however_often_it_is_listed() {
     let with = Compile::default().with(|compile| compile.worldbooks = vec![book]);
     let compiled = ENGINE.compile(&agent, &with);
     let missing =
-        compiled.diagnostics().iter().filter(|found| found.message.to_string().contains("was not given"));
+        compiled.diagnostics().iter().filter(|found| found.message.to_string().contains("is not loaded"));
     assert_eq!(missing.count(), 50_000);
 }

@@ -151,10 +151,9 @@ pub(crate) fn unpack(
 const fn nothing(is_cut: bool) -> &'static str {
     match is_cut {
         true => {
-            "the picture is cut off before its end, and what there is of it holds no character, no \
-            lorebook and no agent"
+            "the image is truncated and has no character, lorebook, or agent"
         }
-        false => "the picture holds no character, no lorebook and no agent",
+        false => "the image has no character, lorebook, or agent",
     }
 }
 

@@ -113,7 +113,7 @@ fn what_asks_for_too_much_is_refused() {
     refuse(
         &picture(b"tEXt", b"other\0x"),
         &small(),
-        "cannot unpack the file: the image is truncated, and what there is of it holds no character, no lorebook and no agent",
+        "cannot unpack the file: the image is truncated and has no character, lorebook, or agent",
     );
     refuse(
         &picture(b"tEXt", b"chara\0?"),

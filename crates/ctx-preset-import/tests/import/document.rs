@@ -124,7 +124,7 @@ fn a_number_beyond_all_numbers_is_null() {
 
 #[test]
 fn a_line_break_inside_a_json_text_is_never_folded() {
-    let help = Some(r"write line breaks in a text as `\n` and tabs as `\t`");
+    let help = Some(r"write line breaks as `\n` and tabs as `\t` inside strings");
     let control = r"control character (\u0000-\u001F) found while parsing a string";
     refuse("{\"a\": \"x\ny\"}", &format!("invalid JSON at line 2 column 1: {control}"), help);
     let comma = Some("remove the comma before the closing bracket");

@@ -70,7 +70,7 @@ impl Check<'_> {
         }
         let selected = node.last_selected_child_id.as_ref();
         if selected.is_some_and(|child| self.claims.get(child).copied() != Some(id)) {
-            return fail("the branch last shown is no child of it");
+            return fail("the last shown branch is not its child");
         }
         Ok(())
     }

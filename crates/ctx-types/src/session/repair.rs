@@ -115,7 +115,7 @@ impl Repair<'_> {
         } else {
             phrase!("the session has no root")
         };
-        let remedy = if found.is_some() { "is used" } else { "a new one is created in memory" };
+        let remedy = if found.is_some() { "is used" } else { "is created in memory" };
         let message = phrase!("{fault}; `{used}` {remedy}", fault, used, remedy);
         let mut diagnostic = Diagnostic::error(codes::NO_ROOT, message);
         diagnostic.fix = found.map(|root| Box::new(Fix::value(&*self.id(root))));

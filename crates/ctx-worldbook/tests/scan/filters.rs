@@ -60,7 +60,7 @@ fn the_first_reason_is_told() {
     });
     let mut case = json!({ "entries": [entry], "chat": [] });
     for (key, expected) in [
-        ("disable", "0: no, it is switched off"),
+        ("disable", "0: no, disabled"),
         ("triggers", "0: no, only for `quiet`"),
         ("characterFilter", "0: no, only for other characters"),
         ("delay", "0: no, delayed until the conversation has 9 messages"),

@@ -104,7 +104,7 @@ fn entries_that_may_become_active_are_not() {
 
 #[test]
 fn recursion_that_never_comes_is_found() {
-    let waits = "CTX0971 `B.7` waits for a recursion that never happens:";
+    let waits = "CTX0971 `B.7` waits for recursion that never happens:";
     let entry = json!({ "key": ["moon"], "content": "x", "delayUntilRecursion": true });
     check(json!({ "recursive": true }), entry.clone(), &[]);
     check(json!({}), entry.clone(), &[&format!("{waits} recursion is off")]);

@@ -171,7 +171,7 @@ fn settings_bound_what_rules_may_cost() {
         vec![message(Role::User, &"a".repeat(1_000))],
     );
     assert_eq!(run.diagnostics.len(), 1);
-    let expected = "warning[CTX0774]: all regex rules together have 100 steps, which ran out at the rule";
+    let expected = "warning[CTX0774]: the regex rules exceed 100 steps in total, at the rule";
     assert!(run.diagnostics[0].to_string().starts_with(expected), "{}", run.diagnostics[0]);
 }
 

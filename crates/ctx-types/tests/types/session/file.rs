@@ -60,7 +60,7 @@ fn a_new_session_is_complete() {
     check(&file, "root*", &[]);
 }
 
-const NO_ROOT: &str = "error[CTX0124]: the session has no root; `root` is made in memory (at /rootNodeId)";
+const NO_ROOT: &str = "error[CTX0124]: the session has no root; `root` is created in memory (at /rootNodeId)";
 const NO_LEAF: &str = "error[CTX0120]: the session has no active leaf; `root`, the leaf of the last shown branch, is used (at /activeLeafId)";
 
 #[test]
@@ -106,7 +106,7 @@ fn an_unknown_root_is_replaced_by_the_first_blank_node_without_a_parent() {
 #[test]
 fn without_a_root_the_messages_hang_below_one_made_in_memory() {
     let nodes = [("a", json!({ "content": "text", "childrenIds": ["b"] })), ("b", node("a", &[]))];
-    let finding = "error[CTX0124]: root `root` does not exist; `root` is made in memory (at /rootNodeId)";
+    let finding = "error[CTX0124]: root `root` does not exist; `root` is created in memory (at /rootNodeId)";
     let orphan = "error[CTX0121]: node `a`: it has no parent and is not the root; it is moved below the root (at /nodes/a/parentId)";
     check(&file("root", "b", nodes), "root(a(b*))", &[finding, orphan]);
 }
