@@ -17,7 +17,7 @@ pub use groups::FieldGroup;
 pub(crate) const NOT_READ: &str = "no valid value in that application";
 
 /// Why a field is kept nowhere.
-pub(crate) const NOWHERE: &str = "something else stands for it";
+pub(crate) const NOWHERE: &str = "replaced by something else";
 
 use crate::format::Format;
 

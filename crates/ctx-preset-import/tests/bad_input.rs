@@ -141,7 +141,7 @@ fn crafted_archives_are_refused() {
     refuse(&archive(&[zeros("card.json", 100)]), &large(limit));
     refuse(&archive(&[zeros("a", 60), zeros("b", 60), zeros("c", 60)]), &large((128 << 20) - (120 << 20)));
     let shared = Entry { place_of: Some(0), ..entry("other.json", &card()) };
-    refuse(&archive(&[entry("card.json", &card()), shared]), &within("files of the archive overlap"));
+    refuse(&archive(&[entry("card.json", &card()), shared]), &within("files in the archive overlap"));
     let outside = within("the archive names a file outside of itself: `../card.json`");
     refuse(&archive(&[entry("../card.json", &card())]), &outside);
     let link = Entry { mode: 0o120_777, ..entry("card.json", b"/etc/passwd") };

@@ -69,7 +69,7 @@ impl QualityReport {
         let mut original = Side::of(original, Which::Original);
         let mut compressed = Side::of(compressed, Which::Compressed);
         let Sorted { kept, lost, invented } = compare(&mut original, &mut compressed);
-        let diagnostics = [(&original, "the original"), (&compressed, "the compressed form")];
+        let diagnostics = [(&original, "the original"), (&compressed, "the compressed text")];
         let diagnostics = diagnostics.into_iter().flat_map(|(side, name)| limits(side, name)).collect();
         let kinds = counts(&kept, &lost, &invented);
         Self { kinds, lost, invented, kept, diagnostics }

@@ -44,7 +44,7 @@ pub(crate) fn unpack(
     limits: &Limits,
     unpacked_bytes: &mut usize,
 ) -> Result<Unpacked, ImportError> {
-    let told = end_record(bytes).ok_or_else(|| broken("the archive is cut off"))?;
+    let told = end_record(bytes).ok_or_else(|| broken("the archive is truncated"))?;
     let too_many = || broken(format!("the archive has more than {} files", limits.packed_files));
     if told > limits.packed_files {
         return Err(too_many());
@@ -61,7 +61,7 @@ pub(crate) fn unpack(
         )));
     }
     if archive.has_overlapping_files().unwrap_or(true) {
-        return Err(broken("files of the archive overlap"));
+        return Err(broken("files in the archive overlap"));
     }
     let mut files = Vec::new();
     let mut left = limits.packed_total_bytes;

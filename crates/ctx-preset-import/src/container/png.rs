@@ -150,9 +150,7 @@ pub(crate) fn unpack(
 /// Reports that a picture holds no document.
 const fn nothing(is_cut: bool) -> &'static str {
     match is_cut {
-        true => {
-            "the image is truncated and has no character, lorebook, or agent"
-        }
+        true => "the image is truncated and has no character, lorebook, or agent",
         false => "the image has no character, lorebook, or agent",
     }
 }
@@ -185,7 +183,7 @@ fn texts<'a>(bytes: &'a [u8], limits: &Limits, unpacked_bytes: &mut usize) -> Re
             total += packed.len();
             if texts.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
                 return Err(ImportError::Container {
-                    message: "the picture holds too many files".to_owned(),
+                    message: "the image contains too many files".to_owned(),
                 });
             }
             let path = path.trim_start_matches(':').to_owned();

@@ -171,10 +171,8 @@ fn problem_of(call: &Map<String, Value>) -> Option<&'static str> {
     let body = call.get("function").and_then(Value::as_object).unwrap_or(call);
     match (body.get("name"), body.get("arguments"), call.get("id")) {
         (None | Some(Value::Null), _, _) => Some("it has no name"),
-        (Some(name), _, _) if !name.is_string() => Some("its name is no text"),
-        (_, Some(Value::Bool(_) | Value::Number(_)), _) => {
-            Some("its arguments are neither a text nor an object")
-        }
+        (Some(name), _, _) if !name.is_string() => Some("its name is not a text"),
+        (_, Some(Value::Bool(_) | Value::Number(_)), _) => Some("its arguments are not a text or an object"),
         (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is not a text"),
         _ => None,
     }

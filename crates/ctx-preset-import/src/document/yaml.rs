@@ -54,7 +54,7 @@ fn explain(error: &serde_yaml::Error, text: &str, limits: &Limits) -> ImportErro
     let (line, column) = left_open(&message, text, line).unwrap_or((line, column));
     let message = match message.contains("more than one document") {
         true => "a second document starts".to_owned(),
-        false => message.replace("expected a text as key", "where the text of a key should stand"),
+        false => message.replace("expected a text as key", "where a key should be a string"),
     };
     ImportError::Yaml { line, column, help: help(&message, text, line), message }
 }

@@ -56,12 +56,12 @@ const SAMPLERS: [(&str, &str, f64); 8] = [
 ];
 
 /// Why fields of presets and modules are no more than nearly what they were, or kept.
-const PART: &str = "the part of a chat-completion preset that comes nearest";
-const SCRIPT: &str = "a regex rule that comes nearest";
-const UNSAID: &str = "a negative one says nothing";
-const TEMPLATE: &str = "the template says it";
-const KEYS: &str = "keys are not for a file of somebody else to say";
-const CODE: &str = "programs of others are not run";
+const PART: &str = "the closest part of a chat completion preset";
+const SCRIPT: &str = "the closest regex rule";
+const UNSAID: &str = "negative values have no meaning";
+const TEMPLATE: &str = "set by the template";
+const KEYS: &str = "an imported file must not set API keys";
+const CODE: &str = "programs in imported files do not run";
 const TOLD: &str = "identifies the file type";
 
 /// Returns the chat-completion preset that a preset comes nearest to.

@@ -12,7 +12,7 @@ use crate::formats::sillytavern::chat;
 use crate::report::NOT_READ;
 use crate::source::Source;
 
-const BOTH: &str = "the detail says the same";
+const BOTH: &str = "same as in the detail";
 const CALLS: &str = "uses this project's format";
 
 /// Fields of a conversation that are read though none of its header's, its tree among them.

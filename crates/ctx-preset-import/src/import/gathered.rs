@@ -197,11 +197,11 @@ impl Gathered {
             merge::supersede_persona(&mut report, &kept_at);
         }
         if is_second {
-            rows::supersede(&mut report, &kept_at, "another file of the kind was given before", |_| true);
+            rows::supersede(&mut report, &kept_at, "another file of this type is imported already", |_| true);
         }
         match taken.used {
             Use::Whole => {}
-            Use::Superseded => rows::refuse(&mut report, "another file of the kind was given before"),
+            Use::Superseded => rows::refuse(&mut report, "another file of this type is imported already"),
             Use::Unreadable => report.format = None,
         }
         report.diagnostics =

@@ -25,7 +25,7 @@ use crate::source;
 use crate::worldbook::{self, Draft};
 use crate::{agent, codes, conversation, profile, read_regex_scripts};
 
-const UNREADABLE: &str = "the file cannot be read as what it seems to be";
+const UNREADABLE: &str = "the file is invalid for its format";
 
 /// What was done with a document.
 pub(super) struct Outcome {

@@ -9,8 +9,8 @@ use crate::source::Source;
 /// Takes the fields of a book that goes to a place.
 pub(super) fn take(book: Source<'_>, place: &str) {
     let book = book.lead_to(place).keep_at(place);
-    book.at("originalData").keep_all("what the file was converted from; nothing reads it");
-    book.at("extensions").keep_all("of other applications");
+    book.at("originalData").keep_all("source of the conversion; not used");
+    book.at("extensions").keep_all("for other applications");
     Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| book.at(key).all_into(key));
     book.refuse_unread::<Worldbook>(|key| key != "entries");
     book.at("entries").list().into("/entries");

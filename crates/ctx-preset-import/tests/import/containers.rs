@@ -120,7 +120,7 @@ fn what_asks_for_too_much_is_refused() {
         &small(),
         "cannot unpack the file: the text `chara` of the picture is no base64",
     );
-    refuse(b"PK\x03\x04 and no more", &small(), "cannot unpack the file: the archive is cut off");
+    refuse(b"PK\x03\x04 and no more", &small(), "cannot unpack the file: the archive is truncated");
 }
 
 #[test]

@@ -172,12 +172,12 @@ fn syntax_errors_name_line_and_column_in_characters() {
     );
     refuse(
         "a: {{user}} is here",
-        "invalid YAML at line 1 column 5: a: invalid type: map, where the text of a key should stand",
+        "invalid YAML at line 1 column 5: a: invalid type: map, where a key should be a string",
         Some("quote values that start with `{{`"),
     );
     refuse(
         "messages:\n- role: user\n  content: {{user}}",
-        "invalid YAML at line 3 column 13: messages[0].content: invalid type: map, where the text of a key should stand",
+        "invalid YAML at line 3 column 13: messages[0].content: invalid type: map, where a key should be a string",
         Some("quote values that start with `{{`"),
     );
     refuse(

@@ -157,8 +157,8 @@ fn an_empty_prompt_has_the_text_of_older_presets() {
         notes,
         [
             "/main_prompt mapped /presetMessages: -",
-            "/nsfw_prompt kept /imported/preset/nsfw_prompt: the prompt has a text, which counts",
-            "/custom_prompt_post_processing approximated /parameters/processors: formatters that come nearest",
+            "/nsfw_prompt kept /imported/preset/nsfw_prompt: the prompt's own text is used",
+            "/custom_prompt_post_processing approximated /parameters/processors: the closest formatters",
             "/openrouter_sort_models approximated /parameters/sources: for that application's window; no effect on requests",
         ]
     );
@@ -431,7 +431,7 @@ fn a_preset_stands_over_the_one_in_use() {
             let in_use = settings.fields.iter().filter(|row| row.pointer.starts_with("/oai_settings"));
             for row in in_use {
                 let found = (row.status, row.note);
-                assert_eq!(found, (FieldStatus::Kept, Some("a preset was given, which says it")));
+                assert_eq!(found, (FieldStatus::Kept, Some("set by the imported preset")));
             }
         }
     }

@@ -136,7 +136,7 @@ fn media_part<'a>(media: &Media<'a>) -> Result<Json<'a>, &'static str> {
         (mime_type, data) if mime_type.starts_with("image/") => {
             let url = match data {
                 Data::Url(url) => Json::from(*url),
-                _ => media.data_url().ok_or("this dialect takes no pictures by id")?,
+                _ => media.data_url().ok_or("this API dialect does not accept image ids")?,
             };
             let mut image = object([("url", url)]);
             if let Some(detail) = media.detail {
@@ -149,17 +149,17 @@ fn media_part<'a>(media: &Media<'a>) -> Result<Json<'a>, &'static str> {
             Ok(object([("type", "file".into()), ("file", file)]))
         }
         ("application/pdf", _) => {
-            let data = media.data_url().ok_or("this dialect takes no documents by address")?;
+            let data = media.data_url().ok_or("this API dialect does not accept document URLs")?;
             let file = object([("filename", media.file_name().into()), ("file_data", data)]);
             Ok(object([("type", "file".into()), ("file", file)]))
         }
         ("audio/wav" | "audio/mpeg", _) => {
             let format = if media.mime_type == "audio/wav" { "wav" } else { "mp3" };
-            let data = media.base64().ok_or("this dialect takes no recordings by address")?;
+            let data = media.base64().ok_or("this API dialect does not accept audio URLs")?;
             let audio = object([("data", data), ("format", format.into())]);
             Ok(object([("type", "input_audio".into()), ("input_audio", audio)]))
         }
-        _ => Err("this dialect has no part for it"),
+        _ => Err("this API dialect does not support it"),
     }
 }
 

@@ -501,11 +501,11 @@ fn text_completions_are_read_and_calls_taken_out_of_the_words() {
 
 #[test]
 fn a_body_that_is_no_reply_is_an_error() {
-    check_body(Dialect::OpenaiResponses, &json!({}), "the body has no list of output");
-    check_body(Dialect::Gemini, &json!({}), "the body has no candidate");
-    check_body(Dialect::Completion, &json!({}), "the body has no choice with a text");
-    check_body(Dialect::OpenaiChat, &json!({ "choices": [] }), "the body has no choice with a message");
-    check_body(Dialect::Anthropic, &json!([]), "the body has no list of content blocks");
+    check_body(Dialect::OpenaiResponses, &json!({}), "the response has no output list");
+    check_body(Dialect::Gemini, &json!({}), "the response has no candidate");
+    check_body(Dialect::Completion, &json!({}), "the response has no choice with text");
+    check_body(Dialect::OpenaiChat, &json!({ "choices": [] }), "the response has no choice with a message");
+    check_body(Dialect::Anthropic, &json!([]), "the response has no list of content blocks");
     check_body(Dialect::OpenaiChat, &json!({ "error": { "message": "no" } }), "no");
 }
 

@@ -57,10 +57,10 @@ fn are_too_many(tags: &str) -> bool {
 const TOLD: &str = "identifies the file type";
 const CREATOR: &str = "stored as a separate field; not sent to the model";
 const MIRROR: &str = "for older readers; same as in `data`";
-const UNLIKE_DATA: &str = "`data` counts, which says something else";
-const OTHER: &str = "another field of the card says it";
+const UNLIKE_DATA: &str = "`data` differs and is used";
+const OTHER: &str = "set by another field of the card";
 const GROUPS: &str = "group chats are not supported";
-const DATES: &str = "nothing reads it";
+const DATES: &str = "not used";
 const FAVOURITE: &str = "for people; not used for sorting";
 
 /// What is made of a card, but for its worldbook.
@@ -209,11 +209,11 @@ impl<'v> Card<'v> {
         }
         for notes in ["creator_notes", "creatorcomment"].map(|name| self.fields.at(name)) {
             if notes.as_str() == Some(NO_NOTES) {
-                notes.keep("what an empty field says in SillyTavern");
+                notes.keep("SillyTavern's text for an empty field");
             }
         }
         let extensions = self.fields.at("extensions");
-        extensions.any().alike("there is nothing in it").into("/character");
+        extensions.any().alike("empty").into("/character");
         extensions.at("world").text().into("/worldbookIds");
         put("depthPrompt", Self::take_note(extensions.at("depth_prompt")));
         let talkativeness = |around: Source<'v>| {
@@ -226,7 +226,7 @@ impl<'v> Card<'v> {
         self.fields.at("group_only_greetings").keep_all(GROUPS);
         self.fields.at("creation_date").keep(DATES);
         self.fields.at("modification_date").keep(DATES);
-        self.fields.at("character_book").list().alike("there is no book").into("/worldbookIds");
+        self.fields.at("character_book").list().alike("no worldbook").into("/worldbookIds");
         character
     }
 

@@ -49,10 +49,10 @@ pub(crate) fn take(preset: Source<'_>) -> Object {
     for (from, to) in OLD_SAMPLERS {
         let field = preset.at(from);
         if parameters.contains_key(to) {
-            field.keep("the newer name says it");
+            field.keep("set by the newer key");
             continue;
         }
-        field.number().alike("another name of it").into(format!("/parameters/{to}"));
+        field.number().alike("another key for the same setting").into(format!("/parameters/{to}"));
         let value = field.value().and_then(|value| sampler(from, value));
         parameters.extend(value.map(|value| (to.to_owned(), value)));
     }
@@ -162,7 +162,7 @@ pub(crate) fn take_model(preset: Source<'_>) -> Option<&str> {
     let model = model.filter(|model| !model.trim().is_empty());
     match model {
         Some(_) => drop(source.text().into("/modelId")),
-        None => source.keep("the preset names no model of it"),
+        None => source.keep("the preset has no model for it"),
     }
     model
 }

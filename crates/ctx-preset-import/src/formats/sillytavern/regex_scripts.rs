@@ -135,7 +135,7 @@ const WORLD_INFO: i64 = 5;
 const REASONING: i64 = 6;
 
 const NO_COMMANDS: &str = "slash commands are not supported, so the script cannot change them";
-const EVERYWHERE: &str = "a script of the old kind for the display is for all that is shown and sent";
+const EVERYWHERE: &str = "an old display script applies to both display and requests";
 
 impl Script<'_> {
     /// Reads what the script changes. An old script for the display changes everything, shown or sent; then this

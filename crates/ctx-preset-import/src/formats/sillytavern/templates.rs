@@ -64,7 +64,7 @@ pub(crate) fn take(format: Format, file: Source<'_>) {
         Format::SystemPrompt => keep(&PROMPT_KEPT),
         Format::ReasoningTemplate => keep(&REASONING_KEPT),
         Format::MasterExport => {
-            file.at("srw").keep_all("answers are not begun by the user");
+            file.at("srw").keep_all("replies do not start with a user text");
             file.at("instruct").list().into("/template");
             for (key, format) in MASTER_PARTS {
                 take(format, file.at(key));
@@ -89,7 +89,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     let take = |key: &str, to: &'static str| instruct.at(key).text().into(to).filter(|text| !text.is_empty());
     let flag = |key: &str, to: &'static str| instruct.at(key).flag().into(to);
     let break_ = if flag("wrap", "/template") == Some(false) { "" } else { "\n" };
-    let separator = instruct.at("separator_sequence").text().nearly("the suffix of roles that have none");
+    let separator = instruct.at("separator_sequence").text().nearly("the suffix of roles without their own");
     let separator = separator.into("/template").filter(|text| !text.is_empty());
     let frame = |before: Option<&str>, after: Option<&str>| {
         let before = before.map_or_else(String::new, |before| format!("{before}{break_}"));
@@ -113,7 +113,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     let also = sequences.into_iter().filter(|_| also).filter_map(trimmed);
     let stop = distinct(end.map(str::to_owned).into_iter().chain(also));
     for (key, note) in
-        [("macro", "sequences are written unchanged"), ("enabled", "whoever names the template uses it")]
+        [("macro", "sequences are written unchanged"), ("enabled", "used when the template is selected")]
     {
         instruct.at(key).flag().nearly(note).into("/template");
     }

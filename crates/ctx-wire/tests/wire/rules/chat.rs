@@ -83,9 +83,8 @@ fn a_film_and_an_office_file_are_not_sent() {
         "/messages/0/content",
         &json!("see"),
         &[
-            "error[CTX0513]: `film.mp4` (video/mp4) is not sent: this dialect has no part for it (at /messages/0)",
-            "error[CTX0513]: `a.docx` (application/vnd.openxmlformats-officedocument.wordprocessingml.d…) is not \
-             sent: this dialect has no part for it (at /messages/0)",
+            "error[CTX0513]: `film.mp4` (video/mp4) is not sent: this API dialect does not support it (at /messages/0)",
+            "error[CTX0513]: `a.docx` (application/vnd.openxmlformats-officedocument.wordprocessingml.d…) is not sent: this API dialect does not support it (at /messages/0)",
         ],
     );
 }
