@@ -28,7 +28,7 @@ pub(crate) fn in_entry(id: &str, noun: &WorldbookEntry) -> Vec<Diagnostic> {
         out_of_range(id, "probability", percent.0, nearest, "a percentage from 0 to 100")
     });
     let weight = noun.group_weight.and_then(|weight| {
-        out_of_range(id, "groupWeight", weight.0, weight.0.max(0.0), "a number that is not below 0")
+        out_of_range(id, "groupWeight", weight.0, weight.0.max(0.0), "a number of at least 0")
     });
     counts.chain(probability).chain(weight).chain(triggers(id, noun)).collect()
 }
@@ -48,7 +48,7 @@ pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
 }
 
 /// What counts are.
-const COUNT: &str = "a whole number that is not below 0";
+const COUNT: &str = "a whole number of at least 0";
 
 /// Finds a number that is no count.
 fn count(id: &str, field: &str, number: Numeric) -> Option<Diagnostic> {

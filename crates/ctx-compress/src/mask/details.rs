@@ -83,7 +83,7 @@ impl MaskNotice {
         match language {
             Language::English => self.phrase().to_string(),
             Language::Chinese => {
-                let verb = if is_again { "已重新概括" } else { "已压缩" };
+                let verb = if is_again { "已重新压缩" } else { "已压缩" };
                 let what = match (messages, summaries) {
                     (messages, 0) => format!("{messages} 条消息"),
                     (0, summaries) => format!("{summaries} 份摘要"),

@@ -44,7 +44,7 @@ fn notices_tell_what_is_saved_net_of_the_summary() {
         0,
         true,
         "summarized 4 messages again, saved 1,234,560 tokens",
-        "已重新概括 4 条消息，节省 1,234,560 个 Token",
+        "已重新压缩 4 条消息，节省 1,234,560 个 Token",
     );
     let grown =
         MaskNotice { messages: 1, summaries: 0, replaced_tokens: 5, summary_tokens: 7, is_again: false };

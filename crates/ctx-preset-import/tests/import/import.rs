@@ -516,7 +516,7 @@ fn what_is_guessed_is_told_with_what_it_was_guessed_by() {
     let by = |format: &str, what: &str, name: &str| {
         format!("warning[CTX0629]: the file is read as {format} because of {what} (at {name})")
     };
-    let card = by("a character card", "a name beside texts of a card", "c.json");
+    let card = by("a character card", "a name and card texts", "c.json");
     check(
         "c.json",
         json!({ "name": "Kim", "description": "Counts.", "personality": "" }),
@@ -530,7 +530,7 @@ fn what_is_guessed_is_told_with_what_it_was_guessed_by() {
         &[],
     );
     check("c.json", json!({ "spec": "chara_card_v2", "data": { "name": "Kim" } }), Format::CardV2, &[]);
-    let shown = by("a user profile", "a text beside a display name or an icon", "a.json");
+    let shown = by("a user profile", "text with a display name or an icon", "a.json");
     check(
         "a.json",
         json!({ "name": "Actor", "content": "You act.", "icon": "x" }),

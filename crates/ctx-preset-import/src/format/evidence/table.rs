@@ -87,7 +87,7 @@ pub(super) const FOREIGN: [Evidence; 30] = [
     certain(Format::RisuPreset, &["promptTemplate"], |map| has(map, "promptTemplate")),
     guess(
         Format::CardV1,
-        "a name beside texts of a card",
+        "a name and card texts",
         &["name", "description", "personality", "scenario", "mes_example"],
         |map| {
             has(map, "name") && ["personality", "scenario", "mes_example"].iter().any(|key| is_text(map, key))
@@ -101,7 +101,7 @@ pub(super) const FOREIGN: [Evidence; 30] = [
         };
         !prompts.is_empty() && prompts.iter().all(is_prompt)
     }),
-    guess(Format::Pygmalion, "a name beside a greeting", &["name", "greeting"], |map| {
+    guess(Format::Pygmalion, "a name and a greeting", &["name", "greeting"], |map| {
         is_text(map, "name") && is_text(map, "greeting") && !has(map, "content")
     }),
     guess(Format::ReasoningTemplate, "a prefix and a suffix", &["prefix", "suffix"], |map| {
@@ -204,7 +204,7 @@ pub(super) const OWN: [Evidence; 23] = [
     }),
     guess(
         Format::Profile,
-        "a text beside a display name or an icon",
+        "text with a display name or an icon",
         &["name", "content", "displayName"],
         |map| {
             is_profile(map)
