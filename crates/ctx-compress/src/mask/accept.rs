@@ -36,7 +36,7 @@ impl SummaryFault {
             Self::CutOff => phrase!("the reply is truncated"),
             Self::Refused => phrase!("the model refused"),
             Self::TooLong { tokens, limit } => {
-                phrase!("{tokens} tokens; the limit is below {limit}", tokens, limit)
+                phrase!("the reply has {tokens} tokens; it must have fewer than {limit}", tokens, limit)
             }
         }
     }
