@@ -199,7 +199,7 @@ fn shown(budget: &Budget) -> String {
     let available = i64::from(budget.available.unwrap_or_default());
     match left_free(budget) {
         0 => tokens(available),
-        free => format!("{}, of which later stages need {free}", tokens(available + free)),
+        free => format!("{}, {free} of them for later processors", tokens(available + free)),
     }
 }
 

@@ -158,7 +158,7 @@ fn write_facts(f: &mut fmt::Formatter<'_>, title: &str, facts: &[Fact]) -> fmt::
         if fact.count > 1 {
             write!(f, " (and {})", plural(fact.count - 1, "more place"))?;
         }
-        writeln!(f, "{}", if fact.opposed.is_some() { " (the opposite is said)" } else { "" })?;
+        writeln!(f, "{}", if fact.opposed.is_some() { " (contradicted)" } else { "" })?;
     }
     match facts.len() - shown.len() {
         0 => Ok(()),

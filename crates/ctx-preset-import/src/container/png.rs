@@ -89,9 +89,8 @@ fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 impl Packing<'_> {
     /// Unpacks the text; `unpacked_bytes` grows by what was unpacked, also where that fails.
     fn unpack(&self, limit: usize, unpacked_bytes: &mut usize) -> Result<Cow<'_, [u8]>, ImportError> {
-        let too_large = || ImportError::Container {
-            message: format!("a text of the picture has more than {limit} bytes"),
-        };
+        let too_large =
+            || ImportError::Container { message: format!("a text chunk of the image exceeds {limit} bytes") };
         match self {
             Self::Plain(bytes) if bytes.len() > limit => Err(too_large()),
             Self::Plain(bytes) => {
@@ -106,7 +105,7 @@ impl Packing<'_> {
                     _ if text.len() > limit => Err(too_large()),
                     Ok(_) => Ok(Cow::Owned(text)),
                     Err(error) => Err(ImportError::Container {
-                        message: format!("a text of the picture cannot be unpacked: {error}"),
+                        message: format!("cannot unpack a text chunk of the image: {error}"),
                     }),
                 }
             }
@@ -307,7 +306,7 @@ fn document(
         Some(b'{') => Some(unpacked.into_owned()),
         _ => base64_text::decode(&unpacked),
     };
-    let message = || format!("the text `{}` of the picture is no base64", text.keyword);
+    let message = || format!("text chunk `{}` of the image is not base64", text.keyword);
     decoded.ok_or_else(|| ImportError::Container { message: message() })
 }
 

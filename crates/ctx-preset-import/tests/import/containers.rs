@@ -103,11 +103,7 @@ fn what_asks_for_too_much_is_refused() {
     );
     let zeros = vec![0; 9_000];
     let large = archive(&[("a.bin", &zeros), ("b.bin", &zeros)]);
-    refuse(
-        &large,
-        &small(),
-        "cannot unpack the file: a file of the archive, or all together, have more than 6000 bytes",
-    );
+    refuse(&large, &small(), "cannot unpack the file: the files in the archive exceed 6000 bytes");
     let many = archive(&[("a", b""), ("b", b""), ("c", b""), ("d", b"")]);
     refuse(&many, &small(), "cannot unpack the file: the archive has more than 3 files");
     refuse(
@@ -118,7 +114,7 @@ fn what_asks_for_too_much_is_refused() {
     refuse(
         &picture(b"tEXt", b"chara\0?"),
         &small(),
-        "cannot unpack the file: the text `chara` of the picture is no base64",
+        "cannot unpack the file: text chunk `chara` of the image is not base64",
     );
     refuse(b"PK\x03\x04 and no more", &small(), "cannot unpack the file: the archive is truncated");
 }
@@ -129,7 +125,7 @@ fn names_that_lead_outside_are_refused() {
     refuse(
         &outside,
         &small(),
-        "cannot unpack the file: the archive names a file outside of itself: `../card.json`",
+        "cannot unpack the file: the archive contains a path outside itself: `../card.json`",
     );
 }
 
@@ -295,7 +291,7 @@ fn an_archive_without_a_document_is_refused() {
     check(
         &beside,
         ("zip:d.json", "Ada"),
-        &["CTX0608 cannot unpack the file: the text `chara` of the picture is no base64"],
+        &["CTX0608 cannot unpack the file: text chunk `chara` of the image is not base64"],
     );
 }
 
