@@ -192,7 +192,7 @@ fn archives_in_archives_have_an_end() {
 #[test]
 fn texts_of_pictures_that_inflate_to_a_gigabyte_are_refused() {
     let body = [b"\x78\xda".as_slice(), &zero_blocks(1_024)].concat();
-    let large = "cannot unpack the file: a text of the picture has more than 67108864 bytes";
+    let large = "cannot unpack the file: a text chunk of the image exceeds 67108864 bytes";
     refuse(&picture(b"zTXt", &[b"chara\0\0".as_slice(), &body].concat()), large);
     refuse(&picture(b"iTXt", &[b"ccv3\0\x01\0\0\0".as_slice(), &body].concat()), large);
     refuse(&picture(b"zTXt", &[b"chara-ext-asset_a\0\0".as_slice(), &body].concat()), large);

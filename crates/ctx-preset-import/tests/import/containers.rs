@@ -99,7 +99,7 @@ fn what_asks_for_too_much_is_refused() {
     refuse(
         &picture(b"zTXt", &bomb),
         &small(),
-        "cannot unpack the file: a text of the picture has more than 10000 bytes",
+        "cannot unpack the file: a text chunk of the image exceeds 10000 bytes",
     );
     let zeros = vec![0; 9_000];
     let large = archive(&[("a.bin", &zeros), ("b.bin", &zeros)]);
