@@ -210,14 +210,20 @@ impl Reason {
             Self::Cooldown { until: end } => phrase!("cooldown {until}", until = until(*end)),
             Self::AwaitsRecursion { level } => phrase!("waits for recursion level {level}", level),
             Self::ExcludedFromRecursion { key } => {
-                phrase!("key `{key}` matches only in entries, and recursion is excluded", key = excerpt(key))
+                phrase!(
+                    "key `{key}` matches only in other entries; this entry is excluded from recursion",
+                    key = excerpt(key)
+                )
             }
             Self::Decorator => phrase!("excluded by `@@dont_activate`"),
             Self::Condition(condition) => condition.clone(),
             Self::NoKeys => phrase!("no keys"),
             Self::NoKeyFound => phrase!("no key matches"),
             Self::KeyGaveUp { key, why: GaveUp::TooHard } => {
-                phrase!("unknown match: the search for key `{key}` was stopped", key = excerpt(key))
+                phrase!(
+                    "it is unknown whether key `{key}` matches: the search was stopped",
+                    key = excerpt(key)
+                )
             }
             Self::KeyGaveUp { key, why: GaveUp::StepsSpent } => {
                 phrase!(

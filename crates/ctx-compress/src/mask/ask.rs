@@ -86,7 +86,7 @@ impl SummaryFailure {
                 most
             ),
             Self::NoProgress => phrase!("summarizing in parts saved no tokens"),
-            Self::NoSummarizer => phrase!("no summarizer is set"),
+            Self::NoSummarizer => phrase!("no summarizer is configured"),
             Self::NoExtract(error) => {
                 phrase!("cannot build a shorter digest: {error}", error = error.phrase())
             }

@@ -248,7 +248,7 @@ fn a_search_says_why_it_finds_nothing() {
     let index = indexed(&conversation(&["Lin: the main nut", "Ada: the main nut"].repeat(20)));
     let why = |query: &str| index.search(&[(query, 100)]).why_nothing().unwrap().to_string();
     let no_word = why("");
-    assert!(no_word.starts_with("nothing is found: there is no word to look for;"));
+    assert!(no_word.starts_with("no matches: the question has no words to search for"));
     assert_eq!((why("What about Ada?"), why("🙂 the")), (no_word.clone(), no_word.clone()));
     // What was said before a question finds nothing by itself.
     let beside = index.search(&[("What is it?", 100), ("a zebra", 33)]).why_nothing();

@@ -169,9 +169,9 @@ fn budgets_that_leave_nothing_are_refused() {
         check_error(tokens, None, &format!("invalid context size `{tokens}`: {range}"));
     }
     let account =
-        "no tokens left for messages: allowed context 100, response reserve -4294967295, reply prefix -3";
+        "no tokens left for messages: context limit 100, response reserve -4294967295, reply prefix -3";
     check_error(100, Some(u32::MAX), account);
-    check_error(1, None, "no tokens left for messages: allowed context 1, reply prefix -3");
+    check_error(1, None, "no tokens left for messages: context limit 1, reply prefix -3");
     let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
     check_error(4, None, named);
 }

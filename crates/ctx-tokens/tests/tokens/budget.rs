@@ -92,7 +92,7 @@ fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
         (found[0].message.clone(), found[0].help.clone().unwrap())
     };
     let (message, help) = said("mine");
-    assert_eq!(message, "the context context window of `mine` is unknown; the context has no token limit");
+    assert_eq!(message, "the context window of `mine` is unknown; the context has no token limit");
     assert_eq!(help, "set a token limit for the context, or add the model to a model table");
     let (message, help) = said("");
     assert_eq!(message, "no model is set; the context has no token limit");

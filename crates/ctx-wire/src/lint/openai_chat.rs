@@ -30,7 +30,7 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
         return;
     };
     let Some(known) = Role::parse(role) else {
-        let text = phrase!("there is no role `{role}`", role = excerpt(role));
+        let text = phrase!("unknown role `{role}`", role = excerpt(role));
         let finding = super::unknown_role(text, role, &["system", "developer", "user", "assistant", "tool"]);
         found.push(finding.at_pointer(format!("{place}/role")));
         return;

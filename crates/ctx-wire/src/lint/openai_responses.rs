@@ -50,7 +50,7 @@ fn check_message(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let place = || format!("/input/{index}");
     let role = item.get("role").and_then(Json::as_str).unwrap_or_default();
     if !matches!(role, "user" | "assistant" | "system" | "developer") {
-        let text = phrase!("there is no role `{role}`", role = excerpt(role));
+        let text = phrase!("unknown role `{role}`", role = excerpt(role));
         let finding = super::unknown_role(text, role, &["user", "assistant", "system", "developer"]);
         found.push(finding.at_pointer(format!("{}/role", place())));
     }

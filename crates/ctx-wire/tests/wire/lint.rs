@@ -63,7 +63,7 @@ fn shapes_that_are_wrong_are_found() {
     check_chat(
         &json!([{ "role": "bot", "content": "u" }, "text", { "role": "user", "content": 7 }]),
         &[
-            "error[CTX0530]: there is no role `bot` (at /messages/0/role)",
+            "error[CTX0530]: unknown role `bot` (at /messages/0/role)",
             "error[CTX0530]: the message has no role (at /messages/1)",
             "error[CTX0530]: `content` must be a string or a list of parts (at /messages/2/content)",
         ],

@@ -217,7 +217,7 @@ fn a_name_of_other_characters_or_length_is_left_out() {
         r#"[{"role":"user","content":"hi"},{"role":"user","content":"hi"},{"role":"user","content":"hi"}]"#,
         &[
             "info[CTX0510]: name `艾达` is not sent (at /messages/0)",
-            "info[CTX0510]: the name `` is not sent (at /messages/1)",
+            "info[CTX0510]: name `` is not sent (at /messages/1)",
             &format!("info[CTX0510]: name `{}…` is not sent (at /messages/2)", "n".repeat(64)),
         ],
     );

@@ -158,10 +158,7 @@ impl<'r> Run<'r, '_> {
                 phrase!("waits until the agent has sent {messages}", messages = count_of!(*needed, "message"))
             }),
             Condition::AnswersDivideBy(every) => (!answers.is_multiple_of(*every)).then(|| {
-                phrase!(
-                    "active only at every {messages} of the agent",
-                    messages = count_of!(*every, "message")
-                )
+                phrase!("active only every {messages} of the agent", messages = count_of!(*every, "message"))
             }),
             Condition::Greeting(wanted) => greeting
                 .is_some_and(|greeting| greeting != *wanted)

@@ -47,7 +47,7 @@ fn cards_count_what_the_agent_said() {
     card("@@activate_only_after 2", ACTIVE);
     card("@@activate_only_after 3", "0: no, waits until the agent has sent 3 messages");
     card("@@activate_only_every 2", ACTIVE);
-    card("@@activate_only_every 3", "0: no, active only at every 3 messages of the agent");
+    card("@@activate_only_every 3", "0: no, active only every 3 messages of the agent");
 }
 
 #[test]

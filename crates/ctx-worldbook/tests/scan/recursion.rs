@@ -94,7 +94,7 @@ fn an_entry_may_keep_out_of_recursion_or_end_it() {
         case,
         &[
             "0: key `go` in message 0 (pass 1)",
-            "1: no, key `alpha` matches only in entries, and recursion is excluded",
+            "1: no, key `alpha` matches only in other entries; this entry is excluded from recursion",
             "2: key `beta` in the content of `B.0` (pass 2)",
             "3: no, no key matches",
             "4: no, no key matches",

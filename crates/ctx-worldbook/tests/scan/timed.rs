@@ -87,7 +87,7 @@ fn an_effect_without_an_end_is_for_good() {
     let second = scan(&set, &case, &chat, &first.state, &mut draws(&case));
     let mut told = statuses(&set, &second, &chat);
     told.sort();
-    assert_eq!(told, ["0: sticky for good (pass 1)", "1: no, cooldown for good"]);
+    assert_eq!(told, ["0: sticky permanently (pass 1)", "1: no, cooldown permanently"]);
 }
 
 #[test]

@@ -134,7 +134,7 @@ impl<'v> Card<'v> {
         let check = |reader: &mut Reader| {
             let tags = self.fields.at("tags").value();
             if let Some(tags) = tags.filter(|tags| tags.as_str().is_some_and(are_too_many)) {
-                reader.wrong_type(format!("a list, or a text of at most {MOST_TAGS} tags"), tags);
+                reader.wrong_type(format!("a list, or text with at most {MOST_TAGS} tags"), tags);
             }
         };
         match self.is_layered {
