@@ -119,7 +119,7 @@ impl Stage {
         log: &mut StageLog,
     ) -> Result<(), ProcessorError> {
         let Some(prepared) = &self.prepared else {
-            return Err(ProcessorError::failed("it panicked when it was prepared"));
+            return Err(ProcessorError::failed("panic during preparation"));
         };
         let mut cx = PipelineContext {
             draft: &mut run.draft,
@@ -150,7 +150,7 @@ impl Stage {
         if stale > 0 {
             let messages = plural(stale, "message");
             log.insist(LogLine::warn(phrase!(
-                "the segments of {messages} did not match their texts, which are now attributed to the stage",
+                "segments of {messages} did not match the text and are attributed to the processor",
                 messages
             )));
         }
@@ -189,7 +189,7 @@ impl Stage {
 fn report_no_deadline(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.iter().all(|diagnostic| diagnostic.code != codes::NO_DEADLINE) {
         let message =
-            phrase!("processors have a time limit, but the host provides no clock; there is no limit");
+            phrase!("processors have a time limit, but the host provides no clock; the limit is ignored");
         diagnostics.push(Diagnostic::info(codes::NO_DEADLINE, message));
     }
 }

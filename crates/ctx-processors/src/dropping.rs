@@ -84,9 +84,7 @@ impl Sifted {
             self.front.get_or_insert(self.messages.len());
         } else if message.place == (Place::Gap { multiple: false }) {
             if !ranks.is_told(&message) {
-                let reason = phrase!(
-                    "its position is in the dropped part of the conversation; placed before what is kept"
-                );
+                let reason = phrase!("its position is in dropped messages; placed before the kept ones");
                 self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
             }
             self.moved.push(self.messages.len());
@@ -108,7 +106,7 @@ impl Sifted {
             decision.count += 1;
             return;
         }
-        let reason = phrase!("its depths are in the dropped part of the conversation");
+        let reason = phrase!("its depths are in dropped messages");
         self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
     }
 
@@ -184,7 +182,7 @@ impl DroppedRun {
     fn decision(&self) -> Option<Decision> {
         let is_decided = self.loaded > 0 || self.is_one_shortened;
         let source = self.first.clone().filter(|_| is_decided)?;
-        let reason = phrase!("older than what fits the budget of {budget}", budget = self.budget);
+        let reason = phrase!("does not fit the budget of {budget}", budget = self.budget);
         let mut decision = Decision::new(Outcome::Dropped, source, reason);
         decision.count = self.count;
         decision.bytes = usize::try_from(self.bytes).ok();
@@ -201,7 +199,7 @@ fn shown(budget: &Budget) -> String {
     let available = i64::from(budget.available.unwrap_or_default());
     match left_free(budget) {
         0 => tokens(available),
-        free => format!("{}, of which later stages need {free}", tokens(available + free)),
+        free => format!("{}, {free} of them for later processors", tokens(available + free)),
     }
 }
 
@@ -242,7 +240,7 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
     let costing = Costing::of(cx).as_limiter(Some(cx.config));
     let tokens = kept.map(|message| costing.cost(message)).sum();
-    let reason = phrase!("its first {retained} characters are kept", retained);
+    let reason = phrase!("truncated to the first {retained} characters", retained);
     let decision = Decision {
         bytes: Some(text.len() - end),
         ..Decision::new(Outcome::Cut, message.source.clone(), reason)

@@ -92,5 +92,5 @@ pub use worldbooks::{keep_worldbook_state, worldbook_state};
 
 /// What stands between joined texts; AIO Hub's own default, so that its presets read the same.
 fn separator_field() -> ConfigField {
-    ConfigField::text("separator", "Between two texts", "\n\n---\n\n")
+    ConfigField::text("separator", "Separator", "\n\n---\n\n")
 }

@@ -224,7 +224,7 @@ fn what_is_not_certain_is_left_with_a_reason_that_is_not_cut() {
     assert_eq!(
         notes,
         [
-            "a.yaml /presetMessages/0/content: cannot fix CTX0300: the fix would cause CTX0706: `random` changes every turn: everything below it is sent uncached each turn, about 13 tokens of the preset and the whole conversation",
+            "a.yaml /presetMessages/0/content: cannot fix CTX0300: the fix would cause CTX0706: `random` changes every turn: about 13 tokens of the preset and the whole conversation miss the prompt cache",
             "a.yaml /presetMessages/0/content: cannot fix CTX0300: the intent is unclear; fix it by hand",
         ]
     );

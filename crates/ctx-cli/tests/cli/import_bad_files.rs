@@ -54,7 +54,7 @@ fn all(folder: &std::path::Path, before: &str) -> Vec<String> {
 
 #[test]
 fn where_nothing_can_be_imported_nothing_is_written() {
-    let unknown = "error[CTX0622]: the file has no format that can be imported";
+    let unknown = "error[CTX0622]: unknown file format";
     let nothing = "error: no importable files";
     for (name, content, row, found) in [
         ("a.json", JUNK, "a.json unknown", unknown),
@@ -75,7 +75,7 @@ fn where_nothing_can_be_imported_nothing_is_written() {
 
 #[test]
 fn a_file_of_which_nothing_has_an_effect_is_told() {
-    let said = ["warning[CTX0625]: nothing in the file has an effect here; it is kept as it is"];
+    let said = ["warning[CTX0625]: nothing in the file has an effect; it is kept unchanged"];
     for (file, made) in [
         (r#"{"spec":"chara_card_v2","data":5}"#, ["out/agent.yaml"].as_slice()),
         (r#"{"power_user":{"x":5}}"#, &["out/agent.yaml"]),
@@ -162,7 +162,7 @@ fn migrate_changes_all_or_none() {
     let said = [
         "would change a.json",
         "nothing changed: cannot migrate 1 of 3 files; remove these from the command",
-        "= help: files of other applications are not migrated; `ctx import` reads them",
+        "= help: use `ctx import` for files of other applications; they cannot be migrated",
     ];
     check(&files, "migrate a.json h.json card.json --write", (3, &said, &[]));
     let said = ["changed a.json", "changed 2 of 2 files"];
@@ -180,8 +180,8 @@ fn migrate_names_a_backup_that_is_in_the_way() {
 #[test]
 fn migrate_says_what_changes_in_each_file() {
     let said = [
-        "info[CTX0651]: the fixed text `User Profile` is replaced by the anchor's default template",
-        "info[CTX0655]: the two halves, `index` and `detail`, become one session",
+        "info[CTX0651]: fixed text `User Profile` is replaced by the anchor's default template",
+        "info[CTX0655]: `index` and `detail` are joined into one session",
         "would change 2 of 2 files",
     ];
     check(&[("a.yaml", OLD_YAML), ("h.json", HALVES)], "migrate a.yaml h.json", (0, &said, &[]));
@@ -206,7 +206,7 @@ fn migrate_takes_backups_back_where_a_file_cannot_be_written() {
 fn a_script_that_cannot_run_is_told_at_its_place() {
     let scripts = r#"[{"scriptName":"x","findRegex":"/a(b/g","replaceString":"","placement":[2]}]"#;
     let said = [
-        "warning[CTX0770]: the pattern `/a(b/g` is not valid: invalid pattern at byte 1: unterminated group",
+        "warning[CTX0770]: invalid regex pattern `/a(b/g`: invalid pattern at byte 1: unterminated group",
         "--> x.json:1:32",
     ];
     check(&[("x.json", scripts)], "import x.json", (0, &said, &[]));

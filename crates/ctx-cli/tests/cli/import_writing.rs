@@ -110,7 +110,7 @@ fn a_link_in_an_archive_is_refused() {
     let folder = Folder::with(&[]);
     folder.write("card.charx", &writer.finish().unwrap().into_inner());
     let (code, errors) = import(&folder, "card.charx --out out");
-    assert!(code == 3 && errors.contains("the archive holds a link"), "{errors}");
+    assert!(code == 3 && errors.contains("the archive contains a link"), "{errors}");
     assert!(!folder.path().join("out").exists());
 }
 

@@ -415,7 +415,7 @@ const WRONG: [&str; 31] = [
 
 /// What stays English: command lines, the usage of verbs, the parts of a budget that did not fit, lines of snapshots.
 fn stays(line: &str) -> bool {
-    let starts = ["ctx ", "用法：", "错误: 没有上下文能放进预算", "+ ", "- "];
+    let starts = ["ctx ", "用法：", "错误: 超出预算", "+ ", "- "];
     starts.iter().any(|start| line.trim().starts_with(start))
 }
 

@@ -221,23 +221,17 @@ fn a_message_of_another_branch_says_so() {
         "b": { "id": "b", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "Ho" },
         "c": { "id": "c", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "Hu" } } }"#;
     let answer = ctx("explain --session s.json --message history:b", &[("s.json", session)]);
-    assert!(
-        answer.contains("history:b is not sent: not loaded, it is in another branch of the conversation\n"),
-        "{answer}"
-    );
+    assert!(answer.contains("history:b is not sent: not loaded, on another branch\n"), "{answer}");
 }
 
 #[test]
 fn a_message_that_does_not_exist_is_a_usage_error() {
     for (message, error) in [
-        ("9", "no message `9`; there are 5, from 0 to 4"),
+        ("9", "no message `9`; there are 5, numbered 0 to 4"),
         ("presett:off", "no message `presett:off`; did you mean `preset:off`?"),
         ("identity", "no message `identity`; did you mean `preset:identity`?"),
         ("history:n33", "no message `history:n33`; did you mean `history:n3`?"),
-        (
-            "zzz",
-            "no message `zzz`; name one of 5 messages by its number, or by a source such as `history:n1`",
-        ),
+        ("zzz", "no message `zzz`; name one of 5 messages by number or by source, for example `history:n1`"),
     ] {
         assert_eq!(life(message), format!("exit code 2\n=== errors\nerror: {error}\n"));
     }

@@ -61,7 +61,7 @@ fn findings_beyond_those_that_are_kept_are_counted() {
     let findings = result["findings"].as_array().unwrap();
     let counts: Vec<&Value> = findings.iter().filter(|finding| finding["code"] == "CTX0101").collect();
     assert_eq!((findings.len(), counts.len()), (1_001, 1));
-    assert_eq!(counts[0]["message"], "500 more findings in this document are not shown");
+    assert_eq!(counts[0]["message"], "500 more diagnostics in this document are not shown");
 }
 
 #[test]

@@ -324,12 +324,12 @@ fn settings_decide_when_and_how_much() {
             "compress plan --session chat.json --mask --auto --json --settings settings.json {more}"
         )))
     };
-    assert_eq!(plan("")["outcome"]["detail"], "no threshold is passed");
+    assert_eq!(plan("")["outcome"]["detail"], "no threshold is exceeded");
     assert_eq!(plan("--agent agent.json")["plan"]["messages"], json!(["n1", "n2", "n3", "n4"]));
     assert_eq!(plan("--agent agent.json --set compressCount=2")["plan"]["messages"], json!(["n1", "n2"]));
     assert_eq!(
         plan("--agent agent.json --set autoTrigger=false")["outcome"]["detail"],
-        "compression is by hand only"
+        "compression is manual"
     );
 }
 

@@ -225,10 +225,8 @@ fn names_of_processors_in_a_case_are_checked() {
         "case.yaml",
         case,
         &[
-            "CTX0452 /disable/0: there is no processor `merge-system-to-hed` (set by command-line) \
-             (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
-            "CTX0452 /enable/0: there is no processor `reqest-compressor` (set by command-line) \
-             (did you mean `request-compressor`?) -> \"request-compressor\"",
+            "CTX0452 /disable/0: unknown processor `merge-system-to-hed` (set by command-line) (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
+            "CTX0452 /enable/0: unknown processor `reqest-compressor` (set by command-line) (did you mean `request-compressor`?) -> \"request-compressor\"",
         ],
     );
 }
@@ -251,14 +249,14 @@ fn files_that_a_case_names_are_read_as_what_they_should_be() {
         "case.yaml",
         "agent: profile.yaml",
         &[
-            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (this looks like a user profile: give it where a profile is expected)",
+            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (use this file as a user profile, not as an agent)",
         ],
     );
     check(
         "case.yaml",
         "models: profile.yaml",
         &[
-            "CTX0402 /models: a model table is a list of rows or an object with `models`, this is an object without `models`",
+            "CTX0402 /models: a model table must be a list of rows or an object with `models`, not an object without `models`",
         ],
     );
     check(
@@ -284,7 +282,7 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "agent = 'profile.yaml'",
         &[
-            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (this looks like a user profile: give it where a profile is expected)",
+            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (use this file as a user profile, not as an agent)",
         ],
     );
     check("ctx.toml", "agent = 'a/'", &["CTX0900 /agent: `a/` is a folder, not a file"]);

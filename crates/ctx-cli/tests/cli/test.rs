@@ -529,11 +529,11 @@ fn ids_forge_no_decision() {
         let told: Vec<&str> = told.lines().take_while(|line| !line.starts_with("===")).collect();
         assert_eq!(told, [expected]);
     };
-    check("ordinary: no", r#"hidden preset:"ordinary: no": switched off"#);
-    check(r"a\nmerged preset:b", r#"hidden preset:"a\nmerged preset:b": switched off"#);
-    check("a and 3 more", r#"hidden preset:"a and 3 more": switched off"#);
-    check("salt and pepper", "hidden preset:salt and pepper: switched off");
-    check("a:b", "hidden preset:a:b: switched off");
+    check("ordinary: no", r#"hidden preset:"ordinary: no": disabled"#);
+    check(r"a\nmerged preset:b", r#"hidden preset:"a\nmerged preset:b": disabled"#);
+    check("a and 3 more", r#"hidden preset:"a and 3 more": disabled"#);
+    check("salt and pepper", "hidden preset:salt and pepper: disabled");
+    check("a:b", "hidden preset:a:b: disabled");
 }
 
 #[test]

@@ -230,16 +230,16 @@ impl MaskPlan {
         let tokens = thousands(self.replaced_tokens);
         match (self.range.covered.first().or(self.range.messages.first()), &self.target) {
             (_, MaskTarget::Existing(id)) => {
-                phrase!("summarise {parts} with {tokens} tokens, again for `{id}`", parts, tokens, id)
+                phrase!("summarize {parts} again ({tokens} tokens) into `{id}`", parts, tokens, id)
             }
             (Some(first), MaskTarget::New) => phrase!(
-                "summarise {parts} with {tokens} tokens, from `{first}` to `{last}`",
+                "summarize {parts} ({tokens} tokens) from `{first}` to `{last}`",
                 parts,
                 tokens,
                 first,
                 last = self.range.after
             ),
-            (None, MaskTarget::New) => phrase!("summarise {parts} with {tokens} tokens", parts, tokens),
+            (None, MaskTarget::New) => phrase!("summarize {parts} ({tokens} tokens)", parts, tokens),
         }
     }
 }

@@ -24,7 +24,7 @@ fn assets(call: &mut Call<'_>) -> Result<Value, Failure> {
         }
         call.warn(
             codes::BAD_ARGUMENT,
-            phrase!("the agent has no files in a group `{group}`", group = excerpt(group)),
+            phrase!("the agent has no files in group `{group}`", group = excerpt(group)),
         );
         return Ok(format!("This agent has no files in the group `{group}`.").into());
     }

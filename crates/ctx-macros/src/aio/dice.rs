@@ -21,7 +21,7 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     let thrown = call.argument(0);
     let Some((count, sides)) = dice(thrown) else {
         let message = phrase!(
-            "`{thrown}` is not a dice formula; write one such as `3d6`, up to {dice} with {sides} sides",
+            "invalid dice formula `{thrown}`; write one such as `3d6`, up to {dice} dice with {sides} sides",
             thrown = excerpt(thrown),
             dice = MOST.0,
             sides = MOST.1

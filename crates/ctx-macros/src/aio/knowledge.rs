@@ -42,9 +42,9 @@ fn kb(call: &mut Call<'_>) -> Value {
 fn check_kb(call: &mut Call<'_>) {
     let [limit, least, mode] = [1, 2, 3].map(|index| call.argument(index));
     let checks = [
-        (limit, limit.parse().is_ok_and(|limit: u32| limit > 0), "no number of results from 1 on"),
-        (least, least.parse().is_ok_and(f64::is_finite), "no number that a result must reach"),
-        (mode, MODES.contains(&mode), "none of `always`, `gate`, `turn` and `static`"),
+        (limit, limit.parse().is_ok_and(|limit: u32| limit > 0), "not a number of results of at least 1"),
+        (least, least.parse().is_ok_and(f64::is_finite), "not a minimum score"),
+        (mode, MODES.contains(&mode), "not `always`, `gate`, `turn`, or `static`"),
     ];
     for (argument, is_good, problem) in checks {
         if !(argument.is_empty() || is_good) {

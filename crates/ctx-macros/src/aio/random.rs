@@ -41,7 +41,7 @@ fn chosen(index: u64, call: &mut Call<'_>) -> Value {
 fn random_int(call: &mut Call<'_>) -> Result<Value, Failure> {
     let (least, greatest) = (bound(call.argument(0))?, bound(call.argument(1))?);
     if least > greatest {
-        let message = phrase!("there is no integer from {least} to {greatest}", least, greatest);
+        let message = phrase!("no integer from {least} to {greatest}", least, greatest);
         return Err(Failure::error(codes::BAD_ARGUMENT, message));
     }
     let drawn = call.draw((greatest - least).unsigned_abs() + 1);
@@ -55,7 +55,7 @@ fn bound(text: &str) -> Result<i64, Failure> {
     number.ok_or_else(|| {
         Failure::error(
             codes::BAD_ARGUMENT,
-            phrase!("`{text}` is not an integer in range", text = excerpt(text)),
+            phrase!("`{text}` is not an integer, or out of range", text = excerpt(text)),
         )
     })
 }

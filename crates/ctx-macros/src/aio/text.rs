@@ -34,7 +34,7 @@ fn repeat(call: &mut Call<'_>) -> Result<Value, Failure> {
     let read = number::read(count).filter(|_| !count.is_empty());
     let Some(count) = read.filter(is_count) else {
         let message = phrase!(
-            "`{count}` is not a number of copies from 0 to {limit}",
+            "`{count}` is not a count from 0 to {limit}",
             count = ctx_types::excerpt(count),
             limit = MAX_COPIES
         );

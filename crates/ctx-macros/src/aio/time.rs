@@ -59,7 +59,7 @@ fn datetime_format(call: &mut Call<'_>) -> Result<Value, Failure> {
     let parts: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
     let pattern = parts.join("::");
     if pattern::has_open_bracket(&pattern) {
-        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the pattern is not closed, so it is text"));
+        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the format is not closed; it is kept as text"));
     }
     let pattern = if pattern.is_empty() { DATE_AND_TIME } else { &pattern };
     call.check_output(pattern.len())?;

@@ -51,10 +51,7 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn written(write: fn(DateTime) -> Option<String>, call: &mut Call<'_>) -> Result<Value, Failure> {
     let now = call.now()?.datetime();
     write(now).map(Value::from).ok_or_else(|| {
-        Failure::because(phrase!(
-            "{date} is not a date of any supported calendar",
-            date = now.date().to_string()
-        ))
+        Failure::because(phrase!("no supported calendar contains {date}", date = now.date().to_string()))
     })
 }
 

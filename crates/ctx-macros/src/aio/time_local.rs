@@ -58,7 +58,7 @@ fn datetime_locale(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn unknown(asked: &str) -> Failure {
-    let message = phrase!("dates cannot be formatted in the language `{asked}`", asked = excerpt(asked));
+    let message = phrase!("unsupported language `{asked}` for dates", asked = excerpt(asked));
     let known: Vec<&str> = locale::tags().collect();
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
     Failure::new(match closest(asked, known.iter().copied()) {

@@ -35,7 +35,7 @@ fn catalog(call: &mut Call<'_>) -> Option<Arc<dyn ToolCatalog>> {
     let catalog = call.env().ports.tools.clone();
     if catalog.is_none() {
         let name = &call.definition().name;
-        call.note(codes::NOT_PROVIDED, phrase!("the host provides no tools, so `{name}` is empty", name));
+        call.note(codes::NOT_PROVIDED, phrase!("the host provides no tools; `{name}` is empty", name));
     }
     catalog
 }
@@ -52,7 +52,7 @@ fn tools(call: &mut Call<'_>) -> Result<Value, Failure> {
     let names = names(call);
     let tools = catalog.tools();
     for name in names.iter().filter(|name| !tools.iter().any(|tool| *tool.name == ***name)) {
-        call.warn(codes::UNKNOWN_TOOL, phrase!("there is no tool `{name}`", name = ctx_types::excerpt(name)));
+        call.warn(codes::UNKNOWN_TOOL, phrase!("unknown tool `{name}`", name = ctx_types::excerpt(name)));
     }
     let mut text = String::new();
     for tool in tools.iter().filter(|tool| names.is_empty() || names.contains(&&*tool.name)) {

@@ -77,7 +77,7 @@ fn count(scope: Scope, step: f64, call: &mut Call<'_>) -> Result<Value, Failure>
     let number = number::read(&old).unwrap_or_else(|| {
         call.warn(
             codes::NOT_A_NUMBER,
-            phrase!("variable `{name}` is not a number and counts as 0", name = excerpt(name)),
+            phrase!("variable `{name}` is not a number; 0 is used", name = excerpt(name)),
         );
         0.0
     });

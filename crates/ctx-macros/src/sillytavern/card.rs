@@ -76,7 +76,7 @@ fn of_agent(call: &mut Call<'_>, text: Option<&Text>) -> Value {
 
 fn original(call: &mut Call<'_>) -> Result<Value, Failure> {
     if call.env().original.is_none() {
-        let message = phrase!("there is no text that this one replaces");
+        let message = phrase!("no original text to insert");
         return Err(Failure::new(Diagnostic::warning(codes::NOT_PROVIDED, message)));
     }
     Ok(call.original.take().into())
@@ -103,7 +103,7 @@ fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn not_a_number(text: &str) -> Failure {
-    Failure::because(phrase!("`{text}` is not the number of a greeting", text = excerpt(text)))
+    Failure::because(phrase!("`{text}` is not a greeting number", text = excerpt(text)))
 }
 
 fn examples(call: &mut Call<'_>) -> Value {

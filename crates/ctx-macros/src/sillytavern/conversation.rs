@@ -90,9 +90,7 @@ fn text(name: &'static str, description: &str) -> Definition {
 fn last_chat_message() -> Definition {
     let expand = |call: &mut Call<'_>| match call.env().texts.get("lastChatMessage") {
         Some(text) => Ok(text.clone().into()),
-        None => {
-            Err(Failure::because(phrase!("`lastChatMessage` is only available where an answer is continued")))
-        }
+        None => Err(Failure::because(phrase!("`lastChatMessage` works only when a reply is continued"))),
     };
     Definition::new("lastChatMessage", expand).trust(Trust::Model).volatile().describe(
         "Message to continue, in the prompt that requests it; elsewhere the call stays as text.",

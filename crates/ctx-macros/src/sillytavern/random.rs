@@ -117,7 +117,7 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     let formula = call.argument(0);
     let Some(Dice { count, sides, added }) = dice::read(formula)? else {
         let message = phrase!(
-            "`{formula}` is not a dice formula such as `2d6+3`; nothing is rolled",
+            "invalid dice formula `{formula}`; write one such as `2d6+3`",
             formula = excerpt(formula)
         );
         call.warn(codes::BAD_ARGUMENT, message);

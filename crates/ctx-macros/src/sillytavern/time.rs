@@ -53,7 +53,7 @@ fn format(call: &mut Call<'_>, pattern: &str) -> Result<Value, Failure> {
 fn date_and_time(call: &mut Call<'_>) -> Result<Value, Failure> {
     let pattern = call.argument(0);
     if moment::has_open_bracket(pattern) {
-        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the pattern is not closed, so it is text"));
+        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the format is not closed; it is kept as text"));
     }
     format(call, pattern)
 }
@@ -69,13 +69,11 @@ fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
     });
     if shifted.is_none() && call.argument_count() > 0 {
         let message =
-            phrase!("`{offset}` is not an offset such as `UTC+3`; it is ignored", offset = excerpt(offset));
+            phrase!("invalid offset `{offset}`; write one such as `UTC+3`", offset = excerpt(offset));
         call.warn(codes::UNKNOWN_ZONE, message);
     } else if minutes.is_some_and(|minutes| !is_of_a_zone(minutes)) {
-        let message = phrase!(
-            "there is no time zone at `{offset}`; numbers from 16 up are minutes",
-            offset = excerpt(offset)
-        );
+        let message =
+            phrase!("no time zone at `{offset}`; numbers from 16 up are minutes", offset = excerpt(offset));
         call.warn(codes::UNKNOWN_ZONE, message);
     }
     Ok(moment::format(&shifted.unwrap_or(now), "LT").into())

@@ -226,12 +226,12 @@ impl<'a> RuleRun<'a> {
         self.skip(number);
         let Some(rule) = self.set.rules().get(number) else { return };
         let message = phrase!(
-            "the regex rule `{title}` gave up: {error}",
+            "the regex rule `{title}` stopped: {error}",
             title = excerpt(rule.title()),
             error = error.to_string()
         );
         let finding = Diagnostic::warning(codes::RULE_GAVE_UP, message)
-            .with_help(phrase!("it is skipped from this text on; nested quantifiers are the usual cause"));
+            .with_help(phrase!("simplify nested quantifiers; the rule is skipped for the remaining texts"));
         self.findings.push(rule.place().finding("/regex", finding));
     }
 
@@ -240,13 +240,8 @@ impl<'a> RuleRun<'a> {
         self.is_spent = true;
         let steps = plural(usize::try_from(self.limits.steps).unwrap_or(usize::MAX), "step");
         let title = excerpt(rule.title());
-        let message = phrase!(
-            "all regex rules together have {steps}, which ran out at the rule `{title}`",
-            steps,
-            title
-        );
-        let help =
-            phrase!("the remaining texts stay as they are; set more with `steps` of `regex-processor`");
+        let message = phrase!("the regex rules exceed {steps} in total, at the rule `{title}`", steps, title);
+        let help = phrase!("raise `steps` of `regex-processor`; the remaining texts are unchanged");
         let finding = Diagnostic::warning(codes::RULES_SPENT, message).with_help(help);
         self.findings.push(rule.place().finding("/regex", finding));
     }

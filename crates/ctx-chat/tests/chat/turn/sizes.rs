@@ -216,7 +216,7 @@ fn a_loop_that_is_too_large_by_itself_ends_with_a_reason() {
     });
     let TurnOutcome::Failed(failure) = &end.outcome else { panic!("{end:?}") };
     assert!(
-        failure.to_string().starts_with("the request is too large: protected content needs"),
+        failure.to_string().starts_with("the request is too large: protected messages need"),
         "{failure}"
     );
     assert!(room.stored().last().unwrap().contains("CONTEXT_TOO_LARGE"));

@@ -54,7 +54,10 @@ impl From<&BudgetArguments> for BudgetOptions {
 fn account(language: Language, budget: &ModelBudget) -> String {
     let plan = &budget.plan;
     let window = plan.window.map(|tokens| {
-        (lang::say(language, &phrase!("window of `{model}`", model = budget.model)), tokens.to_string())
+        (
+            lang::say(language, &phrase!("context window of `{model}`", model = budget.model)),
+            tokens.to_string(),
+        )
     });
     let needs = plan.needs.iter().map(|need| (lang::say(language, &need.name), format!("-{}", need.tokens)));
     let room =

@@ -218,6 +218,6 @@ fn hit_json(seen: &ObservedScan, hit: &KeyHit) -> Value {
         }
         KeyPlace::Entry(member) => json!({ "key": hit.key, "entry": id(member) }),
         KeyPlace::Source(source) => json!({ "key": hit.key, "text": source.phrase() }),
-        KeyPlace::Injected(number) => json!({ "key": hit.key, "text": format!("further text {number}") }),
+        KeyPlace::Injected(number) => json!({ "key": hit.key, "text": format!("additional text {number}") }),
     }
 }
