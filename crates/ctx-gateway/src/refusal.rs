@@ -216,6 +216,9 @@ impl From<StoreError> for Refusal {
             StoreError::Stale { .. } => {
                 Self::conflict(phrase!("the conversation was changed by another request; send it again"))
             }
+            StoreError::Held { .. } | StoreError::LeaseLost { .. } => {
+                Self::conflict(phrase!("another turn of this conversation is under way"))
+            }
             StoreError::Replaced { .. } => {
                 tracing::error!(%error, "the store failed");
                 Self::unavailable(phrase!(
@@ -237,5 +240,21 @@ impl From<ProjectError> for Refusal {
     fn from(error: ProjectError) -> Self {
         tracing::error!(%error, "an agent cannot be used");
         Self::new(500, Kind::Internal, phrase!("the agent cannot be used; the log of the gateway says why"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_conflicts_of_turns() {
+        let id = || "alice/c".to_owned();
+        for error in [StoreError::Held { id: id() }, StoreError::LeaseLost { id: id() }] {
+            let refusal = Refusal::from(error);
+            assert_eq!((refusal.status, refusal.kind), (409, Kind::Conflict));
+            // The stored id contains the name of the key.
+            assert!(!refusal.message.to_string().contains("alice"), "{}", refusal.message);
+        }
     }
 }

@@ -374,11 +374,12 @@ impl Turn {
         request: TurnRequest,
         cancel: &Cancel,
     ) -> Result<TurnEnd, Refusal> {
-        let Self { server, kept, told, request: asked, .. } = self;
+        let Self { server, start, kept, told, request: asked, .. } = self;
         let log = ChatLog {
             store: &*server.store,
             conversation: &mut kept.conversation,
             memory: Some(&kept.memory),
+            lease: Some(start.visit.hold()),
         };
         lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
         let mut watch = |event| match event {

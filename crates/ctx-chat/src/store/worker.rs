@@ -96,24 +96,24 @@ struct Task<T, F, G> {
 }
 
 /// A write of leases. It does not have to be durable, because no process survives a power failure.
-struct LeaseTask<F> {
+struct LeaseTask<T, F, G> {
     work: Option<F>,
-    error: Option<StoreError>,
+    result: Option<Result<T, StoreError>>,
+    then: G,
 }
 
-impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> LeaseTask<F> {
-    fn new(work: F) -> Self {
-        Self { work: Some(work), error: None }
-    }
-}
-
-impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTask<F> {
+impl<T, F, G> Write for LeaseTask<T, F, G>
+where
+    T: Send,
+    F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
+    G: FnOnce(T) + Send,
+{
     fn run(&mut self, transaction: &Connection) {
-        self.error = self.work.take().and_then(|work| work(transaction).err());
+        self.result = self.work.take().map(|work| work(transaction));
     }
 
     fn failure(&self) -> Option<&StoreError> {
-        self.error.as_ref()
+        self.result.as_ref()?.as_ref().err()
     }
 
     fn is_wanted(&self) -> bool {
@@ -125,8 +125,12 @@ impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTas
     }
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
-        if let Some(error) = commit.or(self.error) {
-            tracing::warn!(%error, "a lease was not renewed or released; it expires by itself");
+        match (commit, self.result) {
+            (None, Some(Ok(done))) => (self.then)(done),
+            (Some(error), _) | (None, Some(Err(error))) => {
+                tracing::warn!(%error, "a lease was not renewed or released; it expires by itself");
+            }
+            (None, None) => {}
         }
     }
 }
@@ -255,7 +259,8 @@ impl Worker {
         work: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
     ) {
         // If the store is closed, the lease expires.
-        drop(self.send(Job::Write(Box::new(LeaseTask::new(work)))));
+        let task = LeaseTask { work: Some(work), result: None, then: |()| () };
+        drop(self.send(Job::Write(Box::new(task))));
     }
 
     fn send(&self, job: Job) -> Result<(), StoreError> {
@@ -309,8 +314,10 @@ impl StoreThread {
         if renewed.elapsed() < RENEWAL || self.leases.is_empty() {
             return;
         }
-        let leases = self.leases.clone();
-        self.commit(vec![Box::new(LeaseTask::new(move |transaction| leases.renew(transaction)))]);
+        let (leases, renewed_leases) = (self.leases.clone(), self.leases.clone());
+        let work = move |transaction: &Connection| leases.renew(transaction);
+        let then = move |expires| renewed_leases.confirm(expires);
+        self.commit(vec![Box::new(LeaseTask { work: Some(work), result: None, then })]);
         *renewed = Instant::now();
     }
 
