@@ -91,8 +91,6 @@ fn log(level: LogLevel) {
 }
 
 fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
-    let path = key_file(&add.file);
-    let mut file = KeyFile::read_or_empty(&path)?;
     let limits = KeyLimits {
         requests: add.requests_per_minute,
         tokens: add.tokens_per_minute,
@@ -100,8 +98,7 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
         bytes: add.bytes,
         conversations: add.conversations,
     };
-    let key = file.add(&add.name, add.agents.clone(), limits)?;
-    file.write_trusted(&path)?;
+    let key = change(&add.file, |file| file.add(&add.name, add.agents.clone(), limits))?;
     show::note(language, &phrase!("this key is shown once; the file keeps its hash alone"));
     show::result(&format!("{}\n", key.reveal()))?;
     Ok(Exit::Success)
@@ -116,12 +113,16 @@ fn list_keys(file: &KeyFileArguments) -> Result<Exit> {
 }
 
 fn revoke_key(language: Language, revoke: &KeyRevokeArguments) -> Result<Exit> {
-    let path = key_file(&revoke.file);
-    let mut file = KeyFile::read_or_empty(&path)?;
-    file.revoke(&revoke.name)?;
-    file.write_trusted(&path)?;
+    change(&revoke.file, |file| file.revoke(&revoke.name))?;
     show::result(&format!("{}\n", lang::say(language, &phrase!("revoked `{name}`", name = &revoke.name))))?;
     Ok(Exit::Success)
+}
+
+fn change<T>(
+    file: &KeyFileArguments,
+    change: impl FnOnce(&mut KeyFile) -> ctx_project::error::Result<T>,
+) -> ctx_project::error::Result<T> {
+    KeyFile::change(file.keys.as_deref(), &file.folder, change)
 }
 
 fn key_file(file: &KeyFileArguments) -> std::path::PathBuf {

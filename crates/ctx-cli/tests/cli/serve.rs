@@ -200,6 +200,19 @@ fn keys_are_made_listed_and_revoked() {
 }
 
 #[test]
+fn changes_no_key_file_of_others() {
+    let foreign = "{\"keys\": [{\"name\": \"mallory\", \"hash\": \"00\"}]}";
+    let folder = Folder::with(&[("ada.yaml", AGENT), ("serve-keys.json", foreign)]);
+    for change in ["serve key add phone", "serve key revoke mallory"] {
+        let refused = folder.ctx(change);
+        assert!(refused.starts_with("exit code 2") && refused.contains("`ctx trust"), "{refused}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("serve-keys.json")).unwrap(), foreign);
+    }
+    assert!(folder.ctx("serve key add phone --keys serve-keys.json").starts_with("exit code 0"));
+    assert_eq!(folder.ctx("serve key list"), "exit code 0\n=== output\nmallory\t*\nphone\t*\n");
+}
+
+#[test]
 fn what_cannot_be_served_is_told() {
     let folder = Folder::with(&[("ada.yaml", AGENT), ("empty/notes.md", "none"), ("key", "sk")]);
     let local = "--base-url http://127.0.0.1:9 --key-file key --port 0";
