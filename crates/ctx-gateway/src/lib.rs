@@ -26,6 +26,7 @@ mod gateway;
 mod keys;
 mod latest;
 mod limits;
+mod memory;
 mod refusal;
 mod rooms;
 mod routes;

@@ -85,6 +85,10 @@ impl Refusal {
         Self { retry_after: Some(wait), ..Self::new(429, Kind::RateLimited, message) }
     }
 
+    pub(crate) fn busy(message: Phrase, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..Self::unavailable(message) }
+    }
+
     pub(crate) fn internal() -> Self {
         Self::new(500, Kind::Internal, phrase!("internal error; please report it"))
     }
