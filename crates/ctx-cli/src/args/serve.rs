@@ -139,7 +139,7 @@ pub(crate) struct KeyAddArguments {
     /// How many of its turns may be under way at the same time
     #[arg(long, value_name = "N")]
     pub(crate) turns: Option<u64>,
-    /// How many bytes a request may have; 64 MiB at the most
+    /// Maximum bytes of a request, up to `--max-body` of the gateway
     #[arg(long, value_name = "N")]
     pub(crate) bytes: Option<u64>,
     /// How many conversations it may have in the store
