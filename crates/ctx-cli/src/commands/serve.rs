@@ -47,7 +47,8 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     })?;
     let address = listener.local_addr().context(Told(phrase!("the listener has no address")))?;
     let agents: Vec<&str> = gateway.agents().collect();
-    show::result(&format!("http://{address}/v1\n{}\n", agents.join("\n")))?;
+    let access = lang::say(language, &gateway.access());
+    show::result(&format!("http://{address}/v1\n{}\n{access}\n", agents.join("\n")))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(|error| told(&error))?;
