@@ -194,6 +194,16 @@ impl Gateway {
         self.0.agents.names()
     }
 
+    /// Describes who may send requests: the key file with its number of keys, or programs on this machine.
+    pub fn access(&self) -> Phrase {
+        match self.0.keys.status() {
+            Some((file, count)) => {
+                phrase!("clients need a key; `{file}` has {count}", file = files::name(file), count)
+            }
+            None => phrase!("no key file: programs on this machine need no key"),
+        }
+    }
+
     /// Serves requests until a signal. Then stops accepting connections, and gives running turns some time before
     /// canceling them. Partial replies are stored.
     ///
@@ -216,11 +226,6 @@ impl Gateway {
                 "other machines can reach `{address}`; create an API key with `ctx serve key add NAME`",
                 address = address.to_string()
             )));
-        }
-        if let Some((file, keys)) = self.0.keys.status() {
-            tracing::info!(file = %files::name(file), keys, "clients need an API key");
-        } else {
-            tracing::info!("no key file: programs on this machine need no API key");
         }
         let exporter = self.0.exporter.clone();
         let reloading = tokio::spawn(reload_keys(self.0.clone()));

@@ -25,6 +25,7 @@ mod gateway;
 mod keys;
 mod latest;
 mod limits;
+mod memory;
 mod refusal;
 mod rooms;
 mod routes;

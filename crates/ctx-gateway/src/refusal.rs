@@ -85,6 +85,10 @@ impl Refusal {
         Self { retry_after: Some(wait), ..Self::new(429, Kind::RateLimited, message) }
     }
 
+    pub(crate) fn busy(message: Phrase, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..Self::unavailable(message) }
+    }
+
     pub(crate) fn internal() -> Self {
         Self::new(500, Kind::Internal, phrase!("internal error; please report it"))
     }
@@ -216,6 +220,9 @@ impl From<StoreError> for Refusal {
             StoreError::Stale { .. } => {
                 Self::conflict(phrase!("another request changed the conversation; retry"))
             }
+            StoreError::Held { .. } | StoreError::LeaseLost { .. } => {
+                Self::conflict(phrase!("another turn of this conversation is under way"))
+            }
             StoreError::Replaced { .. } => {
                 tracing::error!(%error, "the store failed");
                 Self::unavailable(phrase!(
@@ -237,5 +244,21 @@ impl From<ProjectError> for Refusal {
     fn from(error: ProjectError) -> Self {
         tracing::error!(%error, "cannot load an agent");
         Self::new(500, Kind::Internal, phrase!("cannot load the agent; see the log of the gateway"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_conflicts_of_turns() {
+        let id = || "alice/c".to_owned();
+        for error in [StoreError::Held { id: id() }, StoreError::LeaseLost { id: id() }] {
+            let refusal = Refusal::from(error);
+            assert_eq!((refusal.status, refusal.kind), (409, Kind::Conflict));
+            // The stored id contains the name of the key.
+            assert!(!refusal.message.to_string().contains("alice"), "{}", refusal.message);
+        }
     }
 }

@@ -14,6 +14,7 @@ use ctx_wire::Dialect;
 use futures_util::stream;
 use serde_json::{Value, json};
 
+use crate::body::ParsedBody;
 use crate::call::{self, Wishes};
 use crate::conversations;
 use crate::dialect::{self, Answer, Label, Pieces};
@@ -124,7 +125,7 @@ async fn answer(
     if server.keys.is_open() {
         require_json(&parts.headers)?;
     }
-    let mut asked = server.bodies.read(dialect, (&parts.headers, body), key.limits.bytes).await?;
+    let ParsedBody { mut asked, memory } = server.bodies.read(dialect, &key, (&parts.headers, body)).await?;
     if let Some((model, streams)) = model {
         (asked.model, asked.streams) = (model, streams);
     }
@@ -135,7 +136,7 @@ async fn answer(
         created: ctx_project::chat::now() / 1_000,
     };
     let (explains, is_dry) = (wishes.explains, wishes.dry_run);
-    let request = turn::Request { dialect, owner, asked, wishes, since };
+    let request = turn::Request { dialect, owner, asked, wishes, since, memory };
     if is_dry {
         return Ok(json_bytes(turn::dry_run(server, &key, request).await?));
     }

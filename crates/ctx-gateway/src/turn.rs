@@ -20,6 +20,7 @@ use crate::figures::Lasting;
 use crate::gateway::Server;
 use crate::keys::{KeyEntry, random_name};
 use crate::limits::Metered;
+use crate::memory::ReservedMemory;
 use crate::refusal::Refusal;
 use crate::rooms::{Kept, Visit};
 use crate::shape;
@@ -51,6 +52,8 @@ pub(crate) struct Request {
     pub(crate) asked: Asked,
     pub(crate) wishes: Wishes,
     pub(crate) since: Instant,
+    /// Memory that is reserved until the response of the provider begins. Then the request is no longer in memory.
+    pub(crate) memory: Option<ReservedMemory>,
 }
 
 /// A turn that is under way; it is stopped when this is dropped before its end.
@@ -267,7 +270,11 @@ async fn store(
 }
 
 /// Adds messages to a conversation in memory.
-fn grow(session: &mut Session, after: Option<&NodeId>, messages: Vec<Node>) -> Result<Vec<NodeId>, Refusal> {
+pub(crate) fn grow(
+    session: &mut Session,
+    after: Option<&NodeId>,
+    messages: Vec<Node>,
+) -> Result<Vec<NodeId>, Refusal> {
     let fault = |error: ctx_types::SessionError| Refusal::malformed(error.phrase());
     if let Some(id) = after {
         session.apply(&SessionOp::ActivateLeaf { id: id.clone() }).map_err(fault)?;
@@ -374,16 +381,20 @@ impl Turn {
         request: TurnRequest,
         cancel: &Cancel,
     ) -> Result<TurnEnd, Refusal> {
-        let Self { server, kept, told, request: asked, .. } = self;
+        let Self { server, start, kept, told, request: asked, .. } = self;
         let log = ChatLog {
             store: &*server.store,
             conversation: &mut kept.conversation,
             memory: Some(&kept.memory),
+            lease: Some(start.visit.hold()),
         };
         lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
-            TurnEvent::Delta(delta) => upstream.take(delta),
+            TurnEvent::Delta(delta) => {
+                asked.memory = None;
+                upstream.take(delta);
+            }
             TurnEvent::Found(found) => lose(told, &[found]),
             TurnEvent::Sending { round: 1, .. } => {
                 let took = asked.since.elapsed();

@@ -28,6 +28,7 @@ pub mod check;
 pub mod codes;
 pub mod compress;
 pub mod config;
+pub mod connections;
 pub mod counting;
 pub mod digits;
 mod documents;

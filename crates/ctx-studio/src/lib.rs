@@ -29,7 +29,6 @@ mod api_talk;
 mod api_turn;
 mod call;
 pub mod codes;
-mod connections;
 mod desk;
 mod folder;
 mod guard;

@@ -13,6 +13,7 @@ use axum::http::{Extensions, HeaderMap, HeaderName, Response, header};
 use axum::middleware::{self, Next};
 use axum::routing::{MethodFilter, on};
 use ctx_language::Language;
+use ctx_project::connections::{Connection, Connections};
 use ctx_types::phrase;
 use futures_util::StreamExt as _;
 use hyper::body::Incoming;
@@ -20,11 +21,9 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::call::{Call, Refusal, Reply};
-use crate::connections::{Connection, Connections};
 use crate::guard::{self, only};
 use crate::routes::{Answer, Area, BodyKind, ROUTES, Route, Verb};
 use crate::server::Server;
@@ -62,6 +61,12 @@ const LOOK_SHARE: u32 = 20;
 /// Delay before edits are written.
 const GATHER: Duration = Duration::from_millis(100);
 
+/// Maximum number of connections.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Maximum number of connections without a valid token.
+const MAX_UNAUTHENTICATED: usize = 64;
+
 /// Pause before the next attempt to accept a connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -70,7 +75,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     let router = router(&server);
     let keeping = tokio::spawn(keep(server.clone()));
     let looking = tokio::spawn(look(server.clone()));
-    let connections = Arc::new(Connections::default());
+    let connections = Connections::new(MAX_CONNECTIONS, MAX_UNAUTHENTICATED);
     let mut end = std::pin::pin!(end);
     loop {
         tokio::select! {
@@ -82,7 +87,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
                         let served = serve_connection(stream, router, connection);
                         tokio::select! {
                             () = served => {}
-                            () = until_closed(closed) => {}
+                            () = closed.closed() => {}
                         }
                     });
                 }
@@ -95,13 +100,6 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     looking.abort();
     server.turns.stop_all();
     drop(tokio::task::spawn_blocking(move || server.keep()).await);
-}
-
-/// Completes when an unauthenticated connection must be closed. Never completes for an authenticated connection.
-async fn until_closed(closed: oneshot::Receiver<()>) {
-    if closed.await.is_ok() {
-        std::future::pending::<()>().await;
-    }
 }
 
 async fn serve_connection(stream: TcpStream, router: Router, connection: Connection) {

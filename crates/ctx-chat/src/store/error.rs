@@ -77,6 +77,11 @@ pub enum StoreError {
         /// Id of the conversation.
         id: String,
     },
+    /// Another turn has acquired the lease, because this turn did not renew it in time. The turn must end.
+    LeaseLost {
+        /// Id of the conversation.
+        id: String,
+    },
     /// The write failed because the open file was deleted or replaced.
     Replaced {
         /// Path of the file.
@@ -121,6 +126,10 @@ impl StoreError {
             Self::Database(error) => phrase!("the store failed: {error}", error = error.phrase()),
             Self::Closed => phrase!("the store is closed"),
             Self::Held { id } => phrase!("another turn of the conversation `{id}` is running", id),
+            Self::LeaseLost { id } => phrase!(
+                "another turn of the conversation `{id}` started, because this one did not respond for 10 seconds",
+                id
+            ),
             Self::Replaced { path } => phrase!(
                 "the store `{path}` was deleted or replaced while open; restart the program",
                 path = path.display().to_string()

@@ -258,7 +258,8 @@ fn the_key_goes_to_the_server_and_nowhere_else(server: &Foreign, dialect: Dialec
             block_on(Conversation::create(&room.store, key.split('-').next_back().unwrap(), None)).unwrap();
         let mut watch = |event| shown.push(format!("{event:?}"));
         let chat = Chat::new(&room.agent, &room.client);
-        let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None };
+        let log =
+            ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None, lease: None };
         let end =
             block_on(run_turn(&chat, Some(log), Room::says("Hello"), &mut watch, &room.cancel)).unwrap();
         assert_eq!(ending(&end), expected, "{end:?}");

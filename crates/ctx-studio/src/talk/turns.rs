@@ -287,8 +287,7 @@ async fn run(
         opened = log.open(&turn.id) => opened,
         () = turn.cancel.cancelled() => return Ok(()),
     };
-    let TurnConversation { store, mut conversation, lease: _lease } =
-        opened.map_err(|error| error.phrase())?;
+    let TurnConversation { store, mut conversation, lease } = opened.map_err(|error| error.phrase())?;
     let (request, found) = setup.typed(&said.text, Some(&conversation));
     let request = TurnRequest { attachments: said.attachments, ..request };
     for found in found {
@@ -296,7 +295,12 @@ async fn run(
     }
     let asking = Asking { server, turn };
     let chat = setup.for_turns(Some(&asking));
-    let log = ChatLog { store: &*store, conversation: &mut conversation, memory: Some(&setup.memory) };
+    let log = ChatLog {
+        store: &*store,
+        conversation: &mut conversation,
+        memory: Some(&setup.memory),
+        lease: lease.as_ref(),
+    };
     let mut watch = |event| turn.note(server, event);
     let mut going = std::pin::pin!(run_turn(&chat, Some(log), request, &mut watch, &turn.cancel));
     let end = loop {

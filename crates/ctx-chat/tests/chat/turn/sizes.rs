@@ -124,7 +124,7 @@ fn no_answer_waits_for_a_store_that_another_holds_to_keep_what_was_learned() {
         _ => {}
     };
     let chat = Chat::new(&room.agent, &room.client);
-    let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None };
+    let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None, lease: None };
     // The store has a day: without giving up, this would take as long.
     let end = block_on(run_turn(&chat, Some(log), Room::says("Where?"), &mut watch, &room.cancel)).unwrap();
     assert_eq!((ending(&end).as_str(), end.text.as_str()), ("answered", "In room 12."));

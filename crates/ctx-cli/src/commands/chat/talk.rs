@@ -4,7 +4,7 @@ use ctx_language::Language;
 use std::io::IsTerminal as _;
 
 use anyhow::Result;
-use ctx_chat::{ChatLog, Conversation, Mode, StoreError, TurnRequest, compress_conversation};
+use ctx_chat::{ChatLog, Conversation, Hold, Mode, StoreError, TurnRequest, compress_conversation};
 use ctx_compress::mask::MaskSelection;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
@@ -12,7 +12,7 @@ use ctx_types::{GenerationKind, NodeId, Phrase, Session, SessionOp, phrase};
 
 use crate::commands::chat::greeting;
 use crate::commands::chat::lines::Lines;
-use crate::commands::chat::once;
+use crate::commands::chat::once::{self, TurnLog};
 use crate::commands::chat::screen::Screen;
 use crate::commands::chat::setup::Setup;
 use crate::commands::chat::slash::{self, HELP, Slash};
@@ -31,7 +31,8 @@ fn nothing_said() -> Phrase {
 pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
     let lines = Lines::start();
     let conversation = setup.open().await?;
-    let mut talk = Talk { setup, conversation, asking: Asking::new(language, lines.clone()), lines };
+    let mut talk =
+        Talk { setup, conversation, lease: None, asking: Asking::new(language, lines.clone()), lines };
     talk.greet(greeting).await?;
     while let Some(line) = talk.line("> ").await {
         let slash = slash::parse(&line);
@@ -40,9 +41,8 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
             Some(Ok(command)) => command.is_change(),
             Some(Err(_)) => false,
         };
-        // Other processes can run a turn after this command ends.
         let lease = if is_change { talk.setup.lease(&mut talk.conversation).await } else { Ok(Some(None)) };
-        let _lease = match lease {
+        talk.lease = match lease {
             Ok(Some(lease)) => lease,
             Ok(None) => continue,
             Err(error @ StoreError::Held { .. }) => {
@@ -58,6 +58,8 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
             Some(Ok(command)) => talk.command(command).await?,
             Some(Err(wrong)) => show::note(language, &wrong),
         }
+        // Other processes can now run a turn.
+        talk.lease = None;
     }
     Ok(if talk.setup.stops.is_ended() { Exit::Stopped } else { Exit::Success })
 }
@@ -66,6 +68,8 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
 struct Talk<'a> {
     setup: &'a mut Setup,
     conversation: Option<Conversation>,
+    /// The lease of the current command.
+    lease: Option<Hold>,
     lines: Lines,
     asking: Asking,
 }
@@ -123,7 +127,8 @@ impl Talk<'_> {
         self.setup.begin(&mut self.conversation).await?;
         let mut screen = Screen::new(self.setup, true);
         let asking = Some(&self.asking);
-        let end = once::turn(self.setup, asking, &mut self.conversation, request, &mut screen).await?;
+        let log = TurnLog { conversation: &mut self.conversation, lease: self.lease.as_ref() };
+        let end = once::turn(self.setup, asking, log, request, &mut screen).await?;
         screen.end(&end)?;
         if let Some(usage) = end.usage.filter(|_| std::io::stderr().is_terminal()) {
             let bar = show::usage_bar(usage.used_tokens, usage.total_budget);
@@ -318,7 +323,7 @@ impl Talk<'_> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         let (chat, cancel) = (setup.chat.for_turns(None), Cancel::default());
-        let log = ChatLog { store, conversation, memory: None };
+        let log = ChatLog { store, conversation, memory: None, lease: None };
         let turn = setup.chat.request("").turn;
         let work = compress_conversation(&chat, log, &turn, &MaskSelection::All, &cancel);
         match setup.stops.stoppable(work, &cancel).await? {
