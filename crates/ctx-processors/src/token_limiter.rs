@@ -39,24 +39,28 @@ impl TokenLimiter {
 #[async_trait]
 impl ContextProcessor for TokenLimiter {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(Self::ID, "Token limiter", "Drops the oldest messages until the request fits the budget")
-            .with(|descriptor| {
-                descriptor.priority = 400;
-                descriptor.is_core = true;
-                descriptor.config_fields = vec![
-                    ConfigField::whole(
-                        "retainedCharacters",
-                        "Characters kept of the first message that does not fit",
-                        0,
-                    )
-                    .between(0.0, 10_000_000.0)
-                    .with_description("0: drops the whole message; only plain text is truncated"),
-                    ConfigField::whole(Self::EXTRA, "Extra tokens per message", 0)
-                        .between(0.0, 1_000.0)
-                        .with_description("to match applications that count more than the model"),
-                    ConfigField::text("truncationMarker", "Truncation marker", "\n…"),
-                ];
-            })
+        Descriptor::new(
+            Self::ID,
+            "Token limiter",
+            "Drops the oldest messages until the request fits the budget",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 400;
+            descriptor.is_core = true;
+            descriptor.config_fields = vec![
+                ConfigField::whole(
+                    "retainedCharacters",
+                    "Characters kept of the first message that does not fit",
+                    0,
+                )
+                .between(0.0, 10_000_000.0)
+                .with_description("0: drops the whole message; only plain text is truncated"),
+                ConfigField::whole(Self::EXTRA, "Extra tokens per message", 0)
+                    .between(0.0, 1_000.0)
+                    .with_description("to match applications that count more than the model"),
+                ConfigField::text("truncationMarker", "Truncation marker", "\n…"),
+            ];
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {

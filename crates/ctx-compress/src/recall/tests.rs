@@ -256,7 +256,10 @@ fn a_search_says_why_it_finds_nothing() {
     assert_eq!(why("zebra"), "no matches: no searched message contains these words");
     // The words that are named are those of the conversation.
     let common = why("walnut zebra src/main.rs");
-    assert!(common.starts_with("no matches: more than half of the messages contain `nut`, `main`;"), "{common}");
+    assert!(
+        common.starts_with("no matches: more than half of the messages contain `nut`, `main`;"),
+        "{common}"
+    );
     assert_eq!(indexed(&conversation(&["a nut"])).search(&[("nut", 100)]).why_nothing(), None);
 }
 
