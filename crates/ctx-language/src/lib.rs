@@ -8,7 +8,7 @@
 //! use ctx_types::phrase;
 //!
 //! let missing = phrase!("unknown anchor `{name}`", name = "lore");
-//! assert_eq!(Language::En.say(&missing), "no anchor `lore`");
+//! assert_eq!(Language::En.say(&missing), "unknown anchor `lore`");
 //! assert_eq!(Language::Zh.say(&missing), "未知的锚点 `lore`");
 //! assert_eq!(Language::of_name("zh_CN.UTF-8"), Some(Language::Zh));
 //! assert_eq!(Language::En.code("CTX0100").unwrap().title, "wrong type");

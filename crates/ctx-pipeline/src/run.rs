@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Diagnostic, LogLine, StageReport, phrase, plural};
+use ctx_types::{Diagnostic, LogLine, StageReport, count_of, phrase};
 
 use crate::blackboard::Blackboard;
 use crate::codes;
@@ -148,7 +148,7 @@ impl Stage {
         let groups = guard::repair(before, &mut messages);
         let stale = provenance::repair(&self.descriptor.id, &mut messages);
         if stale > 0 {
-            let messages = plural(stale, "message");
+            let messages = count_of!(stale, "message");
             log.insist(LogLine::warn(phrase!(
                 "segments of {messages} did not match the text and are attributed to the processor",
                 messages

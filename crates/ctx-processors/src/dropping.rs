@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Place, Segment, Source, SourceKind, Span, Text, TokenFigure, Trust,
-    phrase, plural,
+    Content, Decision, Message, Outcome, Phrase, Place, Segment, Source, SourceKind, Span, Text, TokenFigure,
+    Trust, count_of, phrase,
 };
 
 use crate::costing::Costing;
@@ -146,12 +146,12 @@ struct DroppedRun {
     tokens: u64,
     is_exact: bool,
     /// The budget, for people.
-    budget: String,
+    budget: Phrase,
     is_one_shortened: bool,
 }
 
 impl DroppedRun {
-    fn new(window: LoadedWindow, budget: String, is_one_shortened: bool) -> Self {
+    fn new(window: LoadedWindow, budget: Phrase, is_one_shortened: bool) -> Self {
         let (skipped, bytes) = match window.is_told {
             true => (0, 0),
             false => (window.skipped, window.skipped_bytes),
@@ -195,16 +195,18 @@ impl DroppedRun {
 }
 
 /// Writes a budget for people: what it is, and how much of it is left free for later stages.
-fn shown(budget: &Budget) -> String {
+fn shown(budget: &Budget) -> Phrase {
     let available = i64::from(budget.available.unwrap_or_default());
     match left_free(budget) {
         0 => tokens(available),
-        free => format!("{}, {free} of them for later processors", tokens(available + free)),
+        free => {
+            phrase!("{tokens}, {free} of them for later processors", tokens = tokens(available + free), free)
+        }
     }
 }
 
-fn tokens(count: i64) -> String {
-    plural(usize::try_from(count).unwrap_or_default(), "token")
+fn tokens(count: i64) -> Phrase {
+    count_of!(usize::try_from(count).unwrap_or_default(), "token")
 }
 
 /// Returns how many tokens of a budget are left free for later stages: its account has them, and it has not.

@@ -17,7 +17,7 @@ use crate::token_limiter::Units;
 /// let written = Part::later_stages(vec![("signature".to_owned(), 40)]);
 /// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: vec![written] };
 /// assert_eq!(infeasible.needed(), 40);
-/// assert!(infeasible.to_string().ends_with("later stages 40 (signature)"));
+/// assert!(infeasible.to_string().ends_with("later processors 40 (signature)"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Infeasible {

@@ -115,7 +115,7 @@ impl Budget {
     /// let request = BudgetRequest { reserve: Some(1_000), tools: 120, ..BudgetRequest::default() };
     /// let (budget, _) = Budget::compute(&model, &request)?;
     /// assert_eq!(budget.available, Some(8_192 - 1_000 - 120 - 3));
-    /// assert_eq!(budget.lines[0].name, "window of `gpt-4`");
+    /// assert_eq!(budget.lines[0].name, "context window of `gpt-4`");
     /// assert_eq!((budget.window(), budget.reserve()), (Some(8_192), 1_000));
     /// # Ok::<(), ctx_tokens::BudgetError>(())
     /// ```

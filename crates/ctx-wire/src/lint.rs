@@ -32,7 +32,7 @@ pub(crate) use openai_responses::check as openai_responses;
 ///
 /// let body = json!({ "model": "m", "messages": [{ "role": "tool", "tool_call_id": "a", "content": "42" }] });
 /// let found = lint::check(&body, Dialect::OpenaiChat);
-/// assert_eq!(found[0].to_string(), "error[CTX0521]: no call before it has the id `a` (at /messages/0/tool_call_id)");
+/// assert_eq!(found[0].to_string(), "error[CTX0521]: no earlier call has id `a` (at /messages/0/tool_call_id)");
 /// ```
 pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
     check_tree(&Json::from(body), dialect)

@@ -21,7 +21,7 @@
 //! let [active] = &*scan.activations else { panic!("one entry is active") };
 //! assert_eq!(active.content, "The moon is hollow.");
 //! assert_eq!(set.describe(active, &messages), "key `moon` in message 0");
-//! assert_eq!(scan.statuses[1].to_string(), "none of its keys was found");
+//! assert_eq!(scan.statuses[1].to_string(), "no key matches");
 //! ```
 #![warn(clippy::disallowed_methods)]
 

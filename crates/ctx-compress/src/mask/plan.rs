@@ -31,7 +31,7 @@ use crate::mask::trigger::tokens_of;
 /// let nodes = (0..30).map(|n| Node::new(if n % 2 == 0 { Role::User } else { Role::Assistant }, "hello"));
 /// let (session, _) = Session::linear("s1", nodes);
 /// let plan = MaskPlan::new(&session, &MaskConfig::default(), &MaskSelection::All, &Counter::estimate())?;
-/// assert_eq!(plan.to_string(), "summarise 20 messages with 100 tokens, from `n1` to `n20`");
+/// assert_eq!(plan.to_string(), "summarize 20 messages (100 tokens) from `n1` to `n20`");
 /// # Ok::<(), ctx_compress::mask::NoRange>(())
 /// ```
 #[derive(Clone, Debug)]

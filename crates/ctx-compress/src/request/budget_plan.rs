@@ -31,7 +31,7 @@ use crate::request::pipeline::room;
 ///
 /// let plan = BudgetPlan::new(&budget.lines, &parts, &RequestConfig::default());
 /// assert_eq!(plan.verdict, BudgetVerdict::Impossible { over: 221, culprit: phrase!("tools"), tokens: 6_900 });
-/// assert_eq!(plan.to_string(), "impossible: 221 tokens too many, mostly tools (6900)");
+/// assert_eq!(plan.to_string(), "impossible: 221 tokens over the budget, mostly tools (6900)");
 /// # Ok::<(), ctx_tokens::BudgetError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

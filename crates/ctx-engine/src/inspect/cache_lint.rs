@@ -11,7 +11,7 @@ use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
 use ctx_tokens::estimate;
 use ctx_types::{
     Content, ContentPart, Diagnostic, EntryFilter, EntryPosition, Flag, LoadedWorldbook, Order, Placement,
-    Role, Side, Span, Text, WorldbookEntry, phrase, plural, pointer_step,
+    Role, Side, Span, Text, WorldbookEntry, count_of, phrase, pointer_step,
 };
 
 use crate::codes;
@@ -240,7 +240,7 @@ fn texts(entry: &Entry) -> Vec<Piece<'_>> {
 }
 
 fn finding(piece: &Piece<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
-    let tokens = plural(below as usize, "token");
+    let tokens = count_of!(below, "token");
     let message = phrase!(
         "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",
         name,

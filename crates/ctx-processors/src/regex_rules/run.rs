@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_macros::Template;
 use ctx_regex::{Error, Regex, Steps};
-use ctx_types::{Diagnostic, Text, excerpt, phrase, plural};
+use ctx_types::{Diagnostic, Text, count_of, excerpt, phrase};
 
 use super::find::{Find, expanded};
 use super::memory::{Remembered, Resolved};
@@ -238,7 +238,7 @@ impl<'a> RuleRun<'a> {
     /// Ends the run at a rule that would need more than is left.
     fn report_spent(&mut self, rule: &Rule) {
         self.is_spent = true;
-        let steps = plural(usize::try_from(self.limits.steps).unwrap_or(usize::MAX), "step");
+        let steps = count_of!(self.limits.steps, "step");
         let title = excerpt(rule.title());
         let message = phrase!("the regex rules exceed {steps} in total, at the rule `{title}`", steps, title);
         let help = phrase!("raise `steps` of `regex-processor`; the remaining texts are unchanged");
