@@ -121,7 +121,7 @@ impl BodyReader {
         let (mut read, mut chunks) = (Vec::new(), body.into_data_stream());
         let (mut reserved, mut allowed) = (Vec::new(), SMALL);
         while let Some(chunk) = timeout(MAX_SILENCE, chunks.next()).await.map_err(|_| late(MAX_SILENCE))? {
-            let chunk = chunk.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
+            let chunk = chunk.map_err(|_| Refusal::malformed(phrase!("the request body is incomplete")))?;
             let length = read.len() + chunk.len();
             if length as u64 > limit {
                 return Err(too_large(limit));

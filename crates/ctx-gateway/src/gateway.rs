@@ -198,9 +198,9 @@ impl Gateway {
     pub fn access(&self) -> Phrase {
         match self.0.keys.status() {
             Some((file, count)) => {
-                phrase!("clients need a key; `{file}` has {count}", file = files::name(file), count)
+                phrase!("clients need an API key; `{file}` has {count}", file = files::name(file), count)
             }
-            None => phrase!("no key file: programs on this machine need no key"),
+            None => phrase!("no key file: programs on this machine need no API key"),
         }
     }
 

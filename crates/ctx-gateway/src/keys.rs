@@ -281,7 +281,7 @@ impl KeyFilePlace {
         }
         let folder = self.path.parent().unwrap_or(&self.path);
         Err(ProjectError::Usage(phrase!(
-            "`{path}` was not written by your `ctx serve key add`; read it, then run `ctx trust {folder}`, or name it with `--keys`",
+            "`{path}` is not trusted; read it, then run `ctx trust {folder}`, or use `--keys {path}`",
             path = files::name(&self.path),
             folder = files::shell_word(folder)
         )))

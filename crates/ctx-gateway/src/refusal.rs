@@ -221,7 +221,7 @@ impl From<StoreError> for Refusal {
                 Self::conflict(phrase!("another request changed the conversation; retry"))
             }
             StoreError::Held { .. } | StoreError::LeaseLost { .. } => {
-                Self::conflict(phrase!("another turn of this conversation is under way"))
+                Self::conflict(phrase!("another turn of this conversation is running"))
             }
             StoreError::Replaced { .. } => {
                 tracing::error!(%error, "the store failed");

@@ -214,10 +214,10 @@ fn prints_key_file_at_start() {
     let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk")]);
     let arguments = "--log off --base-url http://127.0.0.1:9 --key-file key --model m";
     let start = || Running::start(&folder, arguments).access.trim().to_owned();
-    assert_eq!(start(), "no key file: programs on this machine need no key");
+    assert_eq!(start(), "no key file: programs on this machine need no API key");
     folder.ctx("serve key add phone");
     let access = start();
-    assert!(access.starts_with("clients need a key; `"), "{access}");
+    assert!(access.starts_with("clients need an API key; `"), "{access}");
     assert!(access.ends_with("serve-keys.json` has 1"), "{access}");
 }
 

@@ -417,7 +417,7 @@ mod tests {
         })
         .unwrap();
         assert!(!has(b"{}") && has(b"{ }"));
-        change(b"[]", &|| Err(unusable!("cannot write"))).unwrap_err();
+        change(b"[]", &|| Err(unusable!("the path is not valid"))).unwrap_err();
         assert!(has(b"{ }") && !has(b"[]"));
     }
 }
