@@ -69,7 +69,7 @@ pub enum RegistryError {
         id: Arc<str>,
     },
     /// No anchor has this id.
-    #[error("no anchor `{id}`")]
+    #[error("unknown anchor `{id}`")]
     Unknown {
         /// The id.
         id: Arc<str>,

@@ -84,7 +84,7 @@ fn what_cannot_be_read_is_told() {
         r#"{"path":"a.txt","lines":0}"#,
         "error: the argument `lines` must be a whole number from 1",
     );
-    check("search_text", r#"{"text":""}"#, "error: the text to find is empty");
+    check("search_text", r#"{"text":""}"#, "error: the search text is empty");
     check("rm", "{}", "error: unknown tool `rm`");
 }
 

@@ -193,7 +193,7 @@ mod tests {
             "  preset entry `\u{fffd}[31mred\u{fffd}   preset entry `b` changed` changed (message 0)\n";
         check(&old, &old.replace("A.", "B."), told);
         let usage = "=== usage\n1 of 9 tokens, exact\n";
-        let told = "  all texts are equal, but their order, merging, or report differs:\n  now: +1 �[31m\n";
+        let told = "  all texts are equal, but their order, merging, or report differs:\n  added: +1 �[31m\n";
         check(&format!("{old}{usage}"), &format!("{old}{usage}+1 \u{1b}[31m\n"), told);
     }
 }

@@ -39,7 +39,7 @@ fn check(phrase: &Phrase, expected: &str) {
 #[test]
 fn what_is_quoted_stays_and_what_is_a_term_is_translated() {
     let expected = |expected, found| phrase!("expected {expected}, found {found}", expected, found);
-    check(&phrase!("unknown macro `{name}`", name = "a list"), "没有名为 `a list` 的宏");
+    check(&phrase!("unknown macro `{name}`", name = "a list"), "未知的宏 `a list`");
     let roles = phrase!("one of {names}", names = Argument::names(["system", "user"], Divider::Or));
     check(&expected(roles, phrase!("null")), "应为 `system` 或 `user` 之一，实为 null");
 }

@@ -132,7 +132,7 @@ impl fmt::Display for QualityReport {
         let all = self.kept.len() + self.lost.len();
         write!(f, "kept {} of {}", self.kept.len(), plural(all, "fact"))?;
         if let Some(retention) = self.retention() {
-            write!(f, " ({:.1} %)", retention * 100.0)?;
+            write!(f, " ({:.1}%)", retention * 100.0)?;
         }
         writeln!(f, ", lost {}, invented {}", self.lost.len(), self.invented.len())?;
         if !self.kinds.is_empty() {

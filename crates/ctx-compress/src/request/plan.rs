@@ -279,7 +279,7 @@ impl fmt::Display for CompressionPlan<'_> {
         if self.messages.len() != self.given {
             writeln!(
                 f,
-                "  {} were given; calls and results are paired first",
+                "  input: {}; tool calls and results are paired first",
                 plural(self.given, "message")
             )?;
         }

@@ -237,7 +237,10 @@ mod tests {
             lines.map(message).collect::<Vec<_>>()
         };
         let report = QualityReport::of(&messages(original), &messages(compressed));
-        assert_eq!(drawn(Language::En, &phrase!("request compression"), &report), format!("pass: {report}"));
+        assert_eq!(
+            drawn(Language::En, &phrase!("request compression"), &report),
+            format!("request compression: {report}")
+        );
     }
 
     #[test]
