@@ -247,7 +247,7 @@ test("a file that was deleted is told, and written again by who keeps their text
   assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /isEnabled: (true|false)/);
   // With nothing to keep, the page says what is gone.
   rmSync(join(path, "agent.yaml"));
-  await page.locator(".toast", { hasText: "agent.yaml is no longer in the folder" }).waitFor();
+  await page.locator(".toast", { hasText: "agent.yaml was deleted or moved" }).waitFor();
 });
 
 test("saving again and again while somebody types is no conflict", async (t) => {
