@@ -15,7 +15,7 @@ export const talk = {
   cancel: "Cancel",
   range: "Messages",
   ranges: {
-    all: "all unprotected messages",
+    all: "all unprotected",
     auto: "automatic selection",
     rollUp: "merge summaries",
     between: "range",
