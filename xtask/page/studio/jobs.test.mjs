@@ -260,6 +260,8 @@ test("job 4: a template anchor with its default text, and macros", async (t) => 
     .locator("dialog .card[data-test]")
     .evaluateAll((all) => all.map((card) => card.dataset.test.slice(7)));
   assert.deepEqual(cards.slice(0, 2), ["chat_history", "user_profile"], "in the order of the registry");
+  const template = await page.locator("[data-test=anchor-user_profile] code").textContent();
+  assert.equal(template, "### About {{user}}\n\n{{persona}}", "in the language of the page");
   await page.locator("[data-test=anchor-char_description]").click();
   await page.waitForFunction(() => document.querySelectorAll(".entry").length === 6);
   const added = page.locator(".entry").nth(5);

@@ -1,6 +1,6 @@
 // Takes pictures of the page for the documentation:
 // node studio/picture.mjs FILE [light|dark] [en|zh] [WIDTH] [FOLDER] [ADDRESS] [SELECTOR TO CLICK]...
-// The folder `talk` is the sample with a conversation that has a branch and a summary.
+// The folder `talk` is the sample with a conversation that has a branch and a summary, `books` the sample with a worldbook.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
@@ -28,6 +28,22 @@ const TALKS = {
     "株距 20 cm，行距 30 cm。",
   ],
 };
+const BOOKS = {
+  en: [
+    { key: ["basil", "garden", "water"], comment: "Basil", content: "Basil is sown in May.", order: 10 },
+    { key: ["May", "sown"], comment: "May", content: "May is warm.", position: 4, depth: 2 },
+    { key: ["dragon"], comment: "Dragon", content: "No dragons here.", order: 30, probability: 40, useProbability: true },
+    { key: ["basil"], comment: "Moon", content: "Sow by the moon.", disable: true },
+    { key: [], comment: "Climate", content: "Leeds has a mild climate.", constant: true },
+  ],
+  zh: [
+    { key: ["罗勒", "花园", "浇水"], comment: "罗勒", content: "罗勒五月播种。", order: 10 },
+    { key: ["三月", "播种"], comment: "三月", content: "三月先在室内育苗。", position: 4, depth: 2 },
+    { key: ["龙"], comment: "龙", content: "这里没有龙。", order: 30, probability: 40, useProbability: true },
+    { key: ["罗勒"], comment: "月亮", content: "按月相播种。", disable: true },
+    { key: [], comment: "气候", content: "杭州气候温和。", constant: true },
+  ],
+};
 const OTHER = { en: "15 cm is enough in a pot.", zh: "盆栽留 15 cm 就够了。" };
 
 /** The sample with a conversation of two branches whose beginning is a summary. */
@@ -46,9 +62,21 @@ function talk(lang) {
   return path;
 }
 
+/** The sample with a worldbook. */
+function books(lang) {
+  const path = folder();
+  const entries = Object.fromEntries(BOOKS[lang].map((entry, uid) => [uid, { uid, ...entry }]));
+  writeFileSync(join(path, "garden.json"), JSON.stringify({ name: "Garden", entries }));
+  const say = (role, at) => ({ role, content: TALKS[lang][at] });
+  writeFileSync(join(path, "conversation.json"), JSON.stringify([say("user", 0), say("assistant", 1), say("user", 2)]));
+  return path;
+}
+
 const [file, theme = "light", lang = "en", width = "1280", path = "", address = "", ...clicks] = process.argv.slice(2);
 process.env.CTX_HOME = mkdtempSync(join(tmpdir(), "home-"));
-const server = await serve(path === "talk" ? talk(lang) : path || folder());
+process.env.CTX_LANG = lang;
+const made = { talk, books }[path]?.(lang);
+const server = await serve(made ?? (path || folder()));
 const { page } = await open(server, { theme, lang, width: Number(width), height: 760 });
 await page.locator(".row").nth(3).waitFor({ state: "attached" });
 if (address) await page.evaluate((address) => (location.hash = address), address);

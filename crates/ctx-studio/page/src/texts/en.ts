@@ -247,7 +247,7 @@ export const en = {
   editorPhrases: { Completions: "Completions" } as Record<string, string>,
 
   // The preview
-  tabs: { messages: "Messages", stages: "Processors", decisions: "Decisions", body: "Request body", findings: "Diagnostics" },
+  tabs: { messages: "Messages", stages: "Processors", decisions: "Decisions", body: "Request", findings: "Diagnostics" },
   kinds: {
     preset: "preset",
     history: "history",
