@@ -44,6 +44,7 @@ const BOOKS = {
     { key: [], comment: "气候", content: "杭州气候温和。", constant: true },
   ],
 };
+const QUESTIONS = { en: "How often do I water the basil?", zh: "罗勒多久浇一次水？" };
 const OTHER = { en: "15 cm is enough in a pot.", zh: "盆栽留 15 cm 就够了。" };
 
 /** The sample with a conversation of two branches whose beginning is a summary. */
@@ -67,8 +68,9 @@ function books(lang) {
   const path = folder();
   const entries = Object.fromEntries(BOOKS[lang].map((entry, uid) => [uid, { uid, ...entry }]));
   writeFileSync(join(path, "garden.json"), JSON.stringify({ name: "Garden", entries }));
-  const say = (role, at) => ({ role, content: TALKS[lang][at] });
-  writeFileSync(join(path, "conversation.json"), JSON.stringify([say("user", 0), say("assistant", 1), say("user", 2)]));
+  const contents = [...TALKS[lang].slice(0, 2), QUESTIONS[lang]];
+  const messages = contents.map((content, at) => ({ role: at % 2 ? "assistant" : "user", content }));
+  writeFileSync(join(path, "conversation.json"), JSON.stringify(messages));
   return path;
 }
 

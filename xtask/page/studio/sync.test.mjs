@@ -291,6 +291,8 @@ test("a file with line ends of two characters keeps them", async (t) => {
   await page.keyboard.type("# x");
   await page.keyboard.press("Enter");
   await page.keyboard.press("ArrowDown");
+  // Twice, as the line may be wrapped.
+  await page.keyboard.press("End");
   await page.keyboard.press("End");
   await page.keyboard.type(" # y");
   await settled(page);

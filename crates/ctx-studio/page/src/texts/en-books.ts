@@ -5,8 +5,12 @@ export const form = {
   number: (isWhole: boolean, minimum?: number, maximum?: number) => {
     const range =
       minimum === undefined
-        ? maximum === undefined ? "" : `, at most ${maximum}`
-        : maximum === undefined ? `, at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+        ? maximum === undefined
+          ? ""
+          : `, at most ${maximum}`
+        : maximum === undefined
+          ? `, at least ${minimum}`
+          : ` from ${minimum} to ${maximum}`;
     return `${isWhole ? "Enter a whole number" : "Enter a number"}${range}`;
   },
 };
@@ -14,7 +18,8 @@ export const form = {
 export const books = {
   none: "No worldbooks in this folder. Import one.",
   views: { entries: "Entries", test: "Test", text: "Text" },
-  otherForm: "This lorebook uses the format of another application. Edit it as text, or import it to edit single entries.",
+  otherForm:
+    "This lorebook uses the format of another application. Edit it as text, or import it to edit single entries.",
   inTurn: "Use in preview",
   table: "Worldbook entries",
   testTable: "Test results",
@@ -93,8 +98,7 @@ export const books = {
   passKinds: { initial: "first", recursion: "recursion", min_activations: "min activations" } as Record<string, string>,
   timedKept: (count: number) =>
     count === 1 ? "1 timed effect stored in the conversation" : `${count} timed effects stored in the conversation`,
-  timed: (count: number) =>
-    count === 1 ? "1 timed effect after this turn" : `${count} timed effects after this turn`,
+  timed: (count: number) => (count === 1 ? "1 timed effect after this turn" : `${count} timed effects after this turn`),
   budgetOf: (tokens: string, budget: string) => `${tokens} / ${budget} tokens`,
   noLimit: (tokens: string) => `${tokens} tokens, no budget`,
   showPlace: "Show the match",

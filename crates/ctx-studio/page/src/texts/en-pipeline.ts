@@ -32,8 +32,7 @@ export const pipeline = {
   wasReset: (count: number) => (count === 1 ? "Reset" : `${count} processors reset`),
   copied: (name: string, count: number) =>
     `${name}: copied ${count === 1 ? "1 value" : `${count} values`}, because settings of a processor are overridden as a whole`,
-  overruled: (by: string, others: string) =>
-    `All settings come from: ${by}. Settings for ${others} have no effect.`,
+  overruled: (by: string, others: string) => `All settings come from: ${by}. Settings for ${others} have no effect.`,
   decidesInstead: (by: string, own: string) =>
     `All settings come from: ${by}. Changes for ${own} have no effect until you reset them there.`,
   movedTo: (name: string, priority: number) => `Priority of ${name}: ${priority}`,

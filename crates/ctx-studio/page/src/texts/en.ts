@@ -179,7 +179,10 @@ export const en = {
   inGroup: (name: string) => `Group ${name}`,
   groupMade: (name: string) => `Group ${name} created`,
   groupHelp: "Entries of a group are enabled or disabled together.",
-  groupOf: (count: number) => count === 1 ? "Moves the selected entry into the group." : `Moves the ${count} selected entries next to each other, into the group.`,
+  groupOf: (count: number) =>
+    count === 1
+      ? "Moves the selected entry into the group."
+      : `Moves the ${count} selected entries next to each other, into the group.`,
   continued: "(continued)",
   oneOf: (count: number) => `one of ${count}`,
   manyOn: "Multiple entries",
@@ -218,7 +221,8 @@ export const en = {
   afterAnchor: (name: string) => `after ${name}`,
   depth: "Depth",
   depthHelp: "Messages from the end. Several depths: 3, 10~5 means 3, 10, 15, 20…",
-  noPoint: (part: string) => (part === "" ? "Enter a depth" : `Invalid depth “${part}”. Enter a number, or start~step.`),
+  noPoint: (part: string) =>
+    part === "" ? "Enter a depth" : `Invalid depth “${part}”. Enter a number, or start~step.`,
   index: "Index",
   indexHelp: "-1: before the current user message. 0: before the oldest message.",
   anchor: "Anchor",
@@ -247,7 +251,13 @@ export const en = {
   editorPhrases: { Completions: "Completions" } as Record<string, string>,
 
   // The preview
-  tabs: { messages: "Messages", stages: "Processors", decisions: "Decisions", body: "Request", findings: "Diagnostics" },
+  tabs: {
+    messages: "Messages",
+    stages: "Processors",
+    decisions: "Decisions",
+    body: "Request",
+    findings: "Diagnostics",
+  },
   kinds: {
     preset: "preset",
     history: "history",

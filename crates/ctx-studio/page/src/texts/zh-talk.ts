@@ -26,8 +26,7 @@ export const talk: Texts["talk"] = {
   writers: { sentences: "摘录原句", model: "由模型撰写" },
   writerHints: {
     sentences: "从消息中选取句子，不发送请求。原消息只是隐藏，不会删除。",
-    model:
-      "将消息发送给模型，过长时分多次请求。要使用其他模型，请设置 summaryModel。原消息只是隐藏，不会删除。",
+    model: "将消息发送给模型，过长时分多次请求。要使用其他模型，请设置 summaryModel。原消息只是隐藏，不会删除。",
   },
   writeIt: "生成",
   summarizing: (request, of) => (of > 1 ? `正在撰写摘要：第 ${request} / ${of} 个请求` : "正在撰写摘要…"),

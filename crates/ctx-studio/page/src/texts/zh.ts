@@ -35,7 +35,16 @@ export const zh: Texts = {
   noFindings: "没有问题",
   findings: "问题",
   pages: "页面",
-  pageNames: { preset: "预设", pipeline: "管道", talk: "对话", books: "世界书", preview: "预览", compare: "对比", import: "导入", start: "开始" },
+  pageNames: {
+    preset: "预设",
+    pipeline: "管道",
+    talk: "对话",
+    books: "世界书",
+    preview: "预览",
+    compare: "对比",
+    import: "导入",
+    start: "开始",
+  },
   preview: "预览",
   notices: "通知",
   close: "关闭",
@@ -313,8 +322,7 @@ export const zh: Texts = {
   firstDifference: "第一处差异",
   differsAt: (message, at) => `消息 ${message}${at === undefined ? "" : `，第 ${at} 字节`}`,
   nothing: "无",
-  shared: (messages, tokens) =>
-    `相同前缀：${messages} 条消息${tokens === undefined ? "" : `，${tokens} Token`}`,
+  shared: (messages, tokens) => `相同前缀：${messages} 条消息${tokens === undefined ? "" : `，${tokens} Token`}`,
   showSame: "显示相同的消息",
   changes: { same: "相同", changed: "更改", added: "新增", removed: "移除" },
 
