@@ -1,4 +1,4 @@
-//! `cargo xtask diagnostics`: the reference of all codes of findings, written from what the command says about them.
+//! `cargo xtask diagnostics`: generates the reference of all diagnostic codes from their explanations.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,14 +8,23 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::workspace;
 
-/// What stands above the codes.
+/// Introduction of the page.
 const HEAD: &str = include_str!("diagnostics/head.md");
 
-/// Where the reference is.
+/// Path of the reference.
 const PATH: &str = "docs/diagnostics.md";
 
-/// Where the English texts are.
+/// Folder of the English texts.
 const TEXTS: &str = "crates/ctx-language/src/en";
+
+/// Codes that authors meet most often, in the order of the table.
+const COMMON: [&str; 12] = [
+    "CTX0103", "CTX0100", "CTX0603", "CTX0901", "CTX0200", "CTX0300", "CTX0400", "CTX0410", "CTX0706",
+    "CTX0785", "CTX0970", "CTX0631",
+];
+
+/// Marks of examples that no command reports; the page omits them.
+const REPORTERS: [&str; 2] = [",program\n", ",server\n"];
 
 /// Titles by their codes.
 type Titles = BTreeMap<String, String>;
@@ -41,13 +50,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     fs::write(&path, written).with_context(|| format!("cannot write {PATH}"))
 }
 
-/// Reads the texts in the order of their codes, which is that of their files.
+/// Reads the texts, sorted by the number that starts each file name.
 fn texts(root: &Path) -> Result<Vec<String>> {
     let mut paths = files_of(&root.join(TEXTS))?;
-    paths.sort();
+    paths.sort_by_key(|path| first_code(path));
     let read =
         |path: &PathBuf| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
     paths.iter().map(read).collect()
+}
+
+/// Returns the first code of a file such as `200_anchors.md`.
+fn first_code(path: &Path) -> Option<u16> {
+    path.file_name()?.to_str()?.split('_').next()?.parse().ok()
 }
 
 /// Reads the codes that the crates declare, each in its `codes.rs`.
@@ -99,15 +113,35 @@ fn differences(declared: &Titles, texts: &[String]) -> Vec<String> {
     found
 }
 
-/// Puts the texts below each other, with headings one level lower, since the page has a title of its own.
+/// Writes the page: introduction, table of common codes, and all texts with headings one level lower.
 fn reference(texts: &[String]) -> String {
     let mut written = HEAD.to_owned();
+    written.push_str("\n## Most common\n\n| code | problem | fix |\n|---|---|---|\n");
+    written.extend(COMMON.iter().filter_map(|code| common_row(code, texts)));
     for text in texts {
         // Lines of examples may begin like headings.
         let (title, codes) = text.split_once('\n').unwrap_or((text, ""));
-        written.extend(["\n#", title, "\n", &codes.replace("\n## CTX", "\n### CTX")]);
+        let codes = codes.replace("\n## CTX", "\n### CTX");
+        let codes = REPORTERS.iter().fold(codes, |codes, mark| codes.replace(mark, "\n"));
+        written.extend(["\n#", title, "\n", &codes]);
     }
     written
+}
+
+/// Returns the table row of a code, or `None` if the texts do not explain it.
+fn common_row(code: &str, texts: &[String]) -> Option<String> {
+    let heading = format!("\n## {code}: ");
+    let (_, section) = texts.iter().find_map(|text| text.split_once(&heading))?;
+    let (title, section) = section.split_once('\n')?;
+    let (_, fix) = section.split_once("\nFix: ")?;
+    let fix = fix.lines().next()?.replace('|', "\\|");
+    Some(format!("| [{code}](#{}) | {title} | {fix} |\n", anchor(&format!("{code}: {title}"))))
+}
+
+/// Returns the anchor that mdBook and GitHub give a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 #[cfg(test)]
@@ -148,6 +182,23 @@ mod tests {
     fn a_declaration_may_stand_in_several_lines() {
         let found = code_of("\n    7,\n    \"odd, and \",\n);");
         assert_eq!(found, Some(("CTX0007".to_owned(), "odd, and ".to_owned())));
+    }
+
+    #[test]
+    fn common_codes_have_rows() {
+        let texts = texts(&workspace::root()).unwrap();
+        let missing: Vec<&str> =
+            COMMON.into_iter().filter(|code| common_row(code, &texts).is_none()).collect();
+        assert_eq!(missing, [""; 0]);
+        let text = "# A\n\n## CTX0100: `a` b: odd\n\nC.\n\nFix: write `a|b`.\n".to_owned();
+        let row = "| [CTX0100](#ctx0100-a-b-odd) | `a` b: odd | write `a\\|b`. |\n";
+        assert_eq!(common_row("CTX0100", &[text]).as_deref(), Some(row));
+    }
+
+    #[test]
+    fn page_omits_reporters_of_examples() {
+        let page = reference(&["# A\n\n## CTX0100: odd\n\n```text,server\nGET /\n```\n".to_owned()]);
+        assert!(page.ends_with("### CTX0100: odd\n\n```text\nGET /\n```\n"), "{page}");
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn test(folder: &Path) -> Result<()> {
         "--out docs --excludePrivate --disableSources --treatWarningsAsErrors --entryPoints ts/index.ts";
     let pages: Vec<&Path> = pages.split(' ').map(Path::new).collect();
     node(folder, "node_modules/typedoc/bin/typedoc", &pages)?;
-    node(folder, "tests/fresh.mjs", &[])?;
+    node(folder, "tests/fresh.mjs", &[&workspace::root().join("docs/guide/javascript.md")])?;
     node(folder, "tests/playground.mjs", &[&browser])?;
     node(folder, "tests/speed.mjs", &[])
 }

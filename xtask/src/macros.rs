@@ -50,10 +50,10 @@ fn definitions() -> Result<Vec<Value>> {
 fn reference(definitions: &[Value]) -> String {
     let mut text = HEAD.to_owned();
     for (title, family, dialects) in FAMILIES {
-        let _ = writeln!(text, "\n## Macros of {title}\n\nIn the dialects {dialects}.");
+        let _ = writeln!(text, "\n## Macros of {title}\n\nMacro syntax: {dialects}.");
         for (topic, rows) in topics(definitions, family) {
             let _ = writeln!(text, "\n### {title}: {topic}\n");
-            text.push_str("| macro | takes | marks | what it gives | example |\n|---|---|---|---|---|\n");
+            text.push_str("| macro | arguments | marks | value | example |\n|---|---|---|---|---|\n");
             for row in rows {
                 text.push_str(&row_of(row));
             }

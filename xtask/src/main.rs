@@ -64,7 +64,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "texts",
         run: texts::run,
-        help: "[--check]  list the texts that people read, by crate, or only look whether each has a translation",
+        help: "[--check | --record]  list texts by crate, check translations, or record that translated pages agree",
     },
     Verb { name: "tidy", run: tidy::run, help: "house rules that no compiler checks" },
     Verb {

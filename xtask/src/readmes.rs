@@ -11,13 +11,13 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::workspace;
 
-/// What stands below every crate's own words.
+/// The end of every README.
 const FOOT: &str = "\
-Part of `ctx`, which turns a preset with named anchors, a conversation and a token budget into exactly the messages that a language model receives, and explains every one of them.
+Part of [`ctx`](../../README.md), which builds the messages that an application sends to a language model and shows the source of each.
 
-## Licence
+## License
 
-MIT or Apache-2.0, as you like.
+MIT or Apache-2.0, at your option.
 ";
 
 /// Writes the READMEs; `--check` only compares.
@@ -59,7 +59,7 @@ fn readme(folder: &Path) -> Result<String> {
     let mut readme = format!("# {name}\n\n{}\n", words(&read(main)?));
     let features = features(&read("Cargo.toml")?);
     if !features.is_empty() {
-        readme.push_str("## Features\n\n| feature | what for |\n|---|---|\n");
+        readme.push_str("## Features\n\n| feature | effect |\n|---|---|\n");
         for (name, purpose) in features {
             writeln!(readme, "| `{name}` | {purpose} |")?;
         }
@@ -79,7 +79,7 @@ fn words(source: &str) -> String {
         let line = line.strip_prefix(' ').unwrap_or(line);
         if let Some(language) = line.strip_prefix("```") {
             is_code = !is_code;
-            let language = if is_code && language.is_empty() { "rust" } else { language };
+            let language = if is_code && matches!(language, "" | "no_run") { "rust" } else { language };
             words.push_str("```");
             words.push_str(language);
         } else if is_code && (line == "#" || line.starts_with("# ")) {
@@ -120,7 +120,8 @@ fn without_links(line: &str) -> String {
     plain + rest
 }
 
-/// Reads the features of a manifest with the comments above them; those without one say what they switch on.
+/// Reads the features of a manifest. The comment above a feature describes it; without one, the list of features that it
+/// enables does.
 fn features(manifest: &str) -> Vec<(String, String)> {
     let mut features = Vec::new();
     let mut comment = String::new();
@@ -131,7 +132,7 @@ fn features(manifest: &str) -> Vec<(String, String)> {
             comment.push_str(words);
         } else if let Some((name, list)) = line.split_once(" = ") {
             let list = list.replace("dep:", "").replace('"', "`");
-            let others = format!("switches on {}", list.trim_matches(['[', ']']));
+            let others = format!("enables {}", list.trim_matches(['[', ']']));
             let purpose = if comment.is_empty() { others } else { std::mem::take(&mut comment) };
             features.push((name.to_owned(), purpose));
         }
@@ -167,9 +168,6 @@ mod tests {
         let manifest = "[package]\n\n[features]\ndefault = [\"a\"]\n# Does a,\n# and b.\na = [\"dep:x\"]\nc = [\"a\", \"dep:y\"]\n\n[lints]\nz = 1\n";
         let found = features(manifest);
         let found: Vec<_> = found.iter().map(|(name, purpose)| (name.as_str(), purpose.as_str())).collect();
-        assert_eq!(
-            found,
-            [("default", "switches on `a`"), ("a", "Does a, and b."), ("c", "switches on `a`, `y`")]
-        );
+        assert_eq!(found, [("default", "enables `a`"), ("a", "Does a, and b."), ("c", "enables `a`, `y`")]);
     }
 }

@@ -1,5 +1,7 @@
 //! `cargo xtask texts`: all templates of texts that people read, one list for one reader, and their translations.
 
+mod pages;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -19,11 +21,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let is_check = match arguments {
         [] => false,
         [flag] if flag == "--check" => true,
-        _ => bail!("usage: cargo xtask texts [--check]"),
+        [flag] if flag == "--record" => return pages::record(),
+        _ => bail!("usage: cargo xtask texts [--check | --record]"),
     };
     let by_crate = by_crate()?;
     if is_check {
-        return check(&by_crate);
+        check(&by_crate)?;
+        return pages::check();
     }
     for (name, templates) in &by_crate {
         println!("\n# {name}\n");

@@ -291,12 +291,17 @@ class Own(unittest.TestCase):
 
 
 class Readme(unittest.TestCase):
-    def test_its_lines_run(self) -> None:
-        text = (HERE.parent / "README.md").read_text()
-        blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    def test_runs_readme(self) -> None:
+        self.run_blocks(HERE.parent / "README.md")
+
+    def test_runs_guide(self) -> None:
+        self.run_blocks(HERE.parents[2] / "docs/guide/python.md")
+
+    def run_blocks(self, page: Path) -> None:
+        blocks = re.findall(r"```python(?: run)?\n(.*?)```", page.read_text(), flags=re.DOTALL)
         self.assertGreater(len(blocks), 1)
         for block in blocks:
-            exec(compile(block, "README.md", "exec"), {})
+            exec(compile(block, str(page), "exec"), {})
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ impl Assembly {
     fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
         if !entry.has_own_content() {
             if !entry.content.is_blank() {
-                let reason = phrase!("it only marks a position; its content is not sent");
+                let reason = phrase!("position only; its content is not sent");
                 self.decisions.push(Decision::new(Outcome::Hidden, entry.source.clone(), reason));
             }
             return None;
@@ -170,9 +170,9 @@ impl Assembly {
             self.sends_white_space && entry.part == Part::Message && !message.content.is_empty();
         if message.is_blank() && !is_sent_blank {
             let reason = if entry.content.is_blank() {
-                phrase!("its content is blank")
+                phrase!("blank content")
             } else {
-                phrase!("nothing is left after its macros were expanded")
+                phrase!("empty after macro expansion")
             };
             self.decisions.push(Decision::new(Outcome::Dropped, entry.source.clone(), reason));
             return None;
@@ -185,15 +185,16 @@ impl Assembly {
             (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_))
                 if !entry.is_triggered(target) =>
             {
-                (Outcome::NotActivated, phrase!("it is not for this kind of generation"))
+                (Outcome::NotActivated, phrase!("not for this generation type"))
             }
             (Part::Message | Part::Template { .. }, Switch::Off(reason)) => (Outcome::Hidden, reason.clone()),
             (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_)) => {
-                (Outcome::NotActivated, phrase!("its `modelMatch` excludes this model"))
+                (Outcome::NotActivated, phrase!("`modelMatch` excludes this model"))
             }
-            (Part::History, Switch::When(_)) => {
-                (Outcome::Kept, phrase!("its `modelMatch` excludes this model; the history still goes there"))
-            }
+            (Part::History, Switch::When(_)) => (
+                Outcome::Kept,
+                phrase!("`modelMatch` excludes this model; the history is still inserted here"),
+            ),
             (Part::History | Part::Placeholder { .. } | Part::Nothing, _) => return,
         };
         self.decisions.push(Decision::new(outcome, entry.source.clone(), reason));
@@ -216,10 +217,8 @@ impl Assembly {
                 return Some(Anchored { target: target.clone(), side: *side, ranked });
             }
             Placement::Anchor { target, .. } => {
-                let reason = phrase!(
-                    "no anchor `{target}`; it stays at its position in the list",
-                    target = excerpt(target)
-                );
+                let reason =
+                    phrase!("unknown anchor `{target}`; kept at its list position", target = excerpt(target));
                 self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
                 message.placement = None;
                 self.slots.push(None, Own::Message(message));
@@ -258,7 +257,7 @@ impl Assembly {
         let ranked = rank_injection(position, injection);
         if ranked.message.is_blank() {
             let source = ranked.message.source.clone();
-            self.decisions.push(Decision::new(Outcome::Dropped, source, phrase!("its content is blank")));
+            self.decisions.push(Decision::new(Outcome::Dropped, source, phrase!("blank content")));
             return;
         }
         match &placement {
@@ -267,16 +266,16 @@ impl Assembly {
                 let target = anchor_id(target);
                 let Some(spot) = self.slots.at_anchor(target, *side) else {
                     if self.silent.contains(target) {
-                        let reason = phrase!("anchor `{target}` is switched off", target = excerpt(target));
+                        let reason = phrase!("anchor `{target}` is disabled", target = excerpt(target));
                         let source = ranked.message.source.clone();
                         return self.decisions.push(Decision::new(Outcome::Dropped, source, reason));
                     }
-                    let missing = phrase!("no anchor `{name}`", name = excerpt(target));
+                    let missing = phrase!("unknown anchor `{name}`", name = excerpt(target));
                     return self.inject_elsewhere(target, &missing, ranked);
                 };
                 self.slots.place(spot, ranked);
             }
-            Placement::InOrder => self.inject_elsewhere("", &phrase!("it has no target position"), ranked),
+            Placement::InOrder => self.inject_elsewhere("", &phrase!("no target position"), ranked),
         }
     }
 
@@ -366,7 +365,7 @@ fn rank_injection(position: usize, injection: Injection) -> Ranked {
 fn omitted_history(window: &Window) -> Option<Decision> {
     let all = || window.pinned.iter().chain(&window.messages).chain(&window.prefix);
     let source = all().next()?.source.clone();
-    let reason = phrase!("the preset has no `chat_history` and `historyWhenUnplaced` is `omit`");
+    let reason = phrase!("the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`");
     let mut decision = Decision::new(Outcome::Dropped, source, reason);
     decision.count = all().count();
     decision.bytes = Some(all().map(|message| message.content.len()).sum());

@@ -36,10 +36,7 @@ pub(crate) fn preset(
 
 /// The finding about a further entry of type `chat_history`.
 pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
-    let message = phrase!(
-        "there is more than one `chat_history`; the one at entry {chosen} is used and this one is ignored",
-        chosen
-    );
+    let message = phrase!("duplicate `chat_history` is ignored; entry {chosen} is used", chosen);
     Diagnostic::warning(codes::DUPLICATE_ANCHOR, message)
         .at_pointer(pointer(index, "/type"))
         .with_help(phrase!("remove one of the two"))
@@ -76,19 +73,17 @@ impl<'a> Check<'a> {
             let known = self.registry.definitions().iter().map(|definition| &*definition.id);
             let near = near(&mut self.guesses, kind, known.chain(["message", "placeholder"]));
             let kind = excerpt(kind);
-            let message =
-                phrase!("`{kind}` is not a registered anchor; the entry is an ordinary message", kind);
+            let message = phrase!("unknown anchor type `{kind}`; the entry is a normal message", kind);
             let unknown = Diagnostic::warning(codes::UNREGISTERED_TYPE, message);
             let unknown = unknown.at_pointer(pointer(entry.index, "/type"));
-            let help = phrase!("use type `placeholder` with an id, or a type that `ctx anchors list` shows");
+            let help = phrase!("use type `placeholder` with an id, or a type from `ctx anchors list`");
             self.diagnostics.push(match near {
                 Some(near) => unknown.guessing(near, Fix::text),
                 None => unknown.with_help(help),
             });
         } else if Placement::of(file).0 != Placement::InOrder {
-            let message =
-                phrase!("an anchor stays at its position in the list; its own placement is ignored");
-            let help = phrase!("move the entry in the list, or make it an ordinary message");
+            let message = phrase!("an anchor has no placement of its own; the placement is ignored");
+            let help = phrase!("move the entry in the list, or change it to a normal message");
             self.warn(codes::PLACED_ANCHOR, message, pointer(entry.index, ""), help);
         }
     }
@@ -100,14 +95,14 @@ impl<'a> Check<'a> {
         match &entry.part {
             Part::Nothing if is_nameless && file.kind.as_deref() == Some("placeholder") => {
                 let message = phrase!("the placeholder has no id");
-                let help = phrase!("give it an `id`; the id is the name of its anchor");
+                let help = phrase!("add an `id`: it is the anchor's name");
                 self.warn(codes::NAMELESS_PLACEHOLDER, message, pointer(entry.index, ""), help);
             }
             Part::Placeholder { anchor } if !entry.content.is_blank() => {
                 let anchor = excerpt(anchor);
-                let message = phrase!("`{anchor}` only marks a position; its content is not sent", anchor);
+                let message = phrase!("`{anchor}` is only a position; its content is not sent", anchor);
                 let content = Diagnostic::info(codes::PLACEHOLDER_CONTENT, message);
-                let help = phrase!("put the text into an entry with `anchorTarget: {anchor}`", anchor);
+                let help = phrase!("move the text to an entry with `anchorTarget: {anchor}`", anchor);
                 self.diagnostics.push(content.at_pointer(pointer(entry.index, "/content")).with_help(help));
             }
             _ => {}
@@ -119,8 +114,8 @@ impl<'a> Check<'a> {
         let Some(file) = self.file(entry) else { return };
         if entry.part == Part::History && entry.off_reason().is_some() {
             let key = if file.is_enabled == Some(false) { "/isEnabled" } else { "/groupId" };
-            let message = phrase!("`chat_history` is switched off; the history still goes there");
-            let help = phrase!("remove the entry and set `historyWhenUnplaced: omit` to send no history");
+            let message = phrase!("`chat_history` is disabled; the history is still inserted here");
+            let help = phrase!("to send no history, remove the entry and set `historyWhenUnplaced: omit`");
             self.warn(codes::DISABLED_HISTORY, message, pointer(entry.index, key), help);
         }
     }
@@ -132,8 +127,7 @@ impl<'a> Check<'a> {
         let files = self.agent.preset_messages.iter().enumerate();
         let named = files.filter_map(|(index, file)| Some((index, file.group_id.as_deref()?)));
         for (index, id) in named.filter(|(_, id)| !declared.contains(id)) {
-            let message =
-                phrase!("there is no group `{id}`; the entry is treated as ungrouped", id = excerpt(id));
+            let message = phrase!("unknown group `{id}`; the entry is ungrouped", id = excerpt(id));
             let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
             let unknown = unknown.at_pointer(pointer(index, "/groupId"));
             let near = near(&mut self.guesses, id, declared.iter().copied());
@@ -151,8 +145,9 @@ impl<'a> Check<'a> {
             let Some(id) = entry.source.id.as_deref() else { continue };
             let Some(first) = ids.insert(id, entry.index) else { continue };
             if entry.anchor() != Some(id) {
-                let message = phrase!("entry {first} also has the id `{id}`", first, id = excerpt(id));
-                let help = phrase!("give each entry its own id, so that reports can name it");
+                let message =
+                    phrase!("duplicate id `{id}`, also used by entry {first}", first, id = excerpt(id));
+                let help = phrase!("give each entry a unique id, so that reports can name it");
                 self.warn(codes::DUPLICATE_ID, message, pointer(entry.index, "/id"), help);
             }
         }
@@ -168,12 +163,12 @@ impl<'a> Check<'a> {
             if first != entry.index {
                 let anchor = excerpt(anchor);
                 let message = phrase!(
-                    "there is a second `{anchor}`; entries that target it go to entry {first}",
+                    "duplicate `{anchor}`; entries that target it go to entry {first}",
                     anchor,
                     first
                 );
                 let key = if file.kind.as_deref() == Some("placeholder") { "/id" } else { "/type" };
-                let help = phrase!("remove one of the two, or give it another id");
+                let help = phrase!("remove one of the two, or change its id");
                 self.warn(codes::DUPLICATE_ANCHOR, message, pointer(entry.index, key), help);
             }
         }
@@ -203,12 +198,12 @@ impl<'a> Check<'a> {
     fn missing(&mut self, target: &str, on: &BTreeSet<&str>) -> Diagnostic {
         if self.registry.get(target).is_some() {
             let message =
-                phrase!("no entry of type `{target}`; the entry stays where the list has it", target);
-            let help = phrase!("add an entry with `type: {target}` where those entries should go", target);
+                phrase!("no entry of type `{target}`; this entry stays at its list position", target);
+            let help = phrase!("add an entry with `type: {target}` at the target position", target);
             return Diagnostic::error(codes::MISSING_TARGET, message).with_help(help);
         }
         let shown = excerpt(target);
-        let message = phrase!("no anchor `{name}`; the entry stays where the list has it", name = shown);
+        let message = phrase!("unknown anchor `{name}`; the entry stays at its list position", name = shown);
         let missing = Diagnostic::error(codes::MISSING_TARGET, message);
         let declared = near(&mut self.guesses, target, on.iter().copied().chain([CHAT_HISTORY]));
         let registered = self.registry.definitions().iter().map(|definition| &*definition.id);
@@ -224,7 +219,7 @@ impl<'a> Check<'a> {
             return missing.with_help(help);
         }
         missing.with_help(phrase!(
-            "add an entry with `type: placeholder` and `id: {name}`, or name an anchor that `ctx anchors list` shows",
+            "add an entry with `type: placeholder` and `id: {name}`, or use an anchor from `ctx anchors list`",
             name = shown
         ))
     }
@@ -237,7 +232,7 @@ impl<'a> Check<'a> {
         let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
         if !matches!(other, "append" | "omit") {
             let message = phrase!(
-                "`{other}` is not a value of `historyWhenUnplaced`; `append` is used",
+                "invalid `historyWhenUnplaced` value `{other}`; `append` is used",
                 other = excerpt(other)
             );
             let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
@@ -255,8 +250,8 @@ impl<'a> Check<'a> {
 }
 
 fn disabled(target: &str) -> Diagnostic {
-    let message = phrase!("anchor `{target}` is switched off; the entry stays where the list has it", target);
-    let help = phrase!("switch the entry of `{target}` on, or place this one elsewhere", target);
+    let message = phrase!("anchor `{target}` is disabled; the entry stays at its list position", target);
+    let help = phrase!("enable the entry of `{target}`, or choose another anchor", target);
     Diagnostic::error(codes::DISABLED_TARGET, message).with_help(help)
 }
 

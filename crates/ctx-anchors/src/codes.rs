@@ -7,7 +7,7 @@ pub const MISSING_TARGET: Code = Code::new(200, "missing anchor target");
 /// An entry goes to an anchor whose entry is switched off.
 pub const DISABLED_TARGET: Code = Code::new(201, "disabled anchor target");
 /// An entry's type is not a registered anchor.
-pub const UNREGISTERED_TYPE: Code = Code::new(202, "unregistered entry type");
+pub const UNREGISTERED_TYPE: Code = Code::new(202, "unknown entry type");
 /// A placeholder has no id, so that nothing can go to it.
 pub const NAMELESS_PLACEHOLDER: Code = Code::new(203, "placeholder without an id");
 /// Two entries declare the same anchor.
@@ -23,6 +23,6 @@ pub const DUPLICATE_ID: Code = Code::new(208, "duplicate entry id");
 /// An entry belongs to a group that the preset does not declare.
 pub const UNKNOWN_GROUP: Code = Code::new(209, "unknown group");
 /// A pattern of a model match is not a regular expression that can run.
-pub const MODEL_PATTERN: Code = Code::new(210, "bad model pattern");
+pub const MODEL_PATTERN: Code = Code::new(210, "invalid pattern in modelMatch");
 /// `historyWhenUnplaced` is neither `append` nor `omit`.
-pub const UNPLACED_HISTORY: Code = Code::new(211, "unknown historyWhenUnplaced");
+pub const UNPLACED_HISTORY: Code = Code::new(211, "invalid historyWhenUnplaced");

@@ -85,14 +85,14 @@ impl<'a> Compiler<'a> {
             return Switch::Off(phrase!("the entry is not an object"));
         }
         if !file.is_enabled() {
-            return Switch::Off(phrase!("switched off"));
+            return Switch::Off(phrase!("disabled"));
         }
         let group = file.group_id.as_deref().and_then(|id| self.groups.get(id));
         if let Some(group) = group
             && group.enabled == Some(false)
         {
             let name = group.name.as_deref().or(group.id.as_deref()).unwrap_or_default();
-            return Switch::Off(phrase!("its group `{name}` is switched off", name = excerpt(name)));
+            return Switch::Off(phrase!("group `{name}` is disabled", name = excerpt(name)));
         }
         let rule = file.model_match.as_ref();
         let rule = rule.and_then(|rule| ModelRule::compile(rule, &mut self.patterns, diagnostics));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ctx_types::{
     Argument, Content, ContentPart, Decision, DepthPoints, Divider, MAX_POINTS, Message, Outcome, Phrase,
-    Place, Source, Window, each_group, phrase, plural,
+    Place, Source, Window, count_of, each_group, phrase,
 };
 
 use crate::slots::Ranked;
@@ -90,8 +90,8 @@ impl Gaps {
         };
         let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
         let Some(within) = within else {
-            let all = plural(total, "message");
-            let reason = phrase!("depth {depth} is beyond the {all}; placed before the oldest", depth, all);
+            let all = count_of!(total, "message");
+            let reason = phrase!("depth {depth} exceeds {all}; placed before the oldest", depth, all);
             return self.place_at_front(0, reason.clone(), ranked, decisions);
         };
         self.place_single(total - within, ranked, decisions);
@@ -134,7 +134,8 @@ impl Gaps {
 
     fn place_single(&mut self, gap: usize, ranked: Ranked, decisions: &mut Vec<Decision>) {
         if gap < self.window.skipped {
-            let reason = phrase!("its position is in history that is not loaded; placed before the rest");
+            let reason =
+                phrase!("its position is in history that is not loaded; placed before the loaded messages");
             return self.place_at_front(gap, reason, ranked, decisions);
         }
         let open = self.out_of_group(gap);
@@ -154,7 +155,7 @@ impl Gaps {
         let total = self.window.total_len();
         let source = &ranked.message.source;
         if points.is_empty() {
-            decisions.push(Decision::new(Outcome::Dropped, source.clone(), phrase!("it has no depth")));
+            decisions.push(Decision::new(Outcome::Dropped, source.clone(), phrase!("no depth is set")));
         }
         decisions.extend(beyond(points, total, source));
         let bytes = weight(&ranked.message);
@@ -189,7 +190,7 @@ impl Gaps {
             self.insert(open, true, ranked.clone());
         }
         decisions.extend(moved_out(ranked, moved));
-        let reason = phrase!("another of its depths falls at the same position");
+        let reason = phrase!("another of its depths has the same position");
         decisions.extend(counted(Outcome::Dropped, &ranked.message.source, reason, doubled));
     }
 
@@ -218,7 +219,7 @@ fn pinned(mut message: Message) -> Message {
 }
 
 fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {
-    let reason = phrase!("placed before a tool call, which is never separated from its results");
+    let reason = phrase!("placed before a tool call, which stays with its results");
     counted(Outcome::Moved, &ranked.message.source, reason, count)
 }
 
@@ -240,13 +241,13 @@ fn part_weight(part: &ContentPart) -> usize {
 
 fn no_room(source: &Source, room: usize) -> Decision {
     if room == 0 {
-        let reason = phrase!("no room is left for entries with several depths");
+        let reason = phrase!("the limit for entries with several depths is reached");
         return Decision::new(Outcome::Dropped, source.clone(), reason);
     }
     let reason = if room == 1 {
-        phrase!("there is room at 1 depth; only the nearest is placed")
+        phrase!("the limit allows 1 depth; only the nearest is used")
     } else {
-        phrase!("there is room at {room} depths; only the nearest are placed", room)
+        phrase!("the limit allows {room} depths; only the nearest are used", room)
     };
     Decision::new(Outcome::Cut, source.clone(), reason)
 }
@@ -259,9 +260,9 @@ fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decisio
     }
     let depths = Argument::list(list, Divider::Comma);
     let reason = if total == 1 {
-        phrase!("nothing is placed at depth {depths}: there is 1 message", depths)
+        phrase!("depth {depths} is beyond the conversation (1 message)", depths)
     } else {
-        phrase!("nothing is placed at depth {depths}: there are {total} messages", depths, total)
+        phrase!("depth {depths} is beyond the conversation ({total} messages)", depths, total)
     };
     counted(Outcome::NotActivated, source, reason, beyond.len())
 }

@@ -1,7 +1,6 @@
-//! Named anchors, placements, and the assembler of presets and conversations.
+//! Placements, named anchors, and the assembler that orders preset entries, history and injections.
 //!
-//! Layer 1: pure functions over the types of `ctx-types`, without macros, files or budgets. Macros are expanded by a
-//! render callback of the caller.
+//! Pure functions. The caller expands macros in a render callback.
 //!
 //! ```
 //! use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};

@@ -134,11 +134,10 @@ fn positions(rule: &ModelMatch, key: &str) -> Vec<usize> {
 }
 
 fn bad_pattern(pattern: &str, key: &str, index: usize, error: &str) -> Diagnostic {
-    let message =
-        phrase!("the model pattern `{pattern}` is not valid: {error}", pattern = excerpt(pattern), error);
+    let message = phrase!("invalid model pattern `{pattern}`: {error}", pattern = excerpt(pattern), error);
     Diagnostic::warning(codes::MODEL_PATTERN, message)
         .at_pointer(format!("/modelMatch/{key}/{index}"))
-        .with_help(phrase!("fix the pattern; until then it matches no model"))
+        .with_help(phrase!("fix the pattern; it matches no model until then"))
 }
 
 #[cfg(test)]

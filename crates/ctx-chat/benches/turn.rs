@@ -105,8 +105,12 @@ impl<'a> Talk<'a> {
         chat.masks = Some(Masks { config, summarizer: &Nobody });
         let input = Some(self.writer.text(400, false).into());
         let request = TurnRequest { turn: turn().with(|turn| turn.input = input), ..TurnRequest::default() };
-        let log =
-            ChatLog { store: &self.store, conversation: &mut self.conversation, memory: Some(&self.memory) };
+        let log = ChatLog {
+            store: &self.store,
+            conversation: &mut self.conversation,
+            memory: Some(&self.memory),
+            lease: None,
+        };
         let begun = Instant::now();
         let end = run_turn(&chat, Some(log), request, &mut |_| (), &Cancel::default()).await;
         let taken = begun.elapsed();

@@ -65,16 +65,13 @@ impl FolderAssets {
                 answer => return answer,
             }
         }
-        Err(PortError::new(
-            PortErrorKind::NotFound,
-            phrase!("there is no file `{path}`", path = excerpt(path)),
-        ))
+        Err(PortError::new(PortErrorKind::NotFound, phrase!("no file `{path}`", path = excerpt(path))))
     }
 
     fn read_attachment(&self, attachment: &Attachment, max_bytes: u64) -> Result<Asset, PortError> {
         match attachment.path.as_deref() {
             Some(path) => self.read(path, max_bytes),
-            None => Err(PortError::new(PortErrorKind::NotFound, phrase!("it has no location"))),
+            None => Err(PortError::new(PortErrorKind::NotFound, phrase!("the attachment has no path"))),
         }
     }
 }
@@ -92,7 +89,7 @@ impl AssetStore for FolderAssets {
         let (assets, attachment) = (self.clone(), attachment.clone());
         let work = tokio::task::spawn_blocking(move || assets.read_attachment(&attachment, max_bytes));
         Box::pin(async move {
-            let failed = |_| PortError::new(PortErrorKind::Unavailable, phrase!("reading it was cancelled"));
+            let failed = |_| PortError::new(PortErrorKind::Unavailable, phrase!("reading was canceled"));
             work.await.map_err(failed)?
         })
     }
@@ -120,23 +117,24 @@ fn read_in(folder: &Dir, names: &[&str], shown: &str, max_bytes: u64) -> Result<
 }
 
 fn check_file(is_file: bool, shown: &str) -> Result<(), PortError> {
-    let text = || phrase!("`{path}` is no file", path = excerpt(shown));
+    let text = || phrase!("`{path}` is not a file", path = excerpt(shown));
     if is_file { Ok(()) } else { Err(PortError::new(PortErrorKind::Invalid, text())) }
 }
 
 fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
-    let text =
-        || phrase!("it has {len} bytes, more than {most}", len = thousands(len), most = thousands(max_bytes));
+    let text = || {
+        phrase!("{len} bytes exceed the limit of {most}", len = thousands(len), most = thousands(max_bytes))
+    };
     if len <= max_bytes { Ok(()) } else { Err(PortError::new(PortErrorKind::TooLarge, text())) }
 }
 
 fn fault(shown: &str, error: std::io::Error) -> PortError {
     let (kind, why) = match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-            (PortErrorKind::NotFound, phrase!("there is no such file"))
+            (PortErrorKind::NotFound, phrase!("no such file"))
         }
-        std::io::ErrorKind::PermissionDenied => (PortErrorKind::Denied, phrase!("that is not allowed")),
-        _ => (PortErrorKind::Unavailable, phrase!("it cannot be read")),
+        std::io::ErrorKind::PermissionDenied => (PortErrorKind::Denied, phrase!("permission denied")),
+        _ => (PortErrorKind::Unavailable, phrase!("cannot read the file")),
     };
     PortError::new(kind, phrase!("`{path}`: {why}", path = excerpt(shown), why)).with_source(error)
 }

@@ -86,7 +86,7 @@ impl Client {
             if wait > policy.longest_asked {
                 return Err(failure);
             }
-            tracing::info!(attempt, ?wait, code = failure.cause.code(), "a request is sent again");
+            tracing::info!(attempt, ?wait, code = failure.cause.code(), "retrying a request");
             let reason = failure.cause.cleaned(&|text| self.endpoint.redact(text)).phrase();
             watch(Progress::Retry { attempt, wait, reason });
             tokio::select! {

@@ -336,7 +336,7 @@ impl LogPosition {
         let checkpoint = Checkpoint { revision: self.revision, session: to_file(session, history) };
         match store.checkpoint(id, checkpoint).await {
             Ok(()) => (self.uncovered, self.patience) = (0, patience(session)),
-            Err(error) => tracing::warn!(%error, "no checkpoint was made; loading takes longer"),
+            Err(error) => tracing::warn!(%error, "cannot save a checkpoint; loading will take longer"),
         }
         Ok(())
     }

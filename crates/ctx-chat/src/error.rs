@@ -66,9 +66,11 @@ impl ClientError {
         match self {
             Self::Config(phrase) => phrase.clone(),
             Self::Unreachable { host, detail } => phrase!("cannot reach `{host}`: {detail}", host, detail),
-            Self::Untrusted { host, detail } => phrase!("`{host}` is not trusted: {detail}", host, detail),
+            Self::Untrusted { host, detail } => {
+                phrase!("cannot verify the certificate of `{host}`: {detail}", host, detail)
+            }
             Self::Disconnected { host, detail } => {
-                phrase!("the connection to `{host}` broke: {detail}", host, detail)
+                phrase!("lost the connection to `{host}`: {detail}", host, detail)
             }
             Self::TimedOut { phase, limit } => {
                 phrase!(
@@ -79,8 +81,8 @@ impl ClientError {
             }
             Self::Provider { failure, retry_after } => refused(failure, *retry_after),
             Self::Stream(error) => error.phrase(),
-            Self::TooLarge { limit } => phrase!("the response has more than {limit} bytes", limit),
-            Self::Cancelled => phrase!("the request was cancelled"),
+            Self::TooLarge { limit } => phrase!("the response exceeds the limit of {limit} bytes", limit),
+            Self::Cancelled => phrase!("the request was canceled"),
         }
     }
 }
@@ -104,9 +106,9 @@ impl Phase {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Connect => "connecting",
-            Self::FirstToken => "the first piece of the answer",
-            Self::NextToken => "the next piece of the answer",
-            Self::Answer => "the whole answer",
+            Self::FirstToken => "the first chunk of the response",
+            Self::NextToken => "the next chunk of the response",
+            Self::Answer => "the complete response",
         }
     }
 }
@@ -209,15 +211,15 @@ pub(super) fn cleaned(phrase: Phrase, clean: &dyn Fn(String) -> String) -> Phras
 fn refused(failure: &Failure, retry_after: Option<Duration>) -> Phrase {
     let refused = phrase!("the provider rejected the request: {failure}", failure = failure.phrase());
     let refused = match retry_after {
-        Some(wait) => phrase!("{refused}; it asks to wait {seconds} s", refused, seconds = wait.as_secs()),
+        Some(wait) => phrase!("{refused}; retry after {seconds} s", refused, seconds = wait.as_secs()),
         None => refused,
     };
     match failure.kind {
-        FailureKind::Unauthorized => phrase!("{refused}; check the endpoint's key", refused),
+        FailureKind::Unauthorized => phrase!("{refused}; check the API key", refused),
         FailureKind::NotFound => {
-            phrase!("{refused}; check the model and the endpoint's address", refused)
+            phrase!("{refused}; check the model and the base URL", refused)
         }
-        FailureKind::QuotaExhausted => phrase!("{refused}; retrying does not help", refused),
+        FailureKind::QuotaExhausted => phrase!("{refused}; retrying will not help", refused),
         _ => refused,
     }
 }

@@ -111,7 +111,7 @@ impl ToolHost for FolderTools {
             "read_file" => look::read(&folder, &arguments),
             "list_folder" => look::list(&folder, &arguments),
             "search_text" => search::run(&folder, &arguments, &cancel),
-            other => Err(ToolError(format!("there is no tool `{other}`"))),
+            other => Err(ToolError(format!("unknown tool `{other}`"))),
         });
         work.await.map_err(|_| ToolError("the tool panicked".to_owned()))?
     }
@@ -124,12 +124,12 @@ impl Arguments {
     fn read(text: &str) -> Result<Self, ToolError> {
         serde_json::from_str(text)
             .map(Self)
-            .map_err(|error| ToolError(format!("the arguments are no object: {error}")))
+            .map_err(|error| ToolError(format!("the arguments are not a JSON object: {error}")))
     }
 
     fn text(&self, key: &str) -> Result<&str, ToolError> {
         let text = self.0.get(key).and_then(Value::as_str);
-        text.ok_or_else(|| ToolError(format!("the argument `{key}` is missing, or is no text")))
+        text.ok_or_else(|| ToolError(format!("the argument `{key}` is missing or not a string")))
     }
 
     /// A path; the folder itself where there is none.
@@ -141,6 +141,6 @@ impl Arguments {
         let Some(value) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(default) };
         let number =
             value.as_u64().and_then(|number| usize::try_from(number).ok()).filter(|number| *number > 0);
-        number.ok_or_else(|| ToolError(format!("the argument `{key}` is no number from 1 on")))
+        number.ok_or_else(|| ToolError(format!("the argument `{key}` must be a whole number from 1")))
     }
 }

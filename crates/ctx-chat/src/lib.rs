@@ -1,8 +1,7 @@
-//! Stores conversations, sends them to a model and continues them.
+//! Stores conversations, sends them to a model, and runs tools.
 //!
-//! Layer 5: the first layer that waits for I/O. The store keeps every conversation as a log of operations, and a
-//! write returns only once it is durable. A chat application needs no other crate of the workspace: [`engine`] is
-//! re-exported here.
+//! Each conversation is a log of operations in SQLite or PostgreSQL. A write returns when it is durable. Chat
+//! applications need no other crate of this workspace: it re-exports `ctx-engine` as [`engine`].
 //!
 //! ```
 //! use ctx_chat::engine::prelude::{Node, Role};

@@ -9,7 +9,7 @@ use crate::step_label::StepLabel;
 use crate::store::{ConversationStore, StoreError};
 
 /// What stands for the result of a call on which the work was interrupted.
-pub const INTERRUPTED: &str = "error: interrupted; whether anything was done is not known";
+pub const INTERRUPTED: &str = "error: interrupted; the outcome is unknown";
 
 /// How often a conversation that others change is looked at again.
 const ATTEMPTS: usize = 8;
@@ -115,11 +115,11 @@ impl Dangling {
 
     fn finding(&self) -> Diagnostic {
         let text = phrase!(
-            "the call `{call}` of `{tool}` was interrupted",
+            "tool call `{call}` to `{tool}` was interrupted",
             call = excerpt(&self.call),
             tool = excerpt(&self.tool)
         );
-        let help = phrase!("the model is told that the outcome is unknown");
+        let help = phrase!("its result tells the model that the outcome is unknown");
         Diagnostic::warning(codes::INTERRUPTED_CALL, text).with_help(help)
     }
 

@@ -62,11 +62,11 @@ impl SpillFolder {
         let path = self.folder(conversation).join(format!("{}.txt", file_name(call)));
         let (rest, path) = match write(&path, result) {
             Ok(()) => (format!("Full output: {}", path.display()), Some(path)),
-            Err(error) => (format!("The full output could not be kept: {error}"), None),
+            Err(error) => (format!("Cannot save the full output: {error}"), None),
         };
         let (head, tail) = ends(result, self.preview);
         let left_out = result.len() - head.len() - tail.len();
-        Spilled { text: format!("{head}\n[... {left_out} bytes left out ...]\n{tail}\n{rest}"), path }
+        Spilled { text: format!("{head}\n[... {left_out} bytes omitted ...]\n{tail}\n{rest}"), path }
     }
 
     /// Counts the spilled results of a conversation.

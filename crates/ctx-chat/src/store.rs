@@ -96,8 +96,9 @@ pub trait ConversationStore: Send + Sync {
     /// Returns `None` if another turn still has the lease after `patience`. Also returns the steps after `revision`,
     /// like [`since`](Self::since); none if `revision` is `None` or the steps cannot be read.
     ///
-    /// Leases order turns, but appends are safe without them. The default implementation has no leases, which is
-    /// enough for a store with one process: the caller orders the turns of its own process.
+    /// Leases order turns, but appends are safe without them. If a lease is lost, the store cancels [`Hold::lost`], and
+    /// rejects appends with [`StoreError::LeaseLost`]. The default implementation has no leases, which is enough for a
+    /// store with one process: the caller orders the turns of its own process.
     ///
     /// # Errors
     ///

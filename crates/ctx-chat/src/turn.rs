@@ -36,6 +36,7 @@ use crate::learned::LearnedLimits;
 use crate::model::ChatModel;
 use crate::spill::SpillFolder;
 use crate::step_label::StepLabel;
+use crate::store::StoreError;
 use crate::tools::{Approval, Tool, ToolHost, ToolLimits, ToolPolicy};
 use fit::{Fit, turn_start};
 use mask::is_summary_due;
@@ -184,7 +185,7 @@ impl fmt::Debug for Masks<'_> {
 ///
 /// # Errors
 ///
-/// Returns [`TurnError`] if the store fails.
+/// Returns [`TurnError`] if the store fails, or if another process has acquired the lease of the conversation.
 pub async fn run_turn(
     chat: &Chat<'_>,
     log: Option<ChatLog<'_>>,
@@ -194,11 +195,34 @@ pub async fn run_turn(
 ) -> Result<TurnEnd, TurnError> {
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
     let continued = continued(log.as_ref(), &request.turn);
+    let lease = log.as_ref().and_then(|log| log.lease);
     let recorder = Recorder::new(log, is_kept, chat.clock, cancel);
     // The future of a turn is large, so keep it on the heap.
     let mut running = Box::new(Running { continued, ..Running::new(chat, recorder, request, watch, cancel) });
-    let stop = Box::pin(running.run()).await;
-    Box::pin(running.finish(stop)).await
+    let stop = match lease {
+        Some(lease) => stop_at(lease.lost(), cancel, Box::pin(running.run())).await,
+        None => Box::pin(running.run()).await,
+    };
+    match stop {
+        // Another turn continues the conversation.
+        Stop::Aborted(unstored) | Stop::Failed(_, unstored)
+            if lease.is_some_and(|lease| lease.lost().is_cancelled()) =>
+        {
+            let id = running.recorder.conversation_id().unwrap_or_default().to_owned();
+            Err(TurnError { source: StoreError::LeaseLost { id }, unstored })
+        }
+        stop => Box::pin(running.finish(stop)).await,
+    }
+}
+
+/// Runs a turn. Cancels it at a signal, and waits for its end.
+async fn stop_at(signal: &Cancel, cancel: &Cancel, mut turn: impl Future<Output = Stop> + Unpin) -> Stop {
+    tokio::select! {
+        biased;
+        stop = &mut turn => return stop,
+        () = signal.cancelled() => cancel.cancel(),
+    }
+    turn.await
 }
 
 /// A running turn.

@@ -47,31 +47,30 @@ pub(crate) use worldbook::{
     WorldbookArguments, WorldbookCheckArguments, WorldbookCommand, WorldbookScanArguments,
 };
 
-/// Turn a preset with named anchors and a conversation into exactly the messages that a model receives, and explain
-/// every one of them.
+/// Show the exact messages that an LLM receives, and explain each one.
 #[derive(Debug, Parser)]
 #[command(
     name = "ctx",
     bin_name = "ctx",
     version,
-    after_help = "Begin with a small project, and look at what its model would receive:\n  \
+    after_help = "Start with an example project:\n  \
                   ctx init demo\n  \
                   cd demo\n  \
                   ctx assemble\n\n\
-                  Results go to standard output, all else to standard error. `-` is standard input.\n\
-                  Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 4 no answer of a\n\
-                  provider, 5 no context fits."
+                  Results go to standard output, everything else to standard error. `-` means standard input.\n\
+                  Exit codes: 0 success, 1 errors found, 2 usage error, 3 a file cannot be read or written,\n\
+                  4 provider error, 5 no context fits the budget."
 )]
 pub(crate) struct Arguments {
-    /// The language in which the command speaks to people; also `CTX_LANG`
-    // Looked for before anything is parsed, so that errors are told in it too.
-    #[arg(long = "lang", global = true, value_enum, value_name = "LANG")]
+    /// Language of the output, also set by `CTX_LANG` [default: en]
+    // `lang::asked` reads it before parsing, so that usage errors are translated too.
+    #[arg(long = "lang", global = true, value_enum, value_name = "LANG", display_order = LAST)]
     _lang: Option<LanguageName>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// The languages in which people are spoken to.
+/// Languages of the output.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum LanguageName {
     /// English
@@ -89,16 +88,37 @@ impl From<LanguageName> for Language {
     }
 }
 
-/// The verbs by what they are for.
+/// Output of `ctx` without arguments.
+pub(crate) const START: &str = "\
+ctx shows the exact messages that an LLM receives, and explains each one.
+
+Start with an example project:
+  ctx init demo
+  cd demo
+  ctx assemble
+
+Or import a SillyTavern character card:
+  ctx import card.png --out ada
+
+Run `ctx --help` to list all commands, and `ctx COMMAND --help` for the options of one.
+";
+
+/// Display order of rarely used options. They follow the common options, sorted by name.
+pub(crate) const RARE: usize = 200;
+
+/// Display order of `--lang`, the last option before `--help`, whose display order is 999.
+const LAST: usize = 998;
+
+/// Verbs, grouped by purpose.
 const VERBS: [(&str, &[&str]); 5] = [
-    ("Look", &["assemble", "explain", "diff", "check", "count", "recall", "worldbook"]),
-    ("Change", &["studio", "init", "compress", "trust"]),
-    ("Converse", &["chat", "serve", "session"]),
+    ("Inspect", &["assemble", "explain", "diff", "check", "count", "recall", "worldbook"]),
+    ("Edit", &["init", "studio", "compress", "trust"]),
+    ("Chat", &["chat", "serve", "session"]),
     ("Convert", &["import", "export", "migrate"]),
     ("Develop", &["test", "anchors", "processors", "macros", "schema", "completions"]),
 ];
 
-/// Returns the command line, whose help lists the verbs by what they are for.
+/// Returns the command line. The help lists the verbs by purpose.
 pub(crate) fn command() -> clap::Command {
     let command = Arguments::command();
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
@@ -145,9 +165,10 @@ pub(crate) enum Command {
     Completions(CompletionsArguments),
 }
 
-/// Show the messages a model receives, and why
+/// Show the messages that the model receives
 ///
-/// Each message is shown with its source; below it is listed what was moved or left out, and why.
+/// The table shows the role, tokens and source of each message. The decisions follow: each message that was moved,
+/// merged, cut or dropped, and the reason.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx assemble agent.yaml --session chat.json --profile me.yaml\n  \
@@ -158,33 +179,33 @@ pub(crate) enum Command {
 pub(crate) struct AssembleArguments {
     #[command(flatten)]
     pub(crate) turn: TurnArguments,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
-    /// Print JSON: short for `--format json`
+    /// Print JSON, same as `--format json`
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
-    /// Show each message of the conversation in the table; else of a long run the first and the last
+    /// Show all messages in the table, even in long conversations
     #[arg(long)]
     pub(crate) all: bool,
-    /// How a text completion writes turns: the name of a template, or a file with one (JSON or YAML);
-    /// by default what suits the model's name
+    /// Turn template of text completions, by name or file [default: from the model name]
     #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(display_order = RARE)]
     pub(crate) template: Option<String>,
-    /// Where marks ask the provider to keep the beginning of the request
-    #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "POLICY")]
+    /// Prompt cache marks in the request body
+    #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "POLICY", display_order = RARE)]
     pub(crate) cache_marks: CacheMarks,
-    /// Write the report (JSON) to a file too
-    #[arg(long, value_name = "FILE")]
+    /// File for the JSON report
+    #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Where marks ask the provider to keep the beginning of the request.
+/// Prompt cache marks in a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CacheMarks {
-    /// Nowhere; servers that find repetitions by themselves need none
+    /// None, for providers that cache automatically
     Off,
-    /// Behind what the next turn will send again, and behind the instructions at its head
+    /// After the leading system messages, and after the prefix that the next turn sends again
     Stable,
 }
 
@@ -197,31 +218,31 @@ impl From<CacheMarks> for CachePolicy {
     }
 }
 
-/// What `ctx assemble` prints.
+/// Output formats of `ctx assemble`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A table to read: role, tokens, source, first line; then what was moved, merged or left out
+    /// A table of the messages and decisions
     Table,
     /// Messages, report and effects
     Json,
-    /// The whole messages
+    /// The full text of the messages
     Text,
-    /// A stable text to compare: messages, sources, decisions, diagnostics
+    /// A stable text for comparison: messages, sources, decisions, diagnostics
     Snapshot,
-    /// The request body of OpenAI's chat completions
+    /// A request body for OpenAI Chat Completions
     Openai,
-    /// The request body of OpenAI's responses
+    /// A request body for OpenAI Responses
     OpenaiResponses,
-    /// The request body of Anthropic's messages
+    /// A request body for Anthropic Messages
     Anthropic,
-    /// The request body of Gemini's generateContent
+    /// A request body for Gemini generateContent
     Gemini,
-    /// The request body of a text completion, with turns written by a template
+    /// A request body for text completions, formatted by a turn template
     Completion,
 }
 
 impl Format {
-    /// Returns the dialect of a request body; none for what is no request body.
+    /// Returns the API dialect of a request body, or `None` for other formats.
     pub(crate) const fn dialect(self) -> Option<Dialect> {
         match self {
             Self::Table | Self::Json | Self::Text | Self::Snapshot => None,
@@ -234,13 +255,12 @@ impl Format {
     }
 }
 
-/// Show how a context was made: stages, budget, decisions
+/// Explain how the context is built, or trace one message
 ///
-/// For each stage: how many messages it was given and left, what it added, removed and changed, and what it
-/// says about it. Then how the budget came about, and each decision with its reason; a run of dropped messages
-/// is one line.
-/// With MSG the life of one message: where each byte of it came from, what each stage made of it, what it costs, and
-/// whether the next turn finds it in the cache; of one that is not sent, why not.
+/// For each processor, shows the number of messages before and after, the changes, and the log. The token budget and
+/// the decisions with their reasons follow. With MSG, traces one message: the sources of its text, the changes by each
+/// processor, its tokens, and whether the next turn can reuse it from the prompt cache. If the message is not sent,
+/// shows the reason.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx explain agent.yaml --session chat.json --context-tokens 8000\n  \
@@ -253,24 +273,24 @@ impl Format {
 pub(crate) struct ExplainArguments {
     #[command(flatten)]
     pub(crate) turn: TurnArguments,
-    /// The message to follow through all stages: its number in the context, or its source as tables print it
+    /// Message to trace: its number, or its source as printed in tables
     #[arg(value_name = "MSG", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) message_behind: Option<String>,
-    /// The same as MSG, when no agent is given
+    /// Same as MSG, for use without AGENT
     #[arg(long, value_name = "MSG", conflicts_with = "message_behind", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) message: Option<String>,
-    /// Write the whole explanation as a web page that needs no network and no scripts
+    /// File for a self-contained HTML report
     #[arg(long, value_name = "FILE", conflicts_with_all = ["message_behind", "message"])]
     pub(crate) html: Option<PathBuf>,
-    /// Print the report, or the life of the message, as JSON
+    /// Print the report or message trace as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Find what is wrong with files, and fix what is certain
+/// Check files for errors, and apply safe fixes
 ///
-/// Unknown anchors and macros, targets that no entry declares, values of wrong types, broken links, and
-/// whatever else is not what its author meant. Of a request body: what its provider would refuse.
+/// Finds unknown anchors and macros, undeclared targets, wrong types, broken references and other mistakes. In a
+/// request body, finds fields that the provider would reject.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
@@ -279,66 +299,65 @@ pub(crate) struct ExplainArguments {
     ctx check agent.yaml --worldbook sky.json\n  \
     ctx check agent.yaml --fix\n  \
     ctx check --explain CTX0200\n\n\
-    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 2 usage, 3 a file cannot be read.")]
+    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read.")]
 pub(crate) struct CheckArguments {
-    /// Files, or folders whose JSON, JSON Lines and YAML files, and `ctx.toml`, are checked
+    /// Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files
     #[arg(required_unless_present = "explain")]
     pub(crate) paths: Vec<PathBuf>,
-    /// A worldbook that is at hand for the agents; may be given several times
-    #[arg(long = "worldbook", value_name = "FILE")]
-    pub(crate) worldbooks: Vec<PathBuf>,
-    /// The format of files whose content does not show it
-    #[arg(long = "as", value_name = "FORMAT", value_parser = ["agent", "session", "lorebook", "profile"])]
-    pub(crate) format: Option<String>,
-    /// Make the fixes that are certain, such as the right name of an anchor, and show what changes
+    /// Apply safe fixes and show the changes
     #[arg(long)]
     pub(crate) fix: bool,
-    /// With `--fix`: only show what would change
+    /// With `--fix`, show the changes without writing them
     #[arg(long, requires = "fix")]
     pub(crate) dry_run: bool,
-    /// Fail on warnings too
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// Explain the code of a finding, with an example and a way out, in place of checking files
+    /// Explain a diagnostic code, such as CTX0200
     #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "worldbooks", "fix", "deny_warnings"])]
     pub(crate) explain: Option<String>,
-    /// Print the findings, or what a code means, as JSON
+    /// Worldbook file for the agents, repeatable
+    #[arg(long = "worldbook", value_name = "FILE")]
+    pub(crate) worldbooks: Vec<PathBuf>,
+    /// Format of files that cannot be recognized by content
+    #[arg(long = "as", value_name = "FORMAT", value_parser = ["agent", "session", "lorebook", "profile"])]
+    pub(crate) format: Option<String>,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Compare contexts with the expected ones
+/// Run snapshot tests of contexts
 ///
-/// A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
-/// (`profile.yaml`), a worldbook (`worldbook.json`) and options (`case.yaml`), each as it is needed, and the
-/// expected result, `expected.txt`.
+/// A test case is a folder with an agent (`agent.yaml`), a conversation (`session.json`) or both, and the snapshot
+/// `expected.txt`. It can also contain `profile.yaml`, `worldbook.json` and options in `case.yaml`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx test tests\n  \
-    ctx test tests --update              writes what differs; look at it before you keep it\n  \
-    ctx test tests --watch               runs them again whenever a file changes\n  \
-    ctx test tests --junit results.xml   also writes what build servers read\n\n\
-    Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be read.")]
+    ctx test tests --update              save the results as snapshots\n  \
+    ctx test tests --watch               rerun when a file changes\n  \
+    ctx test tests --junit results.xml   write a report for CI\n\n\
+    Exit codes: 0 all tests passed, 1 a test failed or has no snapshot, 2 usage error,\n\
+    3 a file cannot be read.")]
 pub(crate) struct TestArguments {
-    /// Folders, or else the current one; each of them, and each below, with an agent, a conversation, options or an
-    /// expected result is a case
-    #[arg(default_value = ".", hide_default_value = true, value_name = "DIR")]
+    /// Folders to search for test cases
+    #[arg(default_value = ".", value_name = "DIR")]
     pub(crate) folders: Vec<PathBuf>,
-    /// Expect the results from now on: write them
+    /// Write the results as the new snapshots
     #[arg(long)]
     pub(crate) update: bool,
-    /// Run the cases again whenever a file below the folders, or one that a case names, changes, until Ctrl-C
+    /// Rerun the tests when a file changes, until Ctrl-C
     #[arg(long, conflicts_with_all = ["update", "json"])]
     pub(crate) watch: bool,
-    /// Also write the outcomes as `JUnit` XML
+    /// File for a `JUnit` XML report
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Print the outcome of each case as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// List the anchors of presets, and what goes to each
+/// List anchors and the entries placed at them
 #[derive(Debug, Args)]
 pub(crate) struct AnchorsArguments {
     #[command(subcommand)]
@@ -350,22 +369,22 @@ pub(crate) enum AnchorsCommand {
     List(AnchorsListArguments),
 }
 
-/// List the built-in anchors; with an agent also those that it declares, and what goes to each
+/// List built-in anchors, and the anchors and entries of an agent
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx anchors list\n  \
     ctx anchors list agent.yaml --json")]
 pub(crate) struct AnchorsListArguments {
-    /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent
+    /// Agent or preset file [default: from ctx.toml]
     pub(crate) agent: Option<PathBuf>,
-    /// Print the list as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// List the processors that make a context, and their settings
+/// List the processors of the pipeline
 #[derive(Debug, Args)]
 pub(crate) struct ProcessorsArguments {
     #[command(subcommand)]
@@ -377,87 +396,86 @@ pub(crate) enum ProcessorsCommand {
     List(ProcessorsListArguments),
 }
 
-/// List all processors in the order in which they run, with what is set and who set it
+/// List the processors in run order, with their settings
 ///
-/// Settings come in layers: built-in, user (`ctx.toml`), model, agent, command line. The highest layer that
-/// names a processor decides about it as a whole: what it does not say is built-in again.
+/// Settings have five layers, from lowest to highest: built-in, user (`ctx.toml`), model, agent, command line. For each
+/// processor, the highest layer that names it replaces all lower layers except the built-in defaults.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx processors list\n  \
     ctx processors list agent.yaml --disable token-limiter\n  \
     ctx processors list agent.yaml --json")]
 pub(crate) struct ProcessorsListArguments {
-    /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent
+    /// Agent or preset file [default: from ctx.toml]
     pub(crate) agent: Option<PathBuf>,
-    /// The model's own settings of processors: an object like an agent's `parameters`
-    #[arg(long, value_name = "FILE")]
+    /// Processor settings of the model, in the format of an agent's `parameters`
+    #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) model_settings: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) switches: SwitchArguments,
-    /// Print the list as JSON, with the fields of each processor
+    /// Print JSON, including the fields of each processor
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Count the tokens of a text or a conversation
+/// Count the tokens of a text or conversation
 ///
-/// It names the encoding used for counting, and whether that is exact for the model or an estimate.
+/// Shows the encoding, and whether the count is exact for the model or an estimate.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx count --model gpt-5 chat.json\n  \
     echo \"Hello\" | ctx count")]
 pub(crate) struct CountArguments {
-    /// A conversation, or any other text; standard input if absent
+    /// Conversation or text file [default: standard input]
     pub(crate) file: Option<PathBuf>,
-    /// The model whose tokens are counted
+    /// Model to count tokens for [default: from ctx.toml]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
-    /// A table of models, whose rows are tried before the built-in ones
-    #[arg(long, value_name = "FILE")]
+    /// Custom model table, searched before the built-in table
+    #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) models: Option<PathBuf>,
-    /// Show each message in the table; else of a long run the first and the last
+    /// Show all messages in the table, even in long conversations
     #[arg(long)]
     pub(crate) all: bool,
-    /// Print the figures as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Create a small project to begin with
+/// Create an example project
 ///
-/// `ctx.toml` names the files, so that `ctx assemble` in the new folder needs no names; `ctx test` compares what they
-/// give with `expected.txt`. Editors complete and check the files by the schemas in `.ctx`.
-/// No key and no network is needed to look at its context.
+/// Writes an agent, a user profile, a conversation, a test, and a `ctx.toml` that names them. Editors use the JSON
+/// Schemas in `.ctx` for completion and checks.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ctx init demo\n  ctx init demo --long")]
 pub(crate) struct InitArguments {
-    /// The folder to write to
+    /// Output folder
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Have the agent remember conversations that outgrow the window: compression and recall are on
+    /// Enable compression and recall for long conversations
     #[arg(long)]
     pub(crate) long: bool,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print the written files as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Print the completion script of a shell
+/// Print a shell completion script
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx completions bash > ~/.local/share/bash-completion/completions/ctx\n  \
     ctx completions fish > ~/.config/fish/completions/ctx.fish")]
 pub(crate) struct CompletionsArguments {
-    /// The shell
+    /// Shell
     pub(crate) shell: clap_complete::Shell,
-    /// Print the script within JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

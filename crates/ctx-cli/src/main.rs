@@ -1,7 +1,6 @@
-//! The `ctx` command: see, test and trust what a model is sent.
+//! The `ctx` command: preview, explain and test the messages that a model receives.
 //!
-//! Layer 8: files, the clock and the terminal are here and nowhere below. Results go to standard output,
-//! diagnostics and progress to standard error.
+//! Results go to standard output. Diagnostics and progress go to standard error.
 //!
 //! ```console
 //! $ cargo install ctx-cli
@@ -32,12 +31,41 @@ use ctx_language::Language;
 fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
     let asked = lang::asked(given.get(1..).unwrap_or_default(), std::env::var_os("CTX_LANG"));
+    let is_bare = is_bare(given.get(1..).unwrap_or_default());
     match parse(given, asked) {
         Ok(arguments) => match run(asked, arguments.command) {
             Ok(exit) => exit.into(),
             Err(error) => failed(asked, &error),
         },
+        Err(error) if is_bare && is_without_verb(&error) => start(asked),
         Err(error) => usage(&error, asked),
+    }
+}
+
+/// Returns whether no argument is given, except for `--lang`.
+fn is_bare(arguments: &[OsString]) -> bool {
+    match arguments {
+        [] => true,
+        [option] => option.to_string_lossy().starts_with("--lang="),
+        [option, _] => option == "--lang",
+        _ => false,
+    }
+}
+
+fn is_without_verb(error: &clap::Error) -> bool {
+    use clap::error::ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
+    matches!(error.kind(), DisplayHelpOnMissingArgumentOrSubcommand | MissingSubcommand)
+}
+
+/// Prints the first commands to try.
+fn start(language: Language) -> ExitCode {
+    let text = match language {
+        Language::En => args::START.to_owned(),
+        _ => lang::help::laid_out(args::START),
+    };
+    match show::usage(&text, true) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Exit::Unreadable.into(),
+        _ => Exit::Usage.into(),
     }
 }
 

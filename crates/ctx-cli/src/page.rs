@@ -129,8 +129,8 @@ pub(crate) fn page(
         decisions: decisions::groups(language, context),
         findings: self::findings(language, findings, sources),
         more_findings: findings.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0).map(|more| {
-            let more = count_of!(more, "more finding");
-            lang::say(language, &phrase!("and {more}; ctx explain --json has them all", more))
+            let more = count_of!(more, "more diagnostic");
+            lang::say(language, &phrase!("and {more}; use ctx explain --json to list all", more))
         }),
         notes: room.notes(language),
     };
@@ -159,7 +159,7 @@ fn phrased(language: Language, value: &Value, what: &str) -> Result<String, mini
         "message" => phrase!("message {number}", number),
         "Text of message" => phrase!("Text of message {number}", number),
         "as" => phrase!("as {speaker}", speaker = number),
-        "more" => phrase!("and {more} more; `--json` has them all", more = number),
+        "more" => phrase!("and {more} more; use `--json` to list all", more = number),
         "messages" => count_of!(value.as_usize().unwrap_or_default(), "message"),
         _ => return Err(minijinja::Error::new(ErrorKind::InvalidOperation, what.to_owned())),
     };
@@ -174,8 +174,8 @@ fn policy() -> String {
 
 fn title(language: Language, agent: Option<&str>) -> String {
     let title = match agent {
-        Some(agent) => phrase!("What {agent} is sent", agent = shown(agent)),
-        None => phrase!("What the model is sent"),
+        Some(agent) => phrase!("Context of {agent}", agent = shown(agent)),
+        None => phrase!("Context"),
     };
     lang::say(language, &title)
 }
@@ -191,7 +191,7 @@ fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure>
     let is_worth = |finding: &&Diagnostic| finding.severity != Severity::Info;
     let found = report.diagnostics.iter().filter(is_worth).count();
     let available = report.usage.as_ref().and_then(|usage| usage.available);
-    let of = available.map(|available| phrase!("tokens of {limit}", limit = thousands(available.into())));
+    let of = available.map(|available| phrase!("of {limit} tokens", limit = thousands(available.into())));
     let of = match of {
         Some(of) => lang::say(language, &of),
         None => lang::page(language, "tokens").into_owned(),
@@ -202,9 +202,9 @@ fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure>
     vec![
         figure(thousands(count as u64), if count == 1 { "message" } else { "messages" }, "#messages"),
         Figure { value: thousands(used), label: of, link: "#budget" },
-        figure(thousands(left_out as u64), "left out", "#decisions"),
-        figure(format!("{percent} %"), "found in the cache again", "#cache"),
-        figure(thousands(found as u64), if found == 1 { "finding" } else { "findings" }, "#findings"),
+        figure(thousands(left_out as u64), "not sent", "#decisions"),
+        figure(format!("{percent} %"), "cacheable", "#cache"),
+        figure(thousands(found as u64), if found == 1 { "diagnostic" } else { "diagnostics" }, "#findings"),
     ]
 }
 
@@ -213,8 +213,8 @@ fn budget(language: Language, context: &Context, tokens: &[u32]) -> Budget {
     let usage = context.report.usage.as_ref();
     let available = usage.and_then(|usage| usage.available);
     let exact = match usage {
-        Some(usage) if usage.is_exact => phrase!("counted as {encoding}", encoding = usage.encoding),
-        Some(usage) => phrase!("estimated as {encoding}", encoding = usage.encoding),
+        Some(usage) if usage.is_exact => phrase!("exact count ({encoding})", encoding = usage.encoding),
+        Some(usage) => phrase!("estimated count ({encoding})", encoding = usage.encoding),
         None => phrase!(""),
     };
     let lines = usage.into_iter().flat_map(|usage| &usage.budget);
@@ -225,9 +225,9 @@ fn budget(language: Language, context: &Context, tokens: &[u32]) -> Budget {
     let note = match available {
         Some(available) => {
             let free = thousands(u64::from(available).saturating_sub(used));
-            phrase!("{used} used, {free} free; {exact}", used = thousands(used), free, exact)
+            phrase!("{used} used, {free} left; {exact}", used = thousands(used), free, exact)
         }
-        None => phrase!("{used} used, and nothing limits them; {exact}", used = thousands(used), exact),
+        None => phrase!("{used} used, no limit; {exact}", used = thousands(used), exact),
     };
     let note = lang::say(language, &note);
     Budget {
@@ -243,13 +243,12 @@ fn cache(language: Language, context: &Context, tokens: &[u32]) -> Option<Cache>
     let kept: u64 = tokens.iter().take(stable.messages).copied().map(u64::from).sum();
     let tokens = show::tokens(kept);
     let line = match stable.messages {
-        0 => phrase!("The next turn may differ from the first message on: no cache can be used."),
-        1 => phrase!(
-            "The next turn sends the one message above again as it is ({tokens}): the provider can find it in its cache.",
-            tokens
-        ),
+        0 => phrase!("The first message may change next turn, so the prompt cache has no effect."),
+        1 => {
+            phrase!("The first message is unchanged next turn ({tokens}): the provider can cache it.", tokens)
+        }
         count => phrase!(
-            "The next turn sends the {count} messages above again as they are ({tokens}): the provider can find them in its cache.",
+            "The first {count} messages are unchanged next turn ({tokens}): the provider can cache them.",
             count,
             tokens
         ),
@@ -261,7 +260,7 @@ fn cache(language: Language, context: &Context, tokens: &[u32]) -> Option<Cache>
 
 fn told(language: Language, end: &Unstable) -> String {
     let (number, source, reason) = (end.message, end.source.to_string(), &end.reason);
-    lang::say(language, &phrase!("Message {number} may differ: {source}, {reason}.", number, source, reason))
+    lang::say(language, &phrase!("Message {number} may change: {source}, {reason}.", number, source, reason))
 }
 
 fn findings(language: Language, found: &[Diagnostic], sources: &Sources) -> Vec<Finding> {

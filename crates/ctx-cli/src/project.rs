@@ -61,7 +61,7 @@ pub(crate) fn tell_beside(language: Language, beside: Option<&Beside>) {
     let files = Argument::list(named, Divider::Comma);
     show::remark(
         language,
-        &phrase!("from `{config}`: {files}; `--no-config` leaves that out", config, files),
+        &phrase!("from `{config}`: {files}; use `--no-config` to ignore these", config, files),
     );
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld
         let line = match &item.target {
             Some(target) => {
                 phrase!(
-                    "`{name}` sets `{key}` to `{value}`, which leads to `{target}`: {about}",
+                    "`{name}` sets `{key}` to `{value}` (`{target}`): {about}",
                     name,
                     key,
                     value,
@@ -95,7 +95,7 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
     }
     if let Some(count) = untrusted.too_many() {
         let line = phrase!(
-            "`{name}` reaches outside of its folder in {count} places, too many to ask about; read the file",
+            "`{name}` reaches outside its folder in {count} places, too many to list; read the file",
             name,
             count
         );
@@ -106,8 +106,7 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Answer::NotAsked;
     }
-    let question =
-        phrase!("`{name}` {state}; trust it from now on? [y/N]", name, state = untrusted.state.phrase());
+    let question = phrase!("`{name}` {state}; trust it? [y/N]", name, state = untrusted.state.phrase());
     show::prompt(&format!("{} ", lang::say(language, &question)));
     let mut answer = String::new();
     // If the reply cannot be read, the user has not agreed.

@@ -156,9 +156,9 @@ pub(crate) fn json_line(value: &serde_json::Value) -> Result<()> {
 pub(crate) fn waiting(language: Language) {
     if std::io::stdin().is_terminal() {
         let text = if cfg!(windows) {
-            phrase!("reading standard input; Ctrl-Z and Enter end it")
+            phrase!("reading standard input; press Ctrl-Z, then Enter to finish")
         } else {
-            phrase!("reading standard input; Ctrl-D ends it")
+            phrase!("reading standard input; press Ctrl-D to finish")
         };
         to_stderr(&lang::say(language, &text));
     }

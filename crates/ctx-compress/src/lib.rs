@@ -1,8 +1,8 @@
-//! Compression of conversations that can be undone, explained and measured.
+//! Shortens conversations reversibly, and reports the facts that were lost.
 //!
-//! Layer 2, pure: no pipeline, no LLM client, no clock and no store.
+//! Performs no I/O and calls no model. A model writes summaries through a port.
 //!
-//! [`request`] fits the messages of one request into a budget; the conversation stays as it is:
+//! [`request`] fits the messages of one request into a budget without changing the conversation:
 //!
 //! ```
 //! use ctx_compress::request::{CompressionPipeline, RequestConfig};
@@ -25,7 +25,7 @@
 //! assert_eq!(fitted.messages[1].text(), "When is it?");
 //! ```
 //!
-//! [`mask`] puts summaries into the session's tree that replace older messages until they are switched off:
+//! [`mask`] adds summaries to the conversation tree. A summary hides older messages until it is disabled:
 //!
 //! ```
 //! use ctx_compress::mask::{Extraction, MaskConfig, MaskPlan, MaskSelection, Summarizing};

@@ -15,7 +15,7 @@ const LOOKED_AT: usize = 1_024;
 /// Reads a page.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     if bytes.len() > MAX_BYTES {
-        let detail = phrase!("a page may have {limit} bytes", limit = MAX_BYTES);
+        let detail = phrase!("the page exceeds the limit of {limit} bytes", limit = MAX_BYTES);
         return Err(PortError::new(PortErrorKind::TooLarge, detail));
     }
     let (html, _) = text_file::decode(bytes, charset(bytes));

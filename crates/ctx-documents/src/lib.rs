@@ -1,8 +1,7 @@
-//! Extracts text from PDF, DOCX, XLSX, PPTX, HTML and text files in any encoding. Bytes in, text out.
+//! Extracts text from PDF, DOCX, XLSX, PPTX, HTML and text files in any encoding.
 //!
-//! Layer 5: the implementation of a port, [`DocumentText`](ctx_types::DocumentText), which hosts pass to the
-//! assembly. It opens no file. Every reader is bounded by its input and by [`DocumentLimits`]: unpacking and nesting
-//! have limits, and pages, rows and characters are counted.
+//! Takes bytes and opens no files. [`DocumentLimits`] bounds unpacked sizes, nesting, pages, rows and characters.
+//! [`DocumentReader`] implements the port [`DocumentText`](ctx_types::DocumentText).
 //!
 //! ```
 //! use ctx_documents::DocumentReader;

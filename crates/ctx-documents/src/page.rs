@@ -28,7 +28,7 @@ impl Page {
         self.text.push_str(text.get(..end).unwrap_or_default());
         self.is_full = true;
         let most = self.max_bytes;
-        self.leave_out(|| format!("what follows the first {most} bytes of text is left out"));
+        self.leave_out(|| format!("omitted text after the first {most} bytes"));
     }
 
     /// Begins a new line unless one has just begun.

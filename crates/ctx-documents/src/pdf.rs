@@ -33,11 +33,11 @@ const MAX_COUNTED: usize = 10_000;
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut file = File::open(bytes, limits.unpacked_bytes);
     if file.is_encrypted {
-        return Err(PortError::new(PortErrorKind::Denied, phrase!("it is under a password")));
+        return Err(PortError::new(PortErrorKind::Denied, phrase!("it is password-protected")));
     }
     let pages = pages::list(&mut file, limits.pages.saturating_add(1));
     if pages.is_empty() {
-        return Err(invalid(phrase!("no page is found in it; it may be cut off")));
+        return Err(invalid(phrase!("it contains no pages, or it is truncated")));
     }
     let mut page = Page::new(limits);
     let mut writing = Writing::new(&mut file, &mut page);
@@ -49,18 +49,18 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
     let unreadable = writing.unreadable();
     let is_short = file.left == 0;
     if page.text.trim().is_empty() && unreadable > 0 {
-        return Err(invalid(phrase!("its fonts do not say which letters they have")));
+        return Err(invalid(phrase!("its fonts do not define their characters")));
     }
     if is_short {
-        page.leave_out(|| format!("what unpacks to more than {} bytes is left out", limits.unpacked_bytes));
+        page.leave_out(|| {
+            format!("omitted content that unpacks to more than {} bytes", limits.unpacked_bytes)
+        });
     }
     if pages.len() > limits.pages {
-        page.leave_out(|| format!("pages after the first {} are left out", limits.pages));
+        page.leave_out(|| format!("omitted pages after the first {}", limits.pages));
     }
     if unreadable > 0 {
-        page.leave_out(|| {
-            format!("{unreadable} letters are left out, of which the fonts do not say what they are")
-        });
+        page.leave_out(|| format!("omitted {unreadable} characters that the fonts do not define"));
     }
     Ok(page.finish())
 }

@@ -35,13 +35,14 @@ impl DocumentReader {
     /// than is allowed.
     pub fn read(&self, bytes: &[u8], mime_type: &str) -> Result<ExtractedText, PortError> {
         let read = || read(bytes, mime_type, &self.limits);
-        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(phrase!("its parser failed"))))
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(phrase!("the parser failed"))))
     }
 
     fn read_attachment(&self, file: &Attachment) -> Result<ExtractedText, PortError> {
         let asset = file.loaded.as_ref();
-        let asset = asset
-            .ok_or_else(|| PortError::new(PortErrorKind::NotFound, phrase!("its bytes are not loaded")))?;
+        let asset = asset.ok_or_else(|| {
+            PortError::new(PortErrorKind::NotFound, phrase!("the attachment is not loaded"))
+        })?;
         self.read(&asset.bytes, file.mime_type.as_deref().unwrap_or_default())
     }
 }
@@ -75,7 +76,7 @@ fn read(bytes: &[u8], mime_type: &str, limits: &DocumentLimits) -> Result<Extrac
         Some("spreadsheetml.sheet") => office::read_sheets(bytes, limits),
         Some("presentationml.presentation") => office::read_slides(bytes, limits),
         _ => {
-            let detail = phrase!("there is no reader for `{type}`", type = excerpt(mime_type));
+            let detail = phrase!("cannot read documents of type `{type}`", type = excerpt(mime_type));
             Err(PortError::new(PortErrorKind::Unsupported, detail))
         }
     }

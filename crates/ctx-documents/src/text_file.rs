@@ -18,7 +18,7 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> ExtractedText {
     let (text, wrong) = decode(bytes, None);
     page.push(&text);
     if let Some(encoding) = wrong {
-        page.leave_out(|| format!("what is no text in {} is replaced", encoding.name()));
+        page.leave_out(|| format!("replaced invalid {} characters", encoding.name()));
     }
     page.finish()
 }

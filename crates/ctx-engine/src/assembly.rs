@@ -321,10 +321,12 @@ impl<'a> Assembly<'a> {
         diagnostics.extend(self.found);
         diagnostics.extend(run.diagnostics);
         if messages.is_empty() {
-            let nothing =
-                Diagnostic::warning(codes::NOTHING_TO_ANSWER, phrase!("there is no message to send"));
+            let nothing = Diagnostic::warning(
+                codes::NOTHING_TO_ANSWER,
+                phrase!("there is nothing to send: the context has no messages"),
+            );
             diagnostics
-                .push(nothing.with_help(phrase!("give a conversation, an input, or a preset with messages")));
+                .push(nothing.with_help(phrase!("add a conversation, an input, or a preset with messages")));
         }
         let lines = self.budget.lines.iter();
         let usage = Usage {

@@ -58,16 +58,16 @@ impl ContextLimit {
 fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
     let shown = value.to_string();
     let message = phrase!(
-        "expected a whole number from 0 to {limit} as `maxContextTokens`, found `{value}`",
+        "`maxContextTokens` must be a whole number from 0 to {limit}, found `{value}`",
         limit = MAX_TOKENS,
         value = excerpt(&shown)
     );
     let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
     let meant = unquoted.as_ref().and_then(read_tokens);
     let help = if let Some(number) = meant {
-        phrase!("write `{number}` without quotes; in quotes it is ignored", number)
+        phrase!("write `{number}` without quotes; the value is ignored until then", number)
     } else {
-        phrase!("it is ignored; 0 means the model's window")
+        phrase!("write a number, or 0 for the model's context window; the value is ignored until then")
     };
     let mut wrong = Diagnostic::error(codes::CONTEXT_TOKENS, message).with_help(help);
     wrong.fix = meant.map(|number| Box::new(Fix::value(number)));

@@ -8,3 +8,12 @@ mod readme_in_chinese {}
 
 #[doc = include_str!("../../../docs/guide/processor.md")]
 mod processor {}
+
+#[doc = include_str!("../../../docs/guide/embed-in-rust.md")]
+mod embed_in_rust {}
+
+#[doc = include_str!("../../../docs/guide/anchors-and-macros.md")]
+mod anchors_and_macros {}
+
+#[doc = include_str!("../../../docs/guide/test-in-ci.md")]
+mod test_in_ci {}

@@ -1,9 +1,11 @@
-//! The façade of `ctx`: compile an agent once, assemble any number of contexts.
+//! Compiles an agent once and assembles a context for each turn.
 //!
-//! Layer 4: pure. Bytes come in through [`read_agent`] and similar functions, request bodies go out through
-//! [`Context::encode`]; files, clocks and networks are up to the caller. A program needs no other crate of the
-//! workspace: [`prelude`] has the types, the contract of processors and the ports of hosts, [`import`] reads files of
-//! other applications, [`compress`] makes summaries, and [`inspect`] explains a context.
+//! Performs no I/O: it takes the bytes of files and returns the body of a request. Most programs need only this crate:
+//!
+//! - [`prelude`] exports the common types, the processor trait and the ports.
+//! - [`import`] reads files of other applications.
+//! - [`compress`] creates summaries.
+//! - [`inspect`] explains a context.
 //!
 //! ```
 //! use ctx_engine::prelude::*;

@@ -58,13 +58,13 @@ pub(crate) fn unlimited(pipeline: &Pipeline) -> Option<Cause> {
 pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
     let Some(Cause::TooEarly { limiter, loader }) = unlimited(pipeline) else { return None };
     let message = phrase!(
-        "`{limiter}` (at {priority}) limits nothing: it runs before `{loader}` (at {later}) has loaded anything",
+        "`{limiter}` (at {priority}) has no effect: it runs before `{loader}` (at {later}) loads messages",
         limiter = TokenLimiter::ID,
         priority = limiter,
         loader = SessionLoader::ID,
         later = loader
     );
-    let help = phrase!("give it a priority above that of `injection-assembler`");
+    let help = phrase!("set its priority above that of `injection-assembler`");
     Some(Diagnostic::warning(codes::LIMITER_TOO_EARLY, message).with_help(help))
 }
 

@@ -41,7 +41,7 @@ pub struct FileSchema {
 pub const FILE_SCHEMAS: [FileSchema; 8] = [
     FileSchema {
         name: "agent",
-        about: "an agent: who the model is, and the preset of what it is sent",
+        about: "an agent: a model and the preset that it receives",
         write: file_schema::<files::AgentFile>,
     },
     FileSchema {
@@ -56,27 +56,27 @@ pub const FILE_SCHEMAS: [FileSchema; 8] = [
     },
     FileSchema {
         name: "profile",
-        about: "a user profile: who the user is",
+        about: "a user profile: a description of the user",
         write: file_schema::<UserProfile>,
     },
     FileSchema {
         name: "worldbook",
-        about: "a worldbook: texts that come in when the conversation speaks of them",
+        about: "a worldbook (lorebook): entries added when the conversation mentions them",
         write: file_schema::<Worldbook>,
     },
     FileSchema {
         name: "report",
-        about: "the report of a context, as `explain --json` and `assemble --report` write it",
+        about: "the report of a context, as written by `explain --json` and `assemble --report`",
         write: report_schema::<Report>,
     },
     FileSchema {
         name: "life",
-        about: "the life of one message, as `explain MSG --json` writes it",
+        about: "the trace of one message, as written by `explain MSG --json`",
         write: report_schema::<Life>,
     },
     FileSchema {
         name: "import-report",
-        about: "the report of an import, as `import --report` writes it",
+        about: "the report of an import, as written by `import --report`",
         write: report_schema::<ImportReport>,
     },
 ];

@@ -104,20 +104,20 @@ impl<'a> Stability<'a> {
             _ => false,
         };
         *is_below |= origin.kind.is_history();
-        let moves = moves.then(|| (origin, phrase!("it is below messages of the conversation")));
+        let moves = moves.then(|| (origin, phrase!("below messages of the conversation")));
         differs.or(moves)
     }
 
     /// Explains why a message stands elsewhere next turn, or not at all, if that may be.
     fn moves(&self, message: &Message, place: Standing) -> Option<Phrase> {
         if message.is_continuation_prefix {
-            return Some(phrase!("it is being continued"));
+            return Some(phrase!("the reply is being continued"));
         }
         // What stands above the conversation may be joined with its first message.
         let is_joined = place.is_before && !message.role.is_instruction();
         let is_first = is_said(message) && (message.place != Place::Pinned || !message.written.is_empty());
         if self.is_shortened && (is_first || is_joined) {
-            return Some(phrase!("older messages are left out, and the next turn may drop more"));
+            return Some(phrase!("older messages are dropped; the next turn may drop more"));
         }
         if is_said(message) && self.settled > 0 && place.newer <= self.settled {
             return Some(phrase!("a regex rule changes messages by their depth"));
@@ -129,7 +129,7 @@ impl<'a> Stability<'a> {
             Some(Placement::Index { at, .. }) if self.is_shortened || is_beyond(*at, place.older) => {
                 Some(phrase!("its position is or was beyond the conversation"))
             }
-            _ if place.is_below => Some(phrase!("it is below the conversation")),
+            _ if place.is_below => Some(phrase!("below the conversation")),
             _ => None,
         }
     }
@@ -140,13 +140,13 @@ impl<'a> Stability<'a> {
         let reason = match source.kind {
             SourceKind::Macro if self.is_volatile(id) => phrase!("the macro changes every turn"),
             SourceKind::Variable => phrase!("a session variable may change"),
-            SourceKind::Worldbook if !self.constant.contains(id) => phrase!("the entry may not be active"),
+            SourceKind::Worldbook if !self.constant.contains(id) => phrase!("the entry may be inactive"),
             SourceKind::Rule if self.rule_is_volatile(source) => {
                 phrase!("the rule uses a macro that changes every turn")
             }
-            SourceKind::Plugin => phrase!("a plug-in may write something different"),
+            SourceKind::Plugin => phrase!("a plug-in may send different text"),
             _ if self.further.iter().any(|message| message.source == *source) => {
-                phrase!("it belongs to this turn only")
+                phrase!("this turn only")
             }
             _ => return None,
         };
@@ -175,7 +175,7 @@ fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
     if !meets_answer && !following.any(|other| other.role == message.role) {
         return None;
     }
-    let reason = phrase!("it may be joined with what follows it");
+    let reason = phrase!("it may be joined with the next message");
     let ended_by = Unstable { message: last, source: message.source.clone(), reason };
     Some(StablePart { messages: last, ended_by: Some(ended_by) })
 }

@@ -92,7 +92,7 @@ impl Slot {
         if let (Err(_), Some(Ok(before))) = (&new.made, known.as_ref().map(|known| &known.made)) {
             // The file may not be completely written yet.
             let agent = &before.agent;
-            tracing::warn!(agent, "the agent was changed and cannot be used; it stays as it was");
+            tracing::warn!(agent, "cannot load the changed agent; keeping the previous version");
             new.made = Ok(before.clone());
         }
         known.insert(new.into()).made.clone()
@@ -138,7 +138,7 @@ impl Agents {
         let path = self.files.get(agent).filter(|_| name.len() <= MAX_NAME && model.as_deref() != Some(""));
         let unknown = || {
             let text =
-                phrase!("there is no model `{name}`; `GET /v1/models` lists them", name = excerpt(&name));
+                phrase!("no model `{name}`; list the models with `GET /v1/models`", name = excerpt(&name));
             Refusal::not_found(text).at("model")
         };
         let path = path.ok_or_else(unknown)?.clone();
@@ -146,7 +146,7 @@ impl Agents {
         if let Some(made) = slot.current(asked) {
             return made;
         }
-        let busy = || Refusal::unavailable(phrase!("the agent is being read; ask again later"));
+        let busy = || Refusal::unavailable(phrase!("the agent is loading; retry later"));
         let turn = timeout(PATIENCE, slot.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         // Another request may have compiled it in the meantime.
@@ -221,7 +221,7 @@ impl Agents {
         )?;
         for found in &notes.found {
             let place = found.location.pointer.as_deref().unwrap_or_default();
-            tracing::warn!(agent, code = %found.code, place, "something is odd about the agent; `ctx check` says what");
+            tracing::warn!(agent, code = %found.code, place, "the agent has diagnostics; run `ctx check`");
         }
         let first = setup.endpoint().clone();
         let mut endpoints = vec![first.clone()];

@@ -63,7 +63,7 @@ pub(crate) async fn mark(server: &Server, conversation: &str, marks: Vec<(Beginn
         return;
     }
     if let Err(error) = server.store.mark(conversation, marks).await {
-        tracing::warn!(%error, "where a conversation goes on is remembered in memory alone");
+        tracing::warn!(%error, "cannot store prefix hashes; keeping them in memory only");
     }
 }
 

@@ -1,17 +1,17 @@
 //! Reads and parses request bodies, with limits on size, time, and memory.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use ctx_types::phrase;
 use ctx_wire::Dialect;
 use futures_util::StreamExt as _;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::dialect::{self, Asked};
+use crate::keys::KeyEntry;
+use crate::memory::{PATIENCE, ReservedMemory, SharedMemory};
 use crate::refusal::{Kind, Refusal};
 
 /// Default size limit of a body, in bytes: 16 MiB.
@@ -27,68 +27,113 @@ const MAX_GROWTH: usize = 8;
 /// This is enough for 40,000 of them.
 const ALWAYS_ALLOWED: usize = 64 << 20;
 
-/// Maximum size of all bodies that are being read, in KiB: 256 MiB.
-const MAX_READING: u32 = 256 << 10;
+/// Maximum size of all bodies that are being read, in bytes, for the default limit of a body. Larger limits raise it.
+const MAX_READING: u64 = 256 << 20;
 
-/// Maximum estimated memory of all bodies that are being parsed, in KiB: 384 MiB.
-const MAX_PARSING: u32 = 384 << 10;
+/// Part of [`MAX_READING`] for one key: a quarter.
+const READING_SHARES: u64 = 4;
 
-/// Size below which a body is parsed on the current thread.
+/// Maximum estimated memory of all turns with large bodies, in bytes.
+const MAX_TURNS: u64 = 768 << 20;
+
+/// Part of [`MAX_TURNS`] for one key: a half.
+const TURN_SHARES: u64 = 2;
+
+/// Estimated memory of a turn that never waits for others. It is enough for 1 MiB of ordinary messages.
+const SMALL_TURN: usize = 32 << 20;
+
+/// Size below which a body is parsed on the current thread. These bytes of every body arrive without waiting for others.
 const SMALL: usize = 64 << 10;
+
+/// Memory that is reserved at a time for an arriving body, in bytes.
+const STEP: usize = 1 << 20;
+
+/// Maximum time without new bytes of a body.
+const MAX_SILENCE: Duration = Duration::from_secs(10);
 
 /// Reads request bodies. All requests share one reader.
 #[derive(Debug)]
 pub(crate) struct BodyReader {
     max_bytes: u64,
     time: Duration,
-    reading: Arc<Semaphore>,
-    parsing: Arc<Semaphore>,
+    reading: SharedMemory,
+    turns: SharedMemory,
+}
+
+/// A parsed body, and the memory that its turn may use.
+#[derive(Debug)]
+pub(crate) struct ParsedBody {
+    pub(crate) asked: Asked,
+    pub(crate) memory: Option<ReservedMemory>,
 }
 
 impl BodyReader {
-    /// Creates a reader for bodies of up to `max_bytes`. Each body must arrive within `time`.
+    /// Creates a reader for bodies of up to `max_bytes`. Each body must arrive within `time`, without a pause of more
+    /// than 10 s.
     pub(crate) fn new(max_bytes: u64, time: Duration) -> Self {
+        let reading = MAX_READING.max(max_bytes.saturating_mul(READING_SHARES));
         Self {
             max_bytes,
             time,
-            reading: Arc::new(Semaphore::new(MAX_READING as usize)),
-            parsing: Arc::new(Semaphore::new(MAX_PARSING as usize)),
+            reading: SharedMemory::new(reading, reading / READING_SHARES, PATIENCE),
+            turns: SharedMemory::new(MAX_TURNS, MAX_TURNS / TURN_SHARES, PATIENCE),
         }
     }
 
-    /// Reads and parses the body of a request. `key_limit` is the limit of the client's key, in bytes.
+    /// Reads and parses the body of a request.
     pub(crate) async fn read(
         &self,
         dialect: Dialect,
+        key: &KeyEntry,
         (headers, body): (&HeaderMap, Body),
-        key_limit: Option<u64>,
-    ) -> Result<Asked, Refusal> {
-        let limit = key_limit.unwrap_or(self.max_bytes).min(self.max_bytes);
-        let length = content_length(headers);
-        if length.is_some_and(|length| length > limit) {
+    ) -> Result<ParsedBody, Refusal> {
+        let limit = key.limits.bytes.unwrap_or(self.max_bytes).min(self.max_bytes);
+        if content_length(headers).is_some_and(|length| length > limit) {
             return Err(too_large(limit));
         }
-        let reading = async {
-            let _permit = reserve(&self.reading, MAX_READING, length.unwrap_or(limit)).await?;
-            let body = collect(body, limit).await?;
-            let cost = ParseCost::of(&body).check(body.len())?;
-            let permit = reserve(&self.parsing, MAX_PARSING, cost as u64).await?;
-            Ok::<_, Refusal>((permit, body))
+        let collecting = timeout(self.time, self.collect(&key.name, body, limit)).await;
+        let (body, reserved) = collecting.map_err(|_| late(self.time))??;
+        let cost = ParseCost::of(&body).check(body.len())?;
+        let memory = match cost.turn_memory() {
+            small if small <= SMALL_TURN => None,
+            large => Some(self.turns.reserve(&key.name, large as u64).await?),
         };
-        let late = |_| {
-            let seconds = self.time.as_secs();
-            Refusal::new(408, Kind::TimedOut, phrase!("the body took longer than {seconds} seconds", seconds))
-        };
-        let (permit, body) = timeout(self.time, reading).await.map_err(late)??;
         if body.len() < SMALL {
-            return dialect::read(dialect, &body);
+            return Ok(ParsedBody { asked: dialect::read(dialect, &body)?, memory });
         }
         let parse = move || {
             let asked = dialect::read(dialect, &body);
-            drop(permit);
+            drop((body, reserved));
             asked
         };
-        tokio::task::spawn_blocking(parse).await.unwrap_or_else(|_| Err(Refusal::internal()))
+        let asked = tokio::task::spawn_blocking(parse).await.unwrap_or_else(|_| Err(Refusal::internal()))?;
+        Ok(ParsedBody { asked, memory })
+    }
+
+    /// Collects the chunks of a body, and reserves memory as they arrive. A slow client does not reserve the memory of
+    /// the bytes that it has only announced.
+    async fn collect(
+        &self,
+        key: &str,
+        body: Body,
+        limit: u64,
+    ) -> Result<(Vec<u8>, Vec<ReservedMemory>), Refusal> {
+        let (mut read, mut chunks) = (Vec::new(), body.into_data_stream());
+        let (mut reserved, mut allowed) = (Vec::new(), SMALL);
+        while let Some(chunk) = timeout(MAX_SILENCE, chunks.next()).await.map_err(|_| late(MAX_SILENCE))? {
+            let chunk = chunk.map_err(|_| Refusal::malformed(phrase!("the request body is incomplete")))?;
+            let length = read.len() + chunk.len();
+            if length as u64 > limit {
+                return Err(too_large(limit));
+            }
+            while allowed < length {
+                reserved.push(self.reading.reserve(key, STEP as u64).await?);
+                allowed += STEP;
+                read.reserve_exact(allowed - read.len());
+            }
+            read.extend_from_slice(&chunk);
+        }
+        Ok((read, reserved))
     }
 }
 
@@ -97,25 +142,12 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 }
 
 fn too_large(limit: u64) -> Refusal {
-    Refusal::too_large(phrase!("the body is larger than {limit} bytes", limit))
+    Refusal::too_large(phrase!("the request body is larger than {limit} bytes", limit))
 }
 
-/// Waits for a share of the memory of all requests.
-async fn reserve(memory: &Arc<Semaphore>, all: u32, bytes: u64) -> Result<OwnedSemaphorePermit, Refusal> {
-    let share = u32::try_from(bytes >> 10).unwrap_or(all).clamp(1, all);
-    memory.clone().acquire_many_owned(share).await.map_err(|_| Refusal::internal())
-}
-
-async fn collect(body: Body, limit: u64) -> Result<Bytes, Refusal> {
-    let (mut read, mut chunks) = (Vec::new(), body.into_data_stream());
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
-        if (read.len() + chunk.len()) as u64 > limit {
-            return Err(too_large(limit));
-        }
-        read.extend_from_slice(&chunk);
-    }
-    Ok(read.into())
+fn late(time: Duration) -> Refusal {
+    let seconds = time.as_secs();
+    Refusal::new(408, Kind::TimedOut, phrase!("the request body took longer than {seconds} seconds", seconds))
 }
 
 /// Estimated cost of parsing a body.
@@ -125,6 +157,8 @@ struct ParseCost {
     memory: usize,
     /// Maximum nesting of lists and objects.
     depth: usize,
+    /// Upper bound of the additional memory of a turn, in bytes.
+    turn: usize,
 }
 
 impl ParseCost {
@@ -134,12 +168,16 @@ impl ParseCost {
     const ENTRY: usize = 3 * size_of::<(usize, String, serde_json::Value)>() + 64;
     /// Memory of an empty list or object, which reserves space for 4 entries.
     const CONTAINER: usize = 512;
+    /// Memory of a message in a turn: as a node of the conversation, its stored form, and in the request.
+    const MESSAGE: usize = 3_584;
+    /// Copies of the texts in a turn: in the conversation, the store, and the request.
+    const COPIES: usize = 10;
 
     /// Estimates the cost in one pass. Text that is not JSON gets an arbitrary estimate, and the parser rejects it.
     fn of(body: &[u8]) -> Self {
         let (mut in_string, mut is_escaped) = (false, false);
         let (mut items, mut entries, mut containers) = (0_usize, 0_usize, 0_usize);
-        let (mut depth, mut deepest) = (0_usize, 0_usize);
+        let (mut depth, mut deepest, mut objects) = (0_usize, 0_usize, 0_usize);
         for byte in body {
             if in_string {
                 in_string = is_escaped || *byte != b'"';
@@ -152,6 +190,8 @@ impl ParseCost {
                 b':' => entries += 1,
                 b'[' | b'{' => {
                     containers += 1;
+                    // Each object may be a message.
+                    objects += usize::from(*byte == b'{');
                     depth += 1;
                     deepest = deepest.max(depth);
                 }
@@ -162,34 +202,113 @@ impl ParseCost {
         // Commas separate items and entries. The first item of each list has no comma.
         let items = (items + containers).saturating_sub(entries);
         let memory = body.len() + items * Self::ITEM + entries * Self::ENTRY + containers * Self::CONTAINER;
-        Self { memory, depth: deepest }
+        let turn = body.len() * Self::COPIES + objects * Self::MESSAGE;
+        Self { memory, depth: deepest, turn }
     }
 
-    /// Returns the memory of a body of this size, or an error if the body needs too much.
-    fn check(self, size: usize) -> Result<usize, Refusal> {
+    /// Returns the upper bound of the memory of a turn with this body, in bytes.
+    fn turn_memory(self) -> usize {
+        self.memory.saturating_add(self.turn)
+    }
+
+    /// Returns an error if parsing needs too much memory for the size of the body.
+    fn check(self, size: usize) -> Result<Self, Refusal> {
         if self.depth > MAX_DEPTH {
-            let text = phrase!("the body has more than {limit} nested lists and objects", limit = MAX_DEPTH);
+            let text = phrase!("the request body is nested more than {limit} levels deep", limit = MAX_DEPTH);
             return Err(Refusal::too_large(text));
         }
         let limit = (MAX_GROWTH * size).max(ALWAYS_ALLOWED);
         if self.memory > limit {
             return Err(Refusal::too_large(phrase!(
-                "the body has too many small values: parsed it would take {megabytes} MB of memory, and {limit} MB are allowed for its size",
+                "the request body has too many values: it needs {megabytes} MB of memory, and the limit is \
+                {limit} MB",
                 megabytes = self.memory >> 20,
                 limit = limit >> 20
             )));
         }
-        Ok(self.memory)
+        Ok(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use ctx_types::Session;
+    use futures_util::{FutureExt as _, stream};
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::keys::{KeyFile, KeyLimits};
+    use crate::turn::grow;
 
-    /// Parses a body of chat completions. Checks that the estimate exceeds the memory used.
+    fn key(name: &str) -> KeyEntry {
+        let mut file = KeyFile::default();
+        file.add(name, None, KeyLimits::default()).unwrap();
+        file.keys.remove(0)
+    }
+
+    /// Returns a body that announces 16 MiB, sends some of its bytes, and then stalls.
+    fn stalled(bytes: usize) -> (HeaderMap, Body) {
+        let sent = stream::iter([Ok::<_, Infallible>(vec![b' '; bytes])]);
+        let body = Body::from_stream(sent.chain(stream::pending()));
+        (HeaderMap::from_iter([(header::CONTENT_LENGTH, DEFAULT_MAX_BYTES.into())]), body)
+    }
+
+    /// Checks that bodies are read while one key has many slow uploads.
+    async fn check_slow(uploads: usize, bytes: usize) {
+        let (reader, slow) = (BodyReader::new(DEFAULT_MAX_BYTES, Duration::from_secs(3_600)), key("slow"));
+        let bodies: Vec<_> = (0..uploads).map(|_| stalled(bytes)).collect();
+        let mut reading: Vec<_> = bodies
+            .into_iter()
+            .map(|(headers, body)| {
+                let (reader, slow) = (&reader, &slow);
+                Box::pin(async move { reader.read(Dialect::OpenaiChat, slow, (&headers, body)).await })
+            })
+            .collect();
+        assert!(reading.iter_mut().all(|reading| reading.now_or_never().is_none()));
+        let read = |key: &KeyEntry, text: &str| {
+            let body = json!({ "model": "m", "messages": [{ "role": "user", "content": text }] });
+            let (reader, key) = (&reader, key.clone());
+            let headers = HeaderMap::new();
+            async move { reader.read(Dialect::OpenaiChat, &key, (&headers, body.to_string().into())).await }
+        };
+        for name in ["slow", "other"] {
+            assert!(read(&key(name), "hi").now_or_never().unwrap().is_ok());
+        }
+        assert!(read(&key("other"), &"x".repeat(12 << 20)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn slow_uploads_block_no_other_request() {
+        check_slow(1_000, 1_000).await;
+        // The key has its whole share, and its next uploads wait.
+        check_slow(100, 2 << 20).await;
+    }
+
+    #[tokio::test]
+    async fn reserves_memory_for_large_turns() {
+        let reader = BodyReader {
+            turns: SharedMemory::new(128 << 20, 64 << 20, Duration::ZERO),
+            ..BodyReader::new(DEFAULT_MAX_BYTES, Duration::from_secs(3_600))
+        };
+        let read = |messages: usize| {
+            let messages = vec![json!({ "role": "user", "content": "x" }); messages];
+            let body = json!({ "model": "m", "messages": messages }).to_string();
+            let (reader, key, headers) = (&reader, key("alice"), HeaderMap::new());
+            async move { reader.read(Dialect::OpenaiChat, &key, (&headers, body.into())).await }
+        };
+        let first = read(10_000).await.unwrap();
+        assert!(first.memory.is_some());
+        assert_eq!(read(10_000).await.unwrap_err().status, 503);
+        // Ordinary turns never wait.
+        let small = read(2_000).await.unwrap();
+        assert!(small.memory.is_none());
+        drop(first);
+        assert!(read(10_000).await.is_ok());
+    }
+
+    /// Parses a body of chat completions. Checks that the estimates exceed the memory used.
     #[track_caller]
     fn check(body: &str) {
         let cost = ParseCost::of(body.as_bytes());
@@ -198,6 +317,23 @@ mod tests {
         let most = value.bytes_max.max(asked.bytes_max);
         let begin: String = body.chars().take(60).collect();
         assert!(most <= cost.memory as u64, "{begin}: took {most}, estimated {}", cost.memory);
+    }
+
+    /// Checks that the estimate exceeds the memory of a new conversation, which also exists as a copy and as text while
+    /// it is stored.
+    #[track_caller]
+    fn check_turn(messages: &[Value]) {
+        let body = json!({ "model": "m", "messages": messages }).to_string();
+        let estimated = ParseCost::of(body.as_bytes()).turn_memory();
+        let turn = allocation_counter::measure(|| {
+            let asked = dialect::read(Dialect::OpenaiChat, body.as_bytes()).unwrap();
+            let mut session = Session::new("c");
+            grow(&mut session, None, asked.messages).unwrap();
+            let copy = session.clone();
+            assert!(serde_json::to_string(&copy).is_ok());
+        });
+        let most = turn.bytes_max;
+        assert!(most <= estimated as u64, "took {most}, estimated {estimated}");
     }
 
     /// Returns a request with `count` items in its list `a`.
@@ -225,6 +361,8 @@ mod tests {
         }
         let keys: Vec<String> = (0..10_000).map(|key| format!("\"{key}\":0")).collect();
         check(&with_list(&format!("{{{}}}", keys.join(",")), 1));
+        let messages = vec![json!({ "role": "user", "content": "x" }); 75_000];
+        check(&json!({ "model": "m", "messages": messages }).to_string());
         for content in ["hi", "several words of a message"] {
             let messages = vec![json!({ "role": "user", "content": content }); 5_000];
             check(&json!({ "model": "m", "messages": messages }).to_string());
@@ -235,6 +373,14 @@ mod tests {
             let calls = vec![json!({ "role": "assistant", "content": content, "tool_calls": [call] }); 5_000];
             check(&json!({ "model": "m", "messages": calls }).to_string());
         }
+    }
+
+    #[test]
+    fn estimates_at_least_the_memory_of_a_turn() {
+        for content in ["x", "several words of a message"] {
+            check_turn(&vec![json!({ "role": "user", "content": content }); 5_000]);
+        }
+        check_turn(&[json!({ "role": "user", "content": "long ".repeat(1 << 20) })]);
     }
 
     #[test]

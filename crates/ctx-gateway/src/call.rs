@@ -49,7 +49,7 @@ pub(crate) fn conversation(name: &str) -> Result<String, Refusal> {
     match is_fine {
         true => Ok(name.to_owned()),
         false => Err(Refusal::malformed(phrase!(
-            "the name of a conversation has 1 to {limit} bytes and no control characters",
+            "a conversation name must have 1 to {limit} bytes and no control characters",
             limit = MAX_NAME
         ))),
     }
@@ -60,7 +60,12 @@ const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
 /// Encodes the name of a conversation for a header.
 pub(crate) fn encode_name(name: &str) -> String {
-    utf8_percent_encode(name, ENCODED).to_string()
+    // HTTP ignores spaces around the value of a header.
+    let rest = name.trim_start_matches(' ');
+    let inner = rest.trim_end_matches(' ');
+    let spaces = |count: usize| "%20".repeat(count);
+    let (before, after) = (name.len() - rest.len(), rest.len() - inner.len());
+    format!("{}{}{}", spaces(before), utf8_percent_encode(inner, ENCODED), spaces(after))
 }
 
 /// Decodes the name of a conversation from a header.
@@ -93,5 +98,32 @@ fn flag(headers: &HeaderMap, name: &'static str) -> Result<bool, Refusal> {
 }
 
 fn odd(name: &str) -> Refusal {
-    Refusal::malformed(phrase!("the header `{name}` cannot be read", name)).at(name)
+    Refusal::malformed(phrase!("the header `{name}` is repeated or not valid", name)).at(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    /// Encodes a name, and reads it from a header without the spaces around the value.
+    #[track_caller]
+    fn check(name: &str, expected: &str) {
+        let encoded = encode_name(name);
+        assert_eq!(encoded, expected);
+        let value = HeaderValue::from_str(encoded.trim()).unwrap();
+        let headers = HeaderMap::from_iter([(HeaderName::from_static("x-ctx-conversation"), value)]);
+        assert_eq!(Wishes::of(&headers).unwrap().conversation.as_deref(), Some(name));
+    }
+
+    #[test]
+    fn returns_names_as_they_were_given() {
+        check("my diary", "my diary");
+        check("50%25", "50%2525");
+        check("对话", "%E5%AF%B9%E8%AF%9D");
+        check("  padded ", "%20%20padded%20");
+        check("  ", "%20%20");
+        check("\u{a0}x\u{3000}", "%C2%A0x%E3%80%80");
+    }
 }

@@ -57,7 +57,7 @@ pub(crate) fn report(server: &Server, key: &KeyEntry, name: &str, turn: &str) ->
     let id = stored_id(&key.name, &conversation(name)?);
     let report = server.reports.get(&(id, turn.into())).ok_or_else(|| {
         Refusal::not_found(phrase!(
-            "there is no report of this turn; only those of the latest turns of this process are kept"
+            "no report of this turn; the gateway keeps only the latest reports since it started"
         ))
     })?;
     Ok(json!({ "conversation": name, "turn": turn, "report": &*report }))
@@ -71,7 +71,7 @@ pub(crate) async fn step(
     (is_undo, wishes): (bool, Wishes),
 ) -> Result<Value, Refusal> {
     let mut visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
-    let none = || Refusal::not_found(phrase!("there is no such conversation"));
+    let none = || Refusal::not_found(phrase!("no such conversation"));
     let mut kept = visit.load(&server.store).await?.ok_or_else(none)?;
     let revision = kept.conversation.revision();
     if let Some(seen) = wishes.revision.filter(|seen| *seen != revision) {

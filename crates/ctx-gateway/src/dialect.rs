@@ -77,13 +77,13 @@ pub(crate) fn read(dialect: Dialect, body: &[u8]) -> Result<Asked, Refusal> {
     let value: Value = serde_json::from_slice(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Refusal::malformed(ctx_types::phrase!(
-            "the body is not JSON (line {line}, column {column})",
+            "the request body is not valid JSON (line {line}, column {column})",
             line,
             column
         ))
     })?;
     let Value::Object(body) = value else {
-        return Err(Refusal::malformed(ctx_types::phrase!("the body is not a JSON object")));
+        return Err(Refusal::malformed(ctx_types::phrase!("the request body is not a JSON object")));
     };
     match dialect {
         Dialect::Anthropic => anthropic::read(body),

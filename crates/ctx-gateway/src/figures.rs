@@ -56,7 +56,7 @@ impl Figures {
     /// Writes everything in the text form of Prometheus.
     pub(crate) fn to_text(&self) -> String {
         let mut lines = vec![
-            "# HELP ctx_requests_total Answers by dialect and class of status.".to_owned(),
+            "# HELP ctx_requests_total Responses by API dialect and status class.".to_owned(),
             "# TYPE ctx_requests_total counter".to_owned(),
         ];
         for (dialect, row) in Dialect::ALL.iter().zip(&self.requests) {
@@ -70,17 +70,22 @@ impl Figures {
             }
         }
         let single = [
-            ("ctx_turns_open", "gauge", "Turns that are under way.", &self.open_turns),
-            ("ctx_streams_open", "gauge", "Streams that clients read.", &self.open_streams),
-            ("ctx_turns_failed_total", "counter", "Turns without an answer.", &self.failed_turns),
+            ("ctx_turns_open", "gauge", "Running turns.", &self.open_turns),
+            ("ctx_streams_open", "gauge", "Open response streams.", &self.open_streams),
+            ("ctx_turns_failed_total", "counter", "Failed turns.", &self.failed_turns),
+            ("ctx_input_tokens_total", "counter", "Input tokens reported by providers.", &self.input_tokens),
             (
-                "ctx_input_tokens_total",
+                "ctx_cached_tokens_total",
                 "counter",
-                "Tokens of requests, as providers count.",
-                &self.input_tokens,
+                "Cached input tokens reported by providers.",
+                &self.cached_tokens,
             ),
-            ("ctx_cached_tokens_total", "counter", "Those that came from a cache.", &self.cached_tokens),
-            ("ctx_output_tokens_total", "counter", "Tokens of answers.", &self.output_tokens),
+            (
+                "ctx_output_tokens_total",
+                "counter",
+                "Output tokens reported by providers.",
+                &self.output_tokens,
+            ),
         ];
         for (name, kind, help, value) in single {
             lines.push(format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {}", get(value)));
@@ -92,7 +97,9 @@ impl Figures {
 
     fn write_ready(&self, lines: &mut Vec<String>) {
         let name = "ctx_ready_seconds";
-        lines.push(format!("# HELP {name} Time from the request to the provider's first request."));
+        lines.push(format!(
+            "# HELP {name} Time from receiving a request to sending the first provider request."
+        ));
         lines.push(format!("# TYPE {name} histogram"));
         let mut sum = 0;
         for (count, end) in self.ready.iter().zip(BUCKETS) {

@@ -169,7 +169,9 @@ impl Gateway {
         let loaded_messages = options.loaded_messages.unwrap_or(MAX_MESSAGES);
         let agents = Agents::find(options);
         if agents.names().next().is_none() {
-            return Err(GatewayError::Unusable(phrase!("the folder has no agent; `ctx init` writes one")));
+            return Err(GatewayError::Unusable(phrase!(
+                "no agent in the folder; create one with `ctx init`"
+            )));
         }
         Ok(Self(Arc::new(Server {
             agents: Arc::new(agents),
@@ -192,6 +194,16 @@ impl Gateway {
         self.0.agents.names()
     }
 
+    /// Describes who may send requests: the key file with its number of keys, or programs on this machine.
+    pub fn access(&self) -> Phrase {
+        match self.0.keys.status() {
+            Some((file, count)) => {
+                phrase!("clients need an API key; `{file}` has {count}", file = files::name(file), count)
+            }
+            None => phrase!("no key file: programs on this machine need no API key"),
+        }
+    }
+
     /// Serves requests until a signal. Then stops accepting connections, and gives running turns some time before
     /// canceling them. Partial replies are stored.
     ///
@@ -205,20 +217,15 @@ impl Gateway {
     ) -> Result<(), GatewayError> {
         let address = listener.local_addr().map_err(|error| {
             GatewayError::Unusable(phrase!(
-                "the listener has no address: {error}",
+                "cannot read the address of the listener: {error}",
                 error = files::reason(&error)
             ))
         })?;
         if self.0.keys.is_open() && !address.ip().is_loopback() {
             return Err(GatewayError::Unusable(phrase!(
-                "`{address}` can be reached from other machines, and there are no keys; make one with `ctx serve key add NAME`",
+                "other machines can reach `{address}`; create an API key with `ctx serve key add NAME`",
                 address = address.to_string()
             )));
-        }
-        if let Some((file, keys)) = self.0.keys.status() {
-            tracing::info!(file = %files::name(file), keys, "clients need a key");
-        } else {
-            tracing::info!("no key file: programs on this machine need no key");
         }
         let exporter = self.0.exporter.clone();
         let reloading = tokio::spawn(reload_keys(self.0.clone()));

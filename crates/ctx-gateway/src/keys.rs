@@ -110,14 +110,14 @@ impl KeyFile {
         let list = value
             .get("keys")
             .and_then(Value::as_array)
-            .ok_or_else(|| odd(phrase!("it has no list `keys`")))?;
+            .ok_or_else(|| odd(phrase!("it has no `keys` list")))?;
         if list.len() > MAX_KEYS {
-            return Err(odd(phrase!("it has too many keys")));
+            return Err(odd(phrase!("it has too many API keys")));
         }
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
             keys: keys.ok_or_else(|| {
-                odd(phrase!("a key lacks `name` or `hash`, has `agents` that is no list of names, or a limit that is no number"))
+                odd(phrase!("an API key has no `name` or `hash`, or its `agents` or limits are not valid"))
             })?,
         })
     }
@@ -132,20 +132,29 @@ impl KeyFile {
         files::write(&[(path.to_owned(), text.as_bytes())], Existing::Replace, &FilesRead::default())
     }
 
-    /// Writes the file, and records that the user trusts it with this content.
+    /// Changes the named key file, or the one of the folder, and records that the user trusts its new content. A missing
+    /// file has no keys. Other runs wait until the file is written.
     ///
     /// # Errors
     ///
-    /// The file or the record cannot be written.
-    pub fn write_trusted(&self, path: &Path) -> Result<()> {
-        let text = self.to_text();
-        if is_missing(path) {
-            self.write(path)?;
-            return Trusted::add_file(path, text.as_bytes());
-        }
-        // A gateway that sees the new content must find it trusted.
-        Trusted::add_file(path, text.as_bytes())?;
-        self.write(path)
+    /// The file is not named and not trusted, or it cannot be read or written, or `change` fails.
+    pub fn change<T>(
+        named: Option<&Path>,
+        folder: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let place = KeyFilePlace::new(named, folder);
+        let parent = place.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        // The lock is on the folder, because each write replaces the file.
+        let _lock = files::lock(parent.unwrap_or(Path::new(".")))?;
+        let mut file = match is_missing(&place.path) {
+            true => Self::default(),
+            false => place.parse(&files::read(&place.path)?)?,
+        };
+        let changed = change(&mut file)?;
+        let text = file.to_text();
+        Trusted::change_file(&place.path, text.as_bytes(), || file.write(&place.path))?;
+        Ok(changed)
     }
 
     fn to_text(&self) -> String {
@@ -163,17 +172,17 @@ impl KeyFile {
         // `LOCAL` is reserved for requests without a key.
         if name.is_empty() || name == LOCAL || name.len() > 64 || !name.chars().all(is_fine) {
             return Err(ProjectError::Usage(phrase!(
-                "`{name}` cannot be the name of a key; use up to 64 letters, digits, `-`, `_` and `.`",
+                "`{name}` is not a valid API key name; use up to 64 letters, digits, `-`, `_`, and `.`",
                 name = excerpt(name)
             )));
         }
         if self.keys.iter().any(|key| key.name == name) {
-            return Err(ProjectError::Usage(phrase!("there is a key `{name}` already", name)));
+            return Err(ProjectError::Usage(phrase!("API key `{name}` already exists", name)));
         }
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| {
             ProjectError::Unusable(phrase!(
-                "the system provides no random bytes: {error}",
+                "cannot get random bytes from the system: {error}",
                 error = error.to_string()
             ))
         })?;
@@ -191,7 +200,7 @@ impl KeyFile {
         let before = self.keys.len();
         self.keys.retain(|key| key.name != name);
         match self.keys.len() == before {
-            true => Err(ProjectError::Usage(phrase!("there is no key `{name}`", name = excerpt(name)))),
+            true => Err(ProjectError::Usage(phrase!("no API key `{name}`", name = excerpt(name)))),
             false => Ok(()),
         }
     }
@@ -238,7 +247,7 @@ impl KeyEntry {
     pub(crate) fn check_agent(&self, agent: &str) -> Result<(), Refusal> {
         match &self.agents {
             Some(agents) if !agents.iter().any(|allowed| allowed == agent) => {
-                let text = phrase!("this key may not use `{agent}`", agent = excerpt(agent));
+                let text = phrase!("this API key cannot use `{agent}`", agent = excerpt(agent));
                 Err(Refusal::forbidden(text).at("model"))
             }
             _ => Ok(()),
@@ -251,12 +260,38 @@ fn is_missing(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// The keys that a running gateway accepts, reloaded from their file.
+/// Place of a key file.
 #[derive(Debug)]
-pub(crate) struct Keys {
+struct KeyFilePlace {
     path: PathBuf,
     /// Whether the user named the file. Otherwise the file must be trusted.
     is_named: bool,
+}
+
+impl KeyFilePlace {
+    fn new(named: Option<&Path>, folder: &Path) -> Self {
+        let path = named.map_or_else(|| folder.join(KeyFile::NAME), Path::to_owned);
+        Self { path, is_named: named.is_some() }
+    }
+
+    /// Reads the content of the file, if the user trusts it.
+    fn parse(&self, bytes: &[u8]) -> Result<KeyFile> {
+        if self.is_named || Trusted::read()?.has_file(&self.path, bytes) {
+            return KeyFile::parse(&self.path, bytes);
+        }
+        let folder = self.path.parent().unwrap_or(&self.path);
+        Err(ProjectError::Usage(phrase!(
+            "`{path}` is not trusted; read it, then run `ctx trust {folder}`, or use `--keys {path}`",
+            path = files::name(&self.path),
+            folder = files::shell_word(folder)
+        )))
+    }
+}
+
+/// The keys that a running gateway accepts, reloaded from their file.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    place: KeyFilePlace,
     accepted: RwLock<Accepted>,
 }
 
@@ -278,7 +313,7 @@ impl Keys {
     /// The named file is missing, a file cannot be read or is not a key file, or the folder's key file is not
     /// trusted.
     pub(crate) fn open(named: Option<&Path>, folder: &Path) -> Result<Self> {
-        let path = named.map_or_else(|| folder.join(KeyFile::NAME), Path::to_owned);
+        let place = KeyFilePlace::new(named, folder);
         let local = Arc::new(KeyEntry {
             name: LOCAL.to_owned(),
             hash: String::new(),
@@ -286,26 +321,13 @@ impl Keys {
             limits: KeyLimits::default(),
         });
         let accepted = RwLock::new(Accepted { keys: None, bytes: None, local });
-        let keys = Self { path, is_named: named.is_some(), accepted };
-        if keys.is_named || !is_missing(&keys.path) {
-            let bytes = files::read(&keys.path)?;
-            let file = keys.parse(&bytes)?;
+        let keys = Self { place, accepted };
+        if keys.place.is_named || !is_missing(&keys.place.path) {
+            let bytes = files::read(&keys.place.path)?;
+            let file = keys.place.parse(&bytes)?;
             keys.accept(shared(file), Some(bytes));
         }
         Ok(keys)
-    }
-
-    /// Reads the content of the file, if the user trusts it.
-    fn parse(&self, bytes: &[u8]) -> Result<KeyFile> {
-        if self.is_named || Trusted::read()?.has_file(&self.path, bytes) {
-            return KeyFile::parse(&self.path, bytes);
-        }
-        let folder = self.path.parent().unwrap_or(&self.path);
-        Err(ProjectError::Usage(phrase!(
-            "`{path}` was not written by your `ctx serve key add`; read it, then run `ctx trust {folder}`, or name it with `--keys`",
-            path = files::name(&self.path),
-            folder = files::shell_word(folder)
-        )))
     }
 
     fn accept(&self, keys: Vec<Arc<KeyEntry>>, bytes: Option<Vec<u8>>) {
@@ -317,10 +339,10 @@ impl Keys {
     /// Reads the file again if it changed. No key is accepted while the file is missing, unreadable or not trusted.
     pub(crate) fn reload(&self) {
         let is_open = self.is_open();
-        if is_open && is_missing(&self.path) {
+        if is_open && is_missing(&self.place.path) {
             return;
         }
-        let read = files::read(&self.path).and_then(|bytes| Ok((self.parse(&bytes)?, bytes)));
+        let read = files::read(&self.place.path).and_then(|bytes| Ok((self.place.parse(&bytes)?, bytes)));
         match read {
             Ok((_, bytes)) if !is_open && self.accepted().bytes.as_ref() == Some(&bytes) => {}
             Ok((file, bytes)) => {
@@ -330,7 +352,7 @@ impl Keys {
             // The error was already reported.
             Err(_) if !is_open && self.accepted().bytes.is_none() => {}
             Err(error) => {
-                tracing::error!(error = %error, "the key file cannot be used; all requests are refused");
+                tracing::error!(error = %error, "cannot use the key file; rejecting all requests");
                 self.accept(Vec::new(), None);
             }
         }
@@ -339,7 +361,7 @@ impl Keys {
     /// Returns the key file and its number of keys; `None` without a key file.
     pub(crate) fn status(&self) -> Option<(&Path, usize)> {
         let count = self.accepted().keys.as_ref().map(Vec::len)?;
-        Some((&self.path, count))
+        Some((&self.place.path, count))
     }
 
     /// Returns whether requests need no key.
@@ -373,7 +395,7 @@ impl Keys {
             }
         }
         found.cloned().ok_or_else(|| {
-            let text = phrase!("the request has no valid key");
+            let text = phrase!("missing or invalid API key");
             Refusal::new(401, Kind::Unauthorized, text)
         })
     }
@@ -405,8 +427,9 @@ fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
 /// Other sites can point their host names at a local server, so the host must be a name of this machine. A page of
 /// another local server has another port in its origin.
 fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
-    let refused =
-        || Refusal::forbidden(phrase!("without keys, only programs on this machine may send requests"));
+    let refused = || {
+        Refusal::forbidden(phrase!("without API keys, the gateway accepts only requests from this machine"))
+    };
     let is_local = |host: &str| {
         let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
         let name = name.map_or(host, |(name, _)| name);

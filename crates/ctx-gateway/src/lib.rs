@@ -1,8 +1,7 @@
-//! Agents behind the addresses of providers: any program that speaks to OpenAI, Anthropic or Gemini uses them by
-//! changing its base URL.
+//! An HTTP server that serves agents to clients of OpenAI, Anthropic and Gemini.
 //!
-//! Layer 7: a server for one folder. A request is read in the client's dialect, becomes a turn of a stored conversation
-//! as `ctx chat` carries it out, and its answer is written in the client's dialect again, whole or piece by piece.
+//! Clients change only their base URL. Each request becomes a turn of a stored conversation. The response has the
+//! format of the client, streaming or complete.
 //!
 //! ```no_run
 //! use ctx_gateway::{Gateway, Options};
@@ -26,6 +25,7 @@ mod gateway;
 mod keys;
 mod latest;
 mod limits;
+mod memory;
 mod refusal;
 mod rooms;
 mod routes;

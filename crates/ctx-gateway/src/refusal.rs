@@ -85,6 +85,10 @@ impl Refusal {
         Self { retry_after: Some(wait), ..Self::new(429, Kind::RateLimited, message) }
     }
 
+    pub(crate) fn busy(message: Phrase, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..Self::unavailable(message) }
+    }
+
     pub(crate) fn internal() -> Self {
         Self::new(500, Kind::Internal, phrase!("internal error; please report it"))
     }
@@ -212,21 +216,24 @@ impl From<TurnFailure> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NotFound { .. } => Self::not_found(phrase!("there is no such conversation")),
+            StoreError::NotFound { .. } => Self::not_found(phrase!("no such conversation")),
             StoreError::Stale { .. } => {
-                Self::conflict(phrase!("the conversation was changed by another request; send it again"))
+                Self::conflict(phrase!("another request changed the conversation; retry"))
+            }
+            StoreError::Held { .. } | StoreError::LeaseLost { .. } => {
+                Self::conflict(phrase!("another turn of this conversation is running"))
             }
             StoreError::Replaced { .. } => {
                 tracing::error!(%error, "the store failed");
                 Self::unavailable(phrase!(
-                    "the store of conversations was deleted or replaced; the gateway has to be restarted"
+                    "the conversation store was deleted or replaced; restart the gateway"
                 ))
             }
             StoreError::Session(error) => Self::malformed(error.phrase()),
             StoreError::History(error) => Self::malformed(error.phrase()),
             error => {
                 tracing::error!(%error, "the store failed");
-                Self::unavailable(phrase!("the store of conversations cannot be used now"))
+                Self::unavailable(phrase!("the conversation store is not available; retry later"))
             }
         }
     }
@@ -235,7 +242,23 @@ impl From<StoreError> for Refusal {
 impl From<ProjectError> for Refusal {
     /// The operator owns the files, so their errors appear only in the log.
     fn from(error: ProjectError) -> Self {
-        tracing::error!(%error, "an agent cannot be used");
-        Self::new(500, Kind::Internal, phrase!("the agent cannot be used; the log of the gateway says why"))
+        tracing::error!(%error, "cannot load an agent");
+        Self::new(500, Kind::Internal, phrase!("cannot load the agent; see the log of the gateway"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_conflicts_of_turns() {
+        let id = || "alice/c".to_owned();
+        for error in [StoreError::Held { id: id() }, StoreError::LeaseLost { id: id() }] {
+            let refusal = Refusal::from(error);
+            assert_eq!((refusal.status, refusal.kind), (409, Kind::Conflict));
+            // The stored id contains the name of the key.
+            assert!(!refusal.message.to_string().contains("alice"), "{}", refusal.message);
+        }
     }
 }

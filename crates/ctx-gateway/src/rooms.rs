@@ -110,7 +110,7 @@ impl Drop for Guest {
 #[derive(Debug)]
 pub(crate) struct Visit {
     // Other processes may begin before others of this one.
-    _hold: Hold,
+    hold: Hold,
     _turn: OwnedSemaphorePermit,
     guest: Guest,
     /// What the conversation in memory may not know yet.
@@ -125,13 +125,13 @@ impl Rooms {
 
     /// Waits for the turn of a conversation, in this process and then among all.
     pub(crate) async fn enter(&self, store: &dyn ConversationStore, id: &str) -> Result<Visit, Refusal> {
-        let busy = || Refusal::conflict(phrase!("another turn of this conversation is under way"));
+        let busy = || Refusal::conflict(phrase!("another turn of this conversation is running"));
         let (guest, since) = (self.guest(id), Instant::now());
         let turn = timeout(PATIENCE, guest.room.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         let patience = PATIENCE.saturating_sub(since.elapsed());
         let (hold, steps) = store.hold(id, guest.room.known(), patience).await?.ok_or_else(busy)?;
-        Ok(Visit { _hold: hold, _turn: turn, guest, steps })
+        Ok(Visit { hold, _turn: turn, guest, steps })
     }
 
     /// Takes the turn of a conversation if nobody has it.
@@ -143,7 +143,7 @@ impl Rooms {
         let guest = self.guest(id);
         let Ok(turn) = guest.room.turn.clone().try_acquire_owned() else { return Ok(None) };
         let hold = store.hold(id, guest.room.known(), Duration::ZERO).await?;
-        Ok(hold.map(|(hold, steps)| Visit { _hold: hold, _turn: turn, guest, steps }))
+        Ok(hold.map(|(hold, steps)| Visit { hold, _turn: turn, guest, steps }))
     }
 
     fn guest(&self, id: &str) -> Guest {
@@ -207,6 +207,11 @@ impl Visit {
     /// Returns the id of the conversation.
     pub(crate) fn id(&self) -> &str {
         &self.guest.id
+    }
+
+    /// Returns the lease among all processes.
+    pub(crate) fn hold(&self) -> &Hold {
+        &self.hold
     }
 
     /// Returns the conversation as the store has it; none if there is none.

@@ -14,6 +14,7 @@ use ctx_wire::Dialect;
 use futures_util::stream;
 use serde_json::{Value, json};
 
+use crate::body::ParsedBody;
 use crate::call::{self, Wishes};
 use crate::conversations;
 use crate::dialect::{self, Answer, Label, Pieces};
@@ -48,10 +49,8 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/conversations/{conversation}/turns/{turn}", get(report))
         .route("/conversations/{conversation}/undo", post(undo))
         .route("/conversations/{conversation}/redo", post(redo))
-        .fallback(|| async { nowhere(404, phrase!("there is nothing at this address")) })
-        .method_not_allowed_fallback(|| async {
-            nowhere(405, phrase!("this address does not take the method of the request"))
-        })
+        .fallback(|| async { nowhere(404, phrase!("not found")) })
+        .method_not_allowed_fallback(|| async { nowhere(405, phrase!("method not allowed")) })
         .with_state(server)
 }
 
@@ -84,7 +83,10 @@ async fn gemini(
         _ => None,
     });
     let Some(found) = found else {
-        let text = phrase!("`{path}` names no `generateContent` of a model", path = excerpt(&path));
+        let text = phrase!(
+            "`{path}` is not a `generateContent` or `streamGenerateContent` path",
+            path = excerpt(&path)
+        );
         return Refusal::not_found(text).into_response(Dialect::Gemini);
     };
     asked(server, Dialect::Gemini, Some(found), query, request).await
@@ -101,7 +103,7 @@ async fn asked(
     let span = Span::new(server.exporter.clone(), dialect);
     let answered = answer(&server, &span, (dialect, model), (query, request)).await;
     let response = answered.unwrap_or_else(|refusal| {
-        tracing::info!(status = refusal.status, code = refusal.code(), %dialect, "a request was refused");
+        tracing::info!(status = refusal.status, code = refusal.code(), %dialect, "rejected a request");
         refusal.into_response(dialect)
     });
     let status = response.status().as_u16();
@@ -123,7 +125,7 @@ async fn answer(
     if server.keys.is_open() {
         require_json(&parts.headers)?;
     }
-    let mut asked = server.bodies.read(dialect, (&parts.headers, body), key.limits.bytes).await?;
+    let ParsedBody { mut asked, memory } = server.bodies.read(dialect, &key, (&parts.headers, body)).await?;
     if let Some((model, streams)) = model {
         (asked.model, asked.streams) = (model, streams);
     }
@@ -134,7 +136,7 @@ async fn answer(
         created: ctx_project::chat::now() / 1_000,
     };
     let (explains, is_dry) = (wishes.explains, wishes.dry_run);
-    let request = turn::Request { dialect, owner, asked, wishes, since };
+    let request = turn::Request { dialect, owner, asked, wishes, since, memory };
     if is_dry {
         return Ok(json_bytes(turn::dry_run(server, &key, request).await?));
     }
@@ -153,7 +155,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
     if given.is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
         return Ok(());
     }
-    let text = phrase!("without keys, a body must have the content type `application/json`");
+    let text = phrase!("set the content type `application/json` (required without API keys)");
     Err(Refusal::new(415, Kind::Malformed, text))
 }
 
@@ -339,7 +341,7 @@ fn known(server: &Server, key: &KeyEntry, name: &str) -> Result<(), Refusal> {
     let agent = name.split_once('@').map_or(name, |(agent, _)| agent);
     match agents(server, key).iter().any(|known| known == agent) {
         true => Ok(()),
-        false => Err(Refusal::not_found(phrase!("there is no model `{name}`", name = excerpt(name)))),
+        false => Err(Refusal::not_found(phrase!("no model `{name}`", name = excerpt(name)))),
     }
 }
 

@@ -5,10 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
+use ctx_project::connections::{Connection, Connections};
+use hyper::body::Incoming;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::gateway::Server;
@@ -16,6 +19,9 @@ use crate::routes::router;
 
 /// Maximum number of connections.
 const MAX_CONNECTIONS: usize = 4_096;
+
+/// Maximum number of connections without a request that was allowed to use the gateway.
+const MAX_UNAUTHENTICATED: usize = 2_048;
 
 /// Maximum size of a request head, in bytes.
 const MAX_HEAD: usize = 64 << 10;
@@ -30,17 +36,19 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl Future<Output = ()> + Send) {
     let router = router(server.clone());
     let (leaving, left) = watch::channel(false);
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let connections = Connections::new(MAX_CONNECTIONS, MAX_UNAUTHENTICATED);
     let mut end = std::pin::pin!(end);
     loop {
         tokio::select! {
             () = &mut end => break,
-            taken = listener.accept() => match (taken, connections.clone().try_acquire_owned()) {
-                (Ok((stream, _)), Ok(permit)) => {
-                    let connection = connection(stream, router.clone(), (server.time.head, left.clone()));
+            taken = listener.accept() => match (taken, connections.open()) {
+                (Ok((stream, _)), Some((connection, closed))) => {
+                    let (server, router, left) = (server.clone(), router.clone(), left.clone());
                     tokio::spawn(async move {
-                        connection.await;
-                        drop(permit);
+                        tokio::select! {
+                            () = serve_connection(stream, (server, router), connection, left) => {}
+                            () = closed.closed() => {}
+                        }
                     });
                 }
                 // Too many connections here or in the system. Some will end soon.
@@ -50,33 +58,42 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     }
     drop(listener);
     leaving.send_replace(true);
-    tracing::info!("no connection is taken any more");
+    tracing::info!("no longer accepting connections");
     if timeout(server.time.drain, idle(&server, &connections)).await.is_err() {
-        tracing::warn!("turns that are under way are stopped");
+        tracing::warn!("stopping running turns");
         server.end.cancel();
         drop(timeout(STOPPING, idle(&server, &connections)).await);
     }
 }
 
 /// Waits until no turn runs and all connections are closed.
-async fn idle(server: &Server, connections: &Semaphore) {
+async fn idle(server: &Server, connections: &Connections) {
     let figures = &server.figures;
     while figures.open_turns.load(Ordering::Relaxed) > 0
         || figures.open_marks.load(Ordering::Relaxed) > 0
-        || connections.available_permits() < MAX_CONNECTIONS
+        || connections.count() > 0
     {
         sleep(PAUSE).await;
     }
 }
 
-async fn connection(
+async fn serve_connection(
     stream: TcpStream,
-    router: Router,
-    (head_time, mut left): (Duration, watch::Receiver<bool>),
+    (server, router): (Arc<Server>, Router),
+    connection: Connection,
+    mut left: watch::Receiver<bool>,
 ) {
     // Chunks are small, and clients should see each at once.
     stream.set_nodelay(true).unwrap_or_default();
-    let service = TowerToHyperService::new(router);
+    let (router, head_time) = (TowerToHyperService::new(router), server.time.head);
+    let service = service_fn(|request: hyper::Request<Incoming>| {
+        if !connection.is_authenticated()
+            && server.keys.authorize(request.headers(), request.uri().query()).is_ok()
+        {
+            connection.authenticate();
+        }
+        router.call(request)
+    });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(head_time)

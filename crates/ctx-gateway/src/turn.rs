@@ -20,6 +20,7 @@ use crate::figures::Lasting;
 use crate::gateway::Server;
 use crate::keys::{KeyEntry, random_name};
 use crate::limits::Metered;
+use crate::memory::ReservedMemory;
 use crate::refusal::Refusal;
 use crate::rooms::{Kept, Visit};
 use crate::shape;
@@ -51,6 +52,8 @@ pub(crate) struct Request {
     pub(crate) asked: Asked,
     pub(crate) wishes: Wishes,
     pub(crate) since: Instant,
+    /// Memory that is reserved until the response of the provider begins. Then the request is no longer in memory.
+    pub(crate) memory: Option<ReservedMemory>,
 }
 
 /// A turn that is under way; it is stopped when this is dropped before its end.
@@ -137,7 +140,7 @@ async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refu
     match server.store.count(&all).await? < limit {
         true => Ok(Some(visit)),
         false => Err(Refusal::forbidden(phrase!(
-            "this key has {limit} conversations, which is all it may have; go on with one of them",
+            "this API key reached its limit of {limit} conversations; continue an existing one",
             limit
         ))),
     }
@@ -208,7 +211,7 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
     }
     if request.wishes.after.is_some() || request.wishes.revision.is_some() {
         return Err(Refusal::malformed(phrase!(
-            "`x-ctx-after` and `x-ctx-revision` are about a conversation that is named; name one in `x-ctx-conversation`"
+            "`x-ctx-after` and `x-ctx-revision` require `x-ctx-conversation`"
         )));
     }
     let hashes = running.extend(&request.asked.messages);
@@ -246,7 +249,7 @@ async fn store(
     let (store, at) = (&*server.store, Some(now()));
     let Some(mut kept) = kept else {
         if start.after.is_some() && start.hashes.is_empty() {
-            return Err(Refusal::not_found(phrase!("there is no such conversation")));
+            return Err(Refusal::not_found(phrase!("no such conversation")));
         }
         let mut session = Session::new(start.visit.id());
         let ids = grow(&mut session, None, messages)?;
@@ -257,7 +260,7 @@ async fn store(
         start.after.as_ref().filter(|after| *after != kept.conversation.session().active_leaf_id())
     {
         let op = SessionOp::ActivateLeaf { id: after.clone() };
-        kept.conversation.apply(store, "go on elsewhere", op, at).await?;
+        kept.conversation.apply(store, "switch branches", op, at).await?;
     }
     let mut places = Vec::new();
     for (index, message) in (start.known..).zip(messages) {
@@ -267,7 +270,11 @@ async fn store(
 }
 
 /// Adds messages to a conversation in memory.
-fn grow(session: &mut Session, after: Option<&NodeId>, messages: Vec<Node>) -> Result<Vec<NodeId>, Refusal> {
+pub(crate) fn grow(
+    session: &mut Session,
+    after: Option<&NodeId>,
+    messages: Vec<Node>,
+) -> Result<Vec<NodeId>, Refusal> {
     let fault = |error: ctx_types::SessionError| Refusal::malformed(error.phrase());
     if let Some(id) = after {
         session.apply(&SessionOp::ActivateLeaf { id: id.clone() }).map_err(fault)?;
@@ -374,16 +381,20 @@ impl Turn {
         request: TurnRequest,
         cancel: &Cancel,
     ) -> Result<TurnEnd, Refusal> {
-        let Self { server, kept, told, request: asked, .. } = self;
+        let Self { server, start, kept, told, request: asked, .. } = self;
         let log = ChatLog {
             store: &*server.store,
             conversation: &mut kept.conversation,
             memory: Some(&kept.memory),
+            lease: Some(start.visit.hold()),
         };
         lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
-            TurnEvent::Delta(delta) => upstream.take(delta),
+            TurnEvent::Delta(delta) => {
+                asked.memory = None;
+                upstream.take(delta);
+            }
             TurnEvent::Found(found) => lose(told, &[found]),
             TurnEvent::Sending { round: 1, .. } => {
                 let took = asked.since.elapsed();
@@ -477,7 +488,7 @@ fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
         let place = finding.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %finding.code, place, "a finding");
         if LOSSES.contains(&finding.code) {
-            tracing::info!(code = %finding.code, place, "not everything can be said to the provider");
+            tracing::info!(code = %finding.code, place, "the API dialect of the provider does not support everything in the request");
             let mut told = lock(told);
             if told.lost.len() < MAX_LOST {
                 told.lost.push(format!("{} {}", finding.code, finding.message));

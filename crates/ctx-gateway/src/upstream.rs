@@ -100,7 +100,7 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
             tracing::warn!(
                 server = client.server(),
                 code = failure.cause.code(),
-                "a provider did not answer"
+                "a provider did not respond"
             );
         }
         Err(failure)

@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_host_says_its_own_phrases_and_those_of_libraries() {
         check(&phrase!("{count} things", count = 2), "2 个东西");
-        check(&phrase!("no anchor `{name}`", name = "mine"), "没有锚点 `mine`");
+        check(&phrase!("unknown anchor `{name}`", name = "mine"), "未知的锚点 `mine`");
         check(&phrase!("nobody translated {what}", what = "mine"), "nobody translated mine");
     }
 

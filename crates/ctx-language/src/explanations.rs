@@ -1,10 +1,10 @@
-//! What each code of a finding means: its cause, an example, and a way out.
+//! Explanations of diagnostic codes: title, cause, example, and fix.
 //!
-//! The English texts are Markdown, so that `cargo xtask diagnostics` makes `docs/diagnostics.md` of the same ones.
+//! The English texts are Markdown files. `cargo xtask diagnostics` builds `docs/diagnostics.md` from them.
 
 use std::sync::OnceLock;
 
-/// The texts in the order of their codes, a file for each range.
+/// The texts sorted by code, one file per range.
 const TEXTS: [&str; 14] = [
     include_str!("en/100_content.md"),
     include_str!("en/200_anchors.md"),
@@ -22,44 +22,44 @@ const TEXTS: [&str; 14] = [
     include_str!("en/1000_studio.md"),
 ];
 
-/// What stands below an example that no command shows.
-const BY_PROGRAMS: &str = "No command shows it: it takes a program that uses the library.";
+/// Follows the language of an example that only a program reports.
+const BY_PROGRAMS: &str = "program";
 
-/// What stands below an example that takes a server.
-const WITH_SERVER: &str = "No command shows it alone: it takes a server.";
+/// Follows the language of an example that only a server reports.
+const WITH_SERVER: &str = "server";
 
-/// What a code of a finding means.
+/// Explanation of a diagnostic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// Such as `CTX0200`.
     pub code: &'static str,
-    /// A few words.
+    /// A short title.
     pub title: &'static str,
-    /// What causes the findings of the code, in Markdown.
+    /// Cause of the diagnostic, in Markdown.
     pub cause: &'static str,
-    /// Something small that is reported so; the same in every language.
+    /// A small example; the same in every language.
     pub example: &'static str,
-    /// The name of the example, if it is a whole file.
+    /// File name of the example, if it is a whole file.
     pub file: Option<&'static str>,
-    /// What it takes to see the finding.
+    /// How to reproduce the diagnostic.
     pub shown: Shown,
-    /// What to do about it, in Markdown.
+    /// Fix, in Markdown.
     pub way_out: &'static str,
 }
 
-/// What it takes to see the finding of an example.
+/// How to reproduce the diagnostic of an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// A command line, or a script of the shell, which then is the example.
+    /// A command line, or a shell script, which is the example itself.
     By(&'static str),
-    /// Only programs that use the library meet it.
+    /// Only programs that use the library report it.
     ByPrograms,
-    /// It takes a server that a command speaks to.
+    /// Only a server reports it.
     WithServer,
 }
 
-/// Returns what each code means in English, in the order of the codes; read when it is first needed.
+/// Returns the English explanations, sorted by code. Parses them on first use.
 pub(crate) fn english() -> &'static [Explanation] {
     static ENGLISH: OnceLock<Vec<Explanation>> = OnceLock::new();
     ENGLISH.get_or_init(|| {
@@ -68,21 +68,23 @@ pub(crate) fn english() -> &'static [Explanation] {
     })
 }
 
-/// Reads what stands below one heading; none if a part of it is missing, which a test finds out.
+/// Parses the section of one code. Returns `None` if a part is missing, which a test detects.
 fn read(section: &'static str) -> Option<Explanation> {
     let (heading, rest) = section.split_once("\n\n")?;
     let (code, title) = heading.split_once(": ")?;
     let (cause, rest) = rest.split_once("\n\n```")?;
     let (kind, rest) = rest.split_once('\n')?;
     let (example, rest) = rest.split_once("\n```\n\n")?;
-    let (shown, way_out) = rest.split_once("Way out: ")?;
-    let shown = match shown.trim_end() {
-        // A script keeps its prompts, which divide it from what it reads.
-        "" if kind == "console" && example.contains('\n') => Shown::By(example),
-        "" if kind == "console" => Shown::By(example.strip_prefix("$ ")?),
-        BY_PROGRAMS => Shown::ByPrograms,
-        WITH_SERVER => Shown::WithServer,
-        line => Shown::By(line.strip_prefix("Shown by `")?.strip_suffix("`.")?),
+    let (shown, way_out) = rest.split_once("Fix: ")?;
+    let (kind, reporter) = kind.split_once(',').unwrap_or((kind, ""));
+    let shown = match (reporter, shown.trim_end()) {
+        (BY_PROGRAMS, "") => Shown::ByPrograms,
+        (WITH_SERVER, "") => Shown::WithServer,
+        // A script keeps its prompts, which separate its lines from its input.
+        ("", "") if kind == "console" && example.contains('\n') => Shown::By(example),
+        ("", "") if kind == "console" => Shown::By(example.strip_prefix("$ ")?),
+        ("", line) => Shown::By(line.strip_prefix("Reported by `")?.strip_suffix("`.")?),
+        _ => return None,
     };
     let file = kind.split_once(' ').map(|(_, file)| file);
     Some(Explanation { code, title, cause, example, file, shown, way_out: way_out.trim_end() })
@@ -115,7 +117,6 @@ mod tests {
         assert_eq!(missing, [""; 0]);
     }
 
-    /// What is changed in an English cause may be missing in the Chinese one.
     #[test]
     fn each_cause_was_translated_from_the_one_that_there_is() {
         let file = include_str!("zh/causes.txt");
@@ -126,7 +127,7 @@ mod tests {
         };
         let stale: Vec<String> =
             english().iter().map(marked).filter(|marked| !file.contains(marked.as_str())).collect();
-        let way_out = "let the Chinese cause say what the English one says, and write above it";
+        let way_out = "update the Chinese cause, and write above it";
         assert!(stale.is_empty(), "{way_out}:\n{}", stale.concat());
     }
 }

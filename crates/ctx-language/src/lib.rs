@@ -1,18 +1,15 @@
-//! Translates the messages of the `ctx` crates into the language of their reader.
+//! Translates the messages of the `ctx` crates, and explains diagnostic codes.
 //!
-//! Layer 1: the findings, decisions, reasons and errors of libraries are [`Phrase`]s, English templates with named
-//! arguments. This crate holds the other languages: the translation of each template, and of the few fixed words that
-//! are not phrases; and in all languages what the codes of findings mean. A translation is looked up by its template;
-//! finished sentences are never parsed. Each call passes the language, so that two readers of one process may have two
-//! languages.
+//! Library messages are [`Phrase`]s: English templates with named arguments. The template is the lookup key of its
+//! translation. Pass the language with each call, so that users of one process can have different languages.
 //!
 //! ```
 //! use ctx_language::Language;
 //! use ctx_types::phrase;
 //!
-//! let missing = phrase!("no anchor `{name}`", name = "lore");
-//! assert_eq!(Language::En.say(&missing), "no anchor `lore`");
-//! assert_eq!(Language::Zh.say(&missing), "没有锚点 `lore`");
+//! let missing = phrase!("unknown anchor `{name}`", name = "lore");
+//! assert_eq!(Language::En.say(&missing), "unknown anchor `lore`");
+//! assert_eq!(Language::Zh.say(&missing), "未知的锚点 `lore`");
 //! assert_eq!(Language::of_name("zh_CN.UTF-8"), Some(Language::Zh));
 //! assert_eq!(Language::En.code("CTX0100").unwrap().title, "wrong type");
 //! assert_eq!(Language::Zh.code("CTX0100").unwrap().title, "类型错误");

@@ -112,7 +112,8 @@ impl<'a> Checker<'a> {
     pub(crate) fn report_form(&mut self, span: Span, definition: usize, written_like: &str) {
         let Some(known) = self.registry.definition(definition) else { return };
         let name = &known.name;
-        let message = phrase!("`{name}` has another syntax in this dialect; the call is left as is", name);
+        let message =
+            phrase!("`{name}` is written differently in this macro syntax; it is left unchanged", name);
         let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
         self.findings.add(|| finding().with_help(phrase!("write it like `{like}`", like = written_like)));
     }
@@ -122,12 +123,12 @@ impl<'a> Checker<'a> {
         let known = |index: usize| self.registry.definition(index).map_or("", |known| &*known.name);
         let (inner, outer) = (known(inner), known(outer));
         let message = phrase!(
-            "`{inner}` in an argument of `{outer}` is not expanded: in this dialect, an argument ends at the first `}}`",
+            "`{inner}` in an argument of `{outer}` is not expanded: here, arguments end at the first `}}`",
             inner,
             outer
         );
         let finding = || Diagnostic::warning(codes::NESTED_CALL, message).at_span(span);
-        let help = phrase!("the dialects `aio` and `sillytavern` expand calls in arguments");
+        let help = phrase!("use macro syntax `aio` or `sillytavern` to expand macros in arguments");
         self.findings.add(|| finding().with_help(help));
     }
 
@@ -148,7 +149,7 @@ impl<'a> Checker<'a> {
             return self.report_unknown(span, name);
         }
         let text = self.text(name);
-        let message = phrase!("`{{{{/{text}}}}}` closes no block; it is left as is", text);
+        let message = phrase!("`{{{{/{text}}}}}` closes no block; it is left unchanged", text);
         let help = phrase!("open the block with `{{{{{text} …}}}}` in the same text or argument", text);
         let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
         self.findings.add(|| finding().with_help(help));
@@ -157,19 +158,18 @@ impl<'a> Checker<'a> {
     /// Reports an `{{else}}` outside of a condition.
     pub(crate) fn report_else(&mut self, span: Span) {
         let text = self.text(span);
-        let message = phrase!("`{text}` is outside of a condition and expands to nothing", text);
+        let message = phrase!("`{text}` is outside a condition; it expands to nothing", text);
         let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
-        let help = phrase!("write `{{{{if …}}}} … {{{{else}}}} … {{{{/if}}}}`, with one `else` at most");
+        let help = phrase!("write `{{{{if …}}}} … {{{{else}}}} … {{{{/if}}}}`, with at most one `else`");
         self.findings.add(|| finding().with_help(help));
     }
 
     /// Reports a call with a `|` in an argument.
     pub(crate) fn report_pipe(&mut self, span: Span) {
-        let message = phrase!("`|` is reserved in arguments; the call is left as is");
+        let message = phrase!("`|` is reserved in arguments; the macro is left unchanged");
         let finding = || Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span);
-        self.findings.add(|| {
-            finding().with_help(phrase!("write it inside a block instead: `{{{{name}}}}a|b{{{{/name}}}}`"))
-        });
+        self.findings
+            .add(|| finding().with_help(phrase!("use a block instead: `{{{{name}}}}a|b{{{{/name}}}}`")));
     }
 
     pub(crate) fn report_unknown(&mut self, span: Span, name: Span) {
@@ -179,16 +179,16 @@ impl<'a> Checker<'a> {
         let name = self.text(name);
         let (registry, dialect) = (self.registry, self.dialect);
         let finding = || {
-            let message = phrase!("no macro is called `{name}`", name = excerpt(name));
+            let message = phrase!("unknown macro `{name}`", name = excerpt(name));
             let finding = Diagnostic::warning(codes::UNKNOWN_MACRO, message).at_span(span);
             if let Some(near) = registry.nearest(name, dialect) {
                 return finding.guessing(near, |known| Fix::part(name, known));
             }
             match registry.dialect_of(name) {
                 Some(other) => {
-                    finding.with_help(phrase!("it exists in the dialect `{other}`", other = other.as_str()))
+                    finding.with_help(phrase!("set macro syntax `{other}` to use it", other = other.as_str()))
                 }
-                None => finding.with_help(phrase!("`ctx macros list` lists them all")),
+                None => finding.with_help(phrase!("list all macros with `ctx macros list`")),
             }
         };
         self.findings.add(finding);

@@ -14,7 +14,7 @@ pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     let Some(millis) = call.env().at_millis else {
         return Err(Failure::new(Diagnostic::warning(
             codes::NO_TIME,
-            phrase!("no time is given; `{name}` is left as is", name = call.definition().name),
+            phrase!("no time is given; `{name}` is left unchanged", name = call.definition().name),
         )));
     };
     let zone = zone(call);
@@ -26,7 +26,10 @@ pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
         Some(instant) => Ok(instant.to_zoned(zone)),
         None => Err(Failure::new(Diagnostic::warning(
             codes::NO_TIME,
-            phrase!("the given time is out of range; `{name}` is left as is", name = call.definition().name),
+            phrase!(
+                "the given time is out of range; `{name}` is left unchanged",
+                name = call.definition().name
+            ),
         ))),
     }
 }
@@ -42,7 +45,7 @@ pub(crate) fn zone(call: &mut Call<'_>) -> TimeZone {
     let zone = TimeZoneDatabase::bundled().get(name).unwrap_or_else(|_| {
         call.warn(
             codes::UNKNOWN_ZONE,
-            phrase!("there is no time zone `{name}`, UTC is used", name = excerpt(name)),
+            phrase!("unknown time zone `{name}`; UTC is used", name = excerpt(name)),
         );
         TimeZone::UTC
     });

@@ -48,10 +48,10 @@ pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, NoInstant> {
 #[non_exhaustive]
 pub enum NoInstant {
     /// It is not a date.
-    #[error("no date and time")]
+    #[error("not a date and time")]
     NotADate,
     /// It is a date that exists, beyond those that are counted.
-    #[error("outside of the range of dates (it ends at 9999-12-30T22:00Z)")]
+    #[error("out of range (the last date is 9999-12-30T22:00Z)")]
     OutOfRange,
 }
 

@@ -1,11 +1,10 @@
-//! The `{{macro}}` engine: a text with macro calls becomes plain text, with the origin of every byte.
+//! Expands `{{macros}}` and records the source of every byte.
 //!
-//! Layer 1: uses `ctx-types` only. No I/O, no clock, no randomness: the time, the zone and the names come
-//! in with [`Env`], the variables and the limits with [`State`].
+//! Compile a text once to a [`Template`], then expand it as often as needed. Macros are evaluated from left to right
+//! and can be nested. Inserted values are never expanded again. Expansion never fails: an unknown macro stays in the
+//! text and is reported as a diagnostic.
 //!
-//! A text is compiled once to a [`Template`] and expanded as often as needed. Evaluation goes from left to
-//! right, arguments may contain calls, and a value is inserted unchanged and never expanded again. Nothing here
-//! fails: a call that cannot be expanded stays as it is written, with a diagnostic.
+//! Time, time zone and names come from [`Env`]. Variables and limits come from [`State`].
 //!
 //! ```
 //! use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};

@@ -17,9 +17,9 @@ pub(crate) fn inexact(name: &str, counted: f64) -> Option<Diagnostic> {
     }
     let (name, written) = (excerpt(name), write(counted));
     let message = if counted.is_finite() {
-        phrase!("variable `{name}` reaches {written}, beyond which integers are not exact", name, written)
+        phrase!("variable `{name}` reaches {written}; larger integers are not exact", name, written)
     } else {
-        phrase!("variable `{name}` overflows and becomes `{written}`", name, written)
+        phrase!("variable `{name}` overflows; it is now `{written}`", name, written)
     };
     Some(Diagnostic::warning(codes::INEXACT_NUMBER, message))
 }

@@ -195,11 +195,11 @@ impl State {
         let bytes = self.variable_bytes - old.unwrap_or(0) + name.len() + variable.value.len();
         if bytes > self.limits.variable_bytes {
             let limit = self.limits.variable_bytes;
-            return Err(no_room(phrase!("variables would take more than {limit} bytes", limit)));
+            return Err(no_room(phrase!("variables exceed {limit} bytes", limit)));
         }
         if old.is_none() && self.locals.len() + self.globals.len() >= self.limits.variables {
             let limit = self.limits.variables;
-            return Err(no_room(phrase!("there would be more than {limit} variables", limit)));
+            return Err(no_room(phrase!("more than {limit} variables", limit)));
         }
         self.variable_bytes = bytes;
         match self.set_mut(scope).get_mut(name) {
@@ -247,7 +247,7 @@ impl State {
     pub(crate) fn take_step(&mut self, depth: usize) -> Result<(), Box<Diagnostic>> {
         let deepest = self.limits.depth.min(Limits::MAX_DEPTH);
         if depth > deepest {
-            let message = phrase!("macros are nested more than {deepest} deep", deepest);
+            let message = phrase!("macros are nested deeper than {deepest} levels", deepest);
             return Err(Box::new(Diagnostic::error(codes::DEPTH_LIMIT, message)));
         }
         self.take_steps(1)
@@ -271,7 +271,7 @@ impl State {
             return Ok(());
         }
         let message =
-            phrase!("the macros of one run write more than {bytes} bytes", bytes = self.limits.output_bytes);
+            phrase!("macros write more than {bytes} bytes in one run", bytes = self.limits.output_bytes);
         Err(Box::new(Diagnostic::error(codes::OUTPUT_LIMIT, message)))
     }
 

@@ -3,4 +3,4 @@
 use ctx_types::Code;
 
 /// An environment of macros that was read from a file has something that is left out.
-pub const BAD_ENV: Code = Code::new(350, "unusable environment");
+pub const BAD_ENV: Code = Code::new(350, "invalid macro environment");

@@ -70,10 +70,10 @@ impl Conversation {
     pub fn extend_texts(&mut self, messages: Vec<(Role, Text)>) -> Result<usize, OperationError> {
         // An object, and two texts in it.
         if messages.len() > Limits::default().json_nodes / 3 {
-            return Err(OperationError::usage(format_args!("{} messages are too many", messages.len())));
+            return Err(OperationError::usage(format_args!("{} messages exceed the limit", messages.len())));
         }
         if messages.iter().any(|(role, _)| *role == Role::Tool) {
-            return Err(OperationError::usage("the result of a tool has more than a text"));
+            return Err(OperationError::usage("cannot add a tool result without its tool call id"));
         }
         // What is written of a message is what would be if it had been read.
         let read =

@@ -79,23 +79,20 @@ impl EditError {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::BadPointer(pointer) => {
-                phrase!("`{pointer}` is not a JSON pointer", pointer = pointer.clone())
+                phrase!("`{pointer}` is not a valid JSON pointer", pointer = pointer.clone())
             }
             Self::NotFound(pointer) => {
-                phrase!(
-                    "there is nothing at `{pointer}` that this edit can change",
-                    pointer = pointer.clone()
-                )
+                phrase!("nothing to change at `{pointer}`", pointer = pointer.clone())
             }
             Self::Taken(name) => phrase!("the key `{name}` already exists", name = name.clone()),
-            Self::ChangesMore => phrase!("the edit would change more of the file than it names"),
+            Self::ChangesMore => phrase!("the edit would change other parts of the file"),
             Self::TooLarge { limit } => phrase!(
-                "the file would be larger than {limit} bytes, the limit for its kind; shorten the text, or save it as JSON",
+                "the file would exceed the limit of {limit} bytes; shorten it, or save it as JSON",
                 limit = *limit
             ),
-            Self::NoStructure => phrase!("this file can only be edited as text"),
+            Self::NoStructure => phrase!("edit this file as text"),
             Self::NoNull => phrase!("TOML has no `null`; remove the key instead"),
-            Self::Unreadable => phrase!("the text cannot be read; correct it first"),
+            Self::Unreadable => phrase!("cannot read the text; fix it first"),
         }
     }
 }

@@ -46,11 +46,16 @@ impl<'f> RequestedEdit<'f> {
 
     /// Names which bytes of a text change, and to what; else why that cannot be said.
     pub fn in_text(&self, text: &str, places: &Places, is_yaml: bool) -> Result<Replacement, Phrase> {
-        let place = places.at(&self.pointer()).ok_or_else(|| phrase!("the file does not have it there"))?;
+        let place = places.at(&self.pointer()).ok_or_else(|| {
+            phrase!(
+                "the file does not contain the value \
+            there"
+            )
+        })?;
         match &self.fix.edit {
             Edit::Value(value) => value_in_text(text, place, value, is_yaml),
             Edit::Key(name) => {
-                let range = place.key.clone().ok_or_else(|| phrase!("its key is written with escapes"))?;
+                let range = place.key.clone().ok_or_else(|| phrase!("the key contains escapes"))?;
                 let range = scalar(text, range, is_yaml);
                 let old = text.get(range.clone()).unwrap_or_default();
                 Ok((range, written(&Value::from(name.as_str()), old, is_yaml)))
@@ -59,7 +64,7 @@ impl<'f> RequestedEdit<'f> {
                 let part = place.part(text, self.span);
                 let found = text.get(part.clone()).and_then(|part| part.find(old.as_str()));
                 let start = part.start
-                    + found.ok_or_else(|| phrase!("the file writes it with escapes or in several lines"))?;
+                    + found.ok_or_else(|| phrase!("the text contains escapes or spans several lines"))?;
                 Ok((start..start + old.len(), new.clone()))
             }
         }
@@ -67,7 +72,7 @@ impl<'f> RequestedEdit<'f> {
 
     /// Makes the same edit in a value; else says why it cannot be made.
     pub fn in_value(&self, document: &mut Value) -> Result<(), Phrase> {
-        let not_there = || phrase!("nothing is there");
+        let not_there = || phrase!("the value does not exist");
         let pointer = self.pointer();
         match &self.fix.edit {
             Edit::Value(value) => *document.pointer_mut(&pointer).ok_or_else(not_there)? = value.clone(),
@@ -100,10 +105,10 @@ pub(crate) fn value_in_text(
     let range = scalar(text, place.range.clone(), is_yaml);
     let old = text.get(range.clone()).unwrap_or_default();
     if is_yaml && (old.starts_with(['*', '|', '>']) || is_block(text, place.range.start)) {
-        return Err(phrase!("it is an alias, or a text in a block"));
+        return Err(phrase!("the value is a YAML alias or block"));
     }
     if is_spelled_otherwise(old, value) {
-        return Err(phrase!("the file spells the number in another way"));
+        return Err(phrase!("the file uses another notation for the number"));
     }
     Ok((range, written(value, old, is_yaml)))
 }
@@ -124,7 +129,7 @@ pub fn replaced(text: &str, mut replacements: Vec<Replacement>) -> Option<String
 
 fn rename(map: &mut Map<String, Value>, key: &str, name: &str) -> Result<(), Phrase> {
     if map.contains_key(name) {
-        return Err(phrase!("the correct name is already there"));
+        return Err(phrase!("the correct name already exists"));
     }
     let renamed = std::mem::take(map).into_iter();
     *map = renamed.map(|(own, value)| (if own == key { name.to_owned() } else { own }, value)).collect();

@@ -49,7 +49,7 @@ fn of_agent(bytes: &[u8], name: &str) -> Result<Vec<Diagnostic>, ImportError> {
 /// The operation `import`.
 pub(crate) fn import(mut input: Map<String, Value>) -> Result<Value, OperationError> {
     let Value::Array(files) = need(&mut input, "files")? else {
-        return Err(OperationError::usage("`files` is not a list"));
+        return Err(OperationError::usage("`files` must be a list"));
     };
     let format: Option<String> = optional(&mut input, "format")?;
     finish(&input)?;
@@ -58,8 +58,8 @@ pub(crate) fn import(mut input: Map<String, Value>) -> Result<Value, OperationEr
         read.iter().map(|file| SourceFile { name: &file.name, bytes: &file.bytes }).collect();
     let mut options = ImportOptions::default();
     if let Some(name) = format {
-        let format = Format::parse(&name)
-            .ok_or_else(|| OperationError::usage(format!("there is no format `{name}`")))?;
+        let format =
+            Format::parse(&name).ok_or_else(|| OperationError::usage(format!("unknown format `{name}`")))?;
         options.format = Some(format);
     }
     let made = ctx_preset_import::import(&given, &options);
@@ -116,7 +116,7 @@ pub(crate) fn export(mut input: Map<String, Value>) -> Result<Value, OperationEr
         }
         "st-regex" => match agent.regex_config.as_ref().map(|config| config.presets.as_slice()) {
             Some([only]) => export_regex_scripts(only),
-            _ => return Err(OperationError::usage("the agent has not exactly one list of regex rules")),
+            _ => return Err(OperationError::usage("the agent must have exactly one list of regex rules")),
         },
         "aio" => {
             let asked = read.iter().filter(|book| {
@@ -127,7 +127,7 @@ pub(crate) fn export(mut input: Map<String, Value>) -> Result<Value, OperationEr
         }
         to => {
             return Err(OperationError::usage(format!(
-                "there is no form `{to}`; there are st-preset, st-card, st-regex, aio"
+                "unknown target `{to}`; use one of st-preset, st-card, st-regex, aio"
             )));
         }
     };
@@ -166,6 +166,6 @@ pub(crate) fn schemas(mut input: Map<String, Value>) -> Result<Value, OperationE
             .collect());
     };
     let found = FILE_SCHEMAS.iter().find(|schema| name == schema.name);
-    let found = found.ok_or_else(|| OperationError::usage(format!("there is no schema `{name}`")))?;
+    let found = found.ok_or_else(|| OperationError::usage(format!("unknown schema `{name}`")))?;
     Ok((found.write)(&Engine::new()))
 }

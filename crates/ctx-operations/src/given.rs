@@ -45,7 +45,7 @@ fn bytes(file: &Map<String, Value>, kind: &str) -> Result<Vec<u8>, OperationErro
 
 /// Reads base64.
 pub(crate) fn unpack(packed: &str) -> Result<Vec<u8>, OperationError> {
-    BASE64_STANDARD.decode(packed).map_err(|_| OperationError::usage("this is no base64"))
+    BASE64_STANDARD.decode(packed).map_err(|_| OperationError::usage("the data is not valid base64"))
 }
 
 /// Reads options of a type; what is misspelt or of another type is an error that names it.
@@ -89,7 +89,7 @@ pub(crate) fn finish(map: &Map<String, Value>) -> Result<(), OperationError> {
     match map.keys().next() {
         Some(name) => Err(OperationError {
             pointer: Some(format!("/{}", ctx_types::pointer_step(name))),
-            ..OperationError::usage(format!("there is no option `{name}`"))
+            ..OperationError::usage(format!("unknown option `{name}`"))
         }),
         None => Ok(()),
     }

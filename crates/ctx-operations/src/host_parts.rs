@@ -158,7 +158,7 @@ impl ContextProcessor for HostProcessor {
                 cx.draft.set_messages(made);
                 Ok(())
             }
-            _ => Err(ProcessorError::failed("the function gives neither null nor a list of messages")),
+            _ => Err(ProcessorError::failed("the function must return null or a list of messages")),
         }
     }
 }
@@ -178,12 +178,12 @@ impl HostProcessor {
                 Some(text) => {
                     Ok(message.clone().with(|message| message.content = Content::Text(text.into())))
                 }
-                None => Err(ProcessorError::failed("the new content of a message is no text")),
+                None => Err(ProcessorError::failed("the new content of a message must be a string")),
             };
         }
         let role = one.get("role").cloned().and_then(|role| serde_json::from_value::<Role>(role).ok());
         let (Some(role), Some(text)) = (role, text) else {
-            return Err(ProcessorError::failed("a new message has no `role`, or no text as `content`"));
+            return Err(ProcessorError::failed("a new message needs a `role` and a string as `content`"));
         };
         let source = Source::new(SourceKind::Plugin, Trust::Preset).with_id(self.own.id.as_str());
         Ok(Message::new(role, text, source))

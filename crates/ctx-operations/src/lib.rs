@@ -1,12 +1,7 @@
-//! What a program of any language asks of `ctx`: JSON in, JSON out, one list for all bindings.
+//! Operations of `ctx` for other languages: JSON in, JSON out.
 //!
-//! Layer 5: pure. [`call`] carries out an operation of [`OPERATIONS`] by its name; the packages for other languages
-//! are thin hands over this list, so that each gives what the command gives. What is kept between calls has a type of its
-//! own: [`Agent`] is compiled once, and the messages of a [`Conversation`] cross the border once. Bad options are an
-//! [`OperationError`] with a code and a place, bad documents of which something can be read are findings in the result.
-//!
-//! The other modules are what the command needs of the same: places in documents (`texts`, `locate`, `lines`), edits,
-//! the environment of macros, and the ways from findings back into files.
+//! [`call`] runs one of [`OPERATIONS`] by name. Compile an [`Agent`] once, and pass the messages of a [`Conversation`]
+//! once. Invalid options return an [`OperationError`]. Faults in a document are diagnostics in the result.
 //!
 //! ```
 //! use serde_json::json;

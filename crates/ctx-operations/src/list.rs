@@ -25,103 +25,107 @@ pub const OPERATIONS: &[Operation] = &[
     Operation { name: "operations", about: "Lists the operations.", run: operations },
     Operation {
         name: "compile",
-        about: "Compiles an agent and tells what is wrong with it; `Agent::compile` has its options.",
+        about: "Compiles an agent and reports diagnostics. For the options, see `Agent::compile`.",
         run: compile,
     },
     Operation {
         name: "assemble",
-        about: "Makes the context of a turn: the options of `compile`, `conversation`, and those of `Agent::assemble`.",
+        about: "Assembles the context of a turn. Takes the options of `compile`, a `conversation`, and the options of `Agent::assemble`.",
         run: assemble,
     },
     Operation {
         name: "explain",
-        about: "Explains a context, or the life of its `message`; other options are those of `assemble`.",
+        about: "Explains a context, or traces one `message`. Also takes the options of `assemble`.",
         run: explain,
     },
     Operation {
         name: "diff",
-        about: "Compares `first` with `second`: contexts, or agents that are assembled with the other options.",
+        about: "Compares `first` with `second`: two contexts, or two agents that are assembled with the other options.",
         run: diff,
     },
     Operation {
         name: "fit",
-        about: "Fits `conversation` into `budget` tokens; `Conversation::fit` has its options.",
+        about: "Fits `conversation` into `budget` tokens. For the options, see `Conversation::fit`.",
         run: fit,
     },
     Operation {
         name: "check",
-        about: "Tells what `document` is and what is wrong with it, each finding with its place.",
+        about: "Detects the type of `document` and reports diagnostics with their positions.",
         run: files::check,
     },
     Operation {
         name: "import",
-        about: "Makes an agent, worldbooks and conversations of `files` of other applications; `format` names theirs.",
+        about: "Converts `files` of other applications to an agent, worldbooks, and conversations. `format` sets their format.",
         run: files::import,
     },
     Operation {
         name: "export",
-        about: "Writes `agent` as `to`: `st-preset`, `st-card`, `st-regex` or `aio`, with its `worldbooks`.",
+        about: "Exports `agent` and its `worldbooks` to the format `to`: `st-preset`, `st-card`, `st-regex`, or `aio`.",
         run: files::export,
     },
     Operation {
         name: "migrate",
-        about: "Writes old spellings of `document` as today's, and tells what changes.",
+        about: "Migrates an old `document` to the current form and reports the changes.",
         run: files::migrate,
     },
     Operation {
         name: "macros.expand",
-        about: "Expands the macros of `text` in an `environment`, in a `dialect`, `at` a time in `tz`, with `seed`.",
+        about: "Expands the macros in `text`. Takes an `environment`, a macro syntax (`dialect`), a time (`at`, `tz`), and a `seed`.",
         run: texts_operations::expand,
     },
     Operation {
         name: "macros.list",
-        about: "Lists the macros of a `dialect`.",
+        about: "Lists the macros of a macro syntax (`dialect`).",
         run: texts_operations::macros,
     },
     Operation {
         name: "worldbook.scan",
-        about: "Tells which entries of `worldbooks` a `conversation` activates; other options are those of `assemble`.",
+        about: "Reports the entries of `worldbooks` that a `conversation` activates. Also takes the options of `assemble`.",
         run: texts_operations::scan,
     },
     Operation {
         name: "compress",
-        about: "Fits `conversation` into `budget` tokens with notes; `strategy`, `model`, `loopStart`, `plan` (no messages).",
+        about: "Fits `conversation` into `budget` tokens with digests. Takes `strategy`, `model`, `loopStart`, and `plan` (returns no messages).",
         run: texts_operations::compress,
     },
     Operation {
         name: "recall",
-        about: "Finds what `conversation` says about `query`, in `budget` tokens of `model`, with other `branches` if asked.",
+        about: "Finds the passages of `conversation` about `query`, within `budget` tokens of `model`. `branches` includes other branches.",
         run: texts_operations::recall,
     },
     Operation {
         name: "count",
-        about: "Counts the tokens of `text`, or of each message of `conversation`, as `model` does.",
+        about: "Counts the tokens of `text`, or of each message of `conversation`, for `model`.",
         run: texts_operations::count,
     },
     Operation {
         name: "model",
-        about: "Tells what is known about a `model`: whose encoding it has, and its window; `models` may know more.",
+        about: "Describes a `model`: its tokenizer and context window. `models` adds custom models.",
         run: texts_operations::model,
     },
     Operation {
         name: "encode",
-        about: "Writes `messages` as the request body of a `dialect` for `model`, with `tools`, `parameters`, `template`.",
+        about: "Encodes `messages` as a request body for `model` in an API `dialect`. Takes `tools`, `parameters`, and `template`.",
         run: wire::encode,
     },
-    Operation { name: "decode", about: "Reads `body`, a whole reply in a `dialect`.", run: wire::decode },
+    Operation {
+        name: "decode",
+        about: "Decodes `body`, a complete response in an API `dialect`.",
+        run: wire::decode,
+    },
     Operation {
         name: "stream.read",
-        about: "Reads `events`, the data of the events of a streamed reply in a `dialect`.",
+        about: "Decodes `events`, the data of the events of a streaming response in an API `dialect`.",
         run: wire::read_stream,
     },
     Operation {
         name: "lint",
-        about: "Tells what a provider would refuse in `body`, a request in a `dialect` (found out if absent).",
+        about: "Reports the problems that make a provider reject `body`, a request in an API `dialect` (detected if missing).",
         run: wire::lint,
     },
     Operation {
         name: "schemas",
-        about: "Writes the JSON Schema of a `name`; without one, lists them.",
+        about: "Returns the JSON Schema `name`. Without `name`, lists all schemas.",
         run: files::schemas,
     },
 ];
@@ -133,11 +137,11 @@ pub fn call(name: &str, input: Value) -> Result<Value, OperationError> {
     let found = OPERATIONS.iter().find(|operation| operation.name == name);
     let operation = found.ok_or_else(|| {
         let names: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
-        OperationError::usage(format!("there is no operation `{name}`; there are {}", names.join(", ")))
+        OperationError::usage(format!("unknown operation `{name}`; use one of {}", names.join(", ")))
     })?;
     match input {
         Value::Object(input) => (operation.run)(input),
-        _ => Err(OperationError::usage("the input of an operation is an object of options")),
+        _ => Err(OperationError::usage("the input of an operation must be an object")),
     }
 }
 
@@ -193,7 +197,7 @@ fn diff(mut input: Map<String, Value>) -> Result<Value, OperationError> {
         let mut input = input.clone();
         input.insert("agent".to_owned(), side);
         let made = assemble(input)?;
-        SavedContext::read(&made).ok_or_else(|| OperationError::usage("nothing was assembled"))
+        SavedContext::read(&made).ok_or_else(|| OperationError::usage("the agent has no context"))
     };
     let [first, second] = sides.map(context);
     Ok(json!(Comparison::of(&first?, &second?)))

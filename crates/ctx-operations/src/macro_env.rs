@@ -165,7 +165,7 @@ impl Reader {
         if TimeZoneDatabase::bundled().get(&name).is_ok() {
             return Some(name);
         }
-        self.report(at, phrase!("there is no time zone `{name}`, UTC is used", name = excerpt(&name)));
+        self.report(at, phrase!("unknown time zone `{name}`; UTC is used", name = excerpt(&name)));
         None
     }
 
@@ -175,7 +175,7 @@ impl Reader {
             return Some(name);
         }
         let name = excerpt(&name);
-        self.report(at, phrase!("dates cannot be formatted in the language `{name}`; `en-US` is used", name));
+        self.report(at, phrase!("cannot format dates in the language `{name}`; using `en-US`", name));
         None
     }
 
@@ -321,7 +321,7 @@ impl Reader {
         match read {
             Ok(millis) => Some(millis),
             Err(problem) => {
-                self.report(at, phrase!("this is {problem} and is left out", problem = problem.to_string()));
+                self.report(at, phrase!("ignored: this is {problem}", problem = problem.to_string()));
                 None
             }
         }
@@ -336,7 +336,7 @@ impl Reader {
     }
 
     fn unknown(&mut self, at: &str, key: &str) {
-        let message = phrase!("no environment has the field `{key}`", key = excerpt(key));
+        let message = phrase!("unknown environment field `{key}`", key = excerpt(key));
         let finding = Diagnostic::warning(BAD_ENV, message).at_pointer(at).about_key();
         self.found.push(match nearest(key, FIELDS) {
             Some(near) => finding.guessing(near, Fix::key),
@@ -345,7 +345,7 @@ impl Reader {
     }
 
     fn wrong<T>(&mut self, at: &str, expected: &str) -> Option<T> {
-        self.report(at, phrase!("this is not {expected} and is left out", expected));
+        self.report(at, phrase!("ignored: this is not {expected}", expected));
         None
     }
 

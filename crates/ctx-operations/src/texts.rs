@@ -87,8 +87,7 @@ impl Texts {
         }
         let source = self.get(name);
         if matches!(error, ImportError::NotText { .. }) && source.is_some_and(SourceText::is_picture) {
-            return finding
-                .with_help(phrase!("this is a picture; of a character card save the JSON in it as a file"));
+            return finding.with_help(phrase!("this is an image; import a character card with `ctx import`"));
         }
         match source.and_then(|source| source.place(error)) {
             Some(span) => finding.at_span(span),
@@ -193,7 +192,7 @@ fn without_place(error: &ImportError) -> Option<Phrase> {
         ImportError::Json { message, .. } => Some(phrase!("invalid JSON: {message}", message)),
         ImportError::Yaml { message, .. } => Some(phrase!("invalid YAML: {message}", message)),
         ImportError::TooDeep { limit, .. } => {
-            Some(phrase!("lists and objects are nested more than {limit} deep", limit))
+            Some(phrase!("lists and objects are nested more than {limit} levels deep", limit))
         }
         _ => None,
     }

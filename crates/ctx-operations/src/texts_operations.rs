@@ -68,7 +68,7 @@ fn macro_dialect(name: Option<&str>) -> Result<Dialect, OperationError> {
     let Some(name) = name else { return Ok(Dialect::default()) };
     Dialect::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
-        OperationError::usage(format!("there is no dialect `{name}`; there are {}", names.join(", ")))
+        OperationError::usage(format!("unknown macro syntax `{name}`; use one of {}", names.join(", ")))
     })
 }
 
@@ -158,14 +158,14 @@ pub(crate) fn compress(mut input: Map<String, Value>) -> Result<Value, Operation
     let given: Given = options(input)?;
     let name = given.strategy.as_deref().unwrap_or(STRATEGIES[0]);
     let strategy =
-        strategy(name).ok_or_else(|| OperationError::usage(format!("there is no strategy `{name}`")))?;
+        strategy(name).ok_or_else(|| OperationError::usage(format!("unknown strategy `{name}`")))?;
     let pipeline = CompressionPipeline::new(RequestConfig::to_fit(given.budget))
         .with_strategy(strategy)
         .with_meter(meter(given.model.as_deref()));
     let messages = sent_messages(&conversation.session);
     let protection = match given.loop_start {
         Some(start) if start > messages.len() => {
-            return Err(OperationError::usage("`loopStart` is beyond the end"));
+            return Err(OperationError::usage("`loopStart` is past the end of the context"));
         }
         Some(start) => Protection::CurrentLoop(start),
         None => Protection::LastUserMessage,
@@ -231,7 +231,7 @@ pub(crate) fn count(input: Map<String, Value>) -> Result<Value, OperationError> 
     let mut result = match (&given.text, &given.conversation) {
         (Some(text), None) => json!({ "kind": "text", "tokens": counter.count(text), "bytes": text.len() }),
         (None, Some(conversation)) => of_messages(&Conversation::of_given(conversation)?, &facts, counter),
-        _ => return Err(OperationError::usage("give either `text` or `conversation`")),
+        _ => return Err(OperationError::usage("set either `text` or `conversation`")),
     };
     result["model"] = json!(given.model);
     result["encoding"] = json!(counter.kind().name());

@@ -190,13 +190,13 @@ pub(crate) fn moment(text: &str) -> Result<i64, OperationError> {
 
 /// Checks the name of a time zone.
 pub(crate) fn zone(name: &str) -> Result<&str, OperationError> {
-    let told = "`tz` is not a time zone; write a name such as Asia/Shanghai or UTC";
+    let told = "`tz` is not a time zone; use a name such as Asia/Shanghai or UTC";
     jiff::tz::TimeZone::get(name).map(|_| name).map_err(|_| OperationError::usage(told))
 }
 
 /// Reads the name of a dialect.
 pub(crate) fn dialect(name: &str) -> Result<Dialect, OperationError> {
-    named(name, &Dialect::ALL, |dialect| dialect.name(), "dialect").copied()
+    named(name, &Dialect::ALL, |dialect| dialect.name(), "API dialect").copied()
 }
 
 /// Finds what has a name; the error lists all names.
@@ -208,7 +208,7 @@ fn named<'a, T>(
 ) -> Result<&'a T, OperationError> {
     let names = || all.iter().map(&spell).collect::<Vec<_>>().join(", ");
     let found = all.iter().find(|one| spell(one) == name);
-    found.ok_or_else(|| OperationError::usage(format!("there is no {what} `{name}`; there are {}", names())))
+    found.ok_or_else(|| OperationError::usage(format!("unknown {what} `{name}`; use one of {}", names())))
 }
 
 /// Reads a template of text completions: a built-in one by its name, else what it says.
@@ -216,7 +216,7 @@ pub(crate) fn template(value: &Value) -> Result<Template, OperationError> {
     match value {
         Value::String(name) => Template::builtin(name).ok_or_else(|| {
             let names: Vec<&str> = Template::names().collect();
-            OperationError::usage(format!("there is no template `{name}`; there are {}", names.join(", ")))
+            OperationError::usage(format!("unknown template `{name}`; use one of {}", names.join(", ")))
         }),
         value => Ok(Template::read(value).0),
     }
@@ -240,9 +240,9 @@ impl Files {
 
     fn find(&self, file: &Attachment) -> Result<Asset, PortError> {
         let found = file.path.as_deref().and_then(|path| self.0.get(path));
-        found.map(|bytes| Asset::new(bytes.clone())).ok_or_else(|| {
-            PortError::new(PortErrorKind::NotFound, ctx_types::phrase!("there is no such file"))
-        })
+        found
+            .map(|bytes| Asset::new(bytes.clone()))
+            .ok_or_else(|| PortError::new(PortErrorKind::NotFound, ctx_types::phrase!("no such file")))
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn read_stream(mut input: Map<String, Value>) -> Result<Value, Operat
     let mut stream = Stream::new(&need_text(&mut input, "dialect")?)?;
     let events = need(&mut input, "events")?;
     finish(&input)?;
-    let Value::Array(events) = events else { return Err(OperationError::usage("`events` is not a list")) };
+    let Value::Array(events) = events else { return Err(OperationError::usage("`events` must be a list")) };
     for event in &events {
         match event {
             Value::String(data) => stream.push(data)?,
@@ -104,8 +104,8 @@ pub(crate) fn lint(mut input: Map<String, Value>) -> Result<Value, OperationErro
         Some(name) => Some(dialect(&name)?),
         None => ctx_wire::lint::detect(&body),
     };
-    let dialect =
-        dialect.ok_or_else(|| OperationError::usage("`body` is no request body of a known dialect"))?;
+    let dialect = dialect
+        .ok_or_else(|| OperationError::usage("`body` is not a request body of a known API dialect"))?;
     Ok(json!({ "dialect": dialect.name(), "findings": ctx_wire::lint::check(&body, dialect) }))
 }
 

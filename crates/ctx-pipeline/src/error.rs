@@ -42,10 +42,10 @@ impl ProcessorError {
         match self {
             Self::Failed { message, .. } => Phrase::verbatim(message.as_str()),
             Self::Cancelled => phrase!("the run was cancelled"),
-            Self::TimedOut => phrase!("the time limit passed"),
+            Self::TimedOut => phrase!("timed out"),
             Self::Panicked { message } => phrase!("the processor panicked: {message}", message),
             Self::BrokenGroup { member } => {
-                phrase!("it lost, duplicated or separated `{member}`, part of a tool call's group", member)
+                phrase!("it removed, duplicated, or separated `{member}` from its tool call group", member)
             }
             Self::Infeasible(error) => Phrase::verbatim(error.to_string()),
         }

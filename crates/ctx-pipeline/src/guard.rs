@@ -201,7 +201,7 @@ fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize
 /// Moves messages to just before the group that they stand in; several keep their order.
 fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decision> {
     let target: HashMap<usize, usize> = moves.iter().copied().collect();
-    let reason = phrase!("placed before a tool call, which is never separated from its results");
+    let reason = phrase!("placed before a tool call, which stays with its results");
     let foreign = moves.iter().filter_map(|(foreign, _)| messages.get(*foreign));
     let decisions = foreign
         .map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))

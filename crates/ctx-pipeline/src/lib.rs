@@ -1,10 +1,9 @@
-//! The pipeline from a conversation to the messages that are sent: the contract of processors, their
-//! settings, and the runner.
+//! The processor trait, processor settings, and the runner of the pipeline.
 //!
-//! Layer 2: starts no runtime and reads no clock; time limits and timings come in as ports. It contains no
-//! processor.
+//! Needs no async runtime and reads no clock: time limits and timings are ports. The built-in processors are in
+//! `ctx-processors`.
 //!
-//! A plug-in is a type with a descriptor and an `execute`:
+//! A custom processor implements `descriptor` and `execute`:
 //!
 //! ```
 //! use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};

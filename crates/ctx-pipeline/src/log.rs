@@ -51,7 +51,7 @@ fn bounded(mut line: LogLine) -> LogLine {
     if len > MAX_DETAILS {
         line.details = None;
         line.message =
-            phrase!("{message} (details of {bytes} bytes are left out)", message = line.message, bytes = len);
+            phrase!("{message} ({bytes} bytes of details omitted)", message = line.message, bytes = len);
     }
     line
 }

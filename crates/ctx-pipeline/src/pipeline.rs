@@ -131,7 +131,7 @@ impl Stage {
             ProcessorError::BrokenGroup { .. } => codes::GROUP_BROKEN,
             _ => codes::PROCESSOR_FAILED,
         };
-        let help = phrase!("the context is built without it; `--disable {id}` switches it off", id);
+        let help = phrase!("the context is built without it; to disable it, use `--disable {id}`", id);
         Diagnostic::error(code, phrase!("processor `{id}` failed: {error}", id, error = with_causes(error)))
             .with_help(help)
     }

@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Diagnostic, LogLine, StageReport, phrase, plural};
+use ctx_types::{Diagnostic, LogLine, StageReport, count_of, phrase};
 
 use crate::blackboard::Blackboard;
 use crate::codes;
@@ -119,7 +119,7 @@ impl Stage {
         log: &mut StageLog,
     ) -> Result<(), ProcessorError> {
         let Some(prepared) = &self.prepared else {
-            return Err(ProcessorError::failed("it panicked when it was prepared"));
+            return Err(ProcessorError::failed("panic during preparation"));
         };
         let mut cx = PipelineContext {
             draft: &mut run.draft,
@@ -148,9 +148,9 @@ impl Stage {
         let groups = guard::repair(before, &mut messages);
         let stale = provenance::repair(&self.descriptor.id, &mut messages);
         if stale > 0 {
-            let messages = plural(stale, "message");
+            let messages = count_of!(stale, "message");
             log.insist(LogLine::warn(phrase!(
-                "the segments of {messages} did not match their texts, which are now attributed to the stage",
+                "segments of {messages} did not match the text and are attributed to the processor",
                 messages
             )));
         }
@@ -189,7 +189,7 @@ impl Stage {
 fn report_no_deadline(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.iter().all(|diagnostic| diagnostic.code != codes::NO_DEADLINE) {
         let message =
-            phrase!("processors have a time limit, but the host provides no clock; there is no limit");
+            phrase!("processors have a time limit, but the host provides no clock; the limit is ignored");
         diagnostics.push(Diagnostic::info(codes::NO_DEADLINE, message));
     }
 }

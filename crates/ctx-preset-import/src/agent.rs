@@ -167,9 +167,9 @@ fn several(others: &[String]) -> Option<Diagnostic> {
     let shown = others.iter().take(SHOWN_AGENTS).map(|name| excerpt(name));
     let (count, names) = (others.len() + 1, Argument::names(shown, Divider::Comma));
     let message = if others.len() > SHOWN_AGENTS {
-        phrase!("only the first of {count} agents is read, not {names} and more", count, names)
+        phrase!("only the first of {count} agents is read; {names} and more are not", count, names)
     } else {
-        phrase!("only the first of {count} agents is read, not {names}", count, names)
+        phrase!("only the first of {count} agents is read; {names} not", count, names)
     };
     let help = phrase!("split the export into one file per agent; the others are kept under `imported`");
     Some(Diagnostic::warning(codes::SEVERAL_AGENTS, message).at_pointer("/agents/1").with_help(help))
@@ -178,12 +178,10 @@ fn several(others: &[String]) -> Option<Diagnostic> {
 fn unknown_shape(shape: Option<Format>, is_foreign: bool, found: Phrase) -> ImportError {
     let help = match shape {
         Some(format) if format.is_conversation() => {
-            Some(phrase!("this is a conversation: give it where a session is expected"))
+            Some(phrase!("use this file as a conversation, not as an agent"))
         }
-        Some(Format::Profile) => {
-            Some(phrase!("this looks like a user profile: give it where a profile is expected"))
-        }
-        None if is_foreign => Some(phrase!("`ctx import` makes an agent of it")),
+        Some(Format::Profile) => Some(phrase!("use this file as a user profile, not as an agent")),
+        None if is_foreign => Some(phrase!("convert it to an agent with `ctx import`")),
         _ => None,
     };
     ImportError::UnknownShape {

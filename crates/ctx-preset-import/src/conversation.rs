@@ -147,11 +147,9 @@ fn messages(
 fn unknown_shape(shape: Option<Format>, value: &Value) -> ImportError {
     let help = match shape {
         Some(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
-            Some(phrase!("this is an agent: give it where an agent is expected"))
+            Some(phrase!("use this file as an agent, not as a conversation"))
         }
-        Some(Format::Profile) => {
-            Some(phrase!("this looks like a user profile: give it where a profile is expected"))
-        }
+        Some(Format::Profile) => Some(phrase!("use this file as a user profile, not as an agent")),
         _ => None,
     };
     ImportError::UnknownShape {

@@ -105,13 +105,13 @@ impl ImportError {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::TooLarge { bytes, limit, syntax, .. } => phrase!(
-                "the document has {bytes} bytes, more than the limit of {limit} for {syntax}",
+                "the document has {bytes} bytes; the limit for {syntax} is {limit}",
                 bytes,
                 limit,
                 syntax = syntax.to_string()
             ),
             Self::NotText { offset, .. } => {
-                phrase!("the document is not text: the byte at {offset} is not part of a character", offset)
+                phrase!("the document is not text: invalid byte at {offset}", offset)
             }
             Self::Json { line, column, message, .. } => {
                 phrase!("invalid JSON at line {line} column {column}: {message}", line, column, message)
@@ -120,14 +120,14 @@ impl ImportError {
                 phrase!("invalid YAML at line {line} column {column}: {message}", line, column, message)
             }
             Self::TooDeep { limit, line, column, .. } => phrase!(
-                "lists and objects are nested more than {limit} deep at line {line} column {column}",
+                "nested deeper than {limit} levels at line {line} column {column}",
                 limit,
                 line,
                 column
             ),
             Self::TooManyNodes { limit, .. } => phrase!("the document has more than {limit} values", limit),
             Self::TooHeavy { limit, .. } => {
-                phrase!("the file has more than {limit} values (an object counts as ten)", limit)
+                phrase!("the file has more than {limit} values (objects count as ten)", limit)
             }
             Self::LongNames { limit, .. } => {
                 phrase!("the field names are too long: all paths together exceed {limit} bytes", limit)
@@ -166,7 +166,9 @@ impl ImportError {
                 help.clone()
             }
             Self::NotText { .. } => Some(phrase!("save the file as UTF-8")),
-            Self::TooDeep { .. } => Some(phrase!("a document nested so deeply is a mistake or an attack")),
+            Self::TooDeep { .. } => {
+                Some(phrase!("reduce the nesting; so many levels are probably a mistake"))
+            }
             Self::TooLarge { syntax: Syntax::Yaml, .. } => {
                 Some(phrase!("save the file as JSON, or raise the limit"))
             }

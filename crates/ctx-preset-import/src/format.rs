@@ -260,11 +260,8 @@ pub(crate) fn detected_in(document: &Document, name: &str) -> Detected {
 pub(crate) fn help_unknown(nearest: &[Format]) -> Phrase {
     let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
     match nearest.is_empty() {
-        true => phrase!("leave it out, or give the file that the other application exports"),
-        false => phrase!(
-            "leave it out, or say what it is with `--as`, such as {nearest}",
-            nearest = nearest.join(", ")
-        ),
+        true => phrase!("check the file: it has none of the known keys"),
+        false => phrase!("name the format with `--as`, for example {nearest}", nearest = nearest.join(", ")),
     }
 }
 
@@ -272,7 +269,7 @@ pub(crate) fn help_unknown(nearest: &[Format]) -> Phrase {
 /// that evidence too.
 pub(crate) fn weakly_told(value: &Value, is_asked: fn(Format) -> bool) -> Option<Diagnostic> {
     let (format, what) = evidence::weak_evidence(value, is_asked)?;
-    let help = phrase!("if it is something else, name another file");
+    let help = phrase!("if this is wrong, choose another file");
     Some(guessed(format, what).with_help(help).at_pointer(""))
 }
 

@@ -28,14 +28,10 @@ pub(crate) fn check(agent: &Agent) -> Vec<Diagnostic> {
 fn several_on(group: &PresetGroup, on: &[usize]) -> Option<Diagnostic> {
     let [_, second, ..] = on else { return None };
     let name = excerpt(group.name.as_deref().or(group.id.as_deref()).unwrap_or_default());
-    let message = phrase!(
-        "{on} entries of the group `{name}` are on, of which only one should be",
-        on = on.len(),
-        name
-    );
+    let message =
+        phrase!("{on} entries of group `{name}` are enabled; only one is allowed", on = on.len(), name);
     let found = Diagnostic::warning(codes::SEVERAL_ALTERNATIVES, message);
-    let help = phrase!(
-        "switch all but one off, or make the group's `selectionMode` `checkbox`; all of them are sent"
-    );
+    let help =
+        phrase!("enable only one, or set the group's `selectionMode` to `checkbox`; all are sent until then");
     Some(found.at_pointer(format!("/presetMessages/{second}")).with_help(help))
 }

@@ -1,9 +1,8 @@
-//! Reads agents, conversations, user profiles and worldbooks in every common format, and writes conversations in
-//! these formats.
+//! Reads agents, presets, conversations, user profiles and worldbooks of SillyTavern, AIO Hub, RisuAI and others.
 //!
-//! Layer 2: bytes in, the types of `ctx-types` and a list of findings out. No file access. Fields that these types
-//! do not have are kept, so that nothing is lost; a value that cannot be read as meant is a diagnostic. Only a
-//! document that is unreadable as a whole is an [`ImportError`]. Every size has a limit ([`Limits`]).
+//! Also writes conversations, SillyTavern presets and cards, and AIO Hub agents. Takes bytes and opens no files.
+//! Unknown fields are kept. An invalid value is a diagnostic. Only an unreadable document is an [`ImportError`].
+//! [`Limits`] bounds every size.
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;

@@ -73,7 +73,7 @@ fn legacy_template(entry: &mut PresetMessage, index: usize, anchors: &AnchorRegi
         return None;
     }
     let message =
-        phrase!("the fixed text `{text}` is replaced by the anchor's default template", text = text.trim());
+        phrase!("fixed text `{text}` is replaced by the anchor's default template", text = text.trim());
     entry.content = Some(Content::Text(template.clone()));
     let pointer = format!("/presetMessages/{index}/content");
     Some(Diagnostic::info(codes::MIGRATED_TEMPLATE, message).at_pointer(pointer))
@@ -94,7 +94,7 @@ fn strategy_type(entry: &mut PresetMessage, index: usize) -> Option<Diagnostic> 
         entry.injection_strategy.as_mut()?.kind = None;
         return None;
     }
-    let message = phrase!("the injection strategy gets the type `{kind}`, which its fields imply", kind);
+    let message = phrase!("the injection strategy gets type `{kind}`, as its fields imply", kind);
     let pointer = format!("/presetMessages/{index}/injectionStrategy");
     Some(Diagnostic::info(codes::MIGRATED_STRATEGY, message).at_pointer(pointer))
 }

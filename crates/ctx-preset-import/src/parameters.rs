@@ -22,7 +22,7 @@ fn custom(parameters: &mut Value) -> Option<Diagnostic> {
         return None;
     }
     *custom = json!({ "enabled": !old.is_empty(), "params": Map::clone(old) });
-    let message = phrase!("the custom parameters are moved under `params`, next to `enabled`");
+    let message = phrase!("custom parameters move to `params`, next to `enabled`");
     Some(Diagnostic::info(codes::MIGRATED_PARAMETERS, message).at_pointer("/parameters/custom"))
 }
 

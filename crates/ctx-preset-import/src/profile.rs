@@ -79,8 +79,8 @@ fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile
     let profile = UserProfile { content: Some(Text::from(text)), ..UserProfile::default() };
     let mut diagnostics = Vec::new();
     if !document::ends_with(name, PLAIN) {
-        let message = phrase!("the whole text is read as the content of a profile without a name");
-        let help = phrase!("to give the profile a name, write an object with `name` and `content`");
+        let message = phrase!("the whole text is read as the content of an unnamed profile");
+        let help = phrase!("to name the profile, write an object with `name` and `content`");
         diagnostics.push(Diagnostic::info(codes::PLAIN_PROFILE, message).with_help(help));
     }
     Ok(Imported { value: profile, format: Format::PlainText, diagnostics }.named(name))

@@ -14,10 +14,10 @@ pub(crate) use fields::{Change, Extent, RowFacts};
 pub use groups::FieldGroup;
 
 /// Why a field is no more than kept that has another value than is read of it.
-pub(crate) const NOT_READ: &str = "no value that means something there";
+pub(crate) const NOT_READ: &str = "no valid value in that application";
 
 /// Why a field is kept nowhere.
-pub(crate) const NOWHERE: &str = "something else stands for it";
+pub(crate) const NOWHERE: &str = "replaced by something else";
 
 use crate::format::Format;
 

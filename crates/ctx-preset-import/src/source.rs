@@ -410,7 +410,7 @@ mod tests {
         source.at("tags").texts("/tags");
         assert_eq!(source.at("deep/own").flag().into("/own"), Some(true));
         source.at("deep").keep_at("/deep/imported");
-        source.at("odd").keep_all("nothing reads it");
+        source.at("odd").keep_all("not used");
         source.at("none").text().into("/none");
         source.at("not/there").text().into("/none");
         let rows = record.rows(&document, "/imported", Extent::default());
@@ -425,12 +425,12 @@ mod tests {
             told,
             [
                 "/name approximated /title (cut)",
-                "/age kept /imported/age (no value that means something there)",
+                "/age kept /imported/age (no valid value in that application)",
                 "/tags/0 mapped /tags/0",
-                "/tags/1 kept /imported/tags/1 (no value that means something there)",
+                "/tags/1 kept /imported/tags/1 (no valid value in that application)",
                 "/deep/own mapped /own",
                 "/deep/a~0~1b kept /deep/imported/a~0~1b",
-                "/odd/x kept /imported/odd/x (nothing reads it)",
+                "/odd/x kept /imported/odd/x (not used)",
                 "/none mapped /none",
             ]
         );

@@ -135,18 +135,16 @@ fn an_archive_that_says_the_truth_is_read() {
 fn crafted_archives_are_refused() {
     let within = |message: &str| format!("cannot unpack the file: {message}");
     let limit = 64 << 20;
-    let large = |limit: usize| {
-        within(&format!("a file of the archive, or all together, have more than {limit} bytes"))
-    };
+    let large = |limit: usize| within(&format!("the files in the archive exceed {limit} bytes"));
     refuse(&archive(&[zeros("card.json", 100)]), &large(limit));
     refuse(&archive(&[zeros("a", 60), zeros("b", 60), zeros("c", 60)]), &large((128 << 20) - (120 << 20)));
     let shared = Entry { place_of: Some(0), ..entry("other.json", &card()) };
-    refuse(&archive(&[entry("card.json", &card()), shared]), &within("files of the archive overlap"));
-    let outside = within("the archive names a file outside of itself: `../card.json`");
+    refuse(&archive(&[entry("card.json", &card()), shared]), &within("files in the archive overlap"));
+    let outside = within("the archive contains a path outside itself: `../card.json`");
     refuse(&archive(&[entry("../card.json", &card())]), &outside);
     let link = Entry { mode: 0o120_777, ..entry("card.json", b"/etc/passwd") };
-    refuse(&archive(&[link]), &within("the archive holds a link: `card.json`"));
-    let twice = "the archive tells of 2 files and lists 1: some have one name, or it is damaged";
+    refuse(&archive(&[link]), &within("the archive contains a link: `card.json`"));
+    let twice = "the archive declares 2 files and lists 1: duplicate names, or damage";
     refuse(&archive(&[entry("card.json", &card()), entry("card.json", &card())]), &within(twice));
     let many: Vec<Entry> = (0..513).map(|_| entry("a", b"")).collect();
     refuse(&archive(&many), &within("the archive has more than 512 files"));
@@ -194,7 +192,7 @@ fn archives_in_archives_have_an_end() {
 #[test]
 fn texts_of_pictures_that_inflate_to_a_gigabyte_are_refused() {
     let body = [b"\x78\xda".as_slice(), &zero_blocks(1_024)].concat();
-    let large = "cannot unpack the file: a text of the picture has more than 67108864 bytes";
+    let large = "cannot unpack the file: a text chunk of the image exceeds 67108864 bytes";
     refuse(&picture(b"zTXt", &[b"chara\0\0".as_slice(), &body].concat()), large);
     refuse(&picture(b"iTXt", &[b"ccv3\0\x01\0\0\0".as_slice(), &body].concat()), large);
     refuse(&picture(b"zTXt", &[b"chara-ext-asset_a\0\0".as_slice(), &body].concat()), large);

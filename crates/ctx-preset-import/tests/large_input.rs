@@ -43,7 +43,7 @@ fn book(entries: usize) -> String {
 }
 
 fn refuse_many_small_objects() {
-    let heavy = |limit: &str| format!("the file has more than {limit} values (an object counts as ten)");
+    let heavy = |limit: &str| format!("the file has more than {limit} values (objects count as ten)");
     refuse(book(20_000).as_bytes(), &heavy("250000"));
     let scripts = vec![r#"{"findRegex":"a"}"#; 30_000].join(",");
     refuse(format!("[{scripts}]").as_bytes(), &heavy("250000"));
@@ -70,7 +70,7 @@ fn refuse_a_long_name_over_many_fields() {
 
 fn refuse_texts_that_become_objects() {
     let card = json!({ "spec": "chara_card_v2", "data": { "alternate_greetings": vec!["a"; 230_000] } });
-    refuse(card.to_string().as_bytes(), "the file has more than 250000 values (an object counts as ten)");
+    refuse(card.to_string().as_bytes(), "the file has more than 250000 values (objects count as ten)");
 }
 
 fn divide_no_endless_texts() {

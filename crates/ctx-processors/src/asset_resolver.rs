@@ -24,8 +24,8 @@ impl ContextProcessor for AssetResolver {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             Self::ID,
-            "Attached files",
-            "Loads attached files, and puts text or a placeholder in place of what the target does not take",
+            "Asset resolver",
+            "Loads attachments; replaces unsupported ones with text or a placeholder",
         )
         .with(|descriptor| {
             descriptor.priority = 10_000;
@@ -55,13 +55,13 @@ fn is_unsettled(message: &Message) -> bool {
 pub(crate) fn told(done: &Settled) -> LogLine {
     let Settled { as_they_are, as_text, placeholders, references } = *done;
     let line = phrase!(
-        "{files} sent as they are, {texts} as text, {placeholders} as placeholders",
+        "{files} sent unchanged, {texts} as text, {placeholders} as placeholders",
         files = count_of!(as_they_are, "file"),
         texts = as_text,
         placeholders
     );
     match references {
         0 => LogLine::info(line),
-        _ => LogLine::warn(phrase!("{line}; {references} stay references", line, references)),
+        _ => LogLine::warn(phrase!("{line}; {references} not loaded", line, references)),
     }
 }

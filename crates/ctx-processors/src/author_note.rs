@@ -44,7 +44,7 @@ const ANCHOR: &str = "author_note";
 
 const PERSONA: [(&str, &str); 3] =
     [("none", "Not with the note"), ("top", "Above the note"), ("bottom", "Below the note")];
-const ROLES: [(&str, &str); 3] = [("system", "The system"), ("user", "The user"), ("assistant", "The agent")];
+const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
 
 /// What is made of an agent once.
 struct Compiled {
@@ -57,19 +57,19 @@ struct Compiled {
 impl ContextProcessor for AuthorNote {
     fn descriptor(&self) -> Descriptor {
         let mut config_fields = vec![
-            ConfigField::whole("interval", "Messages of the user from note to note", 1)
+            ConfigField::whole("interval", "Insertion interval (user messages)", 1)
                 .between(0.0, 1_000_000.0)
-                .with_description("1 is always, 0 never"),
-            ConfigField::whole("depth", "Messages behind the note", 4).between(0.0, 1_000_000.0),
-            ConfigField::select("role", "Who speaks it", &ROLES),
-            ConfigField::select("persona", "The user's profile", &PERSONA),
+                .with_description("1: every turn; 0: never"),
+            ConfigField::whole("depth", "Depth", 4).between(0.0, 1_000_000.0),
+            ConfigField::select("role", "Message role", &ROLES),
+            ConfigField::select("persona", "User profile position", &PERSONA),
         ];
         config_fields.extend(anchor_fields());
         config_fields.extend(lane_fields());
         Descriptor::new(
             "author-note",
             "Author's note",
-            "Brings in the note of the conversation when it is due, with what belongs around it",
+            "Inserts the conversation's author's note at its interval, with the entries around it",
         )
         .with(|descriptor| {
             descriptor.priority = 290;
@@ -129,12 +129,12 @@ struct Note {
 fn anchor_fields() -> [ConfigField; 4] {
     let shift = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
     [
-        ConfigField::whole(ANCHOR_DEPTH, "Depth of the prompt that a note beside an anchor belongs to", -1)
+        ConfigField::whole(ANCHOR_DEPTH, "Depth of the prompt next to the note", -1)
             .between(-1.0, 1_000_000.0)
-            .with_description("-1: the note stands at the anchor"),
+            .with_description("-1: the note stays at its anchor"),
         ConfigField::number(ANCHOR_ORDER, "Order of that prompt", 100),
-        shift(BELOW, "Added to the lane of a note below that prompt"),
-        shift(ABOVE, "Added to the lane of a note above that prompt"),
+        shift(BELOW, "Tie-breaker offset below that prompt"),
+        shift(ABOVE, "Tie-breaker offset above that prompt"),
     ]
 }
 

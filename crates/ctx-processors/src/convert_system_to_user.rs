@@ -21,14 +21,14 @@ impl ContextProcessor for ConvertSystemToUser {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             "convert-system-to-user",
-            "System becomes user",
-            "Makes system messages, or answers too, those of the user, for models that do not take them",
+            "Convert system to user",
+            "Changes system messages (optionally also replies) to user messages, for models that reject them",
         )
         .with(|descriptor| {
             descriptor.priority = 700;
             descriptor.default_enabled = false;
             descriptor.config_fields =
-                vec![separator_field(), ConfigField::select("scope", "Which messages", &SCOPES)];
+                vec![separator_field(), ConfigField::select("scope", "Messages to convert", &SCOPES)];
         })
     }
 
@@ -39,7 +39,7 @@ impl ContextProcessor for ConvertSystemToUser {
         if count == 0 {
             return Ok(());
         }
-        let reason = || phrase!("changed to role `user` and joined with its neighbours");
+        let reason = || phrase!("changed to role `user` and joined with its neighbors");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();
@@ -54,9 +54,9 @@ impl ContextProcessor for ConvertSystemToUser {
 }
 
 const SCOPES: [(&str, &str); 3] = [
-    ("all", "Every system message"),
-    ("after_first", "Every system message but one that stands first"),
-    ("everyone", "Answers too, but for calls of tools and what is to be continued"),
+    ("all", "All system messages"),
+    ("after_first", "All system messages except a leading one"),
+    ("everyone", "Also replies, except tool calls and the continued reply"),
 ];
 
 /// Which messages become the user's.

@@ -54,20 +54,20 @@ impl ContextProcessor for DialogueExamples {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             "dialogue-examples",
-            "Examples of dialogue",
-            "Makes turns of the examples that a card has",
+            "Example dialogue",
+            "Turns a card's example dialogue into messages",
         )
         .with(|descriptor| {
             descriptor.priority = 295;
             descriptor.default_enabled = false;
             descriptor.config_fields = vec![
-                ConfigField::text("header", "What stands above each example", ""),
-                ConfigField::text("userName", "Name of the user's turns", "example_user"),
-                ConfigField::text("agentName", "Name of the agent's turns", "example_assistant"),
-                ConfigField::boolean(PREFIX, "Names stand before the words", false)
-                    .with_description("those of the user and the agent, in place of the two above"),
-                ConfigField::boolean("omit", "Send no examples", false)
-                    .with_description("nor what worldbooks put around them"),
+                ConfigField::text("header", "Header of each example", ""),
+                ConfigField::text("userName", "Name for user turns", "example_user"),
+                ConfigField::text("agentName", "Name for agent turns", "example_assistant"),
+                ConfigField::boolean(PREFIX, "Prefix names to the text", false)
+                    .with_description("uses the names of the user and the agent instead of the two above"),
+                ConfigField::boolean("omit", "Disable examples", false)
+                    .with_description("also removes the worldbook entries around them"),
             ];
         })
     }
@@ -90,7 +90,7 @@ impl ContextProcessor for DialogueExamples {
         }
         if cx.config.is_on("omit") {
             let omitted = |one: Injection| {
-                Decision::new(Outcome::Dropped, one.source, phrase!("examples of dialogue are not sent"))
+                Decision::new(Outcome::Dropped, one.source, phrase!("example dialogue is disabled"))
             };
             cx.draft.decide_all(around.into_iter().map(omitted));
             return Ok(());

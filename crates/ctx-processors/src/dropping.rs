@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Place, Segment, Source, SourceKind, Span, Text, TokenFigure, Trust,
-    phrase, plural,
+    Content, Decision, Message, Outcome, Phrase, Place, Segment, Source, SourceKind, Span, Text, TokenFigure,
+    Trust, count_of, phrase,
 };
 
 use crate::costing::Costing;
@@ -84,9 +84,7 @@ impl Sifted {
             self.front.get_or_insert(self.messages.len());
         } else if message.place == (Place::Gap { multiple: false }) {
             if !ranks.is_told(&message) {
-                let reason = phrase!(
-                    "its position is in the dropped part of the conversation; placed before what is kept"
-                );
+                let reason = phrase!("its position is in dropped messages; placed before the kept ones");
                 self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
             }
             self.moved.push(self.messages.len());
@@ -108,7 +106,7 @@ impl Sifted {
             decision.count += 1;
             return;
         }
-        let reason = phrase!("its depths are in the dropped part of the conversation");
+        let reason = phrase!("its depths are in dropped messages");
         self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
     }
 
@@ -148,12 +146,12 @@ struct DroppedRun {
     tokens: u64,
     is_exact: bool,
     /// The budget, for people.
-    budget: String,
+    budget: Phrase,
     is_one_shortened: bool,
 }
 
 impl DroppedRun {
-    fn new(window: LoadedWindow, budget: String, is_one_shortened: bool) -> Self {
+    fn new(window: LoadedWindow, budget: Phrase, is_one_shortened: bool) -> Self {
         let (skipped, bytes) = match window.is_told {
             true => (0, 0),
             false => (window.skipped, window.skipped_bytes),
@@ -184,7 +182,7 @@ impl DroppedRun {
     fn decision(&self) -> Option<Decision> {
         let is_decided = self.loaded > 0 || self.is_one_shortened;
         let source = self.first.clone().filter(|_| is_decided)?;
-        let reason = phrase!("older than what fits the budget of {budget}", budget = self.budget);
+        let reason = phrase!("does not fit the budget of {budget}", budget = self.budget);
         let mut decision = Decision::new(Outcome::Dropped, source, reason);
         decision.count = self.count;
         decision.bytes = usize::try_from(self.bytes).ok();
@@ -197,16 +195,18 @@ impl DroppedRun {
 }
 
 /// Writes a budget for people: what it is, and how much of it is left free for later stages.
-fn shown(budget: &Budget) -> String {
+fn shown(budget: &Budget) -> Phrase {
     let available = i64::from(budget.available.unwrap_or_default());
     match left_free(budget) {
         0 => tokens(available),
-        free => format!("{}, of which later stages need {free}", tokens(available + free)),
+        free => {
+            phrase!("{tokens}, {free} of them for later processors", tokens = tokens(available + free), free)
+        }
     }
 }
 
-fn tokens(count: i64) -> String {
-    plural(usize::try_from(count).unwrap_or_default(), "token")
+fn tokens(count: i64) -> Phrase {
+    count_of!(usize::try_from(count).unwrap_or_default(), "token")
 }
 
 /// Returns how many tokens of a budget are left free for later stages: its account has them, and it has not.
@@ -242,7 +242,7 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
     let costing = Costing::of(cx).as_limiter(Some(cx.config));
     let tokens = kept.map(|message| costing.cost(message)).sum();
-    let reason = phrase!("its first {retained} characters are kept", retained);
+    let reason = phrase!("truncated to the first {retained} characters", retained);
     let decision = Decision {
         bytes: Some(text.len() - end),
         ..Decision::new(Outcome::Cut, message.source.clone(), reason)

@@ -23,19 +23,18 @@ impl ContextProcessor for EnsureAlternatingRoles {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             "ensure-alternating-roles",
-            "User and assistant in turn",
-            "Puts a placeholder between two messages of the same speaker",
+            "Ensure alternating roles",
+            "Inserts a placeholder between two messages of the same role",
         )
         .with(|descriptor| {
             descriptor.priority = 800;
             descriptor.default_enabled = false;
             descriptor.config_fields = vec![
-                ConfigField::text("userPlaceholder", "What the user says in between", "")
+                ConfigField::text("userPlaceholder", "User placeholder", "").with_description(BY_LANGUAGE),
+                ConfigField::text("assistantPlaceholder", "Assistant placeholder", "")
                     .with_description(BY_LANGUAGE),
-                ConfigField::text("assistantPlaceholder", "What the assistant says in between", "")
-                    .with_description(BY_LANGUAGE),
-                ConfigField::boolean("startWithUser", "The user speaks first", false).with_description(
-                    "Puts a placeholder before an assistant that speaks first, such as a greeting",
+                ConfigField::boolean("startWithUser", "Start with user", false).with_description(
+                    "Inserts a placeholder before a leading assistant message, such as a greeting",
                 ),
             ];
         })
@@ -71,7 +70,7 @@ impl ContextProcessor for EnsureAlternatingRoles {
     }
 }
 
-const BY_LANGUAGE: &str = "Empty: in the agent's language";
+const BY_LANGUAGE: &str = "Empty: text in the agent's language";
 
 /// What is said in between.
 #[derive(Clone, Debug)]

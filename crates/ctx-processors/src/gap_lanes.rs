@@ -11,9 +11,10 @@ const ASSISTANT: &str = "assistantLane";
 pub(crate) fn lane_fields() -> [ConfigField; 3] {
     let lane = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
     [
-        lane(SYSTEM, "Lane of system messages at a gap").with_description("ascending, among equal order"),
-        lane(USER, "Lane of the user's messages at a gap"),
-        lane(ASSISTANT, "Lane of the agent's messages at a gap"),
+        lane(SYSTEM, "Tie-breaker for system messages")
+            .with_description("lower values come first among equal order"),
+        lane(USER, "Tie-breaker for user messages"),
+        lane(ASSISTANT, "Tie-breaker for assistant messages"),
     ]
 }
 

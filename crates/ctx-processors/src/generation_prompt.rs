@@ -36,11 +36,11 @@ impl GenerationPrompt {
 
 /// The settings that are texts with macros, each with what it is.
 const TEXTS: [(&str, &str); 5] = [
-    ("impersonate", "Asks to speak for the user"),
-    ("continue", "Asks to go on with an answer; `{{lastChatMessage}}` gives it"),
-    ("prefill", "How the answer begins"),
-    ("impersonatePrefill", "How an answer for the user begins"),
-    ("sendIfEmpty", "What the user says if the agent spoke last"),
+    ("impersonate", "Impersonation prompt"),
+    ("continue", "Continue prompt; `{{lastChatMessage}}` inserts the reply"),
+    ("prefill", "Reply prefill"),
+    ("impersonatePrefill", "Impersonation prefill"),
+    ("sendIfEmpty", "User message after an assistant message"),
 ];
 
 /// What is made of an agent once.
@@ -52,13 +52,16 @@ struct Compiled {
 #[async_trait]
 impl ContextProcessor for GenerationPrompt {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("generation-prompt", "What is asked for", "Adds at the end what is to be generated")
-            .with(|descriptor| {
-                descriptor.priority = 320;
-                descriptor.default_enabled = false;
-                descriptor.config_fields =
-                    TEXTS.map(|(key, label)| ConfigField::text(key, label, "")).to_vec();
-            })
+        Descriptor::new(
+            "generation-prompt",
+            "Generation prompt",
+            "Adds the generation instruction at the end",
+        )
+        .with(|descriptor| {
+            descriptor.priority = 320;
+            descriptor.default_enabled = false;
+            descriptor.config_fields = TEXTS.map(|(key, label)| ConfigField::text(key, label, "")).to_vec();
+        })
     }
 
     fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
@@ -148,7 +151,7 @@ fn move_to_end(
     let text = Text::from(said(&message));
     message.place = Place::Skeleton;
     set(&mut message);
-    let reason = phrase!("placed at the end, where the answer continues");
+    let reason = phrase!("moved to the end, where the reply continues");
     cx.draft.decide(Decision::new(Outcome::Moved, message.source.clone(), reason));
     append(cx, Some(message));
     Some(text)

@@ -24,8 +24,7 @@ const FLAT: [&str; 29] = [
 /// Errors: [`PortErrorKind::Invalid`] for elements that are nested too deeply.
 pub fn html_to_markdown(html: &str) -> Result<String, PortError> {
     if html.len() > MAX_BYTES || nesting(html) > MAX_NESTING {
-        let detail =
-            phrase!("it is nested more than {levels} levels deep, or too large", levels = MAX_NESTING);
+        let detail = phrase!("too large, or nested deeper than {levels} levels", levels = MAX_NESTING);
         return Err(PortError::new(PortErrorKind::Invalid, detail));
     }
     let converter = HtmlToMarkdown::builder().skip_tags(SKIPPED.to_vec()).build();

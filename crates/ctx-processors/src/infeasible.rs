@@ -17,7 +17,7 @@ use crate::token_limiter::Units;
 /// let written = Part::later_stages(vec![("signature".to_owned(), 40)]);
 /// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: vec![written] };
 /// assert_eq!(infeasible.needed(), 40);
-/// assert!(infeasible.to_string().ends_with("later stages 40 (signature)"));
+/// assert!(infeasible.to_string().ends_with("later processors 40 (signature)"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Infeasible {
@@ -91,11 +91,11 @@ impl PartKind {
         match self {
             Self::Preset => "preset",
             Self::Injections => "injections",
-            Self::Pinned => "leading instructions",
+            Self::Pinned => "leading system messages",
             Self::Conversation => "conversation",
             Self::Pending => "pending turn",
             Self::Other => "other",
-            Self::LaterStages => "later stages",
+            Self::LaterStages => "later processors",
         }
     }
 }
@@ -207,9 +207,9 @@ impl Infeasible {
         let what = if self.parts.is_empty() { what } else { phrase!("{what}: {parts}", what, parts) };
         match self.cause {
             Cause::Undroppable | Cause::Overgrown => what,
-            Cause::SwitchedOff { .. } => phrase!("{what}; switch it on, or allow more tokens", what),
+            Cause::SwitchedOff { .. } => phrase!("{what}; enable it, or raise the budget", what),
             Cause::TooEarly { .. } => {
-                phrase!("{what}; let it run after `injection-assembler`, or allow more tokens", what)
+                phrase!("{what}; move it after `injection-assembler`, or raise the budget", what)
             }
         }
     }
@@ -226,15 +226,15 @@ impl Infeasible {
         match self.cause {
             Cause::Undroppable => phrase!("{needed} cannot be dropped", needed),
             Cause::Overgrown => {
-                phrase!("the messages have {needed}, since stages after `token-limiter` add more", needed)
+                phrase!("the messages have {needed}, since processors after `token-limiter` add more", needed)
             }
             Cause::SwitchedOff { by } => phrase!(
-                "the messages have {needed}, and `token-limiter` is switched off ({by})",
+                "the messages have {needed}, and `token-limiter` is disabled ({by})",
                 needed,
                 by = by.as_str()
             ),
             Cause::TooEarly { limiter, loader } => phrase!(
-                "the messages have {needed}, and `token-limiter` (at {limiter}) runs before `session-loader` (at {loader}) has loaded them",
+                "the messages have {needed}: `token-limiter` (at {limiter}) runs before `session-loader` (at {loader})",
                 needed,
                 limiter,
                 loader

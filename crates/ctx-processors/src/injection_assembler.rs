@@ -39,13 +39,13 @@ impl InjectionAssembler {
 const SWITCHED_OFF: &str = "switchedOffAnchors";
 const OMIT: &str = "omit";
 const SWITCHED_OFF_CHOICES: [(&str, &str); 2] =
-    [("stand_in", "Texts of worldbooks and plug-ins stand near by"), (OMIT, "They are not sent")];
+    [("stand_in", "Insert worldbook and plug-in texts nearby"), (OMIT, "Drop")];
 
 /// The setting that says what becomes of entries whose text is white space alone.
 const WHITE_SPACE: &str = "whiteSpace";
 const SEND: &str = "send";
 const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
-    [("leave_out", "They are left out"), (SEND, "They are sent; only empty ones are left out")];
+    [("leave_out", "Skip"), (SEND, "Send; skip only empty entries")];
 
 /// What is made of an agent once.
 struct Compiled {
@@ -65,19 +65,15 @@ impl ContextProcessor for InjectionAssembler {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             Self::ID,
-            "Preset and placements",
-            "Expands macros and joins the preset, the conversation and the injections",
+            "Injection assembler",
+            "Expands macros and assembles preset, conversation, and injections",
         )
         .with(|descriptor| {
             descriptor.priority = 300;
             descriptor.is_core = true;
             descriptor.config_fields = vec![
-                ConfigField::select(
-                    SWITCHED_OFF,
-                    "What belongs to an anchor that is switched off",
-                    &SWITCHED_OFF_CHOICES,
-                ),
-                ConfigField::select(WHITE_SPACE, "Entries of white space alone", &WHITE_SPACE_CHOICES),
+                ConfigField::select(SWITCHED_OFF, "Injections at disabled anchors", &SWITCHED_OFF_CHOICES),
+                ConfigField::select(WHITE_SPACE, "Blank entries", &WHITE_SPACE_CHOICES),
             ];
         })
     }

@@ -1,6 +1,6 @@
-//! The built-in processors, one file each.
+//! The built-in processors of the pipeline, one per file.
 //!
-//! Layer 3: adapters from the lower crates to the pipeline. Pure; no I/O.
+//! They adapt the lower crates to the processor trait and perform no I/O.
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;
@@ -92,5 +92,5 @@ pub use worldbooks::{keep_worldbook_state, worldbook_state};
 
 /// What stands between joined texts; AIO Hub's own default, so that its presets read the same.
 fn separator_field() -> ConfigField {
-    ConfigField::text("separator", "Between two texts", "\n\n---\n\n")
+    ConfigField::text("separator", "Separator", "\n\n---\n\n")
 }

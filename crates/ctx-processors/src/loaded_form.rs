@@ -35,14 +35,18 @@ const THOUGHTS: [&str; 3] = ["think", "thinking", "guguthink"];
 
 impl LoadedForm {
     pub(crate) fn fields() -> Vec<ConfigField> {
-        let kept = [("all", "all of it"), ("calls", "that of messages with calls"), ("none", "none of it")];
+        let kept = [
+            ("all", "all reasoning"),
+            ("calls", "only in messages with tool calls"),
+            ("none", "no reasoning"),
+        ];
         vec![
-            ConfigField::boolean("htmlToMarkdown", "HTML of older messages becomes Markdown", false),
-            ConfigField::whole("htmlKeptMessages", "How many of the newest messages keep their HTML", 6)
+            ConfigField::boolean("htmlToMarkdown", "Convert HTML to Markdown in older messages", false),
+            ConfigField::whole("htmlKeptMessages", "Newest messages that keep HTML", 6)
                 .between(0.0, 1_000_000.0),
-            ConfigField::select("reasoning", "Which visible reasoning is sent", &kept),
-            ConfigField::boolean("toolsAsUser", "Calls and results of tools become plain words", false)
-                .with_description("for models and servers that know no tools"),
+            ConfigField::select("reasoning", "Reasoning to send", &kept),
+            ConfigField::boolean("toolsAsUser", "Send tool calls as text", false)
+                .with_description("for models and servers without tool support"),
         ]
     }
 
@@ -111,14 +115,14 @@ impl Reformed {
         };
         let done = [
             in_messages(self.html, |messages| phrase!("HTML converted to Markdown in {messages}", messages)),
-            in_messages(self.reasoning, |messages| phrase!("reasoning is left out of {messages}", messages)),
+            in_messages(self.reasoning, |messages| phrase!("reasoning removed from {messages}", messages)),
             in_messages(self.tools, |messages| {
                 phrase!("tool calls and results written as text in {messages}", messages)
             }),
         ];
         let done: Vec<Phrase> = done.into_iter().flatten().collect();
         (!done.is_empty())
-            .then(|| phrase!("by its settings {changes}", changes = Argument::list(done, Divider::Comma)))
+            .then(|| phrase!("settings: {changes}", changes = Argument::list(done, Divider::Comma)))
     }
 }
 

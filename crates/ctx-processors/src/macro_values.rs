@@ -141,8 +141,11 @@ pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
         return (dialect, None);
     }
     let used = Dialect::default();
-    let message =
-        phrase!("no macro dialect `{name}`; `{used}` is used", name = excerpt(name), used = used.as_str());
+    let message = phrase!(
+        "unknown macro syntax `{name}`; `{used}` is used",
+        name = excerpt(name),
+        used = used.as_str()
+    );
     let unknown = Diagnostic::warning(crate::codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
     let unknown = match nearest(name, known.iter().copied()) {
@@ -176,8 +179,7 @@ fn virtual_time(agent: &Agent, report: &mut dyn FnMut(Diagnostic)) -> Option<Vir
     match VirtualTime::read(config) {
         Ok(clock) => Some(clock),
         Err(problem) => {
-            let message =
-                phrase!("the agent's own clock is not usable: {problem}; the real time is used", problem);
+            let message = phrase!("invalid clock of the agent: {problem}; the real time is used", problem);
             let finding = Diagnostic::warning(codes::BAD_VIRTUAL_TIME, message);
             report(finding.at_pointer("/virtualTimeConfig").with_help(
                 phrase!("write `virtualBaseTime` and `realBaseTime` like `2025-11-07T22:30:00`, and `timeScale` as a number"),

@@ -22,21 +22,17 @@ impl MergeConsecutiveRoles {
 #[async_trait]
 impl ContextProcessor for MergeConsecutiveRoles {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            Self::ID,
-            "Join neighbours of one role",
-            "Joins neighbouring messages of the same role into one",
-        )
-        .with(|descriptor| {
-            descriptor.priority = 600;
-            descriptor.config_fields = vec![separator_field()];
-        })
+        Descriptor::new(Self::ID, "Merge consecutive roles", "Joins consecutive messages of the same role")
+            .with(|descriptor| {
+                descriptor.priority = 600;
+                descriptor.config_fields = vec![separator_field()];
+            })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let joining = Joining {
             separator: cx.config.text("separator"),
-            reason: || phrase!("joined with its neighbours of one role"),
+            reason: || phrase!("joined with neighbors of the same role"),
         };
         join_neighbours(cx, joining, may_join);
         Ok(())
@@ -62,7 +58,7 @@ pub(crate) fn join_neighbours(
     let before = messages.len();
     let mut decisions: Vec<Decision> = Vec::new();
     let result = joining.runs(cx.draft.take_messages(), may_join, &mut decisions);
-    cx.log(phrase!("{before} messages became {result}", before, result = result.len()));
+    cx.log(phrase!("{before} messages joined into {result}", before, result = result.len()));
     cx.draft.set_messages(result);
     cx.draft.decide_all(decisions);
 }

@@ -30,25 +30,24 @@ impl ContextProcessor for MergeInjections {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             "merge-injections",
-            "Join injections",
-            "Joins neighbouring injections of one gap, order and role",
+            "Merge injections",
+            "Joins adjacent injections with the same slot, order, and role",
         )
         .with(|descriptor| {
             descriptor.priority = 310;
             descriptor.default_enabled = false;
             descriptor.config_fields = vec![
-                ConfigField::text("separator", "Between two texts", "\n"),
-                ConfigField::boolean(DEEPER_FIRST, "Keep different depths apart", false).with_description(
-                    "above the conversation what is meant for a greater depth stands first then",
-                ),
-                ConfigField::boolean(TRIM, "Take white space off the ends of each text", false)
-                    .with_description("a text of white space alone is not sent then"),
+                ConfigField::text("separator", "Separator", "\n"),
+                ConfigField::boolean(DEEPER_FIRST, "Keep depths separate", false)
+                    .with_description("above the conversation, greater depths then come first"),
+                ConfigField::boolean(TRIM, "Trim whitespace", false)
+                    .with_description("drops injections that contain only whitespace"),
             ];
         })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let reason = || phrase!("joined with the neighbouring injections");
+        let reason = || phrase!("joined with neighboring injections");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         if cx.config.is_on(TRIM) {
             trim(cx);
@@ -161,7 +160,7 @@ fn trim(cx: &mut PipelineContext<'_>) {
         }
         rewrite(message, ends, |text| text);
         if message.is_blank() {
-            let reason = phrase!("only white space is left");
+            let reason = phrase!("only whitespace is left");
             dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
         }
         !message.is_blank()

@@ -25,15 +25,15 @@ impl ContextProcessor for MergeSystemToHead {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             Self::ID,
-            "System messages first",
-            "Joins system messages into one and puts it above everything else",
+            "Merge system messages to head",
+            "Joins system messages into one and moves it to the front",
         )
         .with(|descriptor| {
             descriptor.priority = 500;
             descriptor.config_fields = vec![
                 separator_field(),
-                ConfigField::select("scope", "Which system messages", &SCOPES)
-                    .with_description("What is not the preset's own skeleton moves only under `all`"),
+                ConfigField::select("scope", "System messages to merge", &SCOPES)
+                    .with_description("Messages not from the preset are moved only with `all`"),
             ];
         })
     }
@@ -44,7 +44,7 @@ impl ContextProcessor for MergeSystemToHead {
         if stands_at_head(messages, &chosen) {
             return Ok(());
         }
-        let reason = || phrase!("joined with the other system messages at the head");
+        let reason = || phrase!("joined with the other system messages at the front");
         let joining = Joining { separator: cx.config.text("separator"), reason };
         let pinned = pinned_len(messages);
         let (mut head, mut lifted) = (Vec::new(), Vec::new());
@@ -64,15 +64,15 @@ impl ContextProcessor for MergeSystemToHead {
         rest.splice(pinned..pinned, head);
         cx.draft.set_messages(rest);
         cx.draft.decide_all(decisions);
-        cx.log(phrase!("{messages} at the head", messages = count_of!(count, "system message")));
+        cx.log(phrase!("{messages} at the front", messages = count_of!(count, "system message")));
         Ok(())
     }
 }
 
 const SCOPES: [(&str, &str); 3] = [
-    ("preset", "Entries of the preset and what is anchored to them"),
-    ("leading", "Only what precedes the conversation"),
-    ("all", "Every system message"),
+    ("preset", "Preset entries and messages anchored to them"),
+    ("leading", "Only before the conversation"),
+    ("all", "All system messages"),
 ];
 
 /// Which system messages go to the head.
@@ -155,7 +155,7 @@ fn moved(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
     let is_alone = |at: usize| joins(at.checked_sub(1)) != Some(true) && joins(Some(at)) != Some(true);
     let lifted =
         head.iter().zip(lifted).enumerate().filter(|(at, (_, is_lifted))| **is_lifted && is_alone(*at));
-    let reason = phrase!("system messages stand at the head");
+    let reason = phrase!("system messages go to the front");
     lifted
         .map(|(_, (message, _))| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
         .collect()

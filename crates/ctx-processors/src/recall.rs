@@ -39,8 +39,8 @@ const POSITION: &str = "position";
 const BRANCHES: &str = "branches";
 const BEFORE_INPUT: &str = "before_input";
 const POSITIONS: [(&str, &str); 2] =
-    [(BEFORE_INPUT, "Before the last message of the user"), ("before_history", "Before the conversation")];
-const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Model")];
+    [(BEFORE_INPUT, "Before the last user message"), ("before_history", "Before the conversation")];
+const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
 
 /// How many tokens it may have where nothing limits the request and nothing is set.
 const WITHOUT_BUDGET: u64 = 2_000;
@@ -51,21 +51,21 @@ impl ContextProcessor for RecallProcessor {
         Descriptor::new(
             Self::ID,
             "Recall",
-            "Brings back what the conversation says about what is asked, where the request does not have it",
+            "Recalls passages related to the question that the request no longer contains",
         )
         .with(|descriptor| {
             descriptor.priority = 395;
             descriptor.default_enabled = false;
             descriptor.config_fields = vec![
-                ConfigField::share(SHARE, "Share of the budget that it may have", 0.1)
-                    .with_description("Where compression left more room below its trigger, it may have that"),
-                ConfigField::whole(MOST, "Tokens that it may have at the most", 0)
+                ConfigField::share(SHARE, "Share of the budget", 0.1)
+                    .with_description("May also use tokens that compression freed below its trigger"),
+                ConfigField::whole(MOST, "Token limit", 0)
                     .between(0.0, f64::from(MAX_TOKENS))
-                    .with_description("0 means what the share says"),
-                ConfigField::select(POSITION, "Where it stands", &POSITIONS),
-                ConfigField::select(ROLE, "Who speaks it", &ROLES),
-                ConfigField::boolean(BRANCHES, "Search other branches too", false)
-                    .with_description("each turn then looks at all messages of the conversation"),
+                    .with_description("0: only the share applies"),
+                ConfigField::select(POSITION, "Position", &POSITIONS),
+                ConfigField::select(ROLE, "Message role", &ROLES),
+                ConfigField::boolean(BRANCHES, "Search other branches", false)
+                    .with_description("reads all messages of the conversation each turn"),
             ];
         })
     }
@@ -74,7 +74,7 @@ impl ContextProcessor for RecallProcessor {
         let question = Question::of(cx.draft.messages());
         let parts = question.parts();
         if parts.is_empty() {
-            cx.log(phrase!("nothing is asked: nothing is recalled"));
+            cx.log(phrase!("nothing to recall: no question in this turn"));
             return Ok(());
         }
         let kept = cx.blackboard.get::<KeptRecall>().cloned().unwrap_or_default();
@@ -170,13 +170,13 @@ fn decision(piece: &RecalledPiece) -> Decision {
     let words = piece.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let reason: Phrase = match (piece.ago, piece.words.is_empty()) {
         (Some(ago), true) => {
-            phrase!("recalled: it fits what was asked about, {ago} ago", ago = count_of!(ago, "message"))
+            phrase!("recalled: similar to the question, {ago} ago", ago = count_of!(ago, "message"))
         }
         (Some(ago), false) => {
-            phrase!("recalled: {words} in it, {ago} ago", words, ago = count_of!(ago, "message"))
+            phrase!("recalled: contains {words}, {ago} ago", words, ago = count_of!(ago, "message"))
         }
-        (None, true) => phrase!("recalled: it fits what was asked about, on another branch"),
-        (None, false) => phrase!("recalled: {words} in it, on another branch", words),
+        (None, true) => phrase!("recalled: similar to the question, on another branch"),
+        (None, false) => phrase!("recalled: contains {words}, on another branch", words),
     };
     Decision::new(Outcome::Kept, piece.source.clone(), reason)
 }

@@ -78,20 +78,20 @@ const CHECK_EVERY: usize = 16;
 #[async_trait]
 impl ContextProcessor for RegexProcessor {
     fn descriptor(&self) -> Descriptor {
-        let steps = ConfigField::whole(STEPS, "Most steps of all rules", RuleLimits::default().steps);
+        let steps = ConfigField::whole(STEPS, "Step limit", RuleLimits::default().steps);
         Descriptor::new(
             "regex-processor",
-            "Regex rules",
-            "Changes messages by regex rules, by role and depth",
+            "Regex processor",
+            "Edits messages with regex rules, by role and depth",
         )
         .with(|descriptor| {
             descriptor.priority = 200;
             descriptor.config_fields = vec![
                 ConfigField::list(PRESETS, "Rules")
-                    .with_description("presets as in an agent's `regexConfig`"),
-                steps.between(0.0, 1e12).with_description(
-                    "what rules may cost in one context; a million is some ten milliseconds",
-                ),
+                    .with_description("presets in the format of an agent's `regexConfig`"),
+                steps
+                    .between(0.0, 1e12)
+                    .with_description("for all rules in one context; 1,000,000 steps take about 10 ms"),
             ];
             descriptor.per_message = true;
         })
@@ -305,7 +305,7 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
         cx.draft.decide(Decision::new(
             Outcome::Dropped,
             message.source.clone(),
-            phrase!("nothing is left of it after the regex rules"),
+            phrase!("empty after the regex rules"),
         ));
     }
     cx.draft.set_messages(messages);
@@ -313,7 +313,7 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
 
 fn log(cx: &mut PipelineContext<'_>, rules: &RuleSet, counts: &[usize], changed: usize) {
     if changed == 0 {
-        return cx.log(phrase!("no rule changed anything"));
+        return cx.log(phrase!("no rule changed a message"));
     }
     let used = rules.rules().iter().zip(counts).filter(|(_, count)| **count > 0);
     let used: Vec<Value> =

@@ -37,7 +37,7 @@ impl ContextProcessor for RequestCompressor {
         Descriptor::new(
             Self::ID,
             "Compression",
-            "Rewrites older messages in fewer tokens where the request comes near its budget",
+            "Compresses older messages when the request approaches its budget",
         )
         .with(|descriptor| {
             descriptor.priority = 390;
@@ -48,7 +48,7 @@ impl ContextProcessor for RequestCompressor {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let Some(settings) = Settings::read(cx.config, cx.inputs.budget.available) else {
-            cx.log(phrase!("no budget: nothing is compressed"));
+            cx.log(phrase!("no budget, nothing to compress"));
             return Ok(());
         };
         repair_pairs(cx);

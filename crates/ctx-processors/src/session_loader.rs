@@ -35,27 +35,21 @@ impl SessionLoader {
 #[async_trait]
 impl ContextProcessor for SessionLoader {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            Self::ID,
-            "Conversation",
-            "Loads the active path of the conversation, as much of it as can matter",
-        )
-        .with(|descriptor| {
-            descriptor.priority = 100;
-            descriptor.is_core = true;
-            descriptor.config_fields = [
-                LoadedForm::fields(),
-                vec![
-                    ConfigField::boolean(PIN_LEADING, "Leading instructions stand apart", true)
-                        .with_description(
-                            "always at the front of the conversation, and not counted by depths",
-                        ),
-                    ConfigField::select(CONTINUATION, "An answer that is continued", &CONTINUATIONS),
-                    ConfigField::select(QUIET, "The input of a quiet turn", &QUIETS),
-                ],
-            ]
-            .concat();
-        })
+        Descriptor::new(Self::ID, "Session loader", "Loads the active branch, as much as the budget needs")
+            .with(|descriptor| {
+                descriptor.priority = 100;
+                descriptor.is_core = true;
+                descriptor.config_fields = [
+                    LoadedForm::fields(),
+                    vec![
+                        ConfigField::boolean(PIN_LEADING, "Pin leading system messages", true)
+                            .with_description("keeps them at the front, outside depth counting"),
+                        ConfigField::select(CONTINUATION, "Continued reply", &CONTINUATIONS),
+                        ConfigField::select(QUIET, "Input of a quiet turn", &QUIETS),
+                    ],
+                ]
+                .concat();
+            })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -113,11 +107,11 @@ fn compressed(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Opti
 }
 
 fn line(messages: usize, skipped: usize, compressed: usize) -> Phrase {
-    let (messages, older) = (count_of!(messages, "message"), count_of!(skipped, "older one"));
+    let (messages, older) = (count_of!(messages, "message"), count_of!(skipped, "older message"));
     match compressed {
-        0 => phrase!("{messages} loaded, {older} not", messages, older),
+        0 => phrase!("{messages} loaded, {older} not loaded", messages, older),
         _ => phrase!(
-            "{messages} loaded, {older} not, {compressed} of them compressed in an earlier turn",
+            "{messages} loaded, {older} not loaded ({compressed} already compressed)",
             messages,
             older,
             compressed
@@ -226,17 +220,15 @@ const CONTINUATION: &str = "continuation";
 const IN_PLACE: &str = "in_place";
 const LAST: &str = "last";
 const CONTINUATIONS: [(&str, &str); 3] = [
-    ("prefix", "Is sent last, as the beginning of the next one"),
-    (LAST, "The same, and a message of anybody else is sent last too"),
-    (IN_PLACE, "Stays a message of the conversation"),
+    ("prefix", "Sent last, as a prefill of the next reply"),
+    (LAST, "The same, also for other last messages"),
+    (IN_PLACE, "Stays in the conversation"),
 ];
 
 /// The setting that says what the input of a quiet turn is.
 const QUIET: &str = "quietInput";
-const QUIETS: [(&str, &str); 2] = [
-    ("message", "Is a message of the user"),
-    ("instruction", "Is an instruction that stands last, as the beginning of an answer does"),
-];
+const QUIETS: [(&str, &str); 2] =
+    [("message", "A user message"), ("instruction", "An instruction at the end, where a prefill goes")];
 
 /// Has the input of a quiet turn stand last, outside of the conversation, where the setting wants that.
 fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
@@ -261,7 +253,7 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
             other => Text::from(other.to_string()),
         };
         if cx.draft.macros_mut().set_variable(Scope::Local, name, text, Trust::User).is_err() {
-            cx.log(LogLine::info(phrase!("the chat has too many variables; the last ones are left out")));
+            cx.log(LogLine::info(phrase!("too many chat variables; the last ones are ignored")));
             return;
         }
     }
@@ -329,7 +321,7 @@ fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<D
     let count = window.skipped - window.compressed;
     let oldest = window.oldest.clone().filter(|_| window.is_told && count > 0)?;
     let bytes = session.sent_bytes(window.pinned + count) - session.sent_bytes(window.pinned);
-    let reason = phrase!("older than the {tokens} tokens that `request-compressor` considers", tokens);
+    let reason = phrase!("older than the {tokens} tokens that `request-compressor` loads", tokens);
     Some(Decision {
         count,
         bytes: usize::try_from(bytes).ok(),
@@ -341,10 +333,10 @@ fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<D
 fn left_out(session: &Session, run: &LeftOut) -> Decision {
     let (outcome, reason) = match &run.reason {
         LeftOutReason::Hidden { by } => {
-            (Outcome::Hidden, phrase!("the summary `{summary}` replaces it", summary = by.to_string()))
+            (Outcome::Hidden, phrase!("replaced by summary `{summary}`", summary = by.to_string()))
         }
-        LeftOutReason::Disabled => (Outcome::Hidden, phrase!("it is switched off")),
-        LeftOutReason::Blank => (Outcome::Dropped, phrase!("it is blank")),
+        LeftOutReason::Disabled => (Outcome::Hidden, phrase!("disabled")),
+        LeftOutReason::Blank => (Outcome::Dropped, phrase!("blank")),
     };
     let source = match session.node(&run.first) {
         Some(node) => node.to_message(&run.first).source.clone(),

@@ -30,11 +30,8 @@ impl SpeakerNames {
     }
 }
 
-const MODES: [(&str, &str); 3] = [
-    ("none", "Names are not sent"),
-    ("field", "As the field `name`"),
-    ("prefix", "Before the words, with a colon"),
-];
+const MODES: [(&str, &str); 3] =
+    [("none", "Do not send"), ("field", "In the `name` field"), ("prefix", "As a prefix with a colon")];
 
 /// How long a name may be, in letters.
 const LONGEST_NAME: usize = 64;
@@ -42,16 +39,13 @@ const LONGEST_NAME: usize = 64;
 #[async_trait]
 impl ContextProcessor for SpeakerNames {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            "speaker-names",
-            "Names of speakers",
-            "Sends the names of those who speak, or leaves them out",
+        Descriptor::new("speaker-names", "Speaker names", "Sends or removes speaker names").with(
+            |descriptor| {
+                descriptor.priority = 305;
+                descriptor.default_enabled = false;
+                descriptor.config_fields = vec![ConfigField::select("mode", "Speaker names", &MODES)];
+            },
         )
-        .with(|descriptor| {
-            descriptor.priority = 305;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = vec![ConfigField::select("mode", "How names are sent", &MODES)];
-        })
     }
 
     fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {

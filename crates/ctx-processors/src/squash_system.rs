@@ -19,19 +19,15 @@ pub struct SquashSystem;
 #[async_trait]
 impl ContextProcessor for SquashSystem {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            "squash-system",
-            "Join system messages",
-            "Joins neighbouring system messages that have no name",
-        )
-        .with(|descriptor| {
-            descriptor.priority = 510;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = vec![
-                ConfigField::text("separator", "Between two texts", "\n"),
-                ConfigField::list("except", "Entries that stay as they are").with_description("by their ids"),
-            ];
-        })
+        Descriptor::new("squash-system", "Squash system messages", "Joins adjacent unnamed system messages")
+            .with(|descriptor| {
+                descriptor.priority = 510;
+                descriptor.default_enabled = false;
+                descriptor.config_fields = vec![
+                    ConfigField::text("separator", "Separator", "\n"),
+                    ConfigField::list("except", "Excluded entries").with_description("ids of entries"),
+                ];
+            })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -42,8 +38,7 @@ impl ContextProcessor for SquashSystem {
             message.role == Role::System && message.name.is_none() && !is_kept && is_joinable(message)
         };
         let separator = cx.config.text("separator");
-        let joining =
-            Joining { separator, reason: || phrase!("joined with the neighbouring system messages") };
+        let joining = Joining { separator, reason: || phrase!("joined with neighboring system messages") };
         join_neighbours(cx, joining, |left, right| may_join(left) && may_join(right));
         Ok(())
     }

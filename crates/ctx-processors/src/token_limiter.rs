@@ -41,8 +41,8 @@ impl ContextProcessor for TokenLimiter {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             Self::ID,
-            "Budget",
-            "Drops the oldest messages of the conversation until the request fits",
+            "Token limiter",
+            "Drops the oldest messages until the request fits the budget",
         )
         .with(|descriptor| {
             descriptor.priority = 400;
@@ -54,11 +54,11 @@ impl ContextProcessor for TokenLimiter {
                     0,
                 )
                 .between(0.0, 10_000_000.0)
-                .with_description("0 drops it whole; only a message of plain text is shortened"),
-                ConfigField::whole(Self::EXTRA, "Tokens counted for each message beside its own", 0)
+                .with_description("0: drops the whole message; only plain text is truncated"),
+                ConfigField::whole(Self::EXTRA, "Extra tokens per message", 0)
                     .between(0.0, 1_000.0)
-                    .with_description("for applications that count more than the model does"),
-                ConfigField::text("truncationMarker", "What stands at the end of a shortened text", "\n…"),
+                    .with_description("to match applications that count more than the model"),
+                ConfigField::text("truncationMarker", "Truncation marker", "\n…"),
             ];
         })
     }
@@ -66,7 +66,7 @@ impl ContextProcessor for TokenLimiter {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         cx.blackboard.insert(LimiterResult::default());
         let Some(available) = cx.inputs.budget.available else {
-            cx.log(phrase!("no budget: nothing is limited"));
+            cx.log(phrase!("no budget, nothing to drop"));
             return Ok(());
         };
         let extra = Costing::of(cx).as_limiter(Some(cx.config)).extra;
@@ -74,7 +74,7 @@ impl ContextProcessor for TokenLimiter {
             cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model) + extra);
         let bound = bound.fold(0, u64::saturating_add);
         if bound <= u64::from(available) {
-            cx.log(phrase!("everything fits; counting was not needed"));
+            cx.log(phrase!("everything fits without counting"));
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl ContextProcessor for TokenLimiter {
             0 => phrase!("everything fits: {used}", used = TokenFigure::Exact(used)),
             count => {
                 let (messages, kept) = (count_of!(count, "message"), TokenFigure::Exact(used));
-                phrase!("{messages} dropped or shortened, {kept} kept", messages, kept)
+                phrase!("{messages} dropped or truncated, {kept} kept", messages, kept)
             }
         };
         cx.log(match left_free(cx.inputs.budget) {

@@ -26,8 +26,8 @@ impl ContextProcessor for TranscriptionProcessor {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             "transcription-processor",
-            "Texts of files",
-            "Puts texts of documents and transcripts of media in the place of attached files",
+            "Transcription and text extraction",
+            "Replaces attachments with document text and transcripts",
         )
         .with(|descriptor| {
             descriptor.priority = 250;

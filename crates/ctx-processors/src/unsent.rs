@@ -12,7 +12,7 @@ use crate::worldbooks::Outlets;
 pub fn unsent(draft: &Draft, blackboard: &Blackboard) -> Vec<Decision> {
     let injections = draft.injections().iter();
     let unplaced = injections.map(|injection| {
-        Decision::new(Outcome::Dropped, injection.source.clone(), phrase!("no stage placed it"))
+        Decision::new(Outcome::Dropped, injection.source.clone(), phrase!("no processor placed it"))
     });
     let outlets = blackboard.get::<Outlets>().into_iter();
     unplaced.chain(outlets.flat_map(|outlets| outlets.unasked(draft.macros()))).collect()

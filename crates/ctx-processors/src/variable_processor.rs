@@ -64,7 +64,7 @@ impl ContextProcessor for VariableProcessor {
         Descriptor::new(
             Self::ID,
             "Session variables",
-            "Carries out `<svar>` tags of the conversation and shows values in the place of `$[name]`",
+            "Runs `<svar>` tags and replaces `$[name]` with values",
         )
         .with(|descriptor| {
             descriptor.priority = 350;
@@ -116,8 +116,8 @@ impl ContextProcessor for VariableProcessor {
 
 /// An edit of an old message makes the next turn walk the whole path, so it is off unless somebody reads it.
 fn snapshots_field() -> ConfigField {
-    ConfigField::boolean("snapshots", "Store values in the conversation", false)
-        .with_description("Stores the values beside the message that changed them, as AIO Hub does")
+    ConfigField::boolean("snapshots", "Save values in the conversation", false)
+        .with_description("Saves the values next to the message that changed them, as AIO Hub does")
 }
 
 /// Carries out the tags of what is about to be sent.
@@ -223,7 +223,7 @@ impl Showing<'_> {
 
     fn limit_reached(&mut self) {
         let message = phrase!(
-            "variables would write more than {limit} bytes; the rest is left as is",
+            "variables exceed {limit} bytes of output; the rest is left unchanged",
             limit = MAX_OUTPUT
         );
         let finding = Diagnostic::error(codes::VARIABLE_OUTPUT, message);

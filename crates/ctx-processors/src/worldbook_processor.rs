@@ -88,8 +88,8 @@ impl ContextProcessor for WorldbookProcessor {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new(
             Self::ID,
-            "Worldbooks",
-            "Brings in the entries of worldbooks that the conversation speaks of",
+            "Worldbook processor",
+            "Activates worldbook entries that the conversation mentions",
         )
         .with(|descriptor| {
             descriptor.priority = 280;

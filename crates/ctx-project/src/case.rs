@@ -118,8 +118,7 @@ impl Meaning for Timestamp {
 
 impl Meaning for GenerationKind {
     fn parse(name: &str) -> Result<Self, Meaningless> {
-        let fault =
-            || Meaningless::new(phrase!("is not a kind of generation")).near(nearest(name, Self::WORDS));
+        let fault = || Meaningless::new(phrase!("is not a generation kind")).near(nearest(name, Self::WORDS));
         let kind = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
         kind.ok_or_else(|| {
             fault().otherwise(phrase!(
@@ -350,11 +349,11 @@ fn file(folder: &Path, stem: &str) -> Result<Option<InputFile>> {
     match (found.as_slice(), names.as_slice()) {
         ([], _) => Ok(None),
         ([path], [name]) if project_of(folder).is_some_and(|project| !files::is_within(path, &project)) => {
-            Err(unusable!("`{name}` is a link that leads out of the project of the case", name))
+            Err(unusable!("`{name}` is a link to a path outside the project of the case", name))
         }
         ([path], [name]) => Ok(Some(InputFile { path: path.clone(), name: name.clone(), bytes: None })),
         _ => Err(unusable!(
-            "a case has one file `{stem}`, not {names}",
+            "found several `{stem}` files in the case: {names}; keep one",
             stem,
             names = Argument::list(names, Divider::And)
         )),

@@ -261,7 +261,7 @@ impl ChatSetup {
 fn lead_to_model(finding: &mut Diagnostic) {
     if finding.code == ctx_wire::codes::NO_MODEL && finding.location.document.is_none() {
         finding.location = Location { document: Some("request body".into()), ..Location::default() };
-        finding.help = Some(phrase!("name one with `--model`, or as `model` in `ctx.toml`"));
+        finding.help = Some(phrase!("set one with `--model`, or as `model` in `ctx.toml`"));
     }
 }
 
@@ -337,7 +337,7 @@ fn data(path: &Path, sources: &mut Sources) -> Result<Message> {
     let bytes = sources.read(path, &name)?;
     let text = String::from_utf8_lossy(&bytes);
     let end = (0..=MOST.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let rest = if end < text.len() { "\n[the rest is left out]" } else { "" };
+    let rest = if end < text.len() { "\n[the rest is omitted]" } else { "" };
     let label = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(data_context(&label, &name, &format!("{}{rest}", &text[..end])))
 }

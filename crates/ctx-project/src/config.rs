@@ -389,7 +389,7 @@ impl Config {
     /// Returns a usage error with the hint `how` if there is no conversation.
     pub fn conversation(&self, given: Option<PathBuf>, how: &str, sources: &Sources) -> Result<PathBuf> {
         let named = self.file("session", given, sources)?;
-        named.ok_or_else(|| ProjectError::Usage(phrase!("no conversation is named: {how}", how)))
+        named.ok_or_else(|| ProjectError::Usage(phrase!("no conversation given: {how}", how)))
     }
 
     /// Returns the default worldbooks, which must exist.

@@ -34,7 +34,7 @@ impl TokenCounting {
             return Ok(Self { counter: Counter::estimate(), model: None });
         }
         let Some(model) = model else {
-            let help = phrase!("`--counter model` needs a model; name one with `--model`");
+            let help = phrase!("`--counter model` requires a model; set one with `--model`");
             return Err(ProjectError::Usage(help));
         };
         let mut engine = Engine::new();

@@ -26,9 +26,9 @@ pub fn lost<'v>(bytes: &[u8], written: impl IntoIterator<Item = &'v Value>) -> O
     let mut long = long().filter_map(|(number, place)| Some((held(&number)?, number, place)));
     let (kept, number, place) = long.find(|(kept, ..)| is_written(kept))?;
     let message =
-        phrase!("`{number}` loses digits: it is written as `{kept}`", number = excerpt(&number), kept);
+        phrase!("`{number}` has too many digits and becomes `{kept}`", number = excerpt(&number), kept);
     let found = Diagnostic::warning(codes::LOST_DIGITS, message).at_span(place);
-    Some(found.with_help(phrase!("write it as a string in the file that is read")))
+    Some(found.with_help(phrase!("write it as a string in the source file")))
 }
 
 /// Returns the first number of a text, and its place, that has digits which memory does not hold.

@@ -23,7 +23,7 @@ const TRANSCRIBING: &str = "whisper-1";
 impl Meaning for Dialect {
     fn parse(name: &str) -> Result<Self, Meaningless> {
         let names = Self::ALL.map(Self::name);
-        let fault = || Meaningless::new(phrase!("is not a dialect")).near(nearest(name, names));
+        let fault = || Meaningless::new(phrase!("is not an API dialect")).near(nearest(name, names));
         Self::parse(name).ok_or_else(|| {
             fault().otherwise(phrase!("use one of {names}", names = Argument::names(names, Divider::Comma)))
         })
@@ -235,7 +235,8 @@ impl EndpointConfig {
             (_, true) => Ok(None),
             (Some(_), false) => ApiKey::from_env(name).map(Some),
             (None, false) => Err(ClientError::Config(phrase!(
-                "no API key: set `{name}`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`",
+                "no API key; set `{name}`, use `--key-env` or `--key-file`, or name a local server with \
+                `--base-url`",
                 name
             ))),
         }
@@ -254,7 +255,7 @@ fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, S
                 let text = value.as_str().map(|text| (name.clone(), text.to_owned()));
                 let pointer = format!("/headers/{}", pointer_step(name));
                 text.or_else(|| {
-                    found.push(wrong("a text as the value of a header", pointer));
+                    found.push(wrong("a string as the header value", pointer));
                     None
                 })
             };

@@ -42,12 +42,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     let read = match is_stdin(path) {
         true => std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes),
         false if path.is_dir() => {
-            return Err(unusable!("`{name}` is a folder where a file is expected", name));
+            return Err(unusable!("`{name}` is a folder, not a file", name));
         }
         false => open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };
     read.map_err(|error| match error.to_string() == NOT_REGULAR {
-        true => unusable!("`{name}` is not a regular file; to read a pipe, use `-` and `< FILE`", name),
+        true => unusable!("`{name}` is not a regular file; to read a pipe, use `-` with `< FILE`", name),
         false => unusable!("cannot read `{name}`: {error}", name, error = reason(&error)),
     })?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -60,9 +60,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     match read(path)? == before {
         true => Ok(()),
-        false => {
-            Err(unusable!("`{path}` was changed by another program; nothing is written", path = name(path)))
-        }
+        false => Err(unusable!("nothing written: another program changed `{path}`", path = name(path))),
     }
 }
 
@@ -103,7 +101,11 @@ pub fn near(path: &Path) -> Option<String> {
 /// Creates a folder and its missing parents.
 pub fn make_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| {
-        unusable!("cannot make the folder `{folder}`: {error}", folder = name(folder), error = reason(&error))
+        unusable!(
+            "cannot create the folder `{folder}`: {error}",
+            folder = name(folder),
+            error = reason(&error)
+        )
     })
 }
 
@@ -176,7 +178,7 @@ mod tests {
         }
         let told = read(&folder.path().join("pipe.json")).unwrap_err().to_string();
         assert!(
-            told.ends_with("pipe.json` is not a regular file; to read a pipe, use `-` and `< FILE`"),
+            told.ends_with("pipe.json` is not a regular file; to read a pipe, use `-` with `< FILE`"),
             "{told}"
         );
     }

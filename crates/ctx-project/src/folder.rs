@@ -39,7 +39,7 @@ pub fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<FolderEntry
     walk.folder(folder, 0);
     if walk.is_full {
         let reason = phrase!(
-            "`{folder}` has more than {limit} files; name smaller folders",
+            "`{folder}` has more than {limit} files; use smaller folders",
             folder = name(folder),
             limit = MAX_FILES
         );
@@ -62,15 +62,14 @@ impl Walk {
         let entries = match entries(folder) {
             _ if depth > MAX_DEPTH => {
                 let reason = phrase!(
-                    "`{folder}` is nested more than {limit} folders deep",
+                    "`{folder}` contains more than {limit} levels of folders",
                     folder = name(folder),
                     limit = MAX_DEPTH
                 );
                 return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Err(_) if folder.is_file() => {
-                let reason =
-                    phrase!("`{folder}` is a file where a folder is expected", folder = name(folder));
+                let reason = phrase!("`{folder}` is a file, not a folder", folder = name(folder));
                 return self.found.push(FolderEntry::Closed(folder.to_owned(), reason));
             }
             Err(error) => {

@@ -30,12 +30,16 @@ pub type Output<'a> = (PathBuf, Cow<'a, [u8]>);
 pub fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result<(), ProjectError> {
     let is_same = |path: &Path| std::path::absolute(path).ok() == std::path::absolute(report).ok();
     let what = match () {
-        () if written.iter().any(|(path, _)| is_same(path)) => "a file that the import makes",
-        () if is_same(&out.join(AGENT)) => "where an import has its agent",
+        () if written.iter().any(|(path, _)| is_same(path)) => "a file of this import",
+        () if is_same(&out.join(AGENT)) => "the agent file of an import",
         () => return Ok(()),
     };
     let report = files::name(report);
-    Err(ProjectError::Usage(phrase!("`{report}` is {what}; name another file for the report", report, what)))
+    Err(ProjectError::Usage(phrase!(
+        "cannot write the report to `{report}`, {what}; use another file",
+        report,
+        what
+    )))
 }
 
 /// Writes all files or none, the agent last: where it is, all is there that it asks for.
@@ -115,7 +119,7 @@ fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> 
     let mut make = |folder: &Path| {
         let failed = |error: std::io::Error| {
             let (folder, reason) = (files::name(folder), files::reason(&error));
-            unusable!("cannot make the folder `{folder}`: {reason}", folder, reason)
+            unusable!("cannot create the folder `{folder}`: {reason}", folder, reason)
         };
         std::fs::create_dir(folder).map_err(failed).map(|()| made.push(folder.to_owned()))
     };

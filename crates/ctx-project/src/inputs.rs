@@ -66,7 +66,7 @@ pub fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
     let (first, _) = nameless.next()?;
     let message =
         phrase!("{tools} without a name", tools = count_of!(nameless.count() + 1, "tool definition"));
-    let help = phrase!("a definition is an object with `name`, or with `function` that has one");
+    let help = phrase!("give each definition a `name`, or a `function` with a `name`");
     let odd = Diagnostic::warning(codes::NAMELESS_TOOL, message).with_help(help);
     Some(odd.at_pointer(format!("/{first}")))
 }
@@ -95,7 +95,7 @@ pub fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<D
     let (value, mut found) = document(file, sources)?;
     let Value::Object(settings) = &value else {
         return Err(unusable!(
-            "`{file}` is not an object with settings such as `processors`",
+            "`{file}` is not a settings object (with keys such as `processors`)",
             file = file.name
         ));
     };
@@ -103,12 +103,12 @@ pub fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<D
     if !settings.is_empty() && !is_set(settings) {
         let below = settings.get("parameters").and_then(Value::as_object).is_some_and(is_set);
         let help = match below {
-            true => phrase!("give a file with what stands in its `parameters`"),
+            true => phrase!("use a file that contains only the value of `parameters`"),
             false => {
-                phrase!("settings go into {keys}", keys = Argument::names(SETTINGS, Divider::Comma))
+                phrase!("put settings into {keys}", keys = Argument::names(SETTINGS, Divider::Comma))
             }
         };
-        let odd = Diagnostic::warning(codes::NOTHING_SET, phrase!("nothing in it sets a processor"))
+        let odd = Diagnostic::warning(codes::NOTHING_SET, phrase!("the file has no processor settings"))
             .with_help(help);
         found.push(odd.in_document(&*file.name));
     }
@@ -137,7 +137,7 @@ pub fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<D
 pub fn check_stdin(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
     match paths.into_iter().filter(|path| files::is_stdin(path.as_ref())).count() {
         0 | 1 => Ok(()),
-        _ => Err(ProjectError::Usage(phrase!("`-` is standard input, which can be read only once"))),
+        _ => Err(ProjectError::Usage(phrase!("standard input (`-`) can be read only once"))),
     }
 }
 

@@ -90,15 +90,13 @@ impl<'v> Keys<'v> {
     /// Returns all diagnostics, with a warning for each unknown key.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         for key in self.values.keys().filter(|key| !self.known.contains(&key.as_str())) {
-            let unknown = Diagnostic::warning(
-                codes::UNKNOWN_KEY,
-                phrase!("there is no key `{key}`", key = excerpt(key)),
-            )
-            .about_key();
+            let unknown =
+                Diagnostic::warning(codes::UNKNOWN_KEY, phrase!("unknown key `{key}`", key = excerpt(key)))
+                    .about_key();
             let known = self.known.join("`, `");
             let unknown = match nearest(key, self.known.iter().copied()) {
                 Some(near) if self.values.contains_key(near.name) => unknown
-                    .with_help(phrase!("`{near}` is there too; remove one of the two", near = near.name)),
+                    .with_help(phrase!("remove this key or `{near}`, which is also set", near = near.name)),
                 Some(near) => unknown.guessing(near, Fix::key),
                 None => unknown.with_help(phrase!("use one of `{known}`", known)),
             };

@@ -1,9 +1,7 @@
-//! From a folder to a context: agents, conversations, worldbooks and defaults as files, read, checked, assembled and
-//! changed in place.
+//! Turns a folder of agents, conversations, worldbooks and settings into contexts.
 //!
-//! Layer 6: uses files, the clock, the environment and the store of conversations. Everything is returned as a
-//! value; nothing is printed and no question is asked. The user interface (a command, a page, a server) is a layer
-//! above.
+//! Reads, checks and edits files in place. It returns values and never prints or prompts: that is the task of the
+//! command, the page or the server that uses it.
 //!
 //! ```
 //! use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
@@ -30,6 +28,7 @@ pub mod check;
 pub mod codes;
 pub mod compress;
 pub mod config;
+pub mod connections;
 pub mod counting;
 pub mod digits;
 mod documents;

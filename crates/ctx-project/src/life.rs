@@ -12,12 +12,12 @@ pub fn event(event: &Event) -> Phrase {
     let from = numbers(&event.from);
     let told = match event.kind {
         EventKind::Made if event.source.kind.is_history() => phrase!("loaded as {to}", to),
-        EventKind::Made => phrase!("made as {to}", to),
-        EventKind::HandedOver => phrase!("handed over to be placed"),
+        EventKind::Made => phrase!("created as {to}", to),
+        EventKind::HandedOver => phrase!("passed on for placement"),
         EventKind::Placed => phrase!("placed as {to}", to),
         EventKind::Joined => {
             let names = some_of(event.joined.iter().map(ToString::to_string));
-            phrase!("joined {from} to {to}: {names}", from, to, names)
+            phrase!("merged {from} into {to}: {names}", from, to, names)
         }
         EventKind::Changed => {
             let changes = Argument::list(&event.changes, Divider::Comma);
@@ -25,7 +25,7 @@ pub fn event(event: &Event) -> Phrase {
             if event.is_moved { phrase!("{told}, moved from {from}", told, from) } else { told }
         }
         EventKind::Moved => phrase!("moved from {from} to {to}", from, to),
-        EventKind::Gone => phrase!("left out {from}", from),
+        EventKind::Gone => phrase!("dropped {from}", from),
     };
     let is_placed = match event.kind {
         EventKind::Made => !event.source.kind.is_history(),

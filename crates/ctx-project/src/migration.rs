@@ -60,10 +60,10 @@ pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<M
 fn no_edit(reason: &Phrase) -> Box<Diagnostic> {
     let found = Diagnostic::error(
         codes::NO_EDIT,
-        phrase!("the file would not be restored exactly: {reason}", reason = reason.clone()),
+        phrase!("cannot rewrite the file without losses: {reason}", reason = reason.clone()),
     );
     Box::new(found.with_help(phrase!(
-        "save it as plain JSON in UTF-8, or write long numbers as strings, and migrate it again"
+        "save it as plain UTF-8 JSON or write long numbers as strings, then migrate again"
     )))
 }
 
@@ -72,7 +72,7 @@ pub fn write(changed: &[Migration]) -> Result<()> {
     let backups: Vec<PathBuf> = changed.iter().map(backup).collect();
     if let Some(taken) = backups.iter().find(|path| path.symlink_metadata().is_ok()) {
         return Err(unusable!(
-            "nothing was changed: `{path}` is there already; move it away, and migrate again",
+            "nothing changed: `{path}` exists; move it away, then migrate again",
             path = files::name(taken)
         ));
     }

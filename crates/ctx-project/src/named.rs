@@ -65,9 +65,9 @@ pub fn faults(named: impl IntoIterator<Item = Named>, folder: &Path, engine: &En
 pub fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> {
     let name = files::name(path);
     let message = match path.metadata() {
-        Ok(found) if found.is_dir() => phrase!("`{name}` is a folder where a file is expected", name),
+        Ok(found) if found.is_dir() => phrase!("`{name}` is a folder, not a file", name),
         Ok(_) => return None,
-        Err(error) if error.kind() == ErrorKind::NotFound => phrase!("there is no file `{name}`", name),
+        Err(error) if error.kind() == ErrorKind::NotFound => phrase!("no file `{name}`", name),
         Err(error) => phrase!("cannot read `{name}`: {error}", name, error = files::reason(&error)),
     };
     let missing = Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer);
@@ -83,10 +83,9 @@ pub fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> 
 
 /// Reports that a file lies outside of the project of the case that names it: a stranger's case is to show nothing else.
 pub fn outside(path: &Path, name: &str, project: &Path) -> Option<Diagnostic> {
-    let message = || phrase!("`{name}` lies outside of the project of the case", name);
+    let message = || phrase!("`{name}` is outside the project of the case", name);
     let outside = || Diagnostic::error(codes::UNREADABLE_FILE, message());
-    let help =
-        phrase!("copy it there: into the repository, the folder of `ctx.toml`, or else the working folder");
+    let help = phrase!("copy it into the repository, the folder of `ctx.toml`, or the working folder");
     (!files::is_within(path, project)).then(|| outside().with_help(help))
 }
 
@@ -95,8 +94,8 @@ pub fn first<'n, T>(names: &'n [T], pointer: &str) -> (&'n [T], Option<Diagnosti
     let (first, rest) = names.split_at(names.len().min(MAX_NAMES));
     let more = (!rest.is_empty()).then(|| {
         let message = match rest.len() {
-            1 => phrase!("1 more name in `{pointer}` is not checked", pointer),
-            count => phrase!("{count} more names in `{pointer}` are not checked", count, pointer),
+            1 => phrase!("did not check 1 more name in `{pointer}`", pointer),
+            count => phrase!("did not check {count} more names in `{pointer}`", count, pointer),
         };
         Diagnostic::info(MORE_FINDINGS, message).at_pointer(pointer)
     });
@@ -111,7 +110,7 @@ fn fault(named: &Named, engine: &Engine) -> Option<Diagnostic> {
     let name = &*named.name;
     // A pipe would be waited for, and whoever reads it next would miss what it holds.
     if !named.path.is_file() {
-        let message = phrase!("`{name}` is not a regular file, and is not read", name);
+        let message = phrase!("did not check `{name}`: it is not a regular file", name);
         return Some(Diagnostic::info(codes::UNREADABLE_FILE, message));
     }
     let bytes = match files::read(&named.path) {

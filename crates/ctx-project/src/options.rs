@@ -170,7 +170,7 @@ impl std::str::FromStr for SummarizerChoice {
             _ => {
                 let dialects = Argument::names(Dialect::ALL.map(Dialect::name), Divider::Comma);
                 Err(ProjectError::Usage(phrase!(
-                    "expected `extractive`, `cmd:PROGRAM`, or a dialect: {dialects}",
+                    "expected `extractive`, `cmd:PROGRAM`, or an API dialect: {dialects}",
                     dialects
                 )))
             }

@@ -74,7 +74,7 @@ pub fn folder_beside(folder: &Path) -> Result<PathBuf> {
 
 /// The error of a folder through which files could be written elsewhere.
 pub fn below_link(folder: &Path) -> ProjectError {
-    unusable!("cannot write below `{folder}`: it is a link", folder = files::name(folder))
+    unusable!("cannot write into `{folder}`: it is a link", folder = files::name(folder))
 }
 
 /// Writes the schemas of these names below a folder, and returns where they are.

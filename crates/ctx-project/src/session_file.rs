@@ -71,7 +71,7 @@ impl SessionFile {
     /// Reads a conversation that may be written to a target; one that cannot be is refused at once.
     pub fn open(path: &Path, target: &Target, sources: &mut Sources) -> Result<Self> {
         if *target == Target::InPlace && files::is_stdin(path) {
-            let message = phrase!("standard input cannot be written; `--out FILE` writes another file");
+            let message = phrase!("cannot write to standard input; use `--out FILE`");
             return Err(ProjectError::Usage(message));
         }
         let mut file = Self::parse(path, sources.read(path, &files::name(path))?, sources)?;
@@ -180,10 +180,7 @@ impl SessionFile {
             let id = self.session.active_leaf_id().clone();
             Arc::make_mut(&mut self.session).apply(&SessionOp::ActivateLeaf { id })?;
             if !self.note(label, at_millis, op)? {
-                let message = phrase!(
-                    "the step `{label}` is too large for the log and cannot be taken back by `undo`",
-                    label
-                );
+                let message = phrase!("`undo` cannot revert `{label}`: it is too large for the log", label);
                 self.found.push(Diagnostic::warning(codes::UNLOGGED_STEP, message).in_document(&*self.name));
             }
         }
@@ -278,15 +275,15 @@ impl FileOrigin {
         let long = std::str::from_utf8(&self.bytes).ok().and_then(digits::first);
         let help = if let Some((number, _)) = long {
             phrase!(
-                "save it as a session in plain JSON, with `{number}` as a string, for it would lose digits",
+                "save it as a session in plain JSON, with `{number}` as a string to keep its digits",
                 number = excerpt(&number)
             )
         } else {
-            phrase!("`session import` and `session export ID --out FILE` write it as a session")
+            phrase!("convert it with `ctx session import`, then `ctx session export ID --out FILE`")
         };
         if self.format != Format::Session {
             return refused(phrase!(
-                "`{name}` is {format}, which cannot hold this; {help}",
+                "cannot store this in `{name}` ({format}); {help}",
                 name,
                 format = self.format.to_string(),
                 help
@@ -294,11 +291,7 @@ impl FileOrigin {
         }
         match self.is_editable() {
             true => Ok(()),
-            false => refused(phrase!(
-                "`{name}` is not plain JSON and would not be restored exactly; {help}",
-                name,
-                help
-            )),
+            false => refused(phrase!("cannot change `{name}`: it is not plain JSON; {help}", name, help)),
         }
     }
 
@@ -311,7 +304,8 @@ impl FileOrigin {
     fn edited(&self, name: &str, json: &Value) -> Result<Vec<u8>> {
         files::edited(&self.bytes, json).map_err(|reason| {
             unusable!(
-                "`{name}` would not be restored exactly: {reason}; nothing is written; write long numbers in it as strings",
+                "nothing written: cannot change `{name}` without losses: {reason}; write long numbers as \
+                strings",
                 name,
                 reason
             )

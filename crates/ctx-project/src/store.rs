@@ -42,7 +42,7 @@ pub fn path(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
         None => config.store()?.map_or_else(default_path, |path| Ok(path.to_owned()))?,
     };
     match files::is_stdin(&path) {
-        true => Err(unusable!("a store must be a file, not `-`")),
+        true => Err(unusable!("the store must be a file, not `-`")),
         false => Ok(path),
     }
 }
@@ -65,7 +65,7 @@ fn results(path: &Path) -> PathBuf {
 fn default_path() -> Result<PathBuf> {
     let folder = home::data();
     let folder =
-        folder.ok_or_else(|| unusable!("there is no home folder for a store; name one with `--store`"))?;
+        folder.ok_or_else(|| unusable!("no home folder for the store; set a file with `--store`"))?;
     Ok(folder.join("conversations.db"))
 }
 

@@ -388,9 +388,9 @@ impl Turn {
         if self.compiled.model_name(&self.input).is_some() {
             return None;
         }
-        let message = phrase!("no model is set; the request names `{model}`", model = UNNAMED_MODEL);
+        let message = phrase!("no model set; the request uses `{model}`", model = UNNAMED_MODEL);
         let unnamed =
-            Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help(phrase!("name one with `--model`"));
+            Diagnostic::warning(codes::UNNAMED_MODEL, message).with_help(phrase!("set one with `--model`"));
         Some(unnamed.in_document("request body"))
     }
 }
@@ -499,5 +499,5 @@ pub fn check_zone(zone: &str) -> Result<(), Meaningless> {
     let certain = nearest_key(zone, names());
     let near = nearest(zone, names()).map(|near| Near { is_certain: certain == Some(near.name), ..near });
     let fault = Meaningless::new(phrase!("is not a time zone")).near(near);
-    Err(fault.otherwise(phrase!("write a name such as Asia/Shanghai or UTC")))
+    Err(fault.otherwise(phrase!("use a name such as Asia/Shanghai or UTC")))
 }

@@ -15,7 +15,7 @@ use crate::session_file::{SessionFile, Target};
 use crate::turn::Turn;
 
 /// What the step is called in the log of a conversation.
-const STEP: &str = "keep timed effects of worldbooks";
+const STEP: &str = "save timed effects of worldbooks";
 
 /// Where the timed effects that a scan leaves are kept.
 #[derive(Debug)]
@@ -52,17 +52,16 @@ impl StateFile {
         let (value, mut found) = inputs::document(&file, sources)?;
         if !value.is_object() {
             return Err(unusable!(
-                "`{name}` has no timed effects in it: expected an object with `sticky` and `cooldown`",
+                "no timed effects in `{name}`: expected an object with `sticky` and `cooldown`",
                 name
             ));
         }
         if is_written && !files::is_editable(&bytes) {
-            let message = phrase!("`{name}` is not plain JSON and would not be restored exactly", name);
+            let message = phrase!("cannot change `{name}`: it is not plain JSON", name);
             return Err(ProjectError::Usage(message));
         }
         if is_written && !TimedState::is_state(&value) {
-            let message =
-                phrase!("`{name}` is not written: it holds something other than timed effects", name);
+            let message = phrase!("cannot write `{name}`: it contains other data than timed effects", name);
             return Err(ProjectError::Usage(message));
         }
         found.extend(of_other_shape(&value).map(|odd| odd.in_document(name.as_str())));
@@ -80,7 +79,7 @@ impl StateFile {
                 Ok(Self::Session(Box::new(file)))
             }
             (true, None) => {
-                let help = phrase!("`--write` needs a file to write to: `--state FILE` or `--session FILE`");
+                let help = phrase!("`--write` requires `--state FILE` or `--session FILE`");
                 Err(ProjectError::Usage(help))
             }
         }
@@ -107,7 +106,7 @@ impl StateFile {
 fn with_way_out(error: ProjectError) -> ProjectError {
     match error {
         ProjectError::Usage(reason) => {
-            let way_out = "`--state FILE` keeps timed effects in a file of their own";
+            let way_out = "use `--state FILE` to save timed effects in a separate file";
             ProjectError::Usage(phrase!("{reason}; {out}", reason, out = way_out))
         }
         error => error,
@@ -129,8 +128,8 @@ fn of_other_shape(value: &Value) -> Option<Diagnostic> {
         return None;
     }
     let found =
-        Diagnostic::warning(ctx_worldbook::codes::BAD_STATE, phrase!("no `sticky` and no `cooldown` in it"));
-    Some(found.with_help(phrase!("of SillyTavern's metadata, give the object in `timedWorldInfo`")))
+        Diagnostic::warning(ctx_worldbook::codes::BAD_STATE, phrase!("missing `sticky` and `cooldown`"));
+    Some(found.with_help(phrase!("from SillyTavern's metadata, use the object in `timedWorldInfo`")))
 }
 
 fn write_own(
@@ -150,7 +149,7 @@ fn write_own(
     }
     let bytes = match before {
         Some(before) => files::edited(before, &written)
-            .map_err(|reason| unusable!("`{name}` cannot be changed in place: {reason}", name, reason))?,
+            .map_err(|reason| unusable!("cannot edit `{name}`: {reason}", name, reason))?,
         None => files::pretty_json(&written),
     };
     files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;

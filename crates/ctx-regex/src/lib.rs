@@ -1,10 +1,7 @@
-//! JavaScript regular expressions, exactly and with limits.
+//! JavaScript regular expressions with limits.
 //!
-//! Layer L0: depends on no other crate of the workspace, does no I/O and keeps no state. Presets,
-//! cards and lorebooks contain patterns written for JavaScript; this crate reads them by that grammar,
-//! refuses what it cannot match with a typed [`Error`], and returns matches and replacements as
-//! JavaScript does. Matching is linear in the text where the pattern allows that, and otherwise
-//! backtracks, up to a number of [`Steps`].
+//! Returns the matches and replacements of JavaScript, or refuses the pattern with a typed [`Error`]. Matching takes
+//! linear time where the pattern allows it. Other patterns backtrack for at most a given number of [`Steps`].
 //!
 //! # Example
 //!
@@ -17,18 +14,17 @@
 //! # Ok::<(), ctx_regex::Error>(())
 //! ```
 //!
-//! # Where it differs from JavaScript
+//! # Differences from JavaScript
 //!
-//! Strings in classes (`\q{ab}`, `\p{RGI_Emoji}` with `v`) are refused. Differences in accepted patterns:
+//! Strings in classes (`\q{ab}`, `\p{RGI_Emoji}` with `v`) are refused. Accepted patterns differ in these points:
 //!
-//! - Text is characters, not UTF-16 units. Without `u`, `.` and negated classes match a whole astral
-//!   character, an empty match is never inside one, and a literal astral character in the pattern
-//!   may be quantified and may bound a range. Patterns that spell out surrogate halves work:
-//!   `\uD83D\uDE00`, `[\uD800-\uDBFF][\uDC00-\uDFFF]`; a lone half matches nothing, and a class that
-//!   contains both halves of a character matches it at once.
-//! - Names of properties are compared loosely: `\p{lu}` is `\p{Lu}`.
-//! - With `i` and `v`, operands of `&&` and `--` are folded first, as ECMA-262 specifies and Node.js 20
-//!   does not. Syntax newer than that version (`(?i:…)`, equal names in alternatives) is refused.
+//! - Text consists of characters, not of UTF-16 units. Without `u`, `.` and negated classes match a complete astral
+//!   character, empty matches never split one, and a literal astral character in the pattern can be quantified and can
+//!   bound a range. Patterns with surrogate halves work: `\uD83D\uDE00`, `[\uD800-\uDBFF][\uDC00-\uDFFF]`. A single
+//!   half matches nothing. A class that contains both halves of a character matches that character.
+//! - Property names are matched loosely: `\p{lu}` is `\p{Lu}`.
+//! - With `i` and `v`, operands of `&&` and `--` are folded first. ECMA-262 specifies this; Node.js 20 does not do it.
+//! - Syntax newer than Node.js 20 is refused, for example `(?i:…)` and equal group names in alternatives.
 
 #![warn(clippy::disallowed_methods)]
 

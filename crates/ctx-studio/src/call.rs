@@ -36,7 +36,7 @@ impl Call {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let error = error.to_string();
-            Refusal::malformed(phrase!("the body is not valid for this address: {error}", error))
+            Refusal::malformed(phrase!("the request body is not valid: {error}", error))
         })
     }
 
@@ -67,7 +67,7 @@ impl Reply {
     pub(crate) fn json(value: &impl Serialize) -> Result<Self, Refusal> {
         let body = serde_json::to_vec(value).map_err(|error| {
             let error = error.to_string();
-            Refusal::new(500, codes::UNUSABLE, phrase!("cannot write the answer: {error}", error))
+            Refusal::new(500, codes::UNUSABLE, phrase!("cannot write the response: {error}", error))
         })?;
         Ok(Self { body, content_type: "application/json", headers: Vec::new() })
     }

@@ -168,7 +168,7 @@ impl Desk {
             .files
             .get(id)
             .map(|file| file.path.clone())
-            .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))
+            .ok_or_else(|| Refusal::not_found(phrase!("no such file")))
     }
 
     /// Returns what a file is.
@@ -185,8 +185,7 @@ impl Desk {
     /// Returns what a file holds as it is edited.
     pub(crate) fn bytes(&self, id: &str) -> Result<Arc<[u8]>, Refusal> {
         let mut state = lock(&self.state);
-        let known =
-            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        let known = state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
         known.opened(&self.folder)?;
         Ok(known.open.as_mut().map_or_else(|| Arc::from([]), OpenFile::bytes))
     }
@@ -224,10 +223,7 @@ impl Desk {
     pub(crate) fn view(&self, id: &str, language: Language) -> Result<FileView, Refusal> {
         let (mut view, bytes, found) = {
             let mut state = lock(&self.state);
-            let known = state
-                .files
-                .get_mut(id)
-                .ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+            let known = state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
             known.opened(&self.folder)?;
             let found = known.open.as_ref().and_then(|open| open.found.clone());
             let found = found.filter(|(revision, _)| *revision == known.revision).map(|(_, found)| found);
@@ -265,12 +261,12 @@ impl Desk {
     pub(crate) fn edit(&self, id: &str, asked: api_files::Edits, by: By<'_>) -> Result<Edited, Refusal> {
         let api_files::Edits { base, id: edit_id, edits, text, rewrite } = asked;
         if edits.as_ref().is_some_and(|edits| edits.len() > MAX_EDITS) {
-            let message =
-                phrase!("a request has at most {limit} edits; send them in several", limit = MAX_EDITS);
+            let message = phrase!("send at most {limit} edits per request", limit = MAX_EDITS);
             return Err(Refusal::new(413, codes::TOO_LARGE, message));
         }
         if edit_id.is_empty() || edit_id.len() > 100 || edits.is_some() == text.is_some() {
-            let message = phrase!("an edit has an id of up to 100 characters, and either `edits` or `text`");
+            let message =
+                phrase!("an edit needs an id of up to 100 characters, and either `edits` or `text`");
             return Err(Refusal::malformed(message));
         }
         let edits = edits.unwrap_or_default().into_iter().map(edit_of).collect::<Result<Vec<_>, _>>()?;
@@ -346,8 +342,7 @@ impl Desk {
     /// Gives up the draft of a file that is gone, and shows that there is nothing left.
     fn close_gone(&self, id: &str, base: Option<u64>, by: By<'_>) -> Result<FileView, Refusal> {
         let mut state = lock(&self.state);
-        let known =
-            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        let known = state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
         self.refuse_read_only(known)?;
         if base.is_some_and(|base| base != known.revision) {
             drop(state);
@@ -378,14 +373,14 @@ impl Desk {
         let wanted = found
             .diagnostics
             .get(asked.index)
-            .ok_or_else(|| Refusal::not_found(phrase!("there is no such finding")))?;
+            .ok_or_else(|| Refusal::not_found(phrase!("no such diagnostic")))?;
         let full = self.folder.full(&before.path);
         let document = self.checker.fix_bytes(&full, &bytes, &|found| found == wanted);
         let document = document.map_err(|error| Refusal::unusable(error.phrase()))?;
         let Some(bytes) = document.bytes else {
             let reason =
                 document.declined.into_iter().find(|(found, _)| found == wanted).map(|(_, reason)| reason);
-            let reason = reason.unwrap_or_else(|| phrase!("this finding has no safe automatic fix"));
+            let reason = reason.unwrap_or_else(|| phrase!("this diagnostic has no safe automatic fix"));
             return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
         };
         let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
@@ -402,8 +397,7 @@ impl Desk {
         by: By<'_>,
     ) -> Result<FileView, Refusal> {
         let mut state = lock(&self.state);
-        let known =
-            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        let known = state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
         self.refuse_read_only(known)?;
         let disk = self.folder.read(&known.path)?;
         if known.open.is_none() && disk.is_some() {
@@ -460,13 +454,12 @@ impl Desk {
         change: impl FnOnce(&mut OpenFile, u64) -> Result<bool, Halt>,
     ) -> Result<(), Refusal> {
         let mut state = lock(&self.state);
-        let known =
-            state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        let known = state.files.get_mut(id).ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
         known.opened(&self.folder)?;
         self.refuse_read_only(known)?;
         let revision = known.revision;
         let Some(open) = &mut known.open else {
-            return Err(Refusal::not_found(phrase!("there is no such draft")));
+            return Err(Refusal::not_found(phrase!("no such draft")));
         };
         let changed = change(open, revision);
         if matches!(changed, Ok(true)) {
@@ -511,14 +504,14 @@ const fn is_too_large(bytes: u64) -> bool {
 fn changed_outside(id: &str, known: &KnownFile, disk: Option<Vec<u8>>) -> Refusal {
     let path = known.path.clone();
     let message = match &disk {
-        Some(_) => phrase!("`{path}` was changed by another program; nothing is written", path),
-        None => phrase!("`{path}` was deleted; nothing is written", path),
+        Some(_) => phrase!("nothing written: another program changed `{path}`", path),
+        None => phrase!("nothing written: `{path}` was deleted", path),
     };
     Refusal::new(409, codes::STALE_FILE, message).with_theirs(known.disk_view(id, disk.map(Arc::from)))
 }
 
 fn stale(theirs: FileView) -> Refusal {
-    let message = phrase!("this place was changed in another window; your edit was not made");
+    let message = phrase!("another window changed this place; your edit was not applied");
     Refusal::new(409, codes::STALE_EDIT, message).with_theirs(theirs)
 }
 
@@ -533,7 +526,7 @@ fn edit_of(edit: api_files::Edit) -> Result<Edit, Refusal> {
             let (list, _) = pointer.rsplit_once('/').unwrap_or_default();
             let index = to.strip_prefix(list).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&to);
             let to = index.parse().map_err(|_| {
-                Refusal::malformed(phrase!("`to` is neither an index nor a pointer into the same list"))
+                Refusal::malformed(phrase!("`to` must be an index, or a pointer into the same list"))
             })?;
             Edit::Move { pointer, to }
         }

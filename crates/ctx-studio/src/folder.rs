@@ -190,7 +190,7 @@ impl Folder {
             && !self.dir.canonicalize(parent).is_ok_and(|canonical| canonical == parent);
         match is_link || is_moved {
             true => {
-                let message = phrase!("`{path}` is a link or leads out of the folder", path);
+                let message = phrase!("`{path}` is a link or is outside the folder", path);
                 Err(Refusal::new(403, codes::READ_ONLY, message))
             }
             false => Ok(()),

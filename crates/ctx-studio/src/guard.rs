@@ -33,7 +33,7 @@ impl Names {
     /// 403, without a word about what would have been right.
     pub(crate) fn check(&self, headers: &HeaderMap, is_api: bool) -> Result<(), Refusal> {
         let foreign_host = || {
-            let message = phrase!("the request is addressed to another host than this page's own");
+            let message = phrase!("the host of the request is not the host of this page");
             Refusal::new(403, codes::FOREIGN_HOST, message)
         };
         let host = only(headers, &header::HOST).map_err(|()| foreign_host())?;
@@ -41,7 +41,7 @@ impl Names {
             return Err(foreign_host());
         }
         let foreign_origin = || {
-            let message = phrase!("the request comes from another page");
+            let message = phrase!("the request is from another site");
             Refusal::new(403, codes::FOREIGN_ORIGIN, message)
         };
         match only(headers, &header::ORIGIN).map_err(|()| foreign_origin())? {

@@ -47,7 +47,7 @@ impl Imports {
         let is_name =
             |text: &str| !text.is_empty() && text.len() <= 255 && !text.chars().any(char::is_control);
         if !is_name(id) || !is_name(name) {
-            return Err(Refusal::malformed(phrase!("`batch` and `name` are texts of up to 255 bytes")));
+            return Err(Refusal::malformed(phrase!("`batch` and `name` must be strings of up to 255 bytes")));
         }
         let mut batches = lock(&self.0);
         let at = batches.iter().position(|(own, _)| own == id);
@@ -59,7 +59,7 @@ impl Imports {
             batch.0.pop();
             batches.push((id.to_owned(), batch));
             let message = phrase!(
-                "an import has up to {files} files and {bytes} MiB",
+                "import at most {files} files and {bytes} MiB at once",
                 files = MAX_FILES,
                 bytes = MAX_BYTES >> 20
             );
@@ -76,7 +76,7 @@ impl Imports {
     pub(crate) fn get(&self, id: &str) -> Result<Batch, Refusal> {
         let batches = lock(&self.0);
         let found = batches.iter().find(|(own, _)| own == id).map(|(_, batch)| batch.clone());
-        found.ok_or_else(|| Refusal::not_found(phrase!("there is no such import; begin again")))
+        found.ok_or_else(|| Refusal::not_found(phrase!("no such import; start again")))
     }
 
     /// Forgets a batch.
@@ -172,20 +172,19 @@ impl Batch {
         let given = self.sources();
         let written = imported::of(&made, &given, &out);
         if written.is_empty() {
-            return Err(Refusal::unusable(phrase!("nothing can be imported")));
+            return Err(Refusal::unusable(phrase!("no importable files")));
         }
         let existing = written.iter().map(|(path, _)| path).find(|path| path.symlink_metadata().is_ok());
         if let Some(path) = existing.filter(|_| !is_overwriting) {
             let path = files::name(path.strip_prefix(&folder.path).unwrap_or(path));
-            let message = phrase!("`{path}` exists; nothing is written", path);
-            let help = phrase!("name another folder, or replace what is there");
+            let message = phrase!("nothing written: `{path}` exists", path);
+            let help = phrase!("use another folder, or replace the existing files");
             return Err(Refusal::new(409, codes::STALE_FILE, message).with_help(help));
         }
         let unread = made.report.files.iter().find(|file| file.format.is_none());
         if let Some(file) = unread.filter(|_| out.join(AGENT).symlink_metadata().is_ok()) {
             let name = file.path.clone();
-            let message =
-                phrase!("nothing is written: `{name}` cannot be imported; leave that file out", name);
+            let message = phrase!("nothing written: cannot import `{name}`; remove that file", name);
             return Err(Refusal::unusable(message));
         }
         imported::write(Some(&out), &written, &Sources::default())?;
@@ -219,7 +218,7 @@ fn inside(folder: &Folder, below: &str) -> Result<PathBuf, Refusal> {
     });
     let is_told = below.len() <= 255 && !below.chars().any(|c| c.is_control() || c == '\\');
     if !is_plain || !is_told || files::leads_out(path, &folder.path) {
-        let message = phrase!("name a folder inside this project");
+        let message = phrase!("use a folder inside this project");
         return Err(Refusal::malformed(message));
     }
     Ok(path.to_owned())

@@ -59,7 +59,7 @@ impl Journal {
     pub(crate) fn open(place: &Path, served: &Path) -> Result<(Self, Vec<KeptDraft>), Phrase> {
         let failed = |error: std::io::Error| {
             let (folder, reason) = (files::name(place), files::reason(&error));
-            phrase!("unsaved edits cannot be kept in `{folder}`: {reason}", folder, reason)
+            phrase!("cannot back up unsaved edits in `{folder}`: {reason}", folder, reason)
         };
         ctx_chat::create_private_folder(place).map_err(failed)?;
         let folder = files::name(served);
@@ -78,7 +78,7 @@ impl Journal {
             return Ok((journal, kept));
         }
         Err(phrase!(
-            "unsaved edits are not kept: {limit} other servers have this folder open",
+            "unsaved edits are not backed up: {limit} other servers use this folder",
             limit = MAX_SERVERS
         ))
     }

@@ -1,8 +1,7 @@
-//! A local web page on which agents are edited, and on which one sees what a model would be sent, and why.
+//! A local web page that edits agents and previews the messages that a model receives.
 //!
-//! Layer 7: a server for one folder on the loopback address, and the page that it serves. It speaks to the files through
-//! `ctx-project` and knows no rule about contexts. A program with anchors, macros or processors of its own passes its
-//! engine, and its users find them on the page.
+//! Serves one folder on the loopback interface. Pass an engine with custom anchors, macros and processors, and the
+//! page offers them too.
 //!
 //! ```no_run
 //! use ctx_engine::Engine;
@@ -30,7 +29,6 @@ mod api_talk;
 mod api_turn;
 mod call;
 pub mod codes;
-mod connections;
 mod desk;
 mod folder;
 mod guard;

@@ -31,7 +31,7 @@ pub(crate) fn build() -> String {
 
 /// The first file; it alone decides what the page may load and run.
 pub(crate) fn index(_server: &Server, _call: &Call) -> Result<Reply, Refusal> {
-    let no_random = || Refusal::new(503, codes::BUSY, phrase!("the system provides no random bytes"));
+    let no_random = || Refusal::new(503, codes::BUSY, phrase!("cannot get random bytes from the system"));
     let nonce = random::<16>().map_err(|_| no_random())?;
     let policy = HeaderValue::from_str(&guard::policy(&nonce)).map_err(|_| no_random())?;
     let text = String::from_utf8_lossy(INDEX).replace(NONCE, &nonce);

@@ -111,7 +111,7 @@ impl Previews {
         windows
             .values()
             .find_map(find)
-            .ok_or_else(|| Refusal::not_found(phrase!("there is no such preview; ask for a new one")))
+            .ok_or_else(|| Refusal::not_found(phrase!("no such preview; request a new one")))
     }
 }
 
@@ -156,13 +156,15 @@ pub(crate) fn preview(
     language: Language,
 ) -> Result<Preview, Refusal> {
     if asked.window.is_empty() || asked.window.len() > 100 {
-        return Err(Refusal::malformed(phrase!("a window has a name of up to 100 characters")));
+        return Err(Refusal::malformed(phrase!("a window name must have 1 to 100 characters")));
     }
     let window = server.previews.window(&asked.window);
     let number = window.begin(asked.pin);
     let refuse_older = || match window.is_replaced(number) {
         false => Ok(()),
-        true => Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview replaces this one"))),
+        true => {
+            Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview replaced this preview")))
+        }
     };
     let _running = lock(&window.running);
     refuse_older()?;
@@ -171,7 +173,7 @@ pub(crate) fn preview(
     let assembled = turn.assemble(false);
     refuse_older()?;
     let id = random::<9>()
-        .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("the system provides no random bytes")))?;
+        .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("cannot get random bytes from the system")))?;
     let (context, infeasible) = match assembled {
         Ok(context) => (Some(context), None),
         Err(AssembleError::Infeasible(error)) => (None, Some(figures::infeasible(language, &error))),
@@ -316,7 +318,7 @@ pub(crate) fn full(server: &Server, id: &str) -> Result<PathBuf, Refusal> {
 pub(crate) fn options(turn: &TurnSettings) -> Result<TurnOptions, Refusal> {
     let kind = turn.generation().ok_or_else(|| {
         let kind = turn.kind.clone().unwrap_or_default();
-        Refusal::malformed(phrase!("there is no kind of generation `{kind}`", kind))
+        Refusal::malformed(phrase!("unknown generation kind `{kind}`", kind))
     })?;
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     Ok(TurnOptions {
@@ -355,13 +357,11 @@ pub(crate) fn said(
 impl KeptPreview {
     /// Returns the context, which is not there where nothing fits the budget.
     fn context(&self) -> Result<&Context, Refusal> {
-        self.context
-            .as_ref()
-            .ok_or_else(|| Refusal::unusable(phrase!("there is no context: nothing fits the budget")))
+        self.context.as_ref().ok_or_else(|| Refusal::unusable(phrase!("no context fits the budget")))
     }
 
     fn row(&self, number: usize) -> Result<&KeptRow, Refusal> {
-        self.lists.rows.get(number).ok_or_else(|| Refusal::not_found(phrase!("there is no such row")))
+        self.lists.rows.get(number).ok_or_else(|| Refusal::not_found(phrase!("no such row")))
     }
 }
 

@@ -13,6 +13,7 @@ use axum::http::{Extensions, HeaderMap, HeaderName, Response, header};
 use axum::middleware::{self, Next};
 use axum::routing::{MethodFilter, on};
 use ctx_language::Language;
+use ctx_project::connections::{Connection, Connections};
 use ctx_types::phrase;
 use futures_util::StreamExt as _;
 use hyper::body::Incoming;
@@ -20,11 +21,9 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::call::{Call, Refusal, Reply};
-use crate::connections::{Connection, Connections};
 use crate::guard::{self, only};
 use crate::routes::{Answer, Area, BodyKind, ROUTES, Route, Verb};
 use crate::server::Server;
@@ -62,6 +61,12 @@ const LOOK_SHARE: u32 = 20;
 /// Delay before edits are written.
 const GATHER: Duration = Duration::from_millis(100);
 
+/// Maximum number of connections.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Maximum number of connections without a valid token.
+const MAX_UNAUTHENTICATED: usize = 64;
+
 /// Pause before the next attempt to accept a connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -70,7 +75,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     let router = router(&server);
     let keeping = tokio::spawn(keep(server.clone()));
     let looking = tokio::spawn(look(server.clone()));
-    let connections = Arc::new(Connections::default());
+    let connections = Connections::new(MAX_CONNECTIONS, MAX_UNAUTHENTICATED);
     let mut end = std::pin::pin!(end);
     loop {
         tokio::select! {
@@ -82,7 +87,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
                         let served = serve_connection(stream, router, connection);
                         tokio::select! {
                             () = served => {}
-                            () = until_closed(closed) => {}
+                            () = closed.closed() => {}
                         }
                     });
                 }
@@ -95,13 +100,6 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
     looking.abort();
     server.turns.stop_all();
     drop(tokio::task::spawn_blocking(move || server.keep()).await);
-}
-
-/// Completes when an unauthenticated connection must be closed. Never completes for an authenticated connection.
-async fn until_closed(closed: oneshot::Receiver<()>) {
-    if closed.await.is_ok() {
-        std::future::pending::<()>().await;
-    }
 }
 
 async fn serve_connection(stream: TcpStream, router: Router, connection: Connection) {
@@ -157,7 +155,7 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
         let server = server.clone();
         move |request: Request| {
             let language = language(&server, request.headers());
-            async move { Refusal::not_found(phrase!("there is no such page")).into_response(language) }
+            async move { Refusal::not_found(phrase!("page not found")).into_response(language) }
         }
     };
     let of_method = {
@@ -165,7 +163,7 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
         move |request: Request| {
             let language = language(&server, request.headers());
             async move {
-                let message = phrase!("this address does not take the method of the request");
+                let message = phrase!("method not allowed");
                 Refusal::new(405, codes::MALFORMED, message).into_response(language)
             }
         }
@@ -196,7 +194,7 @@ fn refuse_long_head(request: &Request) -> Result<(), Refusal> {
     if headers + address <= MAX_HEAD {
         return Ok(());
     }
-    let message = phrase!("the head of the request is larger than {limit} KiB", limit = MAX_HEAD >> 10);
+    let message = phrase!("the request headers are larger than {limit} KiB", limit = MAX_HEAD >> 10);
     Err(Refusal::new(431, codes::TOO_LARGE, message))
 }
 
@@ -244,14 +242,14 @@ async fn called(server: Arc<Server>, route: &'static Route, request: Request) ->
     let call = call(&server, &mut parts, body).await?;
     let permits = if route.area == Area::Login { &server.logins } else { &server.requests };
     let permit = permits.clone().acquire_owned().await.map_err(|_| {
-        let message = phrase!("too many requests at once");
+        let message = phrase!("too many concurrent requests");
         Refusal::new(503, codes::BUSY, message)
     })?;
     let done = tokio::task::spawn_blocking(move || {
         let reply = match route.answer {
             Answer::Call(answer) => answer(&server, &call),
             Answer::Begin(answer) => answer(&server, &call),
-            Answer::File(..) | Answer::Socket => Err(Refusal::not_found(phrase!("there is no such page"))),
+            Answer::File(..) | Answer::Socket => Err(Refusal::not_found(phrase!("page not found"))),
         };
         drop(permit);
         reply
@@ -281,8 +279,8 @@ pub(crate) fn authenticate(extensions: &Extensions) {
 }
 
 pub(crate) fn no_token() -> Refusal {
-    let message = phrase!("the request has no valid token");
-    let help = phrase!("open the link that the terminal shows; Enter there shows a new one");
+    let message = phrase!("missing or invalid access token");
+    let help = phrase!("open the link in the terminal; press Enter there for a new link");
     Refusal::new(401, codes::NO_TOKEN, message).with_help(help)
 }
 
@@ -298,7 +296,7 @@ fn refuse_content_type(body: BodyKind, headers: &HeaderMap) -> Result<(), Refusa
     if given.is_some_and(|given| given.eq_ignore_ascii_case(expected)) {
         return Ok(());
     }
-    let message = phrase!("the body must be `{expected}`", expected);
+    let message = phrase!("the request body must be `{expected}`", expected);
     Err(Refusal::new(415, codes::CONTENT_TYPE, message))
 }
 
@@ -307,9 +305,9 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Refusal> {
     let mut read = Vec::new();
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|_| Refusal::malformed(phrase!("the body ended early")))?;
+        let piece = piece.map_err(|_| Refusal::malformed(phrase!("the request body is incomplete")))?;
         if read.len() + piece.len() > limit {
-            let message = phrase!("the body is larger than {limit} bytes", limit);
+            let message = phrase!("the request body is larger than {limit} bytes", limit);
             return Err(Refusal::new(413, codes::TOO_LARGE, message));
         }
         read.extend_from_slice(&piece);
@@ -319,7 +317,7 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Refusal> {
 
 async fn call(server: &Server, parts: &mut Parts, body: Bytes) -> Result<Call, Refusal> {
     let path = RawPathParams::from_request_parts(parts, &()).await;
-    let path = path.map_err(|_| Refusal::malformed(phrase!("the address cannot be read")))?;
+    let path = path.map_err(|_| Refusal::malformed(phrase!("the path is not valid")))?;
     let path: BTreeMap<String, String> =
         path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(Call {

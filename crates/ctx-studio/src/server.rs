@@ -72,7 +72,7 @@ impl Server {
         let folder = Folder::open(&studio.folder)?;
         let run = random::<12>().map_err(|error| {
             let error = error.to_string();
-            StudioError::Random(phrase!("the system provides no random bytes: {error}", error))
+            StudioError::Random(phrase!("cannot get random bytes from the system: {error}", error))
         })?;
         let notices = Arc::new(Notices::new(run));
         let checker =
@@ -175,9 +175,8 @@ impl Server {
     pub(crate) fn keep(&self) {
         let Some(journal) = &self.journal else { return };
         let failed = journal.keep(|| self.desk.unsaved()).err();
-        let why = failed.map(|error| {
-            phrase!("unsaved edits cannot be written down: {reason}", reason = files::reason(&error))
-        });
+        let why = failed
+            .map(|error| phrase!("cannot back up unsaved edits: {reason}", reason = files::reason(&error)));
         let mut unkept = lock(&self.unkept);
         let is_news = unkept.is_some() != why.is_some();
         *unkept = why;
@@ -193,12 +192,12 @@ impl Server {
         let is_shared = self.journal.as_ref().is_some_and(Journal::is_shared);
         let shared = is_shared.then(|| {
             let text = phrase!(
-                "another `ctx studio` has this folder open: its unsaved edits are not shown here, and of a file that both edit only one can be saved"
+                "another `ctx studio` uses this folder; its unsaved edits are not shown and can conflict with yours"
             );
             Diagnostic::warning(codes::OTHER_SERVER, text)
         });
         let unread = self.stored.failure().map(|reason| {
-            let text = phrase!("the conversations of the store cannot be shown: {reason}", reason);
+            let text = phrase!("cannot show the stored conversations: {reason}", reason);
             Diagnostic::warning(codes::UNUSABLE, text)
         });
         self.found.iter().cloned().chain(unkept).chain(shared).chain(unread).collect()

@@ -38,7 +38,7 @@ pub(crate) async fn open(server: Arc<Server>, request: Request) -> Result<Respon
     let (mut parts, _) = request.into_parts();
     let origin = only(&parts.headers, &header::ORIGIN).ok().flatten();
     if !origin.is_some_and(|origin| server.names.is_own(origin)) {
-        let message = phrase!("the request comes from another page");
+        let message = phrase!("the request is from another site");
         return Err(Refusal::new(403, codes::FOREIGN_ORIGIN, message));
     }
     let protocols = only(&parts.headers, &header::SEC_WEBSOCKET_PROTOCOL).ok().flatten().unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) async fn open(server: Arc<Server>, request: Request) -> Result<Respon
     let since = asked.get("since").and_then(|since| since.parse().ok());
     let run = asked.get("run").cloned();
     let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await;
-    let upgrade = upgrade.map_err(|_| Refusal::malformed(phrase!("this address is for a socket")))?;
+    let upgrade = upgrade.map_err(|_| Refusal::malformed(phrase!("this path is a WebSocket endpoint")))?;
     let permit = server.windows.clone().try_acquire_owned().map_err(|_| {
         let message = phrase!("too many windows are open; close some");
         Refusal::new(503, codes::BUSY, message)

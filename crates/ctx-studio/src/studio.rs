@@ -140,7 +140,7 @@ impl Studio {
         let missing = parent.filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir());
         if let Some(folder) = missing.filter(|_| !self.is_read_only).map(files::name) {
             return Err(StudioError::Folder(phrase!(
-                "the store's folder `{folder}` does not exist; create it or name another store",
+                "the folder of the store, `{folder}`, does not exist; create it, or use another store",
                 folder
             )));
         }
@@ -167,12 +167,15 @@ impl Studio {
         end: impl Future<Output = ()> + Send,
     ) -> Result<(), StudioError> {
         let address = listener.local_addr().map_err(|error| {
-            StudioError::Listener(phrase!("the listener has no address: {error}", error = error.to_string()))
+            StudioError::Listener(phrase!(
+                "cannot read the address of the listener: {error}",
+                error = error.to_string()
+            ))
         })?;
         if !address.ip().is_loopback() {
             let address = address.to_string();
             return Err(StudioError::Listener(phrase!(
-                "`{address}` can be reached from other machines; use a loopback address",
+                "other machines can reach `{address}`; use a loopback address",
                 address
             )));
         }
@@ -186,5 +189,8 @@ impl Studio {
 }
 
 fn no_random(error: getrandom::Error) -> StudioError {
-    StudioError::Random(phrase!("the system provides no random bytes: {error}", error = error.to_string()))
+    StudioError::Random(phrase!(
+        "cannot get random bytes from the system: {error}",
+        error = error.to_string()
+    ))
 }

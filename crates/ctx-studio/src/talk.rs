@@ -143,7 +143,7 @@ fn open(server: &Server, id: &str, base: &str) -> Result<SessionFile, Refusal> {
     if known.hash == base {
         return Ok(SessionFile::clone(&known.file));
     }
-    let message = phrase!("the conversation was changed meanwhile; look at it and try again");
+    let message = phrase!("the conversation changed since it was read; check it, then retry");
     Err(Refusal::new(409, codes::STALE_FILE, message))
 }
 

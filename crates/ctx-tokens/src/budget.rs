@@ -58,7 +58,7 @@ pub struct Budget {
 }
 
 /// The line of what is kept free for the answer.
-const RESERVE: &str = "reserve for the answer";
+const RESERVE: &str = "response reserve";
 
 /// One line of the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,12 +91,12 @@ impl BudgetError {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::OutOfRange { context_tokens } => phrase!(
-                "the context cannot have `{context_tokens}` tokens, only 0 to {most}; 0 means the model's window",
+                "invalid context size `{context_tokens}`: use 0 to {most}; 0 means the model's context window",
                 context_tokens,
                 most = MAX_TOKENS
             ),
             Self::NothingLeft { lines } => {
-                phrase!("nothing is left for messages: {account}", account = account(lines))
+                phrase!("no tokens left for messages: {account}", account = account(lines))
             }
         }
     }
@@ -115,7 +115,7 @@ impl Budget {
     /// let request = BudgetRequest { reserve: Some(1_000), tools: 120, ..BudgetRequest::default() };
     /// let (budget, _) = Budget::compute(&model, &request)?;
     /// assert_eq!(budget.available, Some(8_192 - 1_000 - 120 - 3));
-    /// assert_eq!(budget.lines[0].name, "window of `gpt-4`");
+    /// assert_eq!(budget.lines[0].name, "context window of `gpt-4`");
     /// assert_eq!((budget.window(), budget.reserve()), (Some(8_192), 1_000));
     /// # Ok::<(), ctx_tokens::BudgetError>(())
     /// ```
@@ -136,7 +136,7 @@ impl Budget {
         }
         list(phrase!(RESERVE), -i64::from(reserve(model, request)));
         list(phrase!("tools"), -i64::from(request.tools));
-        list(phrase!("start of the answer"), -i64::from(model.overheads.per_reply));
+        list(phrase!("reply prefix"), -i64::from(model.overheads.per_reply));
         for (name, tokens) in &request.fixed {
             list(Phrase::verbatim(name.as_str()), -i64::from(*tokens));
         }
@@ -176,12 +176,13 @@ fn window(
             let tokens = u32::try_from(context_tokens).ok().filter(|tokens| *tokens <= MAX_TOKENS);
             let tokens = tokens.ok_or(BudgetError::OutOfRange { context_tokens })?;
             diagnostics.extend(above_window(tokens, model));
-            Ok(Some((phrase!("allowed context"), tokens)))
+            Ok(Some((phrase!("context limit"), tokens)))
         }
         _ => {
             let shown = model.name.as_deref().unwrap_or(&model.model);
-            let window =
-                model.context_window.map(|tokens| (phrase!("window of `{model}`", model = shown), tokens));
+            let window = model
+                .context_window
+                .map(|tokens| (phrase!("context window of `{model}`", model = shown), tokens));
             if window.is_none() {
                 diagnostics.push(no_window(model));
             }
@@ -193,7 +194,7 @@ fn window(
 fn above_window(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
     let window = model.context_window.filter(|window| allowed > *window)?;
     let message = phrase!(
-        "{allowed} tokens are allowed, but the window of `{model}` has {window}",
+        "the limit of {allowed} tokens exceeds the context window of `{model}` ({window})",
         allowed,
         model = excerpt(&model.model),
         window
@@ -204,17 +205,15 @@ fn above_window(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
 fn no_window(model: &ModelFacts) -> Diagnostic {
     let (message, help) = match &*model.model {
         "" => (
-            phrase!("no model is named, so no window limits the context"),
-            phrase!("name the model, or say how many tokens the context may have"),
+            phrase!("no model is set; the context has no token limit"),
+            phrase!("set the model, or set a token limit for the context"),
         ),
         name => (
             phrase!(
-                "the window of `{model}` is unknown, so nothing limits the context",
+                "the context window of `{model}` is unknown; the context has no token limit",
                 model = excerpt(name)
             ),
-            phrase!(
-                "say how many tokens the context may have, or give the model's window in a table of models"
-            ),
+            phrase!("set a token limit for the context, or add the model to a model table"),
         ),
     };
     Diagnostic::warning(codes::NO_WINDOW, message).with_help(help)

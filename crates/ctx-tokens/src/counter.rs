@@ -91,10 +91,10 @@ impl Counter {
     pub fn for_model(model: &ModelFacts) -> (Self, Option<Diagnostic>) {
         let Some(counter) = Self::new(model.encoding) else {
             let message = phrase!(
-                "no tokenizer for `{encoding}` is built in: tokens are estimated",
+                "no tokenizer for `{encoding}` is built in; tokens are estimated",
                 encoding = model.encoding.to_string()
             );
-            let help = phrase!("build with the feature `tiktoken` or `bpe` of ctx-tokens");
+            let help = phrase!("enable the feature `tiktoken` or `bpe` of ctx-tokens");
             return (
                 Self::estimate(),
                 Some(Diagnostic::warning(codes::NO_TOKENIZER, message).with_help(help)),

@@ -1,9 +1,6 @@
-//! Counts the tokens of texts, messages and media, knows models and their windows, and does the arithmetic
-//! of budgets.
+//! Counts the tokens of texts, messages and media, knows the context windows of models, and computes budgets.
 //!
-//! Layer 1: uses `ctx-types` and `ctx-regex` only. No I/O, no clock, no randomness. The tables of the
-//! tokenizers and of the models are compiled in and immutable; what needs preparation is prepared once per process,
-//! on first use.
+//! Tokenizers and the model table are compiled in, and are loaded on first use.
 //!
 //! ```
 //! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable, message_cost};
@@ -23,9 +20,8 @@
 //! # Ok::<(), ctx_tokens::BudgetError>(())
 //! ```
 //!
-//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI, `bpe` faster;
-//! `bpe-loaded` counts as `bpe` does with tables that the host hands over. Without any of them every count is an
-//! estimate and is marked as one.
+//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI. `bpe` is faster. `bpe-loaded`
+//! uses tables that the host supplies. Without these features, every count is an estimate and is marked as such.
 #![warn(clippy::disallowed_methods)]
 
 #[cfg(feature = "bpe-loaded")]

@@ -58,12 +58,12 @@ impl Row {
         let compiled = compile(&self.pattern);
         if let Err(error) = &compiled {
             let message = phrase!(
-                "the pattern `{pattern}` cannot be used: {error}",
+                "invalid pattern `{pattern}`: {error}",
                 pattern = excerpt(&self.pattern),
                 error = error.to_string()
             );
-            let diagnostic =
-                Diagnostic::error(codes::ROW_PATTERN, message).with_help(phrase!("the row is ignored"));
+            let diagnostic = Diagnostic::error(codes::ROW_PATTERN, message)
+                .with_help(phrase!("fix the pattern; the row is ignored until then"));
             reader.at_key("pattern", |reader| reader.report(diagnostic));
         }
         self.regex.get_or_init(|| compiled.ok()).is_some()
@@ -237,9 +237,10 @@ fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<
     match map.get("pattern").and_then(Value::as_str) {
         Some(pattern) if !pattern.is_empty() => Some(pattern),
         _ => {
-            let message = phrase!("a row needs a `pattern`: a regular expression for names of models");
+            let message = phrase!("the row needs a `pattern`: a regular expression for model names");
             reader.report(
-                Diagnostic::error(codes::ROW_PATTERN, message).with_help(phrase!("the row is ignored")),
+                Diagnostic::error(codes::ROW_PATTERN, message)
+                    .with_help(phrase!("fix the pattern; the row is ignored until then")),
             );
             None
         }
@@ -279,8 +280,8 @@ fn field<'a, T>(
             expected = expected(),
             value = excerpt(&value.to_string())
         );
-        let diagnostic =
-            Diagnostic::warning(codes::ROW_VALUE, message).with_help(phrase!("the field is ignored"));
+        let diagnostic = Diagnostic::warning(codes::ROW_VALUE, message)
+            .with_help(phrase!("correct the value; the field is ignored until then"));
         reader.at_key(key, |reader| reader.report(diagnostic));
     }
     result
@@ -312,7 +313,7 @@ fn group<T: Copy, const N: usize>(
 
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-        let message = phrase!("`{key}` has no meaning here", key = excerpt(key));
+        let message = phrase!("unknown key `{key}`", key = excerpt(key));
         let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).about_key();
         let diagnostic = match nearest(key, known.iter().copied()) {
             Some(near) => diagnostic.guessing(near, Fix::key),

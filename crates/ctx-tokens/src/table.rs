@@ -121,17 +121,16 @@ impl ModelTable {
 
     fn unknown(&self, model: &str) -> Diagnostic {
         if model.is_empty() {
-            let message = phrase!("no model is named: tokens are estimated");
+            let message = phrase!("no model is set; tokens are estimated");
             return Diagnostic::warning(codes::UNKNOWN_MODEL, message);
         }
         let names = self.names();
         let near = spellings(model).into_iter().find_map(|name| near(name, &names));
-        let message =
-            phrase!("the model `{model}` is unknown: its tokens are estimated", model = excerpt(model));
+        let message = phrase!("unknown model `{model}`; tokens are estimated", model = excerpt(model));
         let unknown = Diagnostic::warning(codes::UNKNOWN_MODEL, message);
         match near {
             Some(name) => unknown.suggesting(name),
-            None => unknown.with_help(phrase!("describe it in a table of models")),
+            None => unknown.with_help(phrase!("add it to a model table")),
         }
     }
 }
@@ -156,7 +155,7 @@ fn spellings(model: &str) -> [&str; 3] {
 fn parse(json: &str) -> Result<Value, Box<Diagnostic>> {
     if json.len() > MAX_BYTES {
         let message = phrase!(
-            "the model table has {json} bytes; at most {limit} are read",
+            "the model table has {json} bytes; the limit is {limit}",
             json = json.len(),
             limit = MAX_BYTES
         );
@@ -179,9 +178,9 @@ fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row
         Value::Array(_) => read_rows(value, families, Origin::User, reader),
         Value::Object(map) if map.contains_key("models") => read_models(map, families, Origin::User, reader),
         other => {
-            let kind = if other.is_object() { "an object without `models`" } else { "neither of them" };
+            let kind = if other.is_object() { "an object without `models`" } else { "any other value" };
             let message =
-                phrase!("a model table is a list of rows or an object with `models`, this is {kind}", kind);
+                phrase!("a model table must be a list of rows or an object with `models`, not {kind}", kind);
             reader.report(Diagnostic::error(codes::TABLE_SYNTAX, message));
             Vec::new()
         }
@@ -205,7 +204,7 @@ fn read_rows(value: &Value, families: &Families, origin: Origin, reader: &mut Re
     };
     if values.len() > MAX_ROWS {
         let message = phrase!(
-            "the model table has {values} rows; the first {limit} are read",
+            "the model table has {values} rows; only the first {limit} are read",
             values = values.len(),
             limit = MAX_ROWS
         );

@@ -212,11 +212,11 @@ impl ConfigField {
                     .map(|()| phrase!("write `{value}` without quotes", value = meant.to_string()))
             }
             (FieldKind::Number, Value::Number(number)) => Some(phrase!(
-                "the nearest valid value is `{value}`",
+                "use `{value}`, the nearest valid value",
                 value = self.bounded(number.as_f64()?).to_string()
             )),
             (FieldKind::Text, Value::Number(_) | Value::Bool(_)) => {
-                Some(phrase!("write `\"{value}\"`, in quotes", value = value.to_string()))
+                Some(phrase!("write `\"{value}\"`, with quotes", value = value.to_string()))
             }
             (FieldKind::Select, Value::String(text)) => {
                 let known = self.options.iter().filter_map(|option| option.value.as_str());
@@ -282,7 +282,7 @@ impl ConfigField {
 
     fn expectation(&self) -> Phrase {
         match self.kind {
-            FieldKind::Text if self.is_required => phrase!("a text that is not blank"),
+            FieldKind::Text if self.is_required => phrase!("non-blank text"),
             FieldKind::Text => phrase!("a text"),
             FieldKind::Boolean => phrase!("true or false"),
             FieldKind::List => phrase!("a list"),

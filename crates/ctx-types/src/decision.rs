@@ -156,10 +156,10 @@ impl schemars::JsonSchema for TokenFigure {
     fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let figure =
             |about: &str| serde_json::json!({ "type": "integer", "minimum": 0, "description": about });
-        let (exact, at_most) = (figure("How many there are."), figure("No more than this; not counted."));
+        let (exact, at_most) = (figure("The number."), figure("An upper bound; not counted."));
         schemars::json_schema!({
             "type": "object",
-            "description": "A number of tokens: counted (`exact`), or bounded (`atMost`).",
+            "description": "A number of tokens: exact (`exact`), or an upper bound (`atMost`).",
             "properties": { "exact": exact, "atMost": at_most },
             "minProperties": 1,
             "maxProperties": 1,

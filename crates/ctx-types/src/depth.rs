@@ -77,8 +77,8 @@ impl DepthPoints {
                 }
                 Parsed::Nothing => {
                     let message =
-                        phrase!("`{depth}` is not a depth and is ignored", depth = excerpt(part.trim()));
-                    let help = phrase!("write a depth such as `3`, or `10~5` for 10, 15, 20 and so on");
+                        phrase!("invalid depth `{depth}`; it is ignored", depth = excerpt(part.trim()));
+                    let help = phrase!("write a depth such as `3`, or `10~5` for 10, 15, 20, and so on");
                     let bad = Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span);
                     diagnostics.push(bad.with_help(help));
                 }

@@ -69,9 +69,9 @@ impl Diagnostic {
     /// Creates the finding that counts those for which there was no room, in a place such as `this document`.
     pub fn more(count: usize, place: impl ToArgument) -> Self {
         let message = if count == 1 {
-            phrase!("1 more finding in {place} is not shown", place)
+            phrase!("1 more diagnostic in {place} is not shown", place)
         } else {
-            phrase!("{count} more findings in {place} are not shown", count, place)
+            phrase!("{count} more diagnostics in {place} are not shown", count, place)
         };
         Self::info(codes::MORE_FINDINGS, message)
     }

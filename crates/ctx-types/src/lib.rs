@@ -1,7 +1,7 @@
-//! The shared types of `ctx`, which every other crate uses.
+//! The shared data types of the `ctx` crates.
 //!
-//! Layer 0: plain data and its invariants. No I/O, no clock, no randomness. Stored types are read and written
-//! without loss ([`Persist`]); services of hosts come in as [`ports`].
+//! Plain data without I/O. Reading and writing a file keeps everything in it ([`Persist`]). Services of the host are
+//! [`ports`].
 //!
 //! ```
 //! use ctx_types::{Node, Role, Session, Window, groups};

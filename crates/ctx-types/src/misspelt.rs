@@ -87,14 +87,14 @@ impl Reader {
 }
 
 fn misspelt(key: &str, meant: &str) -> Diagnostic {
-    let message = phrase!("nothing reads the key `{key}`", key = excerpt(key));
+    let message = phrase!("unknown key `{key}`", key = excerpt(key));
     Diagnostic::warning(codes::MISSPELT_KEY, message).suggesting(meant).with_fix(Fix::key(meant))
 }
 
 /// Reports a misspelt key beside the right one: which value is meant, nobody can say.
 fn doubled(key: &str, meant: &str) -> Diagnostic {
-    let message = phrase!("nothing reads the key `{key}`", key = excerpt(key));
-    let help = phrase!("`{meant}` is there too; remove one of the two", meant = excerpt(meant));
+    let message = phrase!("unknown key `{key}`", key = excerpt(key));
+    let help = phrase!("remove one of the two: `{meant}` is set too", meant = excerpt(meant));
     Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help)
 }
 

@@ -127,15 +127,15 @@ impl Reader {
         let message = phrase!("expected {expected}, found {found}", expected, found = describe(found));
         let help = match &meant {
             Some(Value::String(_)) if found.is_number() => {
-                phrase!("in quotes it is a string; the value is kept but ignored")
+                phrase!("put the value in quotes to make it a string; it is ignored until then")
             }
             Some(Value::Array(_)) => {
-                phrase!("in brackets it is a list; the value is kept but ignored")
+                phrase!("put the value in brackets to make it a list; it is ignored until then")
             }
             Some(Value::String(word)) => {
-                phrase!("did you mean `{word}`? The value is kept but ignored", word)
+                phrase!("did you mean `{word}`? The value is ignored until then", word)
             }
-            _ => phrase!("the value is kept but ignored"),
+            _ => phrase!("correct the value; it is ignored until then"),
         };
         let mut wrong = Diagnostic::error(codes::WRONG_TYPE, message).with_help(help);
         wrong.fix = meant.map(|meant| Box::new(Fix::value(meant)));
@@ -150,7 +150,7 @@ impl Reader {
             return;
         }
         let message = phrase!(
-            "expected {expected}, found {found}, which is read as one",
+            "expected {expected}, found {found}, which is converted",
             expected,
             found = describe(found)
         );

@@ -70,7 +70,7 @@ impl PresetOpError {
         match self {
             Self::NoEntry { index, len } => phrase!("no preset entry {index}: there are {len}", index, len),
             Self::Malformed { index } => {
-                phrase!("preset entry {index} is not an object and cannot be switched on or off", index)
+                phrase!("preset entry {index} is not an object; it cannot be enabled or disabled", index)
             }
         }
     }

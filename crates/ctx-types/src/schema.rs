@@ -69,8 +69,8 @@ pub(crate) fn optional<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema
 pub(crate) fn content() -> Schema {
     json_schema!({ "type": ["string", "array", "null"], "items": {
         "type": "object",
-        "description": "A part of a content: a text, or what else a request may hold, as it is.",
-        "properties": { "type": { "description": "What the part is, such as `text` or `image_url`." } },
+        "description": "A content part: text, or any other part, kept unchanged.",
+        "properties": { "type": { "description": "Part type, such as `text` or `image_url`." } },
         "if": { "properties": { "type": { "const": "text" } }, "required": ["type"] },
         "then": {
             "properties": { "text": { "type": "string", "description": "The text." } },

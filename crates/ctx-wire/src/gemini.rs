@@ -51,8 +51,7 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
 pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     if messages.iter().any(|message| message.cache_mark.is_some()) {
-        let text =
-            phrase!("cache marks are not sent: this dialect has none, and caches common prefixes by itself");
+        let text = phrase!("cache marks are not sent: this API dialect caches common prefixes automatically");
         found.push(Diagnostic::info(codes::CACHE_MARK, text));
     }
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();

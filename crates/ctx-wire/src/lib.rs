@@ -1,9 +1,7 @@
-//! Provider dialects: from the messages of a context to the exact bytes of a request body, and back from
-//! responses and streams.
+//! Encodes requests for OpenAI, Anthropic, Gemini and text completion, and decodes their responses and streams.
 //!
-//! Layer 1: pure functions over [`ctx_types`]; no network, no files, no clock. Every message is written, in
-//! its order; what a dialect cannot express is reported and never vanishes silently. Equal inputs give
-//! equal bytes, because the order of all keys is fixed.
+//! Performs no I/O. Every message is written in order. Content that an API cannot express is reported as a diagnostic.
+//! Equal inputs give equal bytes.
 //!
 //! ```
 //! use ctx_types::{Message, Role, Source};

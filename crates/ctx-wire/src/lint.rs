@@ -32,7 +32,7 @@ pub(crate) use openai_responses::check as openai_responses;
 ///
 /// let body = json!({ "model": "m", "messages": [{ "role": "tool", "tool_call_id": "a", "content": "42" }] });
 /// let found = lint::check(&body, Dialect::OpenaiChat);
-/// assert_eq!(found[0].to_string(), "error[CTX0521]: no call before it has the id `a` (at /messages/0/tool_call_id)");
+/// assert_eq!(found[0].to_string(), "error[CTX0521]: no earlier call has id `a` (at /messages/0/tool_call_id)");
 /// ```
 pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
     check_tree(&Json::from(body), dialect)
@@ -80,7 +80,7 @@ pub fn detect(body: &Value) -> Option<Dialect> {
 fn messages<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [Json<'a>] {
     match body.get("messages").and_then(Json::as_list) {
         None => {
-            found.push(refused(codes::SHAPE, phrase!("`messages` is not a list")).at_pointer("/messages"));
+            found.push(refused(codes::SHAPE, phrase!("`messages` must be a list")).at_pointer("/messages"));
         }
         Some([]) => {
             found.push(
@@ -109,7 +109,7 @@ fn is_empty(content: Option<&Json<'_>>) -> bool {
 fn check_model(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let model = body.get("model").and_then(Json::as_str).unwrap_or_default();
     if model.is_empty() {
-        let finding = Diagnostic::warning(codes::NO_MODEL, phrase!("the request names no model"));
+        let finding = Diagnostic::warning(codes::NO_MODEL, phrase!("the request has no model"));
         found.push(finding.at_pointer("/model"));
     }
 }
@@ -124,5 +124,5 @@ fn unknown_role(message: Phrase, role: &str, known: &[&'static str]) -> Diagnost
 }
 
 fn refused(code: Code, message: Phrase) -> Diagnostic {
-    Diagnostic::error(code, message).with_help(phrase!("the provider will reject the request"))
+    Diagnostic::error(code, message).with_help(phrase!("fix the request; the provider will reject it"))
 }

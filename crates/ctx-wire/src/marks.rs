@@ -16,7 +16,7 @@ pub(crate) fn written(messages: &[Message], found: &mut Vec<Diagnostic>) -> Vec<
     let dropped = count.saturating_sub(MAX_MARKS);
     if dropped > 0 {
         let text = phrase!(
-            "{count} messages have cache marks; the last {limit} are written",
+            "{count} messages have cache marks; only the last {limit} are sent",
             count,
             limit = MAX_MARKS
         );
@@ -29,8 +29,9 @@ pub(crate) fn written(messages: &[Message], found: &mut Vec<Diagnostic>) -> Vec<
     for (index, mark) in marks.iter_mut().enumerate() {
         match mark {
             Some(CacheMark::Long) if is_short => {
-                let text =
-                    phrase!("a longer-lived mark cannot follow a shorter-lived one; it is written as short");
+                let text = phrase!(
+                    "a long-lived cache mark cannot follow a short-lived one; it is sent as short-lived"
+                );
                 let finding = Diagnostic::info(codes::CACHE_MARK, text);
                 found.push(finding.at_pointer(format!("/messages/{index}")));
                 *mark = Some(CacheMark::Short);

@@ -81,7 +81,7 @@ impl<'a> Pairing<'a> {
 
     fn add_result(&mut self, message: usize, id: Option<&str>) {
         let Some(id) = id.filter(|id| !id.is_empty()) else {
-            let found = refused(codes::NO_CALL_ID, phrase!("the tool message has no call id"));
+            let found = refused(codes::NO_CALL_ID, phrase!("the tool result has no call id"));
             self.report(message, found.at_pointer(format!("/messages/{message}")));
             return;
         };
@@ -95,9 +95,9 @@ impl<'a> Pairing<'a> {
         let at = self.by_id.get(id).copied();
         let shown = excerpt(id);
         let (code, text) = match at.and_then(|at| self.calls.get_mut(at)) {
-            None => (codes::ORPHAN_RESULT, phrase!("no call before it has the id `{id}`", id = shown)),
+            None => (codes::ORPHAN_RESULT, phrase!("no earlier call has id `{id}`", id = shown)),
             Some(call) if call.is_answered => {
-                (codes::DUPLICATE_RESULT, phrase!("the call `{id}` already has a result", id = shown))
+                (codes::DUPLICATE_RESULT, phrase!("call `{id}` already has a result", id = shown))
             }
             Some(call) => {
                 call.is_answered = true;
@@ -106,7 +106,7 @@ impl<'a> Pairing<'a> {
                 }
                 (
                     codes::SEPARATED_RESULT,
-                    phrase!("the result of the call `{id}` does not directly follow it", id = shown),
+                    phrase!("the result of call `{id}` must follow the call directly", id = shown),
                 )
             }
         };
@@ -119,7 +119,7 @@ impl<'a> Pairing<'a> {
 
     fn finish(mut self) -> Vec<Diagnostic> {
         for call in self.calls.iter().filter(|call| !call.is_answered) {
-            let text = phrase!("the call `{call}` has no result", call = excerpt(call.id));
+            let text = phrase!("call `{call}` has no result", call = excerpt(call.id));
             let found = refused(codes::UNANSWERED_CALL, text).at_pointer(call.pointer());
             self.found.push((call.message, found));
         }
@@ -137,15 +137,15 @@ impl Call<'_> {
 fn duplicate(call: &Call<'_>, is_same_message: bool) -> Diagnostic {
     let id = excerpt(call.id);
     let found = if is_same_message {
-        refused(codes::DUPLICATE_CALL, phrase!("two calls of one message have the id `{id}`", id))
+        refused(codes::DUPLICATE_CALL, phrase!("duplicate call id `{id}` in one message", id))
     } else {
-        let text = phrase!("an earlier message also has a call with the id `{id}`", id);
+        let text = phrase!("duplicate call id `{id}`, also in an earlier message", id);
         Diagnostic::warning(codes::DUPLICATE_CALL, text)
-            .with_help(phrase!("give every call of the conversation its own id; some providers require it"))
+            .with_help(phrase!("give each call a unique id; some providers require it"))
     };
     found.at_pointer(call.pointer())
 }
 
 fn refused(code: Code, message: Phrase) -> Diagnostic {
-    Diagnostic::error(code, message).with_help(phrase!("the provider will reject the request"))
+    Diagnostic::error(code, message).with_help(phrase!("fix the request; the provider will reject it"))
 }

@@ -81,7 +81,7 @@ impl CallIds {
         }
         self.next += 1;
         self.taken.insert(new.clone());
-        let text = phrase!("call {index} of the answer had no id and gets `{new}`", index, new = new.clone());
+        let text = phrase!("call {index} of the reply has no id; `{new}` is used", index, new = new.clone());
         (new, Some(Diagnostic::warning(codes::REPLY_REPAIRED, text)))
     }
 }

@@ -157,8 +157,7 @@ pub(crate) fn put_parameters<'a>(
 ) {
     for (name, value) in parameters {
         if reserved.contains(&&*name) {
-            let message =
-                phrase!("parameter `{name}` is not sent: the request sets it itself", name = excerpt(&name));
+            let message = phrase!("parameter `{name}` is not sent: ctx sets it", name = excerpt(&name));
             diagnostics.push(Diagnostic::warning(codes::RESERVED_PARAMETER, message));
         } else {
             body.push(name, value);
@@ -168,8 +167,7 @@ pub(crate) fn put_parameters<'a>(
 
 /// Reports a file that is a reference still.
 pub(crate) fn nothing_loaded(file: &Attachment) -> Diagnostic {
-    let text =
-        phrase!("attachment `{label}` is not sent: nothing loaded its bytes", label = excerpt(file.label()));
+    let text = phrase!("attachment `{label}` is not sent: it is not loaded", label = excerpt(file.label()));
     Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
 }
 

@@ -118,13 +118,13 @@ impl StreamError {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Malformed { excerpt } => {
-                phrase!("a piece of the stream cannot be read: `{excerpt}`", excerpt)
+                phrase!("invalid chunk in the stream: `{excerpt}`", excerpt)
             }
             Self::Provider(error) => {
-                phrase!("the provider stopped with an error: {error}", error = error.phrase())
+                phrase!("the provider reported an error: {error}", error = error.phrase())
             }
-            Self::TooLarge { limit } => phrase!("the answer is larger than {limit}", limit),
-            Self::Truncated => phrase!("the stream ended in the middle of the answer"),
+            Self::TooLarge { limit } => phrase!("the reply is larger than {limit}", limit),
+            Self::Truncated => phrase!("the stream ended before the reply was complete"),
         }
     }
 }
@@ -478,7 +478,7 @@ pub(crate) fn check_count(calls: usize) -> Result<(), Failure> {
 pub(crate) fn push_call(reply: &mut Reply, id: &str, name: &str, arguments: String) {
     let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
     if name.is_empty() {
-        let text = phrase!("call {index} of the answer names no tool", index = reply.tool_calls.len());
+        let text = phrase!("call {index} of the reply has no tool name", index = reply.tool_calls.len());
         reply.diagnostics.push(Diagnostic::warning(codes::REPLY_REPAIRED, text));
     }
     reply.tool_calls.push(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() });

@@ -151,20 +151,20 @@ impl Uids {
 fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
     let line = &idle.line;
     let (message, near) = match idle.why {
-        Idle::BadValue => (phrase!("the decorator `{line}` has a value that is not valid", line), None),
+        Idle::BadValue => (phrase!("invalid value of decorator `{line}`", line), None),
         Idle::UnknownName(near) => {
-            (phrase!("there is no decorator `{line}`; it has no effect and is not sent", line), near)
+            (phrase!("unknown decorator `{line}`; it is ignored and not sent", line), near)
         }
         Idle::OtherDialect => {
-            let message = phrase!("the decorator `{line}` has no effect in this book and is not sent", line);
-            let help = phrase!("it takes effect in books with `dialect: ccv3`");
+            let message = phrase!("decorator `{line}` has no effect in this worldbook and is not sent", line);
+            let help = phrase!("set `dialect: ccv3` in the worldbook to use it");
             return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
         }
     };
     let idle = Diagnostic::warning(codes::BAD_DECORATOR, message);
     match near {
         Some(near) => idle.suggesting(near),
-        None => idle.with_help(phrase!("fix the line or remove it")),
+        None => idle.with_help(phrase!("fix or remove the line")),
     }
 }
 
@@ -173,10 +173,7 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     if let Some((_, dialect)) = DIALECTS.iter().find(|(known, _)| *known == name) {
         return *dialect;
     }
-    let message = phrase!(
-        "there is no dialect `{name}`; the book is read as SillyTavern reads it",
-        name = excerpt(name)
-    );
+    let message = phrase!("unknown dialect `{name}`; SillyTavern's rules apply", name = excerpt(name));
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     findings.add(match nearest(name, DIALECTS.iter().map(|(known, _)| *known)) {
         Some(near) => unknown.guessing(near, Fix::text),
@@ -189,23 +186,21 @@ fn duplicate(uid: &str, uses: usize) -> Diagnostic {
     let uid = excerpt(uid);
     let (message, help) = match uses {
         2 => (
-            phrase!("the uid `{uid}` is used twice in this book", uid),
-            phrase!("both are considered here; other applications may know only the last one"),
+            phrase!("duplicate uid `{uid}` in this worldbook", uid),
+            phrase!("give each entry its own uid; other applications may read only the last one"),
         ),
         _ => (
-            phrase!("the uid `{uid}` is used {uses} times in this book", uid, uses),
-            phrase!("all are considered here; other applications may know only the last one"),
+            phrase!("uid `{uid}` is used {uses} times in this worldbook", uid, uses),
+            phrase!("give each entry its own uid; other applications may read only the last of them"),
         ),
     };
     Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(help)
 }
 
 fn without_uid(key: &str) -> Diagnostic {
-    let message = phrase!(
-        "the entry has no uid, and its key `{key}` is the uid of another one in this book",
-        key = excerpt(key)
-    );
-    Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(phrase!("give it a uid"))
+    let message =
+        phrase!("the entry has no uid, and its key `{key}` is another entry's uid", key = excerpt(key));
+    Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(phrase!("add a uid"))
 }
 
 /// What is found in a book, up to a number.
@@ -225,7 +220,7 @@ impl Findings {
                 finding.code,
                 phrase!(
                     "more than {findings} in `{name}`; the rest is not shown",
-                    findings = count_of!(MAX_FINDINGS, "finding"),
+                    findings = count_of!(MAX_FINDINGS, "diagnostic"),
                     name = self.name
                 ),
             )),

@@ -43,20 +43,19 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
     let mut findings = Vec::new();
     let id = excerpt(&member.id);
     if let Some(reason) = dead(set, member) {
-        let message = phrase!("`{id}` can never become active: {reason}", id, reason);
+        let message = phrase!("`{id}` can never activate: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
-        findings.push(("".into(), finding.with_help(phrase!("fix it, or switch it off with `disable`"))));
+        findings.push(("".into(), finding.with_help(phrase!("fix the entry, or disable it with `disable`"))));
     } else if let Some(reason) = unreachable(set, &member.entry) {
-        let message = phrase!("`{id}` waits for a recursion that never happens: {reason}", id, reason);
+        let message = phrase!("`{id}` waits for recursion that never happens: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::UNREACHABLE, message);
         let help = phrase!("remove `delayUntilRecursion`, or change the settings");
         findings.push(("/delayUntilRecursion".into(), finding.with_help(help)));
     }
     if let Some((index, key)) = greedy_key(set, member) {
-        let message =
-            phrase!("the key `{key}` of `{id}` is found in nearly every text", key = excerpt(key), id);
+        let message = phrase!("key `{key}` of `{id}` matches nearly every text", key = excerpt(key), id);
         let finding = Diagnostic::warning(codes::KEY_MATCHES_ALL, message);
-        let help = phrase!("make it longer, or make the entry constant");
+        let help = phrase!("write a longer key, or make the entry constant");
         findings.push((format!("/key/{index}").into(), finding.with_help(help)));
     }
     findings
@@ -67,20 +66,20 @@ fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
     let entry = &member.entry;
     match entry.forced {
         Some(true) => return None,
-        Some(false) => return Some(phrase!("`@@dont_activate` excludes it")),
+        Some(false) => return Some(phrase!("excluded by `@@dont_activate`")),
         None => {}
     }
     if entry.probability == Some(0.0) {
-        return Some(phrase!("its probability is 0"));
+        return Some(phrase!("probability is 0"));
     }
     if entry.timing.delay > MAX_LENGTH {
         return Some(phrase!(
-            "no conversation reaches the {count} messages of its `delay`",
+            "no conversation reaches the {count} messages of `delay`",
             count = entry.timing.delay
         ));
     }
     if let Some(kind) = unknown_triggers(entry) {
-        return Some(phrase!("nothing of the kind `{kind}` is generated", kind = excerpt(kind)));
+        return Some(phrase!("unknown generation type `{kind}`", kind = excerpt(kind)));
     }
     if entry.is_constant || entry.is_vectorized { None } else { dead_keys(set, member).map(Phrase::verbatim) }
 }
@@ -89,13 +88,13 @@ fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
 fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
     if entry.keys.iter().all(|key| key.trim().is_empty()) {
-        return Some("it has no keys and is not constant");
+        return Some("no keys, and not constant");
     }
     if !looks_at_messages(set, entry) {
-        return Some("it scans no message, so none of its keys is found");
+        return Some("scan depth 0: no key can match");
     }
     if entry.keys.iter().all(|key| never_matches(parsed(set, member, key).as_ref())) {
-        return Some("nothing can match its keys");
+        return Some("no key can match");
     }
     let counts = entry.is_selective && !entry.secondary_keys.is_empty();
     if counts { contradiction(set, member) } else { None }
@@ -136,7 +135,7 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     };
     let (primary, secondary) = (read(&entry.keys), read(&entry.secondary_keys));
     let never = |key: &Option<Parsed>| never_matches(key.as_ref());
-    let forbidden = "its secondary keys forbid each of its keys";
+    let forbidden = "secondary keys exclude each key";
     match entry.logic {
         SelectiveLogic::NotAny => {
             let is_forbidden =
@@ -149,12 +148,11 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
             primary.iter().all(is_forbidden).then_some(forbidden)
         }
         SelectiveLogic::AndAny => {
-            secondary.iter().all(never).then_some("it needs a secondary key, and nothing can match them")
+            secondary.iter().all(never).then_some("needs a secondary key, and none can match")
         }
-        SelectiveLogic::AndAll => secondary
-            .iter()
-            .any(never)
-            .then_some("it needs all of its secondary keys, and nothing can match one of them"),
+        SelectiveLogic::AndAll => {
+            secondary.iter().any(never).then_some("needs all secondary keys, and one cannot match")
+        }
     }
 }
 
@@ -188,8 +186,8 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     let needed = place.max(1) as u64 + 1;
     match settings.max_recursion_steps {
         0 => {}
-        1 => return Some("entries are considered only once"),
-        steps if steps < needed => return Some("entries are not considered often enough for its level"),
+        1 => return Some("entries are scanned only once"),
+        steps if steps < needed => return Some("there are fewer scan passes than its recursion level needs"),
         _ => {}
     }
     (!settings.recursive && set.levels().len() == 1).then_some("recursion is off")
@@ -235,24 +233,23 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
     let entry = &member.entry;
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {
-        let message = phrase!("`{member}` has no text", member = excerpt(&member.id));
+        let message = phrase!("`{member}` has no content", member = excerpt(&member.id));
         let finding = Diagnostic::info(codes::EMPTY_ENTRY, message);
         findings.push((
             "/content".into(),
-            finding.with_help(phrase!("write one, or switch it off with `disable`")),
+            finding.with_help(phrase!("add content, or disable the entry with `disable`")),
         ));
     }
     if matches!(&entry.destination, Destination::Outlet(name) if name.is_empty()) {
         let message = phrase!(
-            "`{member}` goes to an outlet without a name, so it is never sent",
+            "`{member}` has an outlet without a name and is never sent",
             member = excerpt(&member.id)
         );
-        let finding =
-            Diagnostic::warning(codes::NO_PLACE, message).with_help(phrase!("give it an `outletName`"));
+        let finding = Diagnostic::warning(codes::NO_PLACE, message).with_help(phrase!("set `outletName`"));
         findings.push(("/outletName".into(), finding));
     }
     if let Some(message) = too_large(set, member, options).filter(|_| !entry.ignores_budget) {
-        let help = phrase!("make it shorter, give entries more tokens, or set `ignoreBudget`");
+        let help = phrase!("shorten it, raise the token budget, or set `ignoreBudget`");
         let finding = Diagnostic::warning(codes::LARGER_THAN_BUDGET, message).with_help(help);
         findings.push(("/content".into(), finding));
     }
@@ -271,7 +268,7 @@ fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Optio
         && tokens(&format!("{content}\n"), budget).is_none_or(|tokens| tokens >= budget)
     {
         return Some(phrase!(
-            "the text of `{name}` alone reaches the budget of {budget} tokens",
+            "the content of `{name}` alone uses the budget of {budget} tokens",
             name,
             budget
         ));
@@ -279,7 +276,11 @@ fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Optio
     let budget = set.books().get(member.book_number)?.token_budget?;
     let is_larger = tokens(content, budget).is_none_or(|tokens| tokens > budget);
     is_larger.then(|| {
-        phrase!("the text of `{name}` alone exceeds its book's budget of {budget} tokens", name, budget)
+        phrase!(
+            "the content of `{name}` alone exceeds its worldbook's budget of {budget} tokens",
+            name,
+            budget
+        )
     })
 }
 

@@ -147,8 +147,8 @@ impl Destination {
             Self::ExamplesBottom => phrase!("below the examples"),
             Self::Outlet(name) => phrase!("outlet `{name}`", name = excerpt(name)),
             Self::FromStart(index) => phrase!("index {at}", at = index.to_string()),
-            Self::Personality => phrase!("behind the personality"),
-            Self::Scenario => phrase!("behind the scenario"),
+            Self::Personality => phrase!("after the personality"),
+            Self::Scenario => phrase!("after the scenario"),
         }
     }
 }

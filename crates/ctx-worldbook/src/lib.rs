@@ -1,10 +1,7 @@
-//! Worldbooks: which entries a conversation activates, why, and where they go.
+//! Activates worldbook (lorebook) entries, and reports why each entry did or did not activate.
 //!
-//! Layer 1: plain data in, a result out. No I/O, no clock, no randomness of its own: the caller provides random
-//! draws, macros and token counting, and keeps the state of timed effects.
-//!
-//! Books are compiled once ([`BookSet`]); all plain keys are found by one search of the text. A [`Scan`] reports the
-//! outcome of every entry.
+//! Compile the books once to a [`BookSet`]. A [`Scan`] then finds all plain keys in one pass over the text. The caller
+//! provides random values, macros and token counts, and stores the state of timed effects.
 //!
 //! ```
 //! use ctx_types::{Persist, Reader, Worldbook};
@@ -24,7 +21,7 @@
 //! let [active] = &*scan.activations else { panic!("one entry is active") };
 //! assert_eq!(active.content, "The moon is hollow.");
 //! assert_eq!(set.describe(active, &messages), "key `moon` in message 0");
-//! assert_eq!(scan.statuses[1].to_string(), "none of its keys was found");
+//! assert_eq!(scan.statuses[1].to_string(), "no key matches");
 //! ```
 #![warn(clippy::disallowed_methods)]
 

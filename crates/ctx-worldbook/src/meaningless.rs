@@ -28,7 +28,7 @@ pub(crate) fn in_entry(id: &str, noun: &WorldbookEntry) -> Vec<Diagnostic> {
         out_of_range(id, "probability", percent.0, nearest, "a percentage from 0 to 100")
     });
     let weight = noun.group_weight.and_then(|weight| {
-        out_of_range(id, "groupWeight", weight.0, weight.0.max(0.0), "a number that is not below 0")
+        out_of_range(id, "groupWeight", weight.0, weight.0.max(0.0), "a number of at least 0")
     });
     counts.chain(probability).chain(weight).chain(triggers(id, noun)).collect()
 }
@@ -40,8 +40,7 @@ pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
         .into_iter()
         .filter_map(|(field, number)| Some((field, number.filter(|number| number.0 < 0.0)?)));
     let bad = bad.map(|(field, number)| {
-        let message =
-            phrase!("`{field}` is {number}, which is not valid and is ignored", field, number = number.0);
+        let message = phrase!("invalid `{field}` {number}; it is ignored", field, number = number.0);
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
         finding.with_help(phrase!("write {count}, or remove it", count = COUNT))
     });
@@ -49,7 +48,7 @@ pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
 }
 
 /// What counts are.
-const COUNT: &str = "a whole number that is not below 0";
+const COUNT: &str = "a whole number of at least 0";
 
 /// Finds a number that is no count.
 fn count(id: &str, field: &str, number: Numeric) -> Option<Diagnostic> {
@@ -62,7 +61,7 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -
     let counts_as = nearest + 0.0;
     (number != nearest).then(|| {
         let message = phrase!(
-            "`{field}` of `{id}` is {number}, which is not valid and counts as {value}",
+            "invalid `{field}` {number} of `{id}`; {value} is used",
             field,
             id = excerpt(id),
             number,
@@ -89,11 +88,8 @@ fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = D
     let unknown = noun.triggers.iter().enumerate().filter(move |(_, kind)| !is_dead && !is_known(kind));
     let unknown = unknown.take(MAX_FINDINGS + 1);
     unknown.map(move |(at, kind)| {
-        let message = phrase!(
-            "`{id}` names `{kind}`, which is not a kind of generation",
-            kind = excerpt(kind),
-            id = excerpt(id)
-        );
+        let message =
+            phrase!("unknown generation type `{kind}` in `{id}`", kind = excerpt(kind), id = excerpt(id));
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/triggers/{at}"));
         match nearest(kind, TRIGGERS) {
             Some(near) => finding.guessing(near, Fix::text),

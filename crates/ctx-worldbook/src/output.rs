@@ -59,7 +59,7 @@ impl Unplaced {
     /// Returns the words for reports.
     pub fn phrase(self) -> Phrase {
         match self {
-            Self::Blank => phrase!("its text is empty"),
+            Self::Blank => phrase!("its content is empty"),
             Self::NamelessOutlet => phrase!("its outlet has no name"),
         }
     }

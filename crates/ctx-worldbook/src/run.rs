@@ -123,7 +123,7 @@ impl<'r, 'p> Run<'r, 'p> {
         let limit = limits.passes.min(limits.considered / self.set.members().len().max(1)).max(1);
         if passes >= limit {
             let message = phrase!(
-                "entries were considered {times}, the limit; further activations are left out",
+                "entries were scanned {times}, the limit; further entries are not activated",
                 times = count_of!(limit, "time")
             );
             let finding = Diagnostic::warning(codes::TOO_MANY_PASSES, message);
@@ -204,7 +204,7 @@ impl<'r, 'p> Run<'r, 'p> {
                 bytes = count_of!(limit, "byte")
             );
             let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
-            self.findings.push(finding.with_help(phrase!("let entries scan fewer messages")));
+            self.findings.push(finding.with_help(phrase!("reduce the scan depth")));
         }
         self.tell_limits();
         Scan {
@@ -224,17 +224,17 @@ impl<'r, 'p> Run<'r, 'p> {
         if wanted > limit as u64 && self.length > limit as u64 {
             let older = wanted.min(self.length) - limit as u64;
             let message = phrase!(
-                "only the newest {messages} were searched for keys; {older} more should have been",
+                "only the newest {messages} were searched for keys; {older} more are within the scan depth",
                 messages = count_of!(limit, "message"),
                 older
             );
             let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
-            self.findings.push(finding.with_help(phrase!("let entries scan fewer messages")));
+            self.findings.push(finding.with_help(phrase!("reduce the scan depth")));
         }
         if self.hidden > 0 {
             let message = phrase!(
                 "{findings} about keys, not listed",
-                findings = count_of!(self.hidden, "more finding")
+                findings = count_of!(self.hidden, "more diagnostic")
             );
             self.findings.push(Diagnostic::warning(codes::KEY_GAVE_UP, message));
         }

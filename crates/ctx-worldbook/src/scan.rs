@@ -82,10 +82,10 @@ impl BookSet {
     /// As [`BookSet::describe`], with words of the caller for a message, which is counted from the newest.
     pub fn describe_with(&self, activation: &Activation, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match &activation.cause {
-            Cause::Constant => phrase!("it is always active"),
-            Cause::Decorator => phrase!("`@@activate` forces it"),
-            Cause::External => phrase!("the host activates it"),
-            Cause::Sticky { until: end } => phrase!("it is sticky {until}", until = until(*end)),
+            Cause::Constant => phrase!("constant"),
+            Cause::Decorator => phrase!("forced by `@@activate`"),
+            Cause::External => phrase!("activated by the host"),
+            Cause::Sticky { until: end } => phrase!("sticky {until}", until = until(*end)),
             Cause::Keys { primary, secondary } => {
                 let primary = self.describe_hit(primary, message);
                 if let Some(secondary) =
@@ -104,8 +104,8 @@ impl BookSet {
         let place = match hit.place {
             KeyPlace::Message(newest) => message(newest),
             KeyPlace::Source(source) => source.phrase(),
-            KeyPlace::Injected(number) => phrase!("further text {number}", number),
-            KeyPlace::Entry(number) => phrase!("the text of {entry}", entry = self.name(number)),
+            KeyPlace::Injected(number) => phrase!("additional text {number}", number),
+            KeyPlace::Entry(number) => phrase!("the content of {entry}", entry = self.name(number)),
         };
         phrase!("`{key}` in {place}", key = excerpt(&hit.key), place)
     }

@@ -145,7 +145,7 @@ impl BookSet {
         compiler.tell_hidden();
         let (patterns, dynamic_keys) = (compiler.table.patterns(), compiler.dynamic_keys);
         let automaton = compiler.table.build().unwrap_or_else(|| {
-            let message = phrase!("there are too many keys for one search; none of them can match");
+            let message = phrase!("too many keys for one search; none of them can match");
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
             Automaton::default()
         });
@@ -290,9 +290,9 @@ impl Compiler<'_> {
         let hidden = self.bad_keys.saturating_sub(MAX_FINDINGS);
         if hidden > 0 {
             let message = if hidden == 1 {
-                phrase!("1 more key is not valid and is not listed")
+                phrase!("1 more invalid key is not listed")
             } else {
-                phrase!("{hidden} more keys are not valid and are not listed", hidden)
+                phrase!("{hidden} more invalid keys are not listed", hidden)
             };
             self.findings.push(Diagnostic::warning(codes::BAD_PATTERN, message));
         }
@@ -301,8 +301,7 @@ impl Compiler<'_> {
     fn note_full(&mut self) {
         if !std::mem::replace(&mut self.is_full, true) {
             let most = count_of!(self.limits.key_bytes, "byte");
-            let message =
-                phrase!("all keys together have more than {most}; those after that never match", most);
+            let message = phrase!("all keys together exceed {most}; later keys never match", most);
             self.findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
         }
     }
@@ -310,13 +309,13 @@ impl Compiler<'_> {
 
 fn too_many(count: usize, limit: usize) -> Diagnostic {
     let left_out = match count - limit {
-        1 => phrase!("1 entry is left out"),
-        more => phrase!("{more} entries are left out", more),
+        1 => phrase!("1 entry is ignored"),
+        more => phrase!("{more} entries are ignored", more),
     };
     let message =
-        phrase!("{left}: of {count} only the first {limit} are considered", left = left_out, count, limit);
+        phrase!("{left}: only the first {limit} of {count} are scanned", left = left_out, count, limit);
     let finding = Diagnostic::error(codes::TOO_MANY_ENTRIES, message);
-    finding.with_help(phrase!("use fewer books at once"))
+    finding.with_help(phrase!("use fewer worldbooks at once"))
 }
 
 /// Where an entry stands.
@@ -334,11 +333,12 @@ pub(crate) fn bad_pattern(
     pointer: String,
 ) -> Diagnostic {
     let message = phrase!(
-        "the key `{key}` of `{id}` is not valid: {error}",
+        "invalid key `{key}` of `{id}`: {error}",
         key = excerpt(key),
         id = excerpt(id),
         error = error.to_string()
     );
     let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(book.clone());
-    bad.at_pointer(pointer).with_help(phrase!("it is searched for as plain text, slashes included"))
+    bad.at_pointer(pointer)
+        .with_help(phrase!("fix the pattern; it is matched as plain text, with its slashes, until then"))
 }

@@ -140,7 +140,7 @@ impl Settings {
         let nested = nested.find_map(|key| Some((format!("/{key}"), value.get(key)?)));
         let (place, value) = nested.unwrap_or((String::new(), value));
         let Value::Object(map) = value else {
-            let finding = Diagnostic::error(codes::BAD_SETTING, phrase!("settings must be an object"));
+            let finding = Diagnostic::error(codes::BAD_SETTING, phrase!("the settings must be an object"));
             return vec![finding.at_pointer(place)];
         };
         let mut findings = Vec::new();
@@ -181,14 +181,14 @@ fn plain_of(key: &str) -> String {
 }
 
 fn bad_value(key: &str) -> Diagnostic {
-    let message = phrase!("the value of `{key}` is not valid and is ignored", key = excerpt(key));
-    let help = phrase!("write a number from 0 up, `true` or `false`, as the setting needs, or remove it");
+    let message = phrase!("invalid value of `{key}`; it is ignored", key = excerpt(key));
+    let help = phrase!("write a number from 0 up, `true`, or `false`, as the setting requires, or remove it");
     Diagnostic::error(codes::BAD_SETTING, message).with_help(help)
 }
 
 fn unknown(key: &str, name: &str) -> Diagnostic {
     let finding =
-        Diagnostic::warning(codes::BAD_SETTING, phrase!("there is no setting `{key}`", key = excerpt(key)));
+        Diagnostic::warning(codes::BAD_SETTING, phrase!("unknown setting `{key}`", key = excerpt(key)));
     let names: Vec<String> = SUGGESTED.iter().map(|name| plain_of(name)).collect();
     let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
         return finding.with_help(phrase!("remove it")).about_key();
@@ -259,12 +259,12 @@ mod tests {
             json!({ "depht": 3, "budget": -1, "recursive": "maybe" }),
             &Settings::default(),
             &[
-                "warning[CTX0956]: there is no setting `depht` (at /depht)",
-                "error[CTX0956]: the value of `budget` is not valid and is ignored (at /budget)",
-                "error[CTX0956]: the value of `recursive` is not valid and is ignored (at /recursive)",
+                "warning[CTX0956]: unknown setting `depht` (at /depht)",
+                "error[CTX0956]: invalid value of `budget`; it is ignored (at /budget)",
+                "error[CTX0956]: invalid value of `recursive`; it is ignored (at /recursive)",
             ],
         );
-        check(json!([]), &Settings::default(), &["error[CTX0956]: settings must be an object (at /)"]);
+        check(json!([]), &Settings::default(), &["error[CTX0956]: the settings must be an object (at /)"]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Source {
     /// Returns the words for reports.
     pub fn phrase(self) -> Phrase {
         match self {
-            Self::Persona => phrase!("the user's profile"),
+            Self::Persona => phrase!("the user profile"),
             Self::Description => phrase!("the character's description"),
             Self::Personality => phrase!("the character's personality"),
             Self::DepthPrompt => phrase!("the character's note"),

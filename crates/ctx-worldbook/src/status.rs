@@ -193,39 +193,41 @@ impl Reason {
     /// Writes it in one phrase; [`BookSet::describe_reason`](crate::BookSet::describe_reason) names other entries too.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::NotConsidered => phrase!("it was not considered"),
-            Self::Disabled => phrase!("it is switched off"),
+            Self::NotConsidered => phrase!("not scanned"),
+            Self::Disabled => phrase!("disabled"),
             Self::Trigger { wanted } => {
                 let kinds = Argument::names(wanted.iter().map(|kind| excerpt(kind)), Divider::Comma);
-                phrase!("it is for {kinds} only", kinds)
+                phrase!("only for {kinds}", kinds)
             }
-            Self::CharacterName => phrase!("it is for other characters"),
-            Self::CharacterTag => phrase!("it is for characters with other tags"),
+            Self::CharacterName => phrase!("only for other characters"),
+            Self::CharacterTag => phrase!("only for characters with other tags"),
             Self::Delay { needed } => {
                 phrase!(
-                    "it waits until the conversation has {messages}",
+                    "delayed until the conversation has {messages}",
                     messages = count_of!(*needed, "message")
                 )
             }
-            Self::Cooldown { until: end } => phrase!("it is on cooldown {until}", until = until(*end)),
-            Self::AwaitsRecursion { level } => phrase!("it waits for recursion of level {level}", level),
+            Self::Cooldown { until: end } => phrase!("cooldown {until}", until = until(*end)),
+            Self::AwaitsRecursion { level } => phrase!("waits for recursion level {level}", level),
             Self::ExcludedFromRecursion { key } => {
                 phrase!(
-                    "its key `{key}` was found only in texts of entries, which it ignores",
+                    "key `{key}` matches only in other entries; this entry is excluded from recursion",
                     key = excerpt(key)
                 )
             }
-            Self::Decorator => phrase!("`@@dont_activate` excludes it"),
+            Self::Decorator => phrase!("excluded by `@@dont_activate`"),
             Self::Condition(condition) => condition.clone(),
-            Self::NoKeys => phrase!("it has no keys"),
-            Self::NoKeyFound => phrase!("none of its keys was found"),
-            Self::KeyGaveUp { key, why: GaveUp::TooHard } => phrase!(
-                "the search for its key `{key}` was stopped, so it is unknown whether it matches",
-                key = excerpt(key)
-            ),
+            Self::NoKeys => phrase!("no keys"),
+            Self::NoKeyFound => phrase!("no key matches"),
+            Self::KeyGaveUp { key, why: GaveUp::TooHard } => {
+                phrase!(
+                    "it is unknown whether key `{key}` matches: the search was stopped",
+                    key = excerpt(key)
+                )
+            }
             Self::KeyGaveUp { key, why: GaveUp::StepsSpent } => {
                 phrase!(
-                    "the steps of all keys ran out before its key `{key}` was searched",
+                    "key `{key}` was not searched: the step limit of all keys is reached",
                     key = excerpt(key)
                 )
             }
@@ -234,24 +236,21 @@ impl Reason {
                 secondary(&quoted(primary), *logic, found.as_ref().map(quoted))
             }
             Self::Probability { drawn, probability } => phrase!(
-                "{drawn} was drawn, and its probability is {probability}",
+                "the random value {drawn} is above the probability {probability}",
                 drawn = format!("{drawn:.1}"),
                 probability
             ),
             Self::Group { group, loss } => loss.in_group(group, &phrase!("another entry")),
             Self::Budget { tokens: Some(tokens), budget } => phrase!(
-                "there is no room for its {tokens} in the budget of {budget}",
+                "its {tokens} exceed the remaining budget (of {budget})",
                 tokens = count_of!(*tokens, "token"),
                 budget = count_of!(*budget, "token")
             ),
             Self::Budget { tokens: None, budget } => {
-                phrase!(
-                    "there is no room left in the budget of {budget}",
-                    budget = count_of!(*budget, "token")
-                )
+                phrase!("the budget of {budget} is used up", budget = count_of!(*budget, "token"))
             }
             Self::BookBudget { tokens, budget } => phrase!(
-                "there is no room for its {tokens} in its book's budget of {budget}",
+                "its {tokens} exceed its worldbook's remaining budget (of {budget})",
                 tokens = count_of!(*tokens, "token"),
                 budget = count_of!(*budget, "token")
             ),
@@ -280,15 +279,15 @@ impl Reason {
 /// Describes how secondary keys are not as they should be, with words for the keys that were found.
 pub(crate) fn secondary(key: &Phrase, logic: SelectiveLogic, found: Option<Phrase>) -> Phrase {
     match (logic, found) {
-        (SelectiveLogic::AndAny, _) => phrase!("key {key} was found, but none of its secondary keys", key),
-        (SelectiveLogic::AndAll, _) => phrase!("key {key} was found, but not all of its secondary keys", key),
+        (SelectiveLogic::AndAny, _) => phrase!("key {key} matches, but no secondary key", key),
+        (SelectiveLogic::AndAll, _) => phrase!("key {key} matches, but not all secondary keys", key),
         (SelectiveLogic::NotAll, _) => {
-            phrase!("key {key} was found, but so were all of its secondary keys", key)
+            phrase!("key {key} matches, but so do all secondary keys", key)
         }
         (SelectiveLogic::NotAny, Some(found)) => {
-            phrase!("key {key} was found, but so was the secondary key {found}", key, found)
+            phrase!("key {key} matches, but so does secondary key {found}", key, found)
         }
-        (SelectiveLogic::NotAny, None) => phrase!("key {key} was found, but so was a secondary key", key),
+        (SelectiveLogic::NotAny, None) => phrase!("key {key} matches, but so does a secondary key", key),
     }
 }
 
@@ -297,14 +296,14 @@ impl GroupLoss {
     pub(crate) fn in_group(&self, group: &str, winner: &Phrase) -> Phrase {
         let group = excerpt(group);
         match self {
-            Self::Active(_) => phrase!("in the group `{group}`, {winner} is active already", group, winner),
-            Self::Sticky(_) => phrase!("in the group `{group}`, {winner} is sticky", group, winner),
+            Self::Active(_) => phrase!("{winner} is already active in group `{group}`", group, winner),
+            Self::Sticky(_) => phrase!("{winner} is sticky in group `{group}`", group, winner),
             Self::Score { own, best, .. } => {
-                let best = count_of!(*best, "found key");
-                phrase!("in the group `{group}`, {winner} has {best}, it has {own}", group, winner, best, own)
+                let best = count_of!(*best, "matching key");
+                phrase!("{winner} has {best} in group `{group}`, this entry {own}", group, winner, best, own)
             }
-            Self::Override(_) => phrase!("in the group `{group}`, {winner} goes first", group, winner),
-            Self::Draw(_) => phrase!("in the group `{group}`, {winner} won the draw", group, winner),
+            Self::Override(_) => phrase!("{winner} has priority in group `{group}`", group, winner),
+            Self::Draw(_) => phrase!("{winner} won the random choice in group `{group}`", group, winner),
         }
     }
 
@@ -335,7 +334,7 @@ pub(crate) fn until(end: u64) -> Phrase {
     if end < ENDLESS {
         phrase!("until the conversation has {messages}", messages = count_of!(end, "message"))
     } else {
-        phrase!("for good")
+        phrase!("permanently")
     }
 }
 

@@ -58,10 +58,8 @@ impl TimedState {
     pub fn read(value: &Value) -> (Self, Vec<Diagnostic>) {
         let mut findings = Vec::new();
         if !value.is_object() {
-            findings.push(Diagnostic::error(
-                codes::BAD_STATE,
-                phrase!("the state of timed effects is not an object"),
-            ));
+            findings
+                .push(Diagnostic::error(codes::BAD_STATE, phrase!("the timed effects must be an object")));
         }
         let mut read = |kind: &str| {
             let Some(effects) = value.get(kind).filter(|effects| !effects.is_null()) else {
@@ -80,9 +78,10 @@ impl TimedState {
                     found.insert(Arc::from(id.as_str()), effect);
                     continue;
                 }
-                let message = phrase!("the effect of `{id}` has no `start` and `end`", id = excerpt(id));
+                let message =
+                    phrase!("the timed effect of `{id}` has no `start` and `end`", id = excerpt(id));
                 let bad = Diagnostic::error(codes::BAD_STATE, message).at_pointer(format!("/{kind}"));
-                findings.push(bad.with_help(phrase!("remove it; the entry then has no effect")));
+                findings.push(bad.with_help(phrase!("remove it; the effect is ignored until then")));
             }
             found
         };

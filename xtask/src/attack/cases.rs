@@ -20,15 +20,18 @@ const CANARY: &str = "canary-7f3a";
 pub(super) const CASES: &[(&str, Attempt)] = &[
     ("secrets: fallbacks in check and trust", fallback_secrets),
     ("secrets: fallbacks in the studio", studio_secrets),
+    ("secrets: other spellings of a key", spelled_secrets),
     ("trust: long list hides a folder", hidden_folder),
     ("trust: long fallback hides another", hidden_fallback),
     ("trust: more than 40 outside items", many_items),
+    ("trust: items beside an endpoint of the user", dispensable_items),
     ("trust: link swapped after ctx trust", swapped_link),
     ("trust: ctx.toml of another user above", foreign_owner),
     ("files: modes of store and trust record", private_modes),
     ("keys: named file is missing", missing_keys),
     ("keys: empty list", empty_keys),
     ("keys: file that came with the folder", foreign_keys),
+    ("keys: one is added to a file of the folder", key_of_folder),
     ("keys: revoked while running", revoked_key),
     ("keys: places and spellings of a key", key_places),
     ("gateway: page of another local server", foreign_page),
@@ -36,9 +39,12 @@ pub(super) const CASES: &[(&str, Attempt)] = &[
     ("gateway: 60 MB of small numbers", large_body),
     ("gateway: 15 MiB of small numbers, 4 at once", small_values),
     ("gateway: 15 MiB of text, 4 at once", long_text),
+    ("gateway: 25,000 messages, 4 at once", many_messages),
+    ("gateway: 64 slow bodies of 16 MiB", slow_bodies),
     ("files: pipe named by ctx.toml", pipe_in_config),
     ("files: pipe as key file", pipe_as_keys),
     ("terminal: names in errors and results", terminal_names),
+    ("terminal: hidden text in an argument", hidden_text),
     ("terminal: folder name in the trust question", terminal_question),
     ("studio: 300 slow logins", slow_logins),
     ("time: repeated markers", markers),
@@ -95,6 +101,31 @@ fn studio_secrets(place: &Place) -> Result<Outcome> {
     })
 }
 
+/// Writes the same secrets in other notations of TOML.
+fn spelled_secrets(place: &Place) -> Result<Outcome> {
+    let (mut seen, mut printed) = (0, String::new());
+    let url = format!("http:u:{CANARY}@h/v1?key={CANARY}");
+    for text in [
+        format!("\u{feff}[endpoint]\nkey = \"{CANARY}\"\nheaders = {{ x = '{CANARY}' }}\n"),
+        format!("endpoint = {{ base-url = '{url}', key = \"\"\"\n{CANARY}\"\"\" }}\n"),
+        format!("profile = \"\"\"\n[endpoint]\n\"\"\"\n[endpoint]\n\"key\" = '{CANARY}'\n"),
+        format!("endpoint.base-url = \"https://u:a '`<{CANARY}> b@h/\"\nendpoint.\"key\" = '{CANARY}'\n"),
+        format!("[[fallbacks]]\nbase-url = \"https:\\u002f/u:{CANARY}@h/\"\nkey = \"{CANARY}\"\n"),
+    ] {
+        // The second file cannot be read, and its error quotes lines.
+        for text in [text.clone(), format!("{text}x =\n")] {
+            place.write("ctx.toml", text)?;
+            for arguments in
+                [&["check", "."][..], &["check", ".", "--json"], &["trust", "."], &["chat", "agent.yaml"]]
+            {
+                printed += &place.ctx(arguments)?.1;
+                seen += 1;
+            }
+        }
+    }
+    Ok(lacks(&printed, &format!("no secret in {seen} outputs")))
+}
+
 /// Signs in with the link that the studio prints; returns the header of its token.
 fn log_in(server: &super::place::Server) -> Result<String> {
     let code = server.line.trim().rsplit(['=', '#', '/']).next().unwrap_or_default();
@@ -137,6 +168,29 @@ fn many_items(place: &Place) -> Result<Outcome> {
     place.write("ctx.toml", (0..60).map(one).collect::<String>())?;
     let (code, _) = place.ctx(&["trust", "."])?;
     Ok(Outcome::new(format!("exit code {code}"), code == 2))
+}
+
+/// Asks about a file whose items a run can do without, because the user has an endpoint.
+fn dispensable_items(place: &Place) -> Result<Outcome> {
+    if Command::new("script").arg("--version").output().is_err() {
+        return Ok(Outcome::skipped("needs `script` of util-linux"));
+    }
+    let home = place.folder.join("home");
+    fs::create_dir(&home)?;
+    fs::write(home.join("ctx.toml"), "[endpoint]\nbase-url = \"http://127.0.0.1:9\"\nmodel = \"m\"\n")?;
+    let items = ["http://evil.example", "/evil-assets", "http://evil-ears.example", "EVIL_VARIABLE"];
+    let [url, assets, ears, variable] = items;
+    place.write(
+        "ctx.toml",
+        format!(
+            "agent = \"agent.yaml\"\nassets = \"{assets}\"\nstore = \"/evil.db\"\n[endpoint]\nbase-url = \"{url}\"\n\
+             key-env = \"{variable}\"\n[transcription]\nbase-url = \"{ears}\"\n"
+        ),
+    )?;
+    let asked = place.dialog("timeout 3 $CTX serve . --port 0", "y\n")?;
+    let is_shown = items.iter().all(|item| asked.contains(item));
+    let is_trusted = home.join("trusted.json").exists();
+    Ok(Outcome::new(format!("all items shown: {is_shown}, trusted: {is_trusted}"), is_shown && is_trusted))
 }
 
 #[cfg(unix)]
@@ -248,6 +302,19 @@ fn foreign_keys(place: &Place) -> Result<Outcome> {
     })
 }
 
+fn key_of_folder(place: &Place) -> Result<Outcome> {
+    place.ctx(&["serve", "key", "add", "own", "--keys", "other.json"])?;
+    let text = fs::read_to_string(place.work().join("other.json"))?;
+    place.write("serve-keys.json", text.replace("own", "foreign"))?;
+    let (added, _) = place.ctx(&["serve", "key", "add", "phone"])?;
+    let (revoked, _) = place.ctx(&["serve", "key", "revoke", "foreign"])?;
+    let is_started = place.gateway(&[]).is_ok();
+    Ok(Outcome::new(
+        format!("exit codes {added} and {revoked}, gateway started: {is_started}"),
+        added != 0 && revoked != 0 && !is_started,
+    ))
+}
+
 /// Makes a key, and returns it.
 fn key(place: &Place, name: &str) -> Result<String> {
     let (_, printed) = place.ctx(&["serve", "key", "add", name])?;
@@ -344,6 +411,38 @@ fn long_text(place: &Place) -> Result<Outcome> {
     Ok(Outcome::new(format!("{statuses:?}, memory {first} → {one} MiB, 4: {before} → {four} MiB"), is_held))
 }
 
+fn many_messages(place: &Place) -> Result<Outcome> {
+    let short = "{\"role\":\"user\",\"content\":\"a\"},".repeat(25_000);
+    let text = "Some words of a long message. ".repeat((13 << 20) / 30);
+    let body = format!(r#"{{"model":"agent","messages":[{short}{{"role":"user","content":"{text}"}}]}}"#);
+    let (one_status, first, one) = at_once(place, body.as_bytes(), 1)?;
+    let (statuses, before, four) = at_once(place, body.as_bytes(), 4)?;
+    Ok(Outcome::new(
+        format!("{one_status:?} {statuses:?}, memory {first} → {one} MiB, 4: {before} → {four} MiB"),
+        four < 1_000 && one - first <= 8 * 16,
+    ))
+}
+
+fn slow_bodies(place: &Place) -> Result<Outcome> {
+    let server = place.gateway(&[])?;
+    let (host, length) = (server.address, 16 << 20);
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\n{JSON}content-length: {length}\r\n\r\n{{"
+    );
+    let slow: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut stream = TcpStream::connect(host)?;
+            stream.write_all(head.as_bytes())?;
+            Ok(stream)
+        })
+        .collect::<Result<_>>()?;
+    let begun = Instant::now();
+    let (status, _) = server.chat("", br#"{"model":"agent","messages":[{"role":"user","content":"x"}]}"#)?;
+    drop(slow);
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok(Outcome::new(format!("status {status} after {seconds:.1} s"), status == 200 && seconds < 5.0))
+}
+
 /// Makes a named pipe; returns whether this machine can.
 fn pipe(place: &Place, name: &str) -> Result<bool> {
     match Command::new("mkfifo").arg(place.work().join(name)).status() {
@@ -403,6 +502,24 @@ fn terminal_names(place: &Place) -> Result<Outcome> {
     }
     let is_held = seen.len() > 100 && !is_obeyed(&seen);
     Ok(Outcome::new(if is_held { "colors only".to_owned() } else { format!("{seen:?}") }, is_held))
+}
+
+fn hidden_text(place: &Place) -> Result<Outcome> {
+    if Command::new("script").arg("--version").output().is_err() {
+        return Ok(Outcome::skipped("needs `script` of util-linux"));
+    }
+    let mut seen = String::new();
+    for line in [
+        r#"$CTX "$(printf 'a\033[8mb')""#,
+        r#"$CTX assemble --format "$(printf 'a\033[8mb')""#,
+        r#"$CTX assemble "--$(printf 'a\033[8mb')""#,
+        r#"CTX_LANG=zh $CTX serve --port "$(printf 'a\033[8mb')""#,
+        r#"$CTX check "$(printf 'a\033[8mb')""#,
+    ] {
+        seen += &place.terminal(line)?;
+    }
+    let is_held = seen.len() > 100 && !seen.contains("\u{1b}[8m");
+    Ok(Outcome::new(if is_held { "nothing is hidden".to_owned() } else { format!("{seen:?}") }, is_held))
 }
 
 fn terminal_question(place: &Place) -> Result<Outcome> {

@@ -1,6 +1,6 @@
 //! A temporary folder, the command in it, and requests to the servers that it starts.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -57,10 +57,17 @@ impl Place {
         printed(&mut self.command(arguments))
     }
 
-    /// Runs a shell line in a pseudo-terminal; `$CTX` is the command. Returns all that reached the terminal.
+    /// Runs a shell line in a pseudo-terminal where nothing is typed; see [`Place::dialog`].
     pub(super) fn terminal(&self, line: &str) -> Result<String> {
+        self.dialog(line, "")
+    }
+
+    /// Runs a shell line in a pseudo-terminal; `$CTX` is the command. Returns all that reached the terminal.
+    pub(super) fn dialog(&self, line: &str, typed: &str) -> Result<String> {
+        let input = self.folder.join("typed");
+        fs::write(&input, typed)?;
         let mut command = Command::new("script");
-        command.args(["-qec", line, "/dev/null"]).current_dir(self.work()).stdin(Stdio::null());
+        command.args(["-qec", line, "/dev/null"]).current_dir(self.work()).stdin(File::open(input)?);
         command.env("CTX", &self.program).env("CTX_HOME", self.folder.join("home")).env("TERM", "xterm");
         Ok(printed(&mut command)?.1)
     }

@@ -101,9 +101,7 @@ fn a_blank_template_is_not_sent_but_remains_a_target() {
             {"content": "at_weather", "anchorTarget": "weather", "anchorPoint": "before"}
         ]"#,
         "u",
-        "at_profile at_weather u1
-        dropped preset#0: its content is blank
-        dropped preset#1: its content is blank",
+        "at_profile at_weather u1\n        dropped preset#0: blank content\n        dropped preset#1: blank content",
     );
 }
 
@@ -112,9 +110,7 @@ fn a_template_that_expands_to_nothing_is_not_sent() {
     check(
         r#"[{"type": "user_profile", "content": " {{empty}} "}, {"content": "{{empty}}"}]"#,
         "u",
-        "u1
-        dropped preset#0: nothing is left after its macros were expanded
-        dropped preset#1: nothing is left after its macros were expanded",
+        "u1\n        dropped preset#0: empty after macro expansion\n        dropped preset#1: empty after macro expansion",
     );
 }
 
@@ -132,7 +128,7 @@ fn a_blank_message_is_not_sent() {
     check(
         r#"[{"role": "system"}, {"role": "system", "content": "  "}]"#,
         "u",
-        "u1\ndropped preset#0: its content is blank\ndropped preset#1: its content is blank",
+        "u1\ndropped preset#0: blank content\ndropped preset#1: blank content",
     );
 }
 
@@ -164,11 +160,7 @@ fn the_content_of_a_placeholder_is_not_sent_and_that_is_reported() {
     check(
         r#"[{"type": "code", "content": "A"}, {"type": "placeholder", "id": "lore", "content": "B"}]"#,
         "u",
-        "u1
-        hidden preset#0: it only marks a position; its content is not sent
-        hidden preset:lore: it only marks a position; its content is not sent
-        info CTX0207 /0/content: `code` only marks a position; its content is not sent
-        info CTX0207 /1/content: `lore` only marks a position; its content is not sent",
+        "u1\n        hidden preset#0: position only; its content is not sent\n        hidden preset:lore: position only; its content is not sent\n        info CTX0207 /0/content: `code` is only a position; its content is not sent\n        info CTX0207 /1/content: `lore` is only a position; its content is not sent",
     );
 }
 
@@ -177,16 +169,12 @@ fn an_entry_without_its_anchor_stays_where_the_list_has_it() {
     check(
         r#"[{"content": "A"}, {"content": "x", "anchorTarget": "lore"}, {"type": "chat_history"}, {"content": "B"}]"#,
         "u",
-        "A x u1 B
-        moved preset#1: no anchor `lore`; it stays at its position in the list
-        error CTX0200 /1/anchorTarget: no anchor `lore`; the entry stays where the list has it",
+        "A x u1 B\n        moved preset#1: unknown anchor `lore`; kept at its list position\n        error CTX0200 /1/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
     );
     check(
         r#"[{"content": "A"}, {"content": "x", "injectionStrategy": {"anchorTarget": "user_profile"}}]"#,
         "u",
-        "A x u1
-        moved preset#1: no anchor `user_profile`; it stays at its position in the list
-        error CTX0200 /1/injectionStrategy/anchorTarget: no entry of type `user_profile`; the entry stays where the list has it",
+        "A x u1\n        moved preset#1: unknown anchor `user_profile`; kept at its list position\n        error CTX0200 /1/injectionStrategy/anchorTarget: no entry of type `user_profile`; this entry stays at its list position",
     );
 }
 
@@ -197,9 +185,7 @@ fn an_entry_at_a_history_that_is_not_sent_stays_where_the_list_has_it() {
             {"content": "x", "anchorTarget": "chat_history"}, {"content": "A"}
         ]}"#,
         "",
-        "x A
-        moved preset#0: no anchor `chat_history`; it stays at its position in the list
-        error CTX0200 /0/anchorTarget: no entry of type `chat_history`; the entry stays where the list has it",
+        "x A\n        moved preset#0: unknown anchor `chat_history`; kept at its list position\n        error CTX0200 /0/anchorTarget: no entry of type `chat_history`; this entry stays at its list position",
     );
 }
 
@@ -212,9 +198,7 @@ fn an_entry_whose_anchor_is_switched_off_stays_where_the_list_has_it() {
             {"content": "x", "anchorTarget": "lore", "anchorPoint": "before"}
         ]"#,
         "u",
-        "A x u1
-        moved preset#2: no anchor `lore`; it stays at its position in the list
-        error CTX0201 /2/anchorTarget: anchor `lore` is switched off; the entry stays where the list has it",
+        "A x u1\n        moved preset#2: unknown anchor `lore`; kept at its list position\n        error CTX0201 /2/anchorTarget: anchor `lore` is disabled; the entry stays at its list position",
     );
 }
 
@@ -223,9 +207,7 @@ fn the_id_of_a_message_is_not_an_anchor() {
     check(
         r#"[{"id": "lore", "content": "A"}, {"id": "x", "content": "X", "anchorTarget": "lore"}]"#,
         "",
-        "A X
-        moved preset:x: no anchor `lore`; it stays at its position in the list
-        error CTX0200 /1/anchorTarget: no anchor `lore`; the entry stays where the list has it",
+        "A X\n        moved preset:x: unknown anchor `lore`; kept at its list position\n        error CTX0200 /1/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
     );
 }
 
@@ -238,13 +220,11 @@ fn a_mistyped_target_is_guessed() {
     check_help(r#"[{"content": "x", "anchorTarget": "Chat_History"}]"#, &["did you mean `chat_history`?"]);
     check_help(
         r#"[{"content": "x", "anchorTarget": "lore"}]"#,
-        &[
-            "add an entry with `type: placeholder` and `id: lore`, or name an anchor that `ctx anchors list` shows",
-        ],
+        &["add an entry with `type: placeholder` and `id: lore`, or use an anchor from `ctx anchors list`"],
     );
     check_help(
         r#"[{"content": "x", "anchorTarget": "user_profile"}]"#,
-        &["add an entry with `type: user_profile` where those entries should go"],
+        &["add an entry with `type: user_profile` at the target position"],
     );
 }
 
@@ -254,7 +234,7 @@ fn a_mistyped_type_is_guessed() {
     check_help(r#"[{"content": "x", "type": "mesage"}]"#, &["did you mean `message`?"]);
     check_help(
         r#"[{"content": "x", "type": "lore"}]"#,
-        &["use type `placeholder` with an id, or a type that `ctx anchors list` shows"],
+        &["use type `placeholder` with an id, or a type from `ctx anchors list`"],
     );
 }
 
@@ -284,11 +264,7 @@ fn an_unregistered_type_is_an_ordinary_message() {
             {"content": "z", "anchorTarget": "lore"}
         ]"#,
         "u",
-        "A x z y u1
-        moved preset#3: no anchor `lore`; it stays at its position in the list
-        warning CTX0202 /1/type: `lore` is not a registered anchor; the entry is an ordinary message
-        warning CTX0202 /2/type: `lore` is not a registered anchor; the entry is an ordinary message
-        error CTX0200 /3/anchorTarget: no anchor `lore`; the entry stays where the list has it",
+        "A x z y u1\n        moved preset#3: unknown anchor `lore`; kept at its list position\n        warning CTX0202 /1/type: unknown anchor type `lore`; the entry is a normal message\n        warning CTX0202 /2/type: unknown anchor type `lore`; the entry is a normal message\n        error CTX0200 /3/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
     );
 }
 
@@ -333,10 +309,7 @@ fn a_placement_on_an_anchor_is_ignored() {
             {"type": "chat_history", "anchorTarget": "lore"}
         ]"#,
         "u",
-        "x me u1
-        warning CTX0206 /0: an anchor stays at its position in the list; its own placement is ignored
-        warning CTX0206 /2: an anchor stays at its position in the list; its own placement is ignored
-        warning CTX0206 /3: an anchor stays at its position in the list; its own placement is ignored",
+        "x me u1\n        warning CTX0206 /0: an anchor has no placement of its own; the placement is ignored\n        warning CTX0206 /2: an anchor has no placement of its own; the placement is ignored\n        warning CTX0206 /3: an anchor has no placement of its own; the placement is ignored",
     );
 }
 
@@ -356,8 +329,7 @@ fn a_second_place_of_the_history_is_ignored() {
             {"content": "x", "anchorTarget": "chat_history"}
         ]"#,
         "u",
-        "u1 x A
-        warning CTX0204 /2/type: there is more than one `chat_history`; the one at entry 0 is used and this one is ignored",
+        "u1 x A\n        warning CTX0204 /2/type: duplicate `chat_history` is ignored; entry 0 is used",
     );
 }
 
@@ -370,16 +342,14 @@ fn the_history_stands_where_its_place_is_switched_off() {
             {"content": "x", "anchorTarget": "chat_history", "anchorPoint": "before"}
         ]"#,
         "u",
-        "x u1 A
-        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history still goes there",
+        "x u1 A\n        warning CTX0205 /0/isEnabled: `chat_history` is disabled; the history is still inserted here",
     );
     check(
         r#"{"presetGroups": [{"id": "g", "enabled": false}], "presetMessages": [
             {"type": "chat_history", "groupId": "g"}, {"content": "A"}
         ]}"#,
         "u",
-        "u1 A
-        warning CTX0205 /0/groupId: `chat_history` is switched off; the history still goes there",
+        "u1 A\n        warning CTX0205 /0/groupId: `chat_history` is disabled; the history is still inserted here",
     );
 }
 
@@ -388,8 +358,7 @@ fn of_two_places_of_the_history_the_one_that_is_on_is_used() {
     check(
         r#"[{"type": "chat_history", "isEnabled": false}, {"content": "A"}, {"type": "chat_history"}]"#,
         "u",
-        "A u1
-        warning CTX0204 /0/type: there is more than one `chat_history`; the one at entry 2 is used and this one is ignored",
+        "A u1\n        warning CTX0204 /0/type: duplicate `chat_history` is ignored; entry 2 is used",
     );
 }
 
@@ -400,8 +369,7 @@ fn the_history_stands_where_its_place_is_meant_for_another_model() {
     ]"#;
     let target = Target { model: Some("claude"), profile: None, kind: None };
     Case { target, ..Case::new(preset, "u") }.check(
-        "u1 A
-        kept preset#0: its `modelMatch` excludes this model; the history still goes there",
+        "u1 A\n        kept preset#0: `modelMatch` excludes this model; the history is still inserted here",
     );
 }
 
@@ -417,9 +385,7 @@ fn of_two_anchors_with_one_name_the_first_is_the_target() {
             {"content": "y", "anchorTarget": "user_profile"}
         ]"#,
         "",
-        "x me y again
-        warning CTX0204 /2/id: there is a second `lore`; entries that target it go to entry 0
-        warning CTX0204 /3/type: there is a second `user_profile`; entries that target it go to entry 1",
+        "x me y again\n        warning CTX0204 /2/id: duplicate `lore`; entries that target it go to entry 0\n        warning CTX0204 /3/type: duplicate `user_profile`; entries that target it go to entry 1",
     );
 }
 
@@ -428,9 +394,7 @@ fn entries_with_one_id_are_both_sent_and_reported() {
     check(
         r#"[{"id": "a", "content": "A"}, {"id": "a", "content": "B"}, {"id": "a", "content": "C", "isEnabled": false}]"#,
         "",
-        "A B
-        hidden preset:a: switched off
-        warning CTX0208 /1/id: entry 0 also has the id `a`",
+        "A B\n        hidden preset:a: disabled\n        warning CTX0208 /1/id: duplicate id `a`, also used by entry 0",
     );
 }
 
@@ -444,9 +408,7 @@ fn an_entry_that_is_switched_off_is_not_sent() {
             {"content": "C", "isEnabled": null}
         ]"#,
         "u",
-        "C B u1
-        hidden preset#0: switched off
-        hidden preset#1: switched off",
+        "C B u1\n        hidden preset#0: disabled\n        hidden preset#1: disabled",
     );
 }
 
@@ -467,11 +429,7 @@ fn a_group_of_the_preset_switches_its_entries() {
             ]
         }"#,
         "",
-        "B C D x
-        hidden preset#0: its group `Style` is switched off
-        moved preset#5: no anchor `lore`; it stays at its position in the list
-        info CTX0209 /3/groupId: there is no group `opne`; the entry is treated as ungrouped
-        error CTX0201 /5/anchorTarget: anchor `lore` is switched off; the entry stays where the list has it",
+        "B C D x\n        hidden preset#0: group `Style` is disabled\n        moved preset#5: unknown anchor `lore`; kept at its list position\n        info CTX0209 /3/groupId: unknown group `opne`; the entry is ungrouped\n        error CTX0201 /5/anchorTarget: anchor `lore` is disabled; the entry stays at its list position",
     );
 }
 
@@ -486,14 +444,10 @@ const FOR_MODELS: &str = r#"[
 #[test]
 fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
     let model = |model| Target { model: Some(model), profile: None, kind: None };
-    Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }.check(
-        "gpt x y
-        not_activated preset#1: its `modelMatch` excludes this model",
-    );
+    Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }
+        .check("gpt x y\n        not_activated preset#1: `modelMatch` excludes this model");
     Case { target: model("claude"), ..Case::new(FOR_MODELS, "") }.check(
-        "other x y
-        not_activated preset#0: its `modelMatch` excludes this model
-        moved preset#4: no anchor `code`; it stays at its position in the list",
+        "other x y\n        not_activated preset#0: `modelMatch` excludes this model\n        moved preset#4: unknown anchor `code`; kept at its list position",
     );
 }
 
@@ -502,9 +456,7 @@ fn a_bad_model_pattern_is_reported_where_it_stands() {
     check(
         r#"[{"content": "A", "modelMatch": {"enabled": true, "patterns": [1, "("]}}]"#,
         "u",
-        "u1
-        not_activated preset#0: its `modelMatch` excludes this model
-        warning CTX0210 /0/modelMatch/patterns/1: the model pattern `(` is not valid: invalid pattern at byte 0: unterminated group",
+        "u1\n        not_activated preset#0: `modelMatch` excludes this model\n        warning CTX0210 /0/modelMatch/patterns/1: invalid model pattern `(`: invalid pattern at byte 0: unterminated group",
     );
 }
 
@@ -609,7 +561,7 @@ fn a_built_in_anchor_stays_registered_and_another_may_go() {
     let mut registry = case::registry();
     let refused = registry.unregister("user_profile").unwrap_err();
     assert_eq!(refused.to_string(), "anchor `user_profile` is built in and cannot be unregistered");
-    assert_eq!(registry.unregister("lore").unwrap_err().to_string(), "no anchor `lore`");
+    assert_eq!(registry.unregister("lore").unwrap_err().to_string(), "unknown anchor `lore`");
     assert_eq!(&*registry.unregister("weather").unwrap().id, "weather");
     assert!(registry.get("weather").is_none());
     assert!(registry.register(definition("weather")).is_ok());
@@ -633,18 +585,14 @@ fn an_entry_with_triggers_is_for_these_kinds_of_generation() {
     check_kind(
         Some("continue"),
         preset,
-        "a c u1
-        not_activated preset#1: it is not for this kind of generation
-        hidden preset#3: switched off",
+        "a c u1\n        not_activated preset#1: not for this generation type\n        hidden preset#3: disabled",
     );
     check_kind(
         Some("quiet"),
         preset,
-        "b c u1
-        not_activated preset#0: it is not for this kind of generation
-        hidden preset#3: switched off",
+        "b c u1\n        not_activated preset#0: not for this generation type\n        hidden preset#3: disabled",
     );
-    check_kind(None, preset, "a b c u1\nhidden preset#3: switched off");
+    check_kind(None, preset, "a b c u1\nhidden preset#3: disabled");
 }
 
 #[test]
@@ -654,19 +602,14 @@ fn white_space_alone_is_sent_where_that_is_wanted() {
         {"id": "none", "content": "{{empty}}"}, {"id": "nothing", "content": ""},
         {"id": "sky", "type": "weather", "content": " "}
     ]"#;
-    let decisions = "dropped preset:none: nothing is left after its macros were expanded
-        dropped preset:nothing: its content is blank
-        dropped preset:sky: its content is blank";
+    let decisions = "dropped preset:none: empty after macro expansion\n        dropped preset:nothing: blank content\n        dropped preset:sky: blank content";
     let setting = |preset: Preset| preset.sending_white_space(true);
     Case { setting, ..Case::new(preset, "u") }.check(&format!("x  (s)  (s) u1\n{decisions}"));
     check(
         preset,
         "u",
         &format!(
-            "x u1
-            dropped preset:space: its content is blank
-            dropped preset:left: nothing is left after its macros were expanded
-            {decisions}"
+            "x u1\n            dropped preset:space: blank content\n            dropped preset:left: empty after macro expansion\n            {decisions}"
         ),
     );
 }
@@ -678,17 +621,13 @@ fn what_goes_to_the_history_has_its_place_where_any_history_is_sent() {
             {"type": "chat_history", "isEnabled": false}, {"content": "x", "anchorTarget": "chat_history"}
         ]}"#,
         "u",
-        "u1 x
-        warning CTX0205 /0/isEnabled: `chat_history` is switched off; the history still goes there",
+        "u1 x\n        warning CTX0205 /0/isEnabled: `chat_history` is disabled; the history is still inserted here",
     );
     check(
         r#"{"historyWhenUnplaced": "omit", "presetMessages": [
             {"content": "x", "injectionStrategy": {"type": "anchor"}}
         ]}"#,
         "u",
-        "x
-        moved preset#0: no anchor `chat_history`; it stays at its position in the list
-        dropped history:u1: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`
-        error CTX0200 /0: no entry of type `chat_history`; the entry stays where the list has it",
+        "x\n        moved preset#0: unknown anchor `chat_history`; kept at its list position\n        dropped history:u1: the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`\n        error CTX0200 /0: no entry of type `chat_history`; this entry stays at its list position",
     );
 }

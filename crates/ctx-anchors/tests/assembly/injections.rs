@@ -70,8 +70,7 @@ fn world_info_before_goes_before_the_description() {
     check(
         r#"[{"role": "system", "content": "A"}, {"type": "char_description", "role": "system", "content": "D"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_before", "order": 7}]"#,
-        "A(s) w D(s) u1 a2 u3
-        moved plugin:w: no anchor `world_info_before`; placed before `char_description`",
+        "A(s) w D(s) u1 a2 u3\n        moved plugin:w: unknown anchor `world_info_before`; placed before `char_description`",
     );
 }
 
@@ -83,9 +82,7 @@ fn world_info_before_goes_before_the_first_system_entry_otherwise() {
             {"content": "w2", "anchorTarget": "world_info_before"},
             {"content": "w1", "anchorTarget": "world_info_before", "order": 1}
         ]"#,
-        "U w1 w2 A(s) B(s) u1 a2 u3
-        moved plugin:w2: no anchor `world_info_before`; placed before the first system entry
-        moved plugin:w1: no anchor `world_info_before`; placed before the first system entry",
+        "U w1 w2 A(s) B(s) u1 a2 u3\n        moved plugin:w2: unknown anchor `world_info_before`; placed before the first system entry\n        moved plugin:w1: unknown anchor `world_info_before`; placed before the first system entry",
     );
 }
 
@@ -97,9 +94,7 @@ fn world_info_before_goes_to_the_top_at_last() {
             {"role": "system", "content": "w1", "anchorTarget": "world_info_before"},
             {"role": "system", "content": "w2", "anchorTarget": "world_info_before"}
         ]"#,
-        "w1(s) w2(s) x U u1 a2 u3
-        moved plugin:w1: no anchor `world_info_before`; placed at the top
-        moved plugin:w2: no anchor `world_info_before`; placed at the top",
+        "w1(s) w2(s) x U u1 a2 u3\n        moved plugin:w1: unknown anchor `world_info_before`; placed at the top\n        moved plugin:w2: unknown anchor `world_info_before`; placed at the top",
     );
 }
 
@@ -108,9 +103,7 @@ fn world_info_after_goes_after_the_description() {
     check(
         r#"[{"type": "char_description", "content": ""}, {"role": "system", "content": "A"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
-        "w A(s) u1 a2 u3
-        dropped preset#0: its content is blank
-        moved plugin:w: no anchor `world_info_after`; placed after `char_description`",
+        "w A(s) u1 a2 u3\n        dropped preset#0: blank content\n        moved plugin:w: unknown anchor `world_info_after`; placed after `char_description`",
     );
 }
 
@@ -125,8 +118,7 @@ fn world_info_after_goes_after_the_last_system_entry_before_the_history_otherwis
             {"role": "system", "content": "C"}
         ]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
-        "A(s) B(s) w U u1 a2 u3 C(s)
-        moved plugin:w: no anchor `world_info_after`; placed after the last system entry before the history",
+        "A(s) B(s) w U u1 a2 u3 C(s)\n        moved plugin:w: unknown anchor `world_info_after`; placed after the last system entry before the history",
     );
 }
 
@@ -135,8 +127,7 @@ fn world_info_after_goes_before_the_history_at_last() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}, {"role": "system", "content": "C"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
-        "U w u1 a2 u3 C(s)
-        moved plugin:w: no anchor `world_info_after`; placed before the history",
+        "U w u1 a2 u3 C(s)\n        moved plugin:w: unknown anchor `world_info_after`; placed before the history",
     );
 }
 
@@ -145,8 +136,7 @@ fn dialogue_examples_go_before_the_history() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}]"#,
         r#"[{"content": "e", "anchorTarget": "dialogue_examples"}]"#,
-        "U e u1 a2 u3
-        moved plugin:e: no anchor `dialogue_examples`; placed before the history",
+        "U e u1 a2 u3\n        moved plugin:e: unknown anchor `dialogue_examples`; placed before the history",
     );
 }
 
@@ -155,13 +145,10 @@ fn an_authors_note_goes_to_depth_four_as_a_system_message() {
     let preset = r#"[{"type": "chat_history"}]"#;
     let injections = r#"[{"role": "user", "content": "n", "anchorTarget": "author_note"}]"#;
     Case { injections, ..Case::new(preset, "uauau") }.check(
-        "u1 n(s) a2 u3 a4 u5
-        moved plugin:n: no anchor `author_note`; placed at depth 4 as a system message",
+        "u1 n(s) a2 u3 a4 u5\n        moved plugin:n: unknown anchor `author_note`; placed at depth 4 as a system message",
     );
     Case { injections, ..Case::new(preset, "uau") }.check(
-        "n(s) u1 a2 u3
-        moved plugin:n: no anchor `author_note`; placed at depth 4 as a system message
-        moved plugin:n: depth 4 is beyond the 3 messages; placed before the oldest",
+        "n(s) u1 a2 u3\n        moved plugin:n: unknown anchor `author_note`; placed at depth 4 as a system message\n        moved plugin:n: depth 4 exceeds 3 messages; placed before the oldest",
     );
 }
 
@@ -174,10 +161,7 @@ fn any_other_injection_without_its_anchor_goes_before_the_history() {
             {"content": "y", "anchorTarget": "code", "order": 1},
             {"content": "z"}
         ]"#,
-        "U y x z u1 a2 u3
-        moved plugin:x: no anchor `lore`; placed before the history
-        moved plugin:y: no anchor `code`; placed before the history
-        moved plugin:z: it has no target position; placed before the history",
+        "U y x z u1 a2 u3\n        moved plugin:x: unknown anchor `lore`; placed before the history\n        moved plugin:y: unknown anchor `code`; placed before the history\n        moved plugin:z: no target position; placed before the history",
     );
 }
 
@@ -203,22 +187,13 @@ fn without_a_history_injections_that_would_stand_before_it_end_the_list() {
             {"content": "t", "anchorTarget": "world_info_before"},
             {"content": "d", "injectionStrategy": {"depth": 0}}
         ]"#,
-        "t U a(s) b(s)
-        moved plugin:b: no anchor `lore`; placed at the end of the list
-        moved plugin:a: no anchor `author_note`; placed at the end of the list
-        moved plugin:t: no anchor `world_info_before`; placed at the top
-        dropped plugin:d: depth 0 is a position in the history, and no history is sent
-        dropped history:u1 and 2 more: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`",
+        "t U a(s) b(s)\n        moved plugin:b: unknown anchor `lore`; placed at the end of the list\n        moved plugin:a: unknown anchor `author_note`; placed at the end of the list\n        moved plugin:t: unknown anchor `world_info_before`; placed at the top\n        dropped plugin:d: depth 0 is a position in the history, and no history is sent\n        dropped history:u1 and 2 more: the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`",
     );
 }
 
 #[test]
 fn a_blank_injection_is_not_sent() {
-    check(
-        "[]",
-        r#"[{"content": " ", "insertionPoint": 0}]"#,
-        "u1 a2 u3\ndropped plugin: : its content is blank",
-    );
+    check("[]", r#"[{"content": " ", "insertionPoint": 0}]"#, "u1 a2 u3\ndropped plugin: : blank content");
 }
 
 #[test]
@@ -229,11 +204,7 @@ fn injections_are_placed_in_history_that_is_not_loaded_as_entries_are() {
         {"content": "m", "injectionStrategy": {"depthConfig": "1, 5"}}
     ]"#;
     Case { injections, ..Case::new("[]", "uau|au") }.check(
-        "i n(s) a4 m u5
-        moved plugin:i: its position is in history that is not loaded; placed before the rest
-        moved plugin:n: no anchor `author_note`; placed at depth 4 as a system message
-        moved plugin:n: its position is in history that is not loaded; placed before the rest
-        not_loaded plugin:m: its depths are in history that is not loaded",
+        "i n(s) a4 m u5\n        moved plugin:i: its position is in history that is not loaded; placed before the loaded messages\n        moved plugin:n: unknown anchor `author_note`; placed at depth 4 as a system message\n        moved plugin:n: its position is in history that is not loaded; placed before the loaded messages\n        not_loaded plugin:m: its depths are in history that is not loaded",
     );
 }
 
@@ -278,7 +249,7 @@ fn an_injection_with_no_depth_at_all_is_dropped_with_a_reason() {
     let target = Target::default();
     let assembled = ctx_anchors::assemble(&preset, case::window("u"), injections, target, &mut case::render);
     assert_eq!(case::texts(&assembled), "u1");
-    assert_eq!(assembled.decisions[0].to_string(), "dropped plugin: it has no depth");
+    assert_eq!(assembled.decisions[0].to_string(), "dropped plugin: no depth is set");
 }
 
 #[test]
@@ -293,15 +264,9 @@ fn an_injection_is_left_out_with_its_anchor_where_that_is_wanted() {
     ]"#;
     let setting = |preset: Preset| preset.omitting_at_switched_off_anchors(true);
     Case { injections, setting, ..Case::new(preset, "u") }.check(
-        "rain on none u1 all
-        hidden preset#1: switched off
-        dropped plugin:off: anchor `code` is switched off
-        moved plugin:none: no anchor `lore`; placed before the history",
+        "rain on none u1 all\n        hidden preset#1: disabled\n        dropped plugin:off: anchor `code` is disabled\n        moved plugin:none: unknown anchor `lore`; placed before the history",
     );
     Case { injections, ..Case::new(preset, "u") }.check(
-        "rain on off none u1 all
-        hidden preset#1: switched off
-        moved plugin:off: no anchor `code`; placed before the history
-        moved plugin:none: no anchor `lore`; placed before the history",
+        "rain on off none u1 all\n        hidden preset#1: disabled\n        moved plugin:off: unknown anchor `code`; placed before the history\n        moved plugin:none: unknown anchor `lore`; placed before the history",
     );
 }

@@ -78,10 +78,7 @@ fn one_entry_at_more_points_than_the_limit_keeps_the_nearest() {
     let (assembled, _) = run(&[entry], 100_000, Vec::new());
     assert_eq!(assembled.messages.len(), 110_000);
     assert_eq!(assembled.messages.last().unwrap().text(), "x");
-    check_decisions(
-        &assembled,
-        &["cut preset#0: there is room at 10000 depths; only the nearest are placed"],
-    );
+    check_decisions(&assembled, &["cut preset#0: the limit allows 10000 depths; only the nearest are used"]);
 }
 
 #[test]
@@ -92,8 +89,8 @@ fn all_entries_together_have_no_more_points_than_the_limit() {
     check_decisions(
         &assembled,
         &[
-            "dropped preset#10: no room is left for entries with several depths",
-            "dropped preset#11: no room is left for entries with several depths",
+            "dropped preset#10: the limit for entries with several depths is reached",
+            "dropped preset#11: the limit for entries with several depths is reached",
         ],
     );
 }
@@ -105,7 +102,7 @@ fn check_points(content: &Value, points: usize, left: &[&str]) {
     let entry = json!({ "content": content, "injectionStrategy": config });
     let (assembled, _) =
         run(&[entry, json!({ "content": "y", "injectionStrategy": config })], 9_999, Vec::new());
-    let cut = format!("cut preset#0: there is room at {points} depths; only the nearest are placed");
+    let cut = format!("cut preset#0: the limit allows {points} depths; only the nearest are used");
     check_decisions(&assembled, &[&[&*cut], left].concat());
     let others = if left.is_empty() { 10_000 } else { 0 };
     assert_eq!(assembled.messages.len(), 9_999 + points + others);
@@ -114,7 +111,7 @@ fn check_points(content: &Value, points: usize, left: &[&str]) {
 /// Without a bound, a megabyte at every depth would be a request of ten gigabytes.
 #[test]
 fn long_entries_have_fewer_points() {
-    let full = ["dropped preset#1: no room is left for entries with several depths"];
+    let full = ["dropped preset#1: the limit for entries with several depths is reached"];
     let half = "x".repeat(1 << 19);
     check_points(&json!(half.repeat(2)), 64, &full);
     let text = json!({ "type": "text", "text": half });

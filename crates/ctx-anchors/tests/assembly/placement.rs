@@ -106,7 +106,7 @@ fn an_empty_history_has_one_gap() {
 
 #[test]
 fn an_index_inside_a_group_moves_to_just_before_it() {
-    let moved = "moved preset#1: placed before a tool call, which is never separated from its results";
+    let moved = "moved preset#1: placed before a tool call, which stays with its results";
     check_index(2, "uctau", &format!("u1 x c2 t3 a4 u5\n{moved}"));
     check_index(-3, "ucttau", &format!("u1 x c2 t3 t4 a5 u6\n{moved}"));
     check_index(1, "uctau", "u1 x c2 t3 a4 u5");
@@ -133,18 +133,18 @@ fn a_single_depth_beyond_the_history_goes_to_the_front() {
     check_depth(
         6,
         "uauau",
-        "x u1 a2 u3 a4 u5\nmoved preset#1: depth 6 is beyond the 5 messages; placed before the oldest",
+        "x u1 a2 u3 a4 u5\nmoved preset#1: depth 6 exceeds 5 messages; placed before the oldest",
     );
     check_depths(
         "99",
         "ua",
-        "u1 a2\nnot_activated preset#1: nothing is placed at depth 99: there are 2 messages",
+        "u1 a2\nnot_activated preset#1: depth 99 is beyond the conversation (2 messages)",
     );
 }
 
 #[test]
 fn a_depth_inside_a_group_moves_to_just_before_it() {
-    let moved = "moved preset#1: placed before a tool call, which is never separated from its results";
+    let moved = "moved preset#1: placed before a tool call, which stays with its results";
     check_depth(1, "uctt", &format!("u1 x c2 t3 t4\n{moved}"));
     check_depth(2, "uctt", &format!("u1 x c2 t3 t4\n{moved}"));
     check_depth(3, "uctt", "u1 x c2 t3 t4");
@@ -163,12 +163,12 @@ fn points_of_several_depths_beyond_the_history_are_not_placed() {
     check_depths(
         "1, 9",
         "uau",
-        "u1 a2 x u3\nnot_activated preset#1: nothing is placed at depth 9: there are 3 messages",
+        "u1 a2 x u3\nnot_activated preset#1: depth 9 is beyond the conversation (3 messages)",
     );
     check_depths(
         "7, 9~2",
         "uau",
-        "u1 a2 u3\nnot_activated preset#1 and 1 more: nothing is placed at depth 7, 9: there are 3 messages",
+        "u1 a2 u3\nnot_activated preset#1 and 1 more: depth 7, 9 is beyond the conversation (3 messages)",
     );
 }
 
@@ -177,14 +177,12 @@ fn a_long_list_of_points_that_are_not_placed_is_cut_short() {
     check_depths(
         "4,5,6,7,8,9,10,11",
         "uau",
-        "u1 a2 u3
-        not_activated preset#1 and 7 more: nothing is placed at depth 4, 5, 6, 7, 8, 9, 10, 11: there are 3 messages",
+        "u1 a2 u3\n        not_activated preset#1 and 7 more: depth 4, 5, 6, 7, 8, 9, 10, 11 is beyond the conversation (3 messages)",
     );
     check_depths(
         "4,5,6,7,8,9,10,11,12,13",
         "uau",
-        "u1 a2 u3
-        not_activated preset#1 and 9 more: nothing is placed at depth 4, 5, 6, 7, 8, 9, 10, 11, …: there are 3 messages",
+        "u1 a2 u3\n        not_activated preset#1 and 9 more: depth 4, 5, 6, 7, 8, 9, 10, 11, … is beyond the conversation (3 messages)",
     );
 }
 
@@ -193,9 +191,7 @@ fn points_that_give_way_to_one_group_become_one() {
     check_depths(
         "1~1",
         "uctta",
-        "x u1 x c2 t3 t4 x a5
-        moved preset#1: placed before a tool call, which is never separated from its results
-        dropped preset#1 and 1 more: another of its depths falls at the same position",
+        "x u1 x c2 t3 t4 x a5\n        moved preset#1: placed before a tool call, which stays with its results\n        dropped preset#1 and 1 more: another of its depths has the same position",
     );
 }
 
@@ -204,9 +200,7 @@ fn a_depth_syntax_that_is_not_understood_is_reported() {
     check_depths(
         "2, -1, 1x",
         "uau",
-        "u1 x a2 x u3
-        warning CTX0111 /1/injectionStrategy/depthConfig: `-1` is not a depth and is ignored
-        warning CTX0111 /1/injectionStrategy/depthConfig: `1x` is read as `1`",
+        "u1 x a2 x u3\n        warning CTX0111 /1/injectionStrategy/depthConfig: invalid depth `-1`; it is ignored\n        warning CTX0111 /1/injectionStrategy/depthConfig: `1x` is read as `1`",
     );
 }
 
@@ -219,7 +213,7 @@ fn leading_instructions_are_pinned_before_every_index_and_depth() {
     check_depth(
         4,
         "ssuau",
-        "s1 s2 x u3 a4 u5\nmoved preset#1: depth 4 is beyond the 3 messages; placed before the oldest",
+        "s1 s2 x u3 a4 u5\nmoved preset#1: depth 4 exceeds 3 messages; placed before the oldest",
     );
 }
 
@@ -286,12 +280,13 @@ fn at_equal_order_the_lane_decides_before_the_list() {
 
 #[test]
 fn a_gap_in_history_that_is_not_loaded_becomes_the_front_of_what_is() {
-    let moved = "moved preset#1: its position is in history that is not loaded; placed before the rest";
+    let moved =
+        "moved preset#1: its position is in history that is not loaded; placed before the loaded messages";
     check_index(0, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_index(1, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_index(-4, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
     check_depth(4, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
-    let beyond = "moved preset#1: depth 99 is beyond the 5 messages; placed before the oldest";
+    let beyond = "moved preset#1: depth 99 exceeds 5 messages; placed before the oldest";
     check_depth(99, "ua|uau", &format!("x u3 a4 u5\n{beyond}"));
 }
 
@@ -313,9 +308,7 @@ fn points_of_several_depths_that_are_not_loaded_are_one_decision() {
     check_depths(
         "1~1, 9",
         "uau|uau",
-        "x u4 x a5 x u6
-        not_activated preset#1: nothing is placed at depth 9: there are 6 messages
-        not_loaded preset#1 and 2 more: its depths are in history that is not loaded",
+        "x u4 x a5 x u6\n        not_activated preset#1: depth 9 is beyond the conversation (6 messages)\n        not_loaded preset#1 and 2 more: its depths are in history that is not loaded",
     );
 }
 
@@ -339,10 +332,7 @@ fn a_preset_may_omit_the_history_it_does_not_place() {
             {"content": "y", "injectionStrategy": {"depth": 4}}
         ]}"#,
         "suaup",
-        "A
-        dropped preset#1: index -1 is a position in the history, and no history is sent
-        dropped preset#2: depth 4 is a position in the history, and no history is sent
-        dropped history:s1 and 4 more: the preset has no `chat_history` and `historyWhenUnplaced` is `omit`",
+        "A\n        dropped preset#1: index -1 is a position in the history, and no history is sent\n        dropped preset#2: depth 4 is a position in the history, and no history is sent\n        dropped history:s1 and 4 more: the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`",
     );
 }
 
@@ -360,7 +350,7 @@ fn an_unknown_way_to_treat_history_is_reported() {
     check(
         r#"{"historyWhenUnplaced": "drop", "presetMessages": []}"#,
         "u",
-        "u1\nwarning CTX0211 /historyWhenUnplaced: `drop` is not a value of `historyWhenUnplaced`; `append` is used",
+        "u1\nwarning CTX0211 /historyWhenUnplaced: invalid `historyWhenUnplaced` value `drop`; `append` is used",
     );
 }
 

@@ -22,10 +22,10 @@ pub(super) enum Fault {
 pub(super) fn names(path: &str) -> Result<Vec<&str>, PortError> {
     let refused = |why: Phrase| Err(refused(path, &why));
     if path.is_empty() || path.len() > MAX_PATH {
-        return refused(phrase!("a path has 1 to 4096 bytes"));
+        return refused(phrase!("a path must have 1 to 4096 bytes"));
     }
     if path.contains(char::is_control) {
-        return refused(phrase!("it has a control character"));
+        return refused(phrase!("it contains a control character"));
     }
     if path.starts_with(['/', '\\']) {
         return refused(phrase!("it is not relative to the folder"));
@@ -33,16 +33,16 @@ pub(super) fn names(path: &str) -> Result<Vec<&str>, PortError> {
     let mut names = Vec::new();
     for name in path.split(['/', '\\']).filter(|name| !matches!(*name, "" | ".")) {
         if name == ".." {
-            return refused(phrase!("it leads upwards"));
+            return refused(phrase!("it leaves the folder"));
         }
         if name.contains(':') {
-            return refused(phrase!("a colon means a drive or a stream"));
+            return refused(phrase!("it contains a colon"));
         }
         if name.ends_with(['.', ' ']) {
-            return refused(phrase!("a name ends in a dot or a blank, which some systems leave out"));
+            return refused(phrase!("a name ends with a dot or a space"));
         }
         if is_device(name) {
-            return refused(phrase!("it is the name of a device"));
+            return refused(phrase!("it is a reserved device name"));
         }
         names.push(name);
     }
@@ -64,7 +64,7 @@ pub(super) fn without_links(folder: &Dir, names: &[&str]) -> Result<PathBuf, Fau
 }
 
 pub(super) fn refused(path: &str, why: &Phrase) -> PortError {
-    let detail = phrase!("`{path}` is refused: {why}", path = excerpt(path), why = why.clone());
+    let detail = phrase!("`{path}` is not allowed: {why}", path = excerpt(path), why = why.clone());
     PortError::new(PortErrorKind::Denied, detail)
 }
 

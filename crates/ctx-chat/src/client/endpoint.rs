@@ -140,7 +140,7 @@ impl Endpoint {
         // The agent may be untrusted. Its model name must not change the rest of the URL.
         if self.dialect == Dialect::Gemini && !url.path().starts_with(self.address("models/")?.path()) {
             return Err(ClientError::Config(phrase!(
-                "the model's name contains `..`, which would change the address"
+                "the model name contains `..`, which is not allowed in a URL path"
             )));
         }
         if self.dialect == Dialect::Gemini && self.streams {
@@ -155,13 +155,13 @@ impl Endpoint {
             .base_url
             .trim()
             .parse()
-            .map_err(|_| ClientError::Config(phrase!("the endpoint's address is not a URL")))?;
+            .map_err(|_| ClientError::Config(phrase!("the base URL is not valid")))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(ClientError::Config(phrase!("the endpoint's address is neither `http` nor `https`")));
+            return Err(ClientError::Config(phrase!("the base URL must start with `http://` or `https://`")));
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(ClientError::Config(phrase!(
-                "the endpoint's address contains a password; put it into a key or a header"
+                "the base URL contains a password; use an API key or a header instead"
             )));
         }
         url.set_fragment(None);
@@ -185,9 +185,7 @@ impl Endpoint {
                 let model = self.model.as_deref().filter(|model| !model.is_empty());
                 let model = model.map(|model| model.trim_start_matches("models/"));
                 let none = || {
-                    ClientError::Config(phrase!(
-                        "no model is named, and this dialect needs one in its address"
-                    ))
+                    ClientError::Config(phrase!("this API dialect requires a model in its URL; set a model"))
                 };
                 let verb = if self.streams { "streamGenerateContent" } else { "generateContent" };
                 format!("models/{}:{verb}", model.ok_or_else(none)?)
@@ -245,10 +243,11 @@ impl fmt::Debug for Endpoint {
 }
 
 fn put(map: &mut HeaderMap, name: &str, value: &str) -> Result<(), ClientError> {
-    let name: HeaderName =
-        name.parse().map_err(|_| ClientError::Config(phrase!("`{name}` is not a header name", name)))?;
+    let name: HeaderName = name
+        .parse()
+        .map_err(|_| ClientError::Config(phrase!("`{name}` is not a valid header name", name)))?;
     let mut value: HeaderValue = value.parse().map_err(|_| {
-        ClientError::Config(phrase!("the value of the header `{name}` cannot be sent", name = name.as_str()))
+        ClientError::Config(phrase!("the value of the header `{name}` is not valid", name = name.as_str()))
     })?;
     value.set_sensitive(true);
     map.insert(name, value);

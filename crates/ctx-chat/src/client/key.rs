@@ -47,11 +47,11 @@ impl ApiKey {
     pub fn new(key: &str, origin: impl Into<String>) -> Result<Self, ClientError> {
         let (key, origin) = (key.trim(), origin.into());
         if key.is_empty() {
-            return Err(ClientError::Config(phrase!("the key from {origin} is blank", origin)));
+            return Err(ClientError::Config(phrase!("the API key from {origin} is empty", origin)));
         }
         if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(ClientError::Config(phrase!(
-                "the key from {origin} is not valid: it has spaces or characters that keys never have",
+                "the API key from {origin} contains spaces or invalid characters",
                 origin
             )));
         }
@@ -73,13 +73,13 @@ impl ApiKey {
         let read = files::open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut key));
         read.map_err(|error| {
             ClientError::Config(phrase!(
-                "cannot read the key from {origin}: {error}",
+                "cannot read the API key from {origin}: {error}",
                 origin,
                 error = error.to_string()
             ))
         })?;
         if key.len() as u64 > MAX_BYTES {
-            return Err(ClientError::Config(phrase!("{origin} is too large for a key", origin)));
+            return Err(ClientError::Config(phrase!("{origin} is too large for an API key", origin)));
         }
         Self::new(&key, origin)
     }

@@ -88,11 +88,11 @@ impl AudioTranscriber {
             let value: Option<Value> = serde_json::from_str(&text).ok();
             let said = value.as_ref().and_then(|value| value.get("text")).and_then(Value::as_str);
             said.map(Text::from)
-                .ok_or_else(|| PortError::new(PortErrorKind::Invalid, phrase!("the answer has no `text`")))
+                .ok_or_else(|| PortError::new(PortErrorKind::Invalid, phrase!("the response has no `text`")))
         };
         let limit = self.endpoint.time.first_token;
         let answer = tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| {
-            let detail = phrase!("no transcript came within {seconds} s", seconds = limit.as_secs());
+            let detail = phrase!("no transcript within {seconds} s", seconds = limit.as_secs());
             Err(PortError::new(PortErrorKind::TimedOut, detail))
         });
         let clean = |text| self.endpoint.redact(text);
@@ -104,15 +104,16 @@ impl Transcriber for AudioTranscriber {
     fn transcribe<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>> {
         Box::pin(async move {
             if !matches!(attachment.kind(), MediaKind::Audio | MediaKind::Video) {
-                let detail = phrase!("the server makes transcripts of sound alone");
+                let detail = phrase!("only audio and video can be transcribed");
                 return Err(PortError::new(PortErrorKind::Unsupported, detail));
             }
             let asset = attachment.loaded.as_ref();
             let asset = asset.ok_or_else(|| {
-                PortError::new(PortErrorKind::NotFound, phrase!("its bytes are not loaded"))
+                PortError::new(PortErrorKind::NotFound, phrase!("the attachment is not loaded"))
             })?;
             if asset.bytes.len() > MAX_FILE {
-                let detail = phrase!("servers take {limit} MiB", limit = MAX_FILE >> 20);
+                let detail =
+                    phrase!("the attachment exceeds the limit of {limit} MiB", limit = MAX_FILE >> 20);
                 return Err(PortError::new(PortErrorKind::TooLarge, detail));
             }
             if let Some(text) = self.kept(asset) {
@@ -156,7 +157,7 @@ fn file_name(file: &Attachment) -> Result<String, PortError> {
         "video/mp4" => "mp4",
         "video/mpeg" => "mpeg",
         other => {
-            let detail = phrase!("servers make no transcripts of `{type}`", type = other);
+            let detail = phrase!("cannot transcribe `{type}`", type = other);
             return Err(PortError::new(PortErrorKind::Unsupported, detail));
         }
     };
@@ -173,9 +174,7 @@ fn form(model: &str, name: &str, mime_type: &str, bytes: &[u8]) -> Result<(Strin
     const BORDERS: u64 = 64;
     let has = |border: &str| bytes.windows(border.len()).any(|window| window == border.as_bytes());
     let boundary = (0..BORDERS).map(|number| format!("ctx-{number:016x}")).find(|border| !has(border));
-    let held = || {
-        PortError::new(PortErrorKind::Invalid, phrase!("it contains every boundary that a form could use"))
-    };
+    let held = || PortError::new(PortErrorKind::Invalid, phrase!("no multipart boundary fits the file"));
     let boundary = boundary.ok_or_else(held)?;
     let model = model.replace(['\r', '\n'], " ");
     let mut body = Vec::with_capacity(bytes.len() + 1_024);
@@ -198,7 +197,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, PortError> {
     let mut body = Vec::new();
     while let Some(bytes) = response.chunk().await.map_err(|error| unavailable(words(error)))? {
         if body.len() + bytes.len() > MAX_ANSWER {
-            let detail = phrase!("the transcript has more than {limit} MiB", limit = MAX_ANSWER >> 20);
+            let detail = phrase!("the transcript exceeds the limit of {limit} MiB", limit = MAX_ANSWER >> 20);
             return Err(PortError::new(PortErrorKind::Invalid, detail));
         }
         body.extend_from_slice(&bytes);
@@ -220,5 +219,5 @@ fn refused(status: u16, body: &str) -> PortError {
         _ => PortErrorKind::Invalid,
     };
     let failure = Failure::read(status, body).phrase();
-    PortError::new(kind, phrase!("the server refused: {failure}", failure))
+    PortError::new(kind, phrase!("the transcription server rejected the request: {failure}", failure))
 }

@@ -28,7 +28,7 @@ pub(super) fn open(endpoint: &Endpoint, url: &Url) -> Result<reqwest::Client, Cl
 /// Certificates are only looked for where they are needed: a small machine may have none.
 fn tls(is_needed: bool) -> Result<ClientConfig, ClientError> {
     let wrong = |error: rustls::Error| {
-        ClientError::Config(phrase!("TLS cannot be used: {error}", error = error.to_string()))
+        ClientError::Config(phrase!("cannot set up TLS: {error}", error = error.to_string()))
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =

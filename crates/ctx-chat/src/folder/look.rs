@@ -36,7 +36,7 @@ pub(super) fn read(folder: &Dir, arguments: &Arguments) -> Result<String, ToolEr
     for line in lines.by_ref().take(most) {
         if taken.len() + line.len() > MAX_TEXT {
             let next = first + count;
-            let note = format!("[the rest is left out: more than {MAX_TEXT} bytes; go on at line {next}]");
+            let note = format!("[output limited to {MAX_TEXT} bytes; continue at line {next}]");
             return Ok(taken + &note);
         }
         taken.push_str(line);
@@ -45,7 +45,7 @@ pub(super) fn read(folder: &Dir, arguments: &Arguments) -> Result<String, ToolEr
     match lines.count() {
         0 if count == 0 && first > 1 => Ok(format!("[the file ends before line {first}]")),
         0 => Ok(taken),
-        more => Ok(format!("{taken}[{more} more lines; go on at line {}]", first + count)),
+        more => Ok(format!("{taken}[{more} more lines; continue at line {}]", first + count)),
     }
 }
 
@@ -62,9 +62,9 @@ pub(super) fn list(folder: &Dir, arguments: &Arguments) -> Result<String, ToolEr
     lines.sort_unstable();
     let more = lines.len().saturating_sub(MAX_ENTRIES);
     lines.truncate(MAX_ENTRIES);
-    let unseen = if entries.next().is_some() { ", and others that were not looked at" } else { "" };
+    let unseen = if entries.next().is_some() { "; more were not read" } else { "" };
     if more > 0 {
-        lines.push(format!("[{more} more are left out{unseen}]"));
+        lines.push(format!("[{more} more entries{unseen}]"));
     }
     Ok(if lines.is_empty() { "[the folder is empty]".to_owned() } else { lines.join("\n") })
 }
@@ -82,7 +82,7 @@ fn line(name: &str, metadata: Option<&Metadata>) -> String {
 ///
 /// The files may change after this check, but the handle of the folder still prevents access outside.
 pub(super) fn plain(folder: &Dir, path: &str) -> Result<PathBuf, ToolError> {
-    let refused = |why: &str| ToolError(format!("`{}` is refused: {why}", excerpt(path)));
+    let refused = |why: &str| ToolError(format!("`{}` is not allowed: {why}", excerpt(path)));
     let mut checked = PathBuf::new();
     for component in Path::new(path).components() {
         match component {
@@ -94,7 +94,7 @@ pub(super) fn plain(folder: &Dir, path: &str) -> Result<PathBuf, ToolError> {
                     return Err(refused("links are not followed"));
                 }
             }
-            Component::ParentDir => return Err(refused("it leads upwards")),
+            Component::ParentDir => return Err(refused("it leaves the folder")),
             Component::RootDir | Component::Prefix(_) => {
                 return Err(refused("it is not relative to the folder"));
             }
@@ -108,7 +108,7 @@ pub(super) fn text(folder: &Dir, path: &Path, shown: &str) -> Result<String, Too
     let fault = |error: std::io::Error| fault(shown, &error);
     let metadata = folder.symlink_metadata(path).map_err(fault)?;
     if !metadata.is_file() {
-        return Err(ToolError(format!("`{}` is no file", excerpt(shown))));
+        return Err(ToolError(format!("`{}` is not a file", excerpt(shown))));
     }
     let mut bytes = Vec::new();
     files::open_regular_in(folder, path)
@@ -119,14 +119,14 @@ pub(super) fn text(folder: &Dir, path: &Path, shown: &str) -> Result<String, Too
     if bytes.len() as u64 > MAX_FILE {
         return Err(ToolError(format!("`{}` is larger than {} MiB", excerpt(shown), MAX_FILE >> 20)));
     }
-    String::from_utf8(bytes).map_err(|_| ToolError(format!("`{}` is no text in UTF-8", excerpt(shown))))
+    String::from_utf8(bytes).map_err(|_| ToolError(format!("`{}` is not valid UTF-8", excerpt(shown))))
 }
 
 fn fault(path: &str, error: &std::io::Error) -> ToolError {
     let reason = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "that is not allowed".to_owned(),
-        std::io::ErrorKind::NotADirectory => "it is no folder".to_owned(),
+        std::io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        std::io::ErrorKind::NotADirectory => "not a folder".to_owned(),
         _ => error.to_string(),
     };
     ToolError(format!("`{}`: {reason}", excerpt(path)))

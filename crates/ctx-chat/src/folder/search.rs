@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 32;
 pub(super) fn run(folder: &Dir, arguments: &Arguments, cancel: &Cancel) -> Result<String, ToolError> {
     let wanted = arguments.text("text")?;
     if wanted.is_empty() {
-        return Err(ToolError("the text to find is empty".to_owned()));
+        return Err(ToolError("the search text is empty".to_owned()));
     }
     let start = plain(folder, arguments.path()?)?;
     let mut search = Search { folder, wanted, cancel, found: Vec::new(), files: 0, end: None };
@@ -33,9 +33,9 @@ pub(super) fn run(folder: &Dir, arguments: &Arguments, cancel: &Cancel) -> Resul
     }
     let mut lines = search.found;
     if lines.is_empty() {
-        lines.push(format!("[nothing found in {} files]", search.files));
+        lines.push(format!("[no matches in {} files]", search.files));
     }
-    lines.extend(search.end.map(|why| format!("[the search ended early: {why}]")));
+    lines.extend(search.end.map(|why| format!("[search stopped: {why}]")));
     Ok(lines.join("\n"))
 }
 
@@ -52,7 +52,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn folder(&mut self, path: &Path, depth: usize) {
         if depth > MAX_DEPTH {
-            self.end = Some(format!("folders are more than {MAX_DEPTH} deep"));
+            self.end = Some(format!("more than {MAX_DEPTH} levels of folders"));
             return;
         }
         let Ok(entries) = self.folder.read_dir(path) else { return };

@@ -77,6 +77,11 @@ pub enum StoreError {
         /// Id of the conversation.
         id: String,
     },
+    /// Another turn has acquired the lease, because this turn did not renew it in time. The turn must end.
+    LeaseLost {
+        /// Id of the conversation.
+        id: String,
+    },
     /// The write failed because the open file was deleted or replaced.
     Replaced {
         /// Path of the file.
@@ -91,42 +96,46 @@ impl StoreError {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::NotFound { id } => phrase!("no conversation `{id}`", id),
-            Self::Exists { id } => phrase!("a conversation `{id}` already exists", id),
+            Self::Exists { id } => phrase!("conversation `{id}` already exists", id),
             Self::Stale { id, found, expected } => phrase!(
-                "the conversation `{id}` was changed by another process: it is at step {found}, not {expected}",
+                "another process changed the conversation `{id}`: it is at revision {found}, not {expected}",
                 id,
                 found,
                 expected
             ),
             Self::Damaged { id, step, fault } => {
-                phrase!("the conversation `{id}` is damaged at step {step}: {fault}", id, step, fault)
+                phrase!("the conversation `{id}` is damaged at revision {step}: {fault}", id, step, fault)
             }
             Self::Session(error) => error.phrase(),
             Self::History(error) => error.phrase(),
             Self::Unsettled { id } => {
-                phrase!("load the conversation `{id}` again: an earlier change was interrupted", id)
+                phrase!("reload the conversation `{id}`: an earlier change was interrupted", id)
             }
             Self::Newer { found, known } => phrase!(
-                "the store has version {found}; this program knows versions up to {known}",
+                "the store has version {found}; this program supports up to {known}; update the program",
                 found,
                 known
             ),
-            Self::Foreign => phrase!("it is a database of another program"),
-            Self::GivenUp => phrase!("the store took too long; the change may or may not be saved"),
-            Self::Busy(_) => phrase!("the store is in use by another process"),
-            Self::Corrupt(error) => phrase!("the store cannot be read: {error}", error = error.phrase()),
+            Self::Foreign => phrase!("the file is a database of another program"),
+            Self::GivenUp => phrase!("the store timed out; the change may not be saved"),
+            Self::Busy(_) => phrase!("another process is using the store"),
+            Self::Corrupt(error) => phrase!("cannot read the store: {error}", error = error.phrase()),
             Self::Unwritable(error) => {
-                phrase!("the store cannot be written: {error}", error = error.phrase())
+                phrase!("cannot write to the store: {error}", error = error.phrase())
             }
             Self::Database(error) => phrase!("the store failed: {error}", error = error.phrase()),
             Self::Closed => phrase!("the store is closed"),
-            Self::Held { id } => phrase!("another turn of the conversation `{id}` is under way", id),
+            Self::Held { id } => phrase!("another turn of the conversation `{id}` is running", id),
+            Self::LeaseLost { id } => phrase!(
+                "another turn of the conversation `{id}` started, because this one did not respond for 10 seconds",
+                id
+            ),
             Self::Replaced { path } => phrase!(
                 "the store `{path}` was deleted or replaced while open; restart the program",
                 path = path.display().to_string()
             ),
             Self::Unreachable(error) => {
-                phrase!("the store cannot be reached: {error}", error = error.phrase())
+                phrase!("cannot reach the store: {error}", error = error.phrase())
             }
         }
     }

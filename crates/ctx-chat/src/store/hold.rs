@@ -2,26 +2,43 @@
 
 use std::fmt;
 
+use ctx_pipeline::Cancel;
+
 /// Holds a conversation until it is dropped.
 #[derive(Default)]
-pub struct Hold(Option<Box<dyn FnOnce() + Send + Sync>>);
+pub struct Hold {
+    release: Option<Box<dyn FnOnce() + Send + Sync>>,
+    lost: Cancel,
+}
 
 impl Hold {
     /// Calls a function when the conversation is held no longer.
     pub fn until(release: impl FnOnce() + Send + Sync + 'static) -> Self {
-        Self(Some(Box::new(release)))
+        Self { release: Some(Box::new(release)), lost: Cancel::default() }
+    }
+
+    /// Sets the handle that the store cancels when another process has acquired the lease.
+    #[must_use]
+    pub fn with_lost(mut self, lost: Cancel) -> Self {
+        self.lost = lost;
+        self
+    }
+
+    /// Returns the handle that is canceled when another process has acquired the lease. The turn must then end.
+    pub fn lost(&self) -> &Cancel {
+        &self.lost
     }
 
     /// Ends it without calling anything.
     #[cfg(feature = "postgres")]
     pub(crate) fn defuse(mut self) {
-        self.0 = None;
+        self.release = None;
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if let Some(release) = self.0.take() {
+        if let Some(release) = self.release.take() {
             release();
         }
     }

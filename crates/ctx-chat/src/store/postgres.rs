@@ -149,7 +149,7 @@ fn let_go(turns: Arc<Turns>, id: String) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     runtime.spawn(async move {
         if let Err(error) = turns.client.query_one(&turns.let_go, &[&id]).await {
-            tracing::warn!(%error, "a conversation is let go with its connection alone");
+            tracing::warn!(%error, "cannot release a conversation; closing its connection releases it");
         }
     });
 }
@@ -161,7 +161,7 @@ async fn dial(config: &Config) -> Result<Client, StoreError> {
     let (client, connection) = dialed.map_err(|over| StoreError::Unreachable(StoreFault::new(over)))??;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
-            tracing::warn!(%error, "the connection to the store broke");
+            tracing::warn!(%error, "lost the connection to the store");
         }
     });
     client.batch_execute(SESSION).await?;

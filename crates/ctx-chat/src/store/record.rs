@@ -28,7 +28,7 @@ impl Rows {
             serde_json::from_str(&self.checkpoint).map_err(|error| damaged(0, error.to_string()))?;
         // Sessions are read from whatever there is: what never was one would look like an empty one.
         if session.header.kept.get("nodes").is_none() {
-            return Err(damaged(0, "it is no conversation".to_owned()));
+            return Err(damaged(0, "it is not a conversation".to_owned()));
         }
         let steps = entries(id, self.steps, self.checkpoint_revision)?;
         if self.checkpoint_revision + steps.len() as u64 != self.revision {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use ctx_pipeline::Cancel;
 use ctx_types::{NodeId, Session};
 use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::broadcast;
 
 use crate::store::file::{self, StoreFile};
-use crate::store::lease::{self, Leases};
+use crate::store::lease::{self, Clock, Leases};
 use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, checkpoint_text, columns, count, entries, number};
 use crate::store::worker::{Patience, Worker};
@@ -56,12 +57,12 @@ impl SqliteStore {
     /// is 1 day.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         file::create(path);
-        Self::start(Connection::open(path)?, patience, Some(path))
+        Self::start(Connection::open(path)?, patience, Some(path), lease::system_clock())
     }
 
     /// Creates a store in memory for tests.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::start(Connection::open_in_memory()?, PATIENCE, None)
+        Self::start(Connection::open_in_memory()?, PATIENCE, None, lease::system_clock())
     }
 
     /// Sets a callback for writes that wait 1 s for another process. The first callback stays.
@@ -83,6 +84,7 @@ impl SqliteStore {
         mut connection: Connection,
         patience: Duration,
         path: Option<&Path>,
+        clock: Clock,
     ) -> Result<Self, StoreError> {
         let patience = patience.min(LONGEST_PATIENCE);
         connection.busy_timeout(patience)?;
@@ -91,7 +93,7 @@ impl SqliteStore {
         let patience = Patience::from(patience);
         let file = path.map(StoreFile::new).transpose();
         let file = file.map_err(|error| StoreError::Unwritable(StoreFault::new(error)))?;
-        let leases = Arc::new(Leases::new(&connection)?);
+        let leases = Arc::new(Leases::new(&connection, clock)?);
         let worker = Worker::start(connection, patience.clone(), file, leases.clone())?;
         Ok(Self { worker, patience, notices: Notices::default(), leases })
     }
@@ -102,7 +104,8 @@ impl SqliteStore {
         id: &str,
         revision: Option<u64>,
     ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
-        let owner = self.leases.begin(id);
+        let lost = Cancel::default();
+        let owner = self.leases.begin(id, lost.clone());
         let (worker, leases) = (self.worker.clone(), self.leases.clone());
         let (conversation, released) = (id.to_owned(), owner.clone());
         // Create the guard first. It also releases the lease if the caller is canceled during the acquisition.
@@ -110,9 +113,9 @@ impl SqliteStore {
             leases.end(&released);
             worker.release_lease(move |connection| lease::release(connection, &conversation, &released));
         });
-        let key = id.to_owned();
+        let (hold, key, leases) = (hold.with_lost(lost), id.to_owned(), self.leases.clone());
         let taken = self.worker.take_lease(move |connection| {
-            if !lease::take(connection, &key, &owner)? {
+            if !leases.take(connection, &key, &owner)? {
                 return Ok(None);
             }
             revision.map_or(Ok(Vec::new()), |revision| steps_after(connection, &key, revision)).map(Some)
@@ -184,8 +187,8 @@ impl ConversationStore for SqliteStore {
             }
             // Only read while waiting: reading does not block writers.
             loop {
-                let key = id.to_owned();
-                let is_free = self.worker.alone(move |connection| lease::is_free(connection, &key)).await?;
+                let (key, leases) = (id.to_owned(), self.leases.clone());
+                let is_free = self.worker.alone(move |connection| leases.is_free(connection, &key)).await?;
                 if begun.elapsed() >= patience {
                     return Ok(None);
                 }
@@ -200,7 +203,11 @@ impl ConversationStore for SqliteStore {
 
     async fn append(&self, id: &str, expected: u64, steps: Vec<LogEntry>) -> Result<u64, StoreError> {
         let (key, told, notices) = (id.to_owned(), id.to_owned(), self.notices.clone());
-        let append = move |transaction: &Connection| append(transaction, &key, expected, &steps);
+        let leases = self.leases.clone();
+        let append = move |transaction: &Connection| {
+            leases.check(transaction, &key)?;
+            append(transaction, &key, expected, &steps)
+        };
         self.worker.write_then(append, move |revision| notices.changed(&told, *revision)).await
     }
 
@@ -282,11 +289,12 @@ impl ConversationStore for SqliteStore {
 
     async fn delete(&self, id: &str) -> Result<(), StoreError> {
         let (key, told, notices) = (id.to_owned(), id.to_owned(), self.notices.clone());
+        let leases = self.leases.clone();
         let delete = move |transaction: &Connection| {
             if transaction.execute("DELETE FROM conversations WHERE id = ?1", [&key])? == 0 {
                 return Err(StoreError::NotFound { id: key });
             }
-            lease::remove_expired(transaction)?;
+            leases.remove_expired(transaction, &key)?;
             note_deletion(transaction, &key)
         };
         self.worker.write_then(delete, move |()| notices.deleted(&told)).await?;

@@ -96,24 +96,24 @@ struct Task<T, F, G> {
 }
 
 /// A write of leases. It does not have to be durable, because no process survives a power failure.
-struct LeaseTask<F> {
+struct LeaseTask<T, F, G> {
     work: Option<F>,
-    error: Option<StoreError>,
+    result: Option<Result<T, StoreError>>,
+    then: G,
 }
 
-impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> LeaseTask<F> {
-    fn new(work: F) -> Self {
-        Self { work: Some(work), error: None }
-    }
-}
-
-impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTask<F> {
+impl<T, F, G> Write for LeaseTask<T, F, G>
+where
+    T: Send,
+    F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
+    G: FnOnce(T) + Send,
+{
     fn run(&mut self, transaction: &Connection) {
-        self.error = self.work.take().and_then(|work| work(transaction).err());
+        self.result = self.work.take().map(|work| work(transaction));
     }
 
     fn failure(&self) -> Option<&StoreError> {
-        self.error.as_ref()
+        self.result.as_ref()?.as_ref().err()
     }
 
     fn is_wanted(&self) -> bool {
@@ -125,8 +125,12 @@ impl<F: FnOnce(&Connection) -> Result<(), StoreError> + Send> Write for LeaseTas
     }
 
     fn answer(self: Box<Self>, commit: Option<StoreError>) {
-        if let Some(error) = commit.or(self.error) {
-            tracing::warn!(%error, "a lease was not renewed or released; it expires by itself");
+        match (commit, self.result) {
+            (None, Some(Ok(done))) => (self.then)(done),
+            (Some(error), _) | (None, Some(Err(error))) => {
+                tracing::warn!(%error, "cannot renew or release a lease; it will expire");
+            }
+            (None, None) => {}
         }
     }
 }
@@ -255,7 +259,8 @@ impl Worker {
         work: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
     ) {
         // If the store is closed, the lease expires.
-        drop(self.send(Job::Write(Box::new(LeaseTask::new(work)))));
+        let task = LeaseTask { work: Some(work), result: None, then: |()| () };
+        drop(self.send(Job::Write(Box::new(task))));
     }
 
     fn send(&self, job: Job) -> Result<(), StoreError> {
@@ -309,8 +314,10 @@ impl StoreThread {
         if renewed.elapsed() < RENEWAL || self.leases.is_empty() {
             return;
         }
-        let leases = self.leases.clone();
-        self.commit(vec![Box::new(LeaseTask::new(move |transaction| leases.renew(transaction)))]);
+        let (leases, renewed_leases) = (self.leases.clone(), self.leases.clone());
+        let work = move |transaction: &Connection| leases.renew(transaction);
+        let then = move |expires| renewed_leases.confirm(expires);
+        self.commit(vec![Box::new(LeaseTask { work: Some(work), result: None, then })]);
         *renewed = Instant::now();
     }
 
@@ -339,8 +346,7 @@ fn commit(
     file: Option<&StoreFile>,
     mut batch: Vec<Box<dyn Write>>,
 ) {
-    let done = file.map_or(Ok(()), StoreFile::check).and_then(|()| synced(connection, patience, &mut batch));
-    let mut error = done.err();
+    let mut error = synced(connection, patience, file, &mut batch).err();
     for write in batch {
         // All callers get the error: the first gets the original, the others a copy.
         let told = error.take();
@@ -353,19 +359,28 @@ fn commit(
 fn synced(
     connection: &Connection,
     patience: &Patience,
+    file: Option<&StoreFile>,
     batch: &mut [Box<dyn Write>],
 ) -> Result<(), StoreError> {
     if batch.iter().any(|write| write.is_durable()) {
-        return run(connection, patience, batch);
+        return run(connection, patience, file, batch);
     }
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    let done = run(connection, patience, batch);
+    let done = run(connection, patience, file, batch);
     connection.pragma_update(None, "synchronous", "FULL")?;
     done
 }
 
-fn run(connection: &Connection, patience: &Patience, batch: &mut [Box<dyn Write>]) -> Result<(), StoreError> {
-    let mut transaction = begin(connection, patience, batch)?;
+fn run(
+    connection: &Connection,
+    patience: &Patience,
+    file: Option<&StoreFile>,
+    batch: &mut [Box<dyn Write>],
+) -> Result<(), StoreError> {
+    let begun = begin(connection, patience, batch);
+    // The file may be replaced while this waits for another process.
+    file.map_or(Ok(()), StoreFile::check)?;
+    let mut transaction = begun?;
     for write in batch {
         let savepoint = transaction.savepoint()?;
         write.run(&savepoint);
@@ -463,6 +478,64 @@ mod tests {
         let (small, mut answer) = write("again", 1);
         commit(&connection, &Duration::ZERO.into(), None, vec![small]);
         assert!(answer.try_recv().unwrap().is_ok());
+    }
+
+    /// A write that does something when the thread asks whether the write is still wanted.
+    #[cfg(unix)]
+    struct Interrupted<F> {
+        write: Box<dyn Write>,
+        interrupt: F,
+    }
+
+    #[cfg(unix)]
+    impl<F: Fn() + Send> Write for Interrupted<F> {
+        fn run(&mut self, transaction: &Connection) {
+            self.write.run(transaction);
+        }
+
+        fn failure(&self) -> Option<&StoreError> {
+            self.write.failure()
+        }
+
+        fn is_wanted(&self) -> bool {
+            (self.interrupt)();
+            true
+        }
+
+        fn is_durable(&self) -> bool {
+            true
+        }
+
+        fn answer(self: Box<Self>, commit: Option<StoreError>) {
+            self.write.answer(commit);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_file_that_was_replaced_during_the_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, moved) = (folder.path().join("kept.db"), folder.path().join("old.db"));
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("CREATE TABLE kept (name TEXT, bytes BLOB)").unwrap();
+        let file = StoreFile::new(&path).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let other = std::sync::Mutex::new(Some(other));
+        // The other process replaces the file, and closes it.
+        let interrupt = move || {
+            if let Some(other) = other.lock().unwrap().take() {
+                std::fs::rename(&path, &moved).unwrap();
+                other.execute_batch("ROLLBACK").unwrap();
+            }
+        };
+        let (write, mut answer) = write("waiting", 1);
+        let waiting = Box::new(Interrupted { write, interrupt });
+        commit(&connection, &Duration::from_secs(3_600).into(), Some(&file), vec![waiting]);
+        let refused = answer.try_recv().unwrap();
+        assert!(matches!(refused, Err(StoreError::Replaced { .. })), "{refused:?}");
+        let kept: i64 = connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 0);
     }
 
     #[test]

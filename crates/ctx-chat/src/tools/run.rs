@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout};
 use crate::tools::{Approval, Tool, ToolHost, ToolLimits, Verdict};
 
 /// What the model is told of a call that was stopped.
-const CANCELLED: &str = "cancelled by the user; whether anything was done is not known";
+const CANCELLED: &str = "canceled by the user; the outcome is unknown";
 
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,16 +55,18 @@ impl<'a> Calling<'a> {
     async fn admit(&self, call: &ToolCall) -> Result<(), String> {
         let Some(tool) = self.visible.iter().find(|tool| tool.name() == &*call.name) else {
             let names: Vec<&str> = self.visible.iter().map(Tool::name).collect();
-            let there_are = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-            return Err(format!("there is no tool `{}`; tools: {there_are}", excerpt(&call.name)));
+            let there_are = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(format!("unknown tool `{}`; tools: {there_are}", excerpt(&call.name)));
         };
         match serde_json::from_str::<Value>(&call.arguments) {
             Ok(Value::Object(_)) => {}
-            Ok(_) => return Err("the arguments are no JSON object".to_owned()),
-            Err(error) => return Err(format!("the arguments are no JSON: {error}")),
+            Ok(_) => return Err("the arguments are not a JSON object".to_owned()),
+            Err(error) => return Err(format!("the arguments are not valid JSON: {error}")),
         }
         match self.approval.filter(|_| tool.needs_approval) {
-            None if tool.needs_approval => Err("nobody is there to agree to this call".to_owned()),
+            None if tool.needs_approval => {
+                Err("this call requires approval, but approval is not available".to_owned())
+            }
             None => Ok(()),
             Some(approval) => self.ask(approval, call).await,
         }
@@ -79,9 +81,9 @@ impl<'a> Calling<'a> {
         };
         match verdict {
             Ok(Ok(Verdict::Allowed)) => Ok(()),
-            Ok(Ok(Verdict::Refused(reason))) => Err(format!("the user does not want this call: {reason}")),
-            Ok(Err(_)) => Err("the call could not be agreed to".to_owned()),
-            Err(_) => Err("nobody agreed to this call in time".to_owned()),
+            Ok(Ok(Verdict::Refused(reason))) => Err(format!("the user rejected this call: {reason}")),
+            Ok(Err(_)) => Err("the approval failed".to_owned()),
+            Err(_) => Err("the approval timed out".to_owned()),
         }
     }
 
@@ -123,7 +125,7 @@ fn cut(mut text: String, bytes: usize) -> String {
         let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at));
         text.truncate(end.unwrap_or(0));
         text.shrink_to_fit();
-        let note = format!("\n[... cut off: the result has {whole} bytes, and {bytes} are taken ...]");
+        let note = format!("\n[... truncated: {bytes} of {whole} bytes ...]");
         text.push_str(&note);
     }
     text

@@ -108,7 +108,7 @@ impl Running<'_, '_> {
             edit.tool_calls = Change::Set(calls.iter().map(stored).collect());
         }
         let op = SessionOp::Edit { id: id.clone(), edit: Box::new(edit) };
-        let applied = self.recorder.apply("continue the answer", op).await;
+        let applied = self.recorder.apply("continue the reply", op).await;
         applied.map_err(|source| TurnError { source, unstored: text.clone() })?;
         let message = self.recorder.session().node(id).map(|node| node.to_message(id));
         let message = message.map(|message| message.with(|message| message.is_continuation_prefix = false));
@@ -276,6 +276,6 @@ impl ToolHost for NoTools {
     }
 
     async fn call(&self, _: &ToolCall, _: &Cancel) -> Result<String, ToolError> {
-        Err(ToolError("there are no tools".to_owned()))
+        Err(ToolError("no tools are available".to_owned()))
     }
 }

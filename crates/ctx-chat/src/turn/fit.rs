@@ -180,7 +180,7 @@ impl Running<'_, '_> {
             limits.learn(&model, most);
         }
         if let Err(error) = self.recorder.learn(model, most).await {
-            tracing::warn!(%error, "what was learned of a model's window is not kept");
+            tracing::warn!(%error, "cannot save the context window of a model");
         }
     }
 }

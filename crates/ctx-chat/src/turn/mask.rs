@@ -103,7 +103,7 @@ pub async fn compress_conversation(
     selection: &MaskSelection,
     cancel: &Cancel,
 ) -> Result<Result<MaskNotice, Phrase>, StoreError> {
-    let Some(masks) = &chat.masks else { return Ok(Err(phrase!("no summarizer is set"))) };
+    let Some(masks) = &chat.masks else { return Ok(Err(phrase!("no summarizer is configured"))) };
     let counter = counter(chat, turn);
     let plan = match MaskPlan::new(log.conversation.session(), &masks.config, selection, &counter) {
         Ok(plan) => plan,

@@ -77,11 +77,10 @@ impl TurnFailure {
             Self::Context(error) => error.phrase(),
             Self::Conversation(error) => error.phrase(),
             Self::TooLarge(error) => phrase!("the request is too large: {error}", error = error.phrase()),
-            Self::Blank => phrase!("the model's answer is empty"),
-            Self::TooManyRounds { rounds } => phrase!(
-                "the model was called {rounds} times and is not done; send `continue` to go on",
-                rounds
-            ),
+            Self::Blank => phrase!("the model returned an empty response"),
+            Self::TooManyRounds { rounds } => {
+                phrase!("stopped after {rounds} requests; send `continue` to resume", rounds)
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use ctx_types::{Diagnostic, Message, Node, NodeId, Session, SessionOp};
 
 use crate::conversation::Conversation;
 use crate::recovery;
-use crate::store::{ConversationStore, LearnedLimit, StoreError};
+use crate::store::{ConversationStore, Hold, LearnedLimit, StoreError};
 
 /// How often a message is tried to be stored while others hold or change the store.
 const ATTEMPTS: usize = 8;
@@ -24,6 +24,8 @@ pub struct ChatLog<'a> {
     pub conversation: &'a mut Conversation,
     /// What turns of it keep for each other, so that what was compressed once stays as it is.
     pub memory: Option<&'a ConversationMemory>,
+    /// The lease of the conversation. The turn ends when the lease is lost.
+    pub lease: Option<&'a Hold>,
 }
 
 impl std::fmt::Debug for ChatLog<'_> {

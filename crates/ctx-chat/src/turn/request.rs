@@ -115,10 +115,10 @@ fn wrap(call: &mut ToolCall) -> Option<Diagnostic> {
         return None;
     }
     call.arguments = json!({ UNREADABLE: call.arguments.as_str() }).to_string().into();
-    let text = phrase!("the arguments of the call `{call}` are not a JSON object", call = excerpt(&call.id));
+    let text = phrase!("the arguments of tool call `{call}` are not a JSON object", call = excerpt(&call.id));
     Some(
         Diagnostic::warning(codes::WRAPPED_ARGUMENTS, text)
-            .with_help(phrase!("they are sent as text inside one")),
+            .with_help(phrase!("the request wraps them in an object, as text")),
     )
 }
 
@@ -133,11 +133,11 @@ fn rename(call: &mut ToolCall, tools: &[ToolDefinition]) -> Option<Diagnostic> {
     let plain: String = plain.take(MAX_NAME).collect();
     let name = if plain.is_empty() { "unnamed" } else { &plain };
     let text = phrase!(
-        "the call `{call}` names the tool `{tool}`",
+        "tool call `{call}` uses the invalid tool name `{tool}`",
         call = excerpt(&call.id),
         tool = excerpt(&call.name)
     );
-    let help = phrase!("it is sent as `{name}`, because providers reject a name that no tool can have", name);
+    let help = phrase!("the request uses `{name}` instead, because providers reject invalid names", name);
     call.name = name.into();
     Some(Diagnostic::warning(codes::RENAMED_TOOL, text).with_help(help))
 }

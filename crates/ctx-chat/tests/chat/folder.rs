@@ -53,7 +53,7 @@ fn a_file_is_read_whole_or_in_part() {
     check(
         "read_file",
         r#"{"path":"a.txt","first_line":2,"lines":1}"#,
-        "two red\n[1 more lines; go on at line 3]",
+        "two red\n[1 more lines; continue at line 3]",
     );
     check("read_file", r#"{"path":"a.txt","first_line":9}"#, "[the file ends before line 9]");
 }
@@ -69,19 +69,23 @@ fn a_text_is_found_with_its_file_and_line() {
     check("search_text", r#"{"text":"red"}"#, "a.txt:2: two red\nsub/b.md:1: red umbrella");
     check("search_text", r#"{"text":"red","path":"sub"}"#, "sub/b.md:1: red umbrella");
     check("search_text", r#"{"text":"red","path":"a.txt"}"#, "a.txt:2: two red");
-    check("search_text", r#"{"text":"blue"}"#, "[nothing found in 3 files]");
+    check("search_text", r#"{"text":"blue"}"#, "[no matches in 3 files]");
 }
 
 #[test]
 fn what_cannot_be_read_is_told() {
-    check("read_file", r#"{"path":"b.txt"}"#, "error: `b.txt`: there is no such file or folder");
-    check("read_file", r#"{"path":"sub"}"#, "error: `sub` is no file");
-    check("read_file", r#"{"path":"bytes.bin"}"#, "error: `bytes.bin` is no text in UTF-8");
-    check("list_folder", r#"{"path":"a.txt"}"#, "error: `a.txt`: it is no folder");
-    check("read_file", "{}", "error: the argument `path` is missing, or is no text");
-    check("read_file", r#"{"path":"a.txt","lines":0}"#, "error: the argument `lines` is no number from 1 on");
+    check("read_file", r#"{"path":"b.txt"}"#, "error: `b.txt`: no such file or folder");
+    check("read_file", r#"{"path":"sub"}"#, "error: `sub` is not a file");
+    check("read_file", r#"{"path":"bytes.bin"}"#, "error: `bytes.bin` is not valid UTF-8");
+    check("list_folder", r#"{"path":"a.txt"}"#, "error: `a.txt`: not a folder");
+    check("read_file", "{}", "error: the argument `path` is missing or not a string");
+    check(
+        "read_file",
+        r#"{"path":"a.txt","lines":0}"#,
+        "error: the argument `lines` must be a whole number from 1",
+    );
     check("search_text", r#"{"text":""}"#, "error: the text to find is empty");
-    check("rm", "{}", "error: there is no tool `rm`");
+    check("rm", "{}", "error: unknown tool `rm`");
 }
 
 #[test]
@@ -128,10 +132,10 @@ fn links_are_not_followed() {
         for name in ["read_file", "list_folder", "search_text"] {
             let arguments = serde_json::json!({ "path": path, "text": "secret" }).to_string();
             let result = place.call(name, &arguments);
-            assert_eq!(result, format!("error: `{path}` is refused: links are not followed"), "{name}");
+            assert_eq!(result, format!("error: `{path}` is not allowed: links are not followed"), "{name}");
         }
     }
-    assert_eq!(place.call("search_text", r#"{"text":"secret"}"#), "[nothing found in 3 files]");
+    assert_eq!(place.call("search_text", r#"{"text":"secret"}"#), "[no matches in 3 files]");
     assert!(place.call("list_folder", "{}").contains("up (a link; links are not followed)"));
 }
 
@@ -140,9 +144,9 @@ fn what_is_too_much_is_cut_and_told() {
     let place = Place::new();
     place.write("in/long.txt", &"a red line of a long file\n".repeat(20_000));
     let text = place.call("read_file", r#"{"path":"long.txt","lines":100000}"#);
-    assert!(text.ends_with("bytes; go on at line 10083]"), "{}", &text[text.len() - 100..]);
+    assert!(text.ends_with("bytes; continue at line 10083]"), "{}", &text[text.len() - 100..]);
     let text = place.call("read_file", r#"{"path":"long.txt"}"#);
-    assert!(text.ends_with("[18000 more lines; go on at line 2001]"));
+    assert!(text.ends_with("[18000 more lines; continue at line 2001]"));
     let found = place.call("search_text", r#"{"text":"red","path":"long.txt"}"#);
     assert_eq!(found.lines().count(), 200);
     place.write("in/huge.txt", &"x".repeat((4 << 20) + 1));
@@ -150,7 +154,7 @@ fn what_is_too_much_is_cut_and_told() {
     for number in 0..1_001 {
         place.write(&format!("in/many/{number}"), "");
     }
-    assert!(place.call("list_folder", r#"{"path":"many"}"#).ends_with("[1 more are left out]"));
+    assert!(place.call("list_folder", r#"{"path":"many"}"#).ends_with("[1 more entries]"));
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub(crate) fn talk(store: &Path, url: &str) -> ! {
     equip(&mut chat, &spill);
     for turn in 1.. {
         let request = Room::says(&format!("Turn {turn}"));
-        let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None };
+        let log =
+            ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None, lease: None };
         let end = block_on(run_turn(&chat, Some(log), request, &mut tell, &room.cancel)).unwrap();
         assert_eq!(ending(&end), "answered", "{end:?}");
     }

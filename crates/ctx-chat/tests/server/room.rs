@@ -121,7 +121,8 @@ impl<S> Room<S> {
             }
             told.push(line);
         };
-        let log = ChatLog { store: &self.store, conversation: &mut self.conversation, memory: None };
+        let log =
+            ChatLog { store: &self.store, conversation: &mut self.conversation, memory: None, lease: None };
         block_on(run_turn(&chat, Some(log), request, &mut watch, cancel))
     }
 

@@ -139,7 +139,7 @@ fn too_many_requests_without_a_wait_are_tried_again(server: &Foreign, dialect: D
 fn a_wait_that_is_too_long_ends_the_turn(server: &Foreign, dialect: Dialect) {
     let mut room = room(server, dialect, "early", |_| ());
     assert_eq!(ending(&room.turn("Too early", |_| ())), "LLM_RATE_LIMITED");
-    assert!(room.stored()[1].ends_with("it asks to wait 3600 s"), "{:?}", room.stored());
+    assert!(room.stored()[1].ends_with("retry after 3600 s"), "{:?}", room.stored());
     room.check_asked(1);
 }
 
@@ -258,7 +258,8 @@ fn the_key_goes_to_the_server_and_nowhere_else(server: &Foreign, dialect: Dialec
             block_on(Conversation::create(&room.store, key.split('-').next_back().unwrap(), None)).unwrap();
         let mut watch = |event| shown.push(format!("{event:?}"));
         let chat = Chat::new(&room.agent, &room.client);
-        let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None };
+        let log =
+            ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None, lease: None };
         let end =
             block_on(run_turn(&chat, Some(log), Room::says("Hello"), &mut watch, &room.cancel)).unwrap();
         assert_eq!(ending(&end), expected, "{end:?}");

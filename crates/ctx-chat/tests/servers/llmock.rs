@@ -205,11 +205,11 @@ fn check_bad_call(server: &Foreign, dialect: Dialect, kind: &str, expected: &str
 }
 
 fn arguments_that_are_cut_off_are_told_to_the_model(server: &Foreign, dialect: Dialect) {
-    check_bad_call(server, dialect, "malformed_arguments", "error: the arguments are no JSON");
+    check_bad_call(server, dialect, "malformed_arguments", "error: the arguments are not valid JSON");
 }
 
 fn a_tool_that_does_not_exist_is_told_to_the_model(server: &Foreign, dialect: Dialect) {
-    check_bad_call(server, dialect, "unknown_tool", "error: there is no tool ");
+    check_bad_call(server, dialect, "unknown_tool", "error: unknown tool ");
 }
 
 fn a_window_that_overflows_is_compressed_and_retried_once(server: &Foreign, dialect: Dialect) {

@@ -1,4 +1,4 @@
-//! What describes a compression: of one request, or by a summary in the conversation's file.
+//! Arguments of `ctx compress`.
 
 use ctx_project::options::SummarizerChoice;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::{ConfigArguments, EndpointArguments};
+use crate::args::{ConfigArguments, EndpointArguments, RARE};
 
-/// The heading of the options that are about summaries in conversations.
+/// Heading of the options for summaries in conversations.
 const SUMMARIES: &str = "Summaries in the conversation";
 
-/// Shorten conversations: fit a budget, or summarize
+/// Fit conversations to a token budget, or summarize them
 #[derive(Debug, Args)]
 pub(crate) struct CompressArguments {
     #[command(subcommand)]
@@ -23,62 +23,60 @@ pub(crate) enum CompressCommand {
     Plan(PlanArguments),
     Run(RunArguments),
     Budget(BudgetArguments),
-    /// Switch a summary on: it hides the messages it covers
+    /// Enable a summary and hide its messages
     Enable(SwitchSummaryArguments),
-    /// Switch a summary off: the messages it covers are visible again
+    /// Disable a summary and restore its messages
     Disable(SwitchSummaryArguments),
-    /// Delete a summary: the messages it covers are visible again
+    /// Delete a summary and restore its messages
     Delete(DeleteSummaryArguments),
     Edit(EditArguments),
     Regenerate(RegenerateArguments),
     Report(ReportArguments),
 }
 
-/// Show what would become of each message of a conversation, and why; no file is touched
+/// Preview how each message would be compressed
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress plan --session chat.json --budget 8000\n  \
     ctx compress plan --session chat.json --mask\n  \
     ctx compress plan --session chats/ --mask --auto\n\n\
-    Exit codes: 0 the messages fit, 2 usage, 3 a file cannot be read, 5 what must stay is more than\n\
-    the budget.")]
+    Exit codes: 0 success, 2 usage error, 3 a file cannot be read, 5 the budget is too small.")]
 pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) pass: PassArguments,
 }
 
-/// Conversations, and how they are compressed.
+/// Conversations and the options to compress them.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PassArguments {
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL), that of `ctx.toml` if absent;
-    /// several files, patterns with `*`, or folders are done one after the other
+    /// Conversation files, patterns or folders [default: from ctx.toml]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) session: Vec<PathBuf>,
-    /// How many tokens the messages may have
+    /// Token budget of the messages
     #[arg(long, value_name = "N", conflicts_with = "mask")]
     pub(crate) budget: Option<u64>,
-    /// How messages are chosen: `telegraphic`, `sentences`, `key-message` or `last-rounds`
+    /// Strategy: `telegraphic`, `sentences`, `key-message` or `last-rounds`
     #[arg(long, value_name = "NAME", default_value = "telegraphic", conflicts_with = "mask")]
     pub(crate) strategy: String,
-    /// The index of the first message that a running tool loop has added; those from it on stay whole
-    #[arg(long, value_name = "N", conflicts_with = "mask")]
+    /// Index of the first message to keep unchanged, in a running tool loop
+    #[arg(long, value_name = "N", conflicts_with = "mask", display_order = RARE)]
     pub(crate) loop_start: Option<usize>,
     #[command(flatten)]
     pub(crate) counting: CountingArguments,
     #[command(flatten)]
     pub(crate) mask: MaskArguments,
-    /// Print JSON; of several conversations one line each
+    /// Print JSON, one line per conversation
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Fit conversations into a number of tokens, or hide older messages behind a summary
+/// Fit messages to a token budget, or replace old ones with a summary
 ///
-/// With `--budget` the messages that fit are printed, and the file is not touched.
-/// With `--mask` a summary is put into the conversation's tree, behind the messages it covers; these stay
-/// in the file, and show again when the summary is switched off. Nothing is written without `--write` or `--out`.
+/// With `--budget`, prints the shortened messages and leaves the file unchanged. With `--mask`, adds a summary to the
+/// conversation and hides the original messages. They stay in the file, and disabling the summary restores them. Use
+/// `--write` or `--out` to save the result.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress run --session chat.json --budget 8000 --json > shorter.json\n  \
@@ -88,15 +86,14 @@ pub(crate) struct PassArguments {
     ctx compress run --session chat.json --mask --summarizer \"cmd:llm -m gpt-5-mini\" --write\n  \
     ctx compress run --session chat.json --mask --summarizer openai --summarizer-model gpt-5-mini --write\n  \
     ctx compress run --session 'chats/*.json' --mask --auto --write\n\n\
-    The last user message is kept, and so are leading instructions, summaries and messages marked\n\
-    `\"pinned\": true`. What `run --json` prints can be compressed again: its notes know what they\n\
-    stand for.\n\n\
-    Exit codes: 0 the messages fit, or are hidden, or need no compression; 2 usage, 3 a file cannot\n\
-    be read or written, 4 there is no summary, 5 what must stay is more than the budget.")]
+    Keeps the last user message, leading system messages, summaries and messages with\n\
+    `\"pinned\": true`. The output of `run --json` can be compressed again.\n\n\
+    Exit codes: 0 success, 2 usage error, 3 a file cannot be read or written, 4 no summary was\n\
+    written, 5 the budget is too small.")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) pass: PassArguments,
-    /// Fit the messages for what the user says next: what it asks about is brought back, as the last message
+    /// Next message of the user, used to recall related passages
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["mask", "loop_start"])]
     pub(crate) input: Option<String>,
     #[command(flatten)]
@@ -105,38 +102,39 @@ pub(crate) struct RunArguments {
     pub(crate) output: OutputArguments,
 }
 
-/// Show what a model's window is used for, and what that leaves for the conversation
+/// Show how much of a context window is left for history
 ///
-/// What is left is the window without the answer, tools, instructions, pins, summaries and what is being answered.
+/// Subtracts the response reserve, tools, leading system messages, pinned messages, summaries and the current turn from
+/// the context window.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress budget --session chat.json --model gpt-4o\n  \
     ctx compress budget --session chat.json --model gpt-4o --tools tools.json --reserve 2000\n  \
     ctx compress budget --session chat.json --what-if gpt-4,gpt-4o,claude-sonnet-4\n  \
     ctx compress budget --session chat.json --what-if all\n\n\
-    Exit codes: 0 the conversation can go on, 2 usage, 3 a file cannot be read, 5 what must stay is\n\
-    more than the window of the model that is asked for with `--model`.")]
+    Exit codes: 0 success, 2 usage error, 3 a file cannot be read, 5 the context window of `--model`\n\
+    is too small.")]
 pub(crate) struct BudgetArguments {
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
+    /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// The model whose window it is
+    /// Model name [default: from ctx.toml]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Compare these models in a table; `all` is every model of the table of models
+    /// Models to compare in a table, or `all`
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', num_args = 1..)]
     pub(crate) what_if: Vec<String>,
-    /// The definitions of tools that are sent too
+    /// Tool definitions sent with the request
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
-    /// How many tokens are kept free for the answer [default: the longest answer, at most a quarter of the window]
+    /// Tokens reserved for the response [default: the model's maximum, up to 25% of its context window]
     #[arg(long, value_name = "N")]
     pub(crate) reserve: Option<u32>,
-    /// The index of the first message that a running tool loop has added; those from it on stay whole
-    #[arg(long, value_name = "N")]
+    /// Index of the first message to keep unchanged, in a running tool loop
+    #[arg(long, value_name = "N", display_order = RARE)]
     pub(crate) loop_start: Option<usize>,
-    /// A table of models, whose rows are tried before the built-in ones
-    #[arg(long, value_name = "FILE")]
+    /// Custom model table, searched before the built-in table
+    #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) models: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -145,73 +143,74 @@ pub(crate) struct BudgetArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Which messages a summary stands for.
+/// Messages that a summary covers.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaskArguments {
-    /// Put a summary into the conversation that hides older messages while it is switched on
+    /// Add a summary that hides older messages
     #[arg(help_heading = SUMMARIES, long)]
     pub(crate) mask: bool,
-    /// The first message that is hidden: its id, or its place on the path from 1
+    /// First message to hide, by id or position from 1
     #[arg(help_heading = SUMMARIES, long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
     pub(crate) from: Option<String>,
-    /// The last message that is hidden
+    /// Last message to hide
     #[arg(help_heading = SUMMARIES, long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
     pub(crate) to: Option<String>,
-    /// Only where the settings would compress by themselves, and only as much as they would
+    /// Compress only as much as automatic compression would
     #[arg(help_heading = SUMMARIES, long, requires = "mask", conflicts_with = "roll_up")]
     pub(crate) auto: bool,
-    /// Join the summaries that are there
+    /// Merge the existing summaries
     #[arg(help_heading = SUMMARIES, long, requires = "mask")]
     pub(crate) roll_up: bool,
     #[command(flatten)]
     pub(crate) settings: MaskSettingArguments,
 }
 
-/// The settings of summaries, in layers.
+/// Settings of summaries, in layers.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaskSettingArguments {
-    /// The settings for all conversations: an object as `contextCompression`, or a file that has one
+    /// File with `contextCompression` settings for all conversations
     #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// The agent whose `parameters.contextCompression` counts over them; that of `ctx.toml` if absent
+    /// Agent whose `contextCompression` overrides these settings [default: from ctx.toml]
     #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
-    /// One setting that counts over all, such as `protectRecentCount=4`
+    /// Setting for this run, such as `protectRecentCount=4`, repeatable
     #[arg(help_heading = SUMMARIES, long, value_name = "KEY=VALUE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) set: Vec<String>,
 }
 
-/// Who writes summaries.
+/// Writer of summaries.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SummarizerArguments {
-    /// Who writes it: `extractive` (the messages' own sentences, no model), `cmd:PROGRAM`, which reads the prompt
-    /// from standard input and writes the summary to standard output, or a model that is asked over the network in
-    /// a dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
+    /// Summarizer: `extractive`, `cmd:PROGRAM`, or an API dialect
+    ///
+    /// `extractive` selects sentences from the messages, without a model. `cmd:PROGRAM` runs a program that reads the
+    /// prompt from standard input and prints the summary. An API dialect calls a model: `openai`, `openai-responses`,
+    /// `anthropic`, `gemini` or `completion`.
     #[arg(help_heading = SUMMARIES, long, value_name = "WHO", default_value = "extractive")]
     pub(crate) summarizer: SummarizerChoice,
-    /// The model that is asked; that of the settings or of the endpoint in `ctx.toml` if absent
+    /// Model of the summarizer [default: from the settings or ctx.toml]
     #[arg(help_heading = SUMMARIES, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) summarizer_model: Option<String>,
-    /// The address of the model's API; by default that of the provider whose dialect it is
+    /// Base URL of the API [default: from ctx.toml, or the provider's]
     #[arg(help_heading = SUMMARIES, long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// The variable of the environment that holds the key
+    /// Environment variable with the API key, such as OPENAI_API_KEY
     #[arg(help_heading = SUMMARIES, long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
-    /// The file that holds the key and nothing else
+    /// File with the API key
     #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// How many seconds the program or the model may take for one answer; 0 sets no limit
-    /// [default: that of the settings, 120]
+    /// Time limit per summary in seconds; 0 for no limit [default: 120]
     #[arg(help_heading = SUMMARIES, long, value_name = "SECONDS")]
     pub(crate) summarizer_timeout: Option<u32>,
-    /// How many tokens a prompt and its answer may have; longer ranges are summarised in parts
+    /// Context window of the summarizer in tokens; longer ranges are split [default: from the model]
     #[arg(help_heading = SUMMARIES, long, value_name = "N")]
     pub(crate) summarizer_window: Option<u32>,
 }
 
 impl SummarizerArguments {
-    /// Returns where the model is reached that writes summaries.
+    /// Returns the endpoint of the model that writes summaries.
     pub(crate) fn endpoint(&self) -> EndpointArguments {
         EndpointArguments {
             base_url: self.base_url.clone(),
@@ -222,57 +221,55 @@ impl SummarizerArguments {
     }
 }
 
-/// Where a changed conversation goes.
+/// Output of a changed conversation.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OutputArguments {
-    /// Write the changed conversation over its file: whole or not at all
+    /// Write the changes to the conversation file
     #[arg(long)]
     pub(crate) write: bool,
-    /// Write the changed conversation to another file
+    /// Other file for the changed conversation
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     pub(crate) out: Option<PathBuf>,
-    /// The time that is noted, such as 2026-01-31T12:00:00Z; now if absent
-    #[arg(long, value_name = "RFC 3339")]
+    /// Time to record, such as 2026-01-31T12:00:00Z [default: now]
+    #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
 }
 
-/// Switch a summary, or only the facts that are kept beside it; the messages it covers stay in the file
+/// Arguments of `enable` and `disable`
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress disable compression_4f1c --session chat.json\n  \
     ctx compress disable compression_4f1c --session chat.json --write\n  \
     ctx compress disable compression_4f1c --session chat.json --appendix --write\n\n\
-    `ctx session show chat.json` names the summaries; `ctx session undo chat.json` takes the step\n\
-    back.\n\n\
-    Exit codes: 0 done, 2 there is no such summary, 3 a file cannot be read or written.")]
+    `ctx session show chat.json` lists the summaries. `ctx session undo chat.json` undoes the change.\n\n\
+    Exit codes: 0 success, 2 no such summary, 3 a file cannot be read or written.")]
 pub(crate) struct SwitchSummaryArguments {
     #[command(flatten)]
     pub(crate) summary: SummaryArguments,
-    /// Only the facts that the summary lost and that are sent below it (`appendixTokens`)
+    /// Change only the appendix of lost facts (`appendixTokens`)
     #[arg(long)]
     pub(crate) appendix: bool,
 }
 
-/// Delete a summary; the messages it covers stay in the file
+/// Arguments of `delete`
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress delete compression_4f1c --session chat.json\n  \
     ctx compress delete compression_4f1c --session chat.json --write\n\n\
-    `ctx session show chat.json` names the summaries; `ctx session undo chat.json` takes the step\n\
-    back.\n\n\
-    Exit codes: 0 done, 2 there is no such summary, 3 a file cannot be read or written.")]
+    `ctx session show chat.json` lists the summaries. `ctx session undo chat.json` undoes the change.\n\n\
+    Exit codes: 0 success, 2 no such summary, 3 a file cannot be read or written.")]
 pub(crate) struct DeleteSummaryArguments {
     #[command(flatten)]
     pub(crate) summary: SummaryArguments,
 }
 
-/// A summary of a conversation.
+/// Summary to change, and the output.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SummaryArguments {
-    /// The id of the summary, or the beginning of it
+    /// Summary id, or its first characters
     #[arg(value_name = "NODE")]
     pub(crate) node: String,
-    /// The conversation; that of `ctx.toml` if absent
+    /// Conversation file [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
     #[command(flatten)]
@@ -286,7 +283,7 @@ pub(crate) struct SummaryArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Edit the text of a summary; the messages it covers are unchanged
+/// Replace the text of a summary
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress edit compression_4f1c --session chat.json --text \"They agreed on room 12.\" --write\n  \
@@ -294,18 +291,18 @@ pub(crate) struct SummaryArguments {
 pub(crate) struct EditArguments {
     #[command(flatten)]
     pub(crate) summary: SummaryArguments,
-    /// The new words; standard input if absent
+    /// New text [default: standard input]
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
 }
 
-/// Write a summary again, from the messages it covers
+/// Regenerate a summary from its messages
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress regenerate compression_4f1c --session chat.json --write \\\n    \
       --summarizer \"cmd:llm -m gpt-5-mini\"\n\n\
-    Exit codes: 0 done, 2 there is no such summary, 3 a file cannot be read or written, 4 there is no\n\
-    new summary.")]
+    Exit codes: 0 success, 2 no such summary, 3 a file cannot be read or written, 4 no summary was\n\
+    written.")]
 pub(crate) struct RegenerateArguments {
     #[command(flatten)]
     pub(crate) summary: SummaryArguments,
@@ -315,9 +312,10 @@ pub(crate) struct RegenerateArguments {
     pub(crate) settings: MaskSettingArguments,
 }
 
-/// Show which facts summaries, or a pass, kept, lost and made up
+/// Show which facts a summary kept, lost or invented
 ///
-/// The original messages are compared with what is left of them, by rules and without a model; no file is touched.
+/// Compares summaries with the original messages by rules, without a model. With `--budget`, also checks the messages
+/// that `ctx compress run --budget` would print. Changes no files.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress report --session chat.json\n  \
@@ -325,23 +323,22 @@ pub(crate) struct RegenerateArguments {
     ctx compress report --session chat.json --budget 8000 --strategy sentences\n  \
     ctx compress report --session chat.json --budget 8000 --input \"When does her train leave?\"\n\n\
     Facts are rules, denials, open questions, dates, numbers, names, identifiers, paths and quotes, in\n\
-    English and Chinese. Each is shown with its message and the byte where it begins.\n\n\
-    Exit codes: 0 whatever was lost, 2 there is no such summary, 3 a file cannot be read, 5 what must\n\
-    stay is more than the budget.")]
+    English and Chinese. Each fact is shown with its message and byte offset.\n\n\
+    Exit codes: 0 success, 2 no such summary, 3 a file cannot be read, 5 the budget is too small.")]
 pub(crate) struct ReportArguments {
-    /// The id of a summary, or the beginning of it; all summaries if absent
+    /// Summary id, or its first characters [default: all summaries]
     #[arg(value_name = "NODE")]
     pub(crate) node: Option<String>,
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
+    /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// Report on a pass too, which fits the messages into so many tokens
+    /// Also check a compression to this number of tokens
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<u64>,
-    /// What the user says next: the pass brings back what it asks about, and the report says what that was
+    /// Next message of the user, used to recall related passages
     #[arg(long, value_name = "TEXT", requires = "budget")]
     pub(crate) input: Option<String>,
-    /// How the pass chooses messages: `telegraphic`, `sentences`, `key-message` or `last-rounds`
+    /// Strategy: `telegraphic`, `sentences`, `key-message` or `last-rounds`
     #[arg(long, value_name = "NAME", default_value = "telegraphic", requires = "budget")]
     pub(crate) strategy: String,
     #[command(flatten)]
@@ -353,25 +350,25 @@ pub(crate) struct ReportArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// How tokens are counted.
+/// Methods to count tokens.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CountingArguments {
-    /// How tokens are counted
+    /// Method to count tokens
     #[arg(long, value_enum, default_value_t = Counting::Estimate, value_name = "HOW")]
     pub(crate) counter: Counting,
-    /// The model whose tokens are counted
+    /// Model to count tokens for [default: from ctx.toml]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// A table of models, whose rows are tried before the built-in ones
-    #[arg(long, value_name = "FILE")]
+    /// Custom model table, searched before the built-in table
+    #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) models: Option<PathBuf>,
 }
 
-/// How tokens are counted.
+/// Methods to count tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Counting {
-    /// By the length of the text; needs no model
+    /// Estimate from the length of the text
     Estimate,
-    /// As the model counts
+    /// Count with the encoding of the model
     Model,
 }

@@ -1,18 +1,17 @@
-//! What `ctx diff` is told.
+//! Arguments of `ctx diff`.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-use crate::args::{ConfigArguments, TurnArguments};
+use crate::args::{ConfigArguments, RARE, TurnArguments};
 
-/// Compare two contexts: what they share, what is billed again
+/// Compare two contexts, and find where the prompt cache breaks
 ///
-/// Providers cache a request by its beginning, byte for byte. The first difference ends what they can use again:
-/// it is shown with its owner, the entry, macro or message that wrote it, and what follows it.
-/// A file is an assembly (`ctx assemble --json`), a request body with `messages`, or an agent, which is assembled
-/// with the options below.
+/// Providers cache the prefix of a request byte for byte. Shows the first difference, the entry, macro or message that
+/// wrote it, and the messages after it. Each file is the output of `ctx assemble --json`, a request body with
+/// `messages`, or an agent. The options apply to agents.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx assemble agent.yaml --session chat.json --json > before.json\n  \
@@ -20,34 +19,34 @@ use crate::args::{ConfigArguments, TurnArguments};
     ctx diff before.json after.json\n  \
     ctx diff agent.yaml new-agent.yaml --session chat.json")]
 pub(crate) struct DiffArguments {
-    /// The earlier context: an assembly, a request body, or an agent
+    /// Earlier context
     #[arg(value_name = "A")]
     pub(crate) first: PathBuf,
-    /// The later one
+    /// Later context
     #[arg(value_name = "B")]
     pub(crate) second: PathBuf,
-    /// The conversation that agents are assembled with; that of `ctx.toml` if absent
+    /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// The user profile that agents are assembled with; that of `ctx.toml` if absent
+    /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    /// What the user is about to send, where agents are assembled
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) input: Option<String>,
-    /// The model whose tokens are counted, where agents are assembled
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) model: Option<String>,
-    /// A table of models, whose rows are tried before the built-in ones
-    #[arg(long, value_name = "FILE")]
-    pub(crate) models: Option<PathBuf>,
-    /// A worldbook that agents are assembled with; may be given several times
+    /// Worldbook file, repeatable [default: from ctx.toml]
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
-    /// The time at which agents are assembled, such as 2026-01-31T12:00:00Z; now if absent
-    #[arg(long, value_name = "RFC 3339")]
+    /// Next message of the user
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) input: Option<String>,
+    /// Target model [default: from the agent or ctx.toml]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) model: Option<String>,
+    /// Custom model table, searched before the built-in table
+    #[arg(long, value_name = "FILE", display_order = RARE)]
+    pub(crate) models: Option<PathBuf>,
+    /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
+    #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
-    /// Print the comparison as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -55,7 +54,7 @@ pub(crate) struct DiffArguments {
 }
 
 impl DiffArguments {
-    /// The turn for which an agent is assembled.
+    /// Returns the turn that assembles an agent.
     pub(crate) fn turn(&self, agent: &Path) -> TurnArguments {
         TurnArguments {
             agent: Some(agent.to_owned()),

@@ -1,4 +1,4 @@
-//! The arguments of `ctx import`, `ctx export` and `ctx migrate`.
+//! Arguments of `ctx import`, `ctx export` and `ctx migrate`.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,11 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use ctx_engine::Format;
 
-/// Make an agent from SillyTavern, RisuAI or AIO Hub files
+/// Import SillyTavern, RisuAI or AIO Hub files as an agent
 ///
-/// Character cards (JSON, PNG, CHARX), chat-completion presets, lorebooks, regex scripts, personas, settings and
-/// chats become one agent with worldbooks, a profile and conversations. Formats are recognised by
-/// content: a likely one is used with a warning, an unknown one is refused with exit code 3; `--as` names it.
-/// Without `--out` nothing is written: it shows what an import would make.
-/// If one of several files cannot be read, the others are imported, with exit code 3; but then nothing is written where
-/// `agent.yaml` is in the folder already. All files are written, or none.
+/// Accepts character cards (JSON, PNG, CHARX), chat completion presets, lorebooks, regex scripts, personas, settings
+/// and chats, and combines them into one agent. Without `--out`, previews the import and writes nothing. Detects
+/// formats by content: warns if unsure, and rejects unknown files with exit code 3. Use `--as` to name the format.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx import card.png\n  \
@@ -24,40 +21,40 @@ use ctx_engine::Format;
     ctx assemble ada/agent.yaml --session chat.jsonl")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct AgentImportArguments {
-    /// The files
+    /// Files to import
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The format of files whose content does not show it for certain
-    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
-    pub(crate) format: Option<String>,
-    /// The folder to write to; files that have the names of new ones are replaced
+    /// Output folder; replaces files with the same names
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Show how fields were imported, grouped by path
+    /// Format of files that cannot be recognized by content
+    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
+    pub(crate) format: Option<String>,
+    /// Show the result of each field, grouped by path
     #[arg(long, conflicts_with = "json")]
     pub(crate) report: bool,
-    /// Show how each field was imported
+    /// Show the result of each field
     #[arg(long, conflicts_with_all = ["json", "report"])]
     pub(crate) report_fields: bool,
-    /// Write how each field was imported to a file (JSON)
+    /// File for the JSON report
     #[arg(long, value_name = "FILE")]
     pub(crate) report_file: Option<PathBuf>,
-    /// Print how each field was imported, and the written files, as JSON
+    /// Print the report and the written files as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Exit with code 1, and write nothing but the report, if there is an error or a field that is unsupported
+    /// Fail on errors and unsupported fields (exit code 1), and write only the report
     #[arg(long)]
     pub(crate) strict: bool,
 }
 
-/// The formats that can be named, as reports name them.
+/// Returns the names of the formats, as in reports.
 fn formats() -> PossibleValuesParser {
     Format::NAMED.map(Format::id).into()
 }
 
-/// Write an agent as a file of another application
+/// Export an agent to SillyTavern or AIO Hub
 ///
-/// What was imported comes back as it was; what was changed since is written over it.
+/// Restores the imported data, and applies later changes to it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx export ada/agent.yaml --to st-preset --out preset.json\n  \
@@ -65,54 +62,53 @@ fn formats() -> PossibleValuesParser {
     ctx export ada/agent.yaml --to st-lorebook --only Moon --out moon.json\n  \
     ctx export ada/agent.yaml --to aio --out ada.agent.yaml")]
 pub(crate) struct AgentExportArguments {
-    /// The agent
+    /// Agent file
     #[arg(value_name = "AGENT")]
     pub(crate) agent: PathBuf,
-    /// What is written
+    /// Output format
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) to: ExportForm,
-    /// Which worldbook or list of regex rules is written, by its name, if the agent has several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) only: Option<String>,
-    /// The file to write, which is replaced if it exists; its ending decides between JSON, YAML and PNG. Otherwise
-    /// JSON is printed
+    /// Output file (JSON, YAML or PNG), replaced if it exists [default: JSON to standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print the written file's name as JSON
+    /// Name of the worldbook or regex list, if the agent has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Option<String>,
+    /// Print the name of the written file as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What `ctx export` writes.
+/// Formats of `ctx export`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportForm {
-    /// A chat-completion preset of SillyTavern
+    /// A SillyTavern chat completion preset
     StPreset,
-    /// A character card of SillyTavern
+    /// A SillyTavern character card
     StCard,
-    /// A worldbook beside the agent: a lorebook of SillyTavern, or of the form in which it came
+    /// A worldbook of the agent, in its original format or as a SillyTavern lorebook
     StLorebook,
-    /// A list of regex rules as scripts of SillyTavern
+    /// SillyTavern regex scripts
     StRegex,
-    /// An agent of AIO Hub
+    /// An AIO Hub agent
     Aio,
 }
 
-/// Update old spellings in AIO Hub files
+/// Update AIO Hub files to the current format
 ///
-/// Agents, exports of agents, presets of both versions, and sessions in two halves, each in the form that it has.
-/// Shows what would change; `--write` changes the files, or none of them if one cannot be migrated, and keeps the old
-/// ones as `.bak`. Files of other applications are not migrated but imported.
+/// Accepts agents, agent exports, presets (version 1 and 2), and sessions with separate index and detail. Shows the
+/// changes; `--write` applies them and keeps backups as `.bak`. If one file cannot be migrated, writes none. To read
+/// files of other applications, use `ctx import`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ctx migrate agent.json\n  ctx migrate agents/*.json --write")]
 pub(crate) struct MigrateArguments {
-    /// The agents, presets and sessions
+    /// Agents, presets and sessions
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Change the files
+    /// Write the changes
     #[arg(long)]
     pub(crate) write: bool,
-    /// Print what changes as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

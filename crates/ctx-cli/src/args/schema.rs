@@ -4,23 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Print JSON Schemas of files and reports, for editors
+/// Print JSON Schemas for editors
 ///
-/// Without a name it lists the schemas. A YAML file says in its first line which one it follows, such as
-/// `# yaml-language-server: $schema=.ctx/agent.schema.json`: so begin the agents that `ctx init` and `ctx import`
-/// write, with the schema beside them.
+/// Without NAME, lists the schemas. To use a schema in a YAML file, name it in the first line: `# yaml-language-server:
+/// $schema=.ctx/agent.schema.json`. Agents from `ctx init` and `ctx import` already have this line.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx schema\n  \
     ctx schema agent > agent.schema.json\n  \
     ctx schema --out schemas")]
 pub(crate) struct SchemaArguments {
-    /// Which schema is printed
+    /// Schema to print
     pub(crate) name: Option<String>,
-    /// Write the schema, or all of them, to a folder, as `NAME.schema.json`
+    /// Output folder for `NAME.schema.json` files
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print the list, or the written files, as JSON; a schema is JSON already
+    /// Print the list or the written files as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

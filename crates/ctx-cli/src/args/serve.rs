@@ -1,4 +1,4 @@
-//! `ctx serve`: the agents of a folder behind the addresses of providers.
+//! Arguments of `ctx serve`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,13 +7,12 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::turn::{self, ConfigArguments};
-use crate::args::{EndpointArguments, StoreArguments};
+use crate::args::{EndpointArguments, RARE, StoreArguments};
 
-/// Serve the agents of a folder to programs that speak to OpenAI, Anthropic or Gemini
+/// Serve agents over the OpenAI, Anthropic and Gemini APIs
 ///
-/// A program uses an agent by changing its base URL and naming the agent as its model. Conversations are kept in the
-/// store; each request is a turn of one, as `ctx chat` carries turns out. Without keys of clients, only programs on
-/// this machine may send requests.
+/// In the client, set the base URL to this server and the model to the name of an agent. Each request is a turn of a
+/// stored conversation, as in `ctx chat`. Without client keys, only programs on this machine can send requests.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -21,69 +20,74 @@ use crate::args::{EndpointArguments, StoreArguments};
     ctx serve\n  \
     ctx serve demo --port 8080 --model gpt-5-mini\n  \
     ctx serve key add phone\n\n\
-    The endpoint and its key can be set in `ctx.toml`; see docs/guide/serve.md.\n\
-    Exit codes: 0 ended by a signal, 2 usage, 3 the folder, the store or the keys cannot be used."
+    Set the endpoint and the API key in `ctx.toml`; see docs/guide/serve.md.\n\n\
+    Exit codes: 0 stopped by a signal, 2 usage error, 3 the folder, store or key file cannot be used."
 )]
 pub(crate) struct ServeArguments {
     #[command(subcommand)]
     pub(crate) command: Option<ServeCommand>,
-    /// The folder
+    /// Folder with the agents
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// The port
+    /// Port
     #[arg(long, value_name = "N", default_value_t = 4180)]
     pub(crate) port: u16,
-    /// The address to listen on; one that other machines reach needs keys
+    /// Address to listen on; a public address requires client keys
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
-    #[command(flatten)]
-    pub(crate) store: StoreArguments,
-    /// Key file of clients, which must exist [default: an existing `serve-keys.json` in the folder]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) keys: Option<PathBuf>,
-    /// Largest body of a request, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub(crate) max_body: u64,
-    /// The model that is asked where the client names only an agent
+    /// Model name [default: from the agent or ctx.toml]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) endpoint: EndpointArguments,
-    /// How many messages the conversations in memory may have together; others are read from the store at their next turn
+    /// Client key file, which must exist [default: `serve-keys.json` in the folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// Size limit of a request body in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    #[arg(display_order = RARE)]
+    pub(crate) max_body: u64,
+    /// Maximum number of messages cached in memory
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(display_order = RARE)]
     pub(crate) loaded_messages: u64,
-    /// How many threads take requests; one for each processor if absent. Gateways of one machine should share its
-    /// processors
+    /// Worker threads [default: one per CPU core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(display_order = RARE)]
     pub(crate) threads: Option<u16>,
-    /// The time of every turn, such as 2026-01-31T12:00:00Z; now if absent
-    #[arg(long, value_name = "RFC 3339")]
+    /// Fixed time of all turns, such as 2026-01-31T12:00:00Z [default: now]
+    #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
-    /// The time zone, such as Asia/Shanghai; UTC if absent
-    #[arg(long, value_name = "ZONE")]
+    /// Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
+    #[arg(long, value_name = "ZONE", display_order = RARE)]
     pub(crate) tz: Option<String>,
-    /// The seed of random draws
+    /// Seed for random values
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = turn::seed, allow_negative_numbers = true)]
+    #[arg(display_order = RARE)]
     pub(crate) seed: u64,
-    /// How much is logged to standard error, a JSON object a line; never texts of messages, never keys
+    /// Log level; logs are JSON lines on standard error
+    ///
+    /// Logs never contain message texts or keys.
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
     pub(crate) log: LogLevel,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// How much is logged.
+/// Log levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// Nothing
+    /// No logs
     Off,
-    /// What failed
+    /// Errors
     Error,
-    /// What is odd too
+    /// Errors and warnings
     Warn,
-    /// Each turn too
+    /// Also each turn
     Info,
-    /// Each finding too
+    /// Also each diagnostic
     Debug,
 }
 
@@ -92,7 +96,7 @@ pub(crate) enum ServeCommand {
     Key(KeyArguments),
 }
 
-/// Make, list and revoke the keys of clients
+/// Add, list and revoke client keys
 #[derive(Debug, Args)]
 pub(crate) struct KeyArguments {
     #[command(subcommand)]
@@ -106,62 +110,62 @@ pub(crate) enum KeyCommand {
     Revoke(KeyRevokeArguments),
 }
 
-/// The file with the keys of clients.
+/// File with the client keys.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct KeyFileArguments {
-    /// The folder that is served
+    /// Folder with the agents
     #[arg(long = "dir", value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Key file of clients [default: `serve-keys.json` in the folder]
+    /// Client key file [default: `serve-keys.json` in the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
 }
 
-/// Make a key for a client, and print it once
+/// Create a client key and print it once
 ///
-/// The file keeps its hash alone. A running gateway reloads the file within 2 seconds.
+/// The key file stores only the hash. A running gateway reloads it within 2 seconds.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx serve key add phone\n  \
     ctx serve key add guests --agents helper --requests-per-minute 20 --tokens-per-minute 50000")]
 pub(crate) struct KeyAddArguments {
-    /// What the key is called; conversations belong to this name
+    /// Name of the key, and owner of its conversations
     pub(crate) name: String,
-    /// The agents that it may use; all if absent
+    /// Agents that the key can use [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(crate) agents: Option<Vec<String>>,
-    /// How many requests it may send a minute
+    /// Requests per minute [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) requests_per_minute: Option<u64>,
-    /// How many tokens it may use a minute, as providers count
+    /// Tokens per minute, as counted by the provider [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) tokens_per_minute: Option<u64>,
-    /// How many of its turns may be under way at the same time
+    /// Concurrent turns [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) turns: Option<u64>,
-    /// How many bytes a request may have; 64 MiB at the most
+    /// Bytes per request, within the limit of `ctx serve --max-body`
     #[arg(long, value_name = "N")]
     pub(crate) bytes: Option<u64>,
-    /// How many conversations it may have in the store
+    /// Conversations in the store [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) conversations: Option<u64>,
     #[command(flatten)]
     pub(crate) file: KeyFileArguments,
 }
 
-/// List the names of the keys, and what they may do
+/// List client keys and their permissions
 #[derive(Debug, Args)]
 pub(crate) struct KeyListArguments {
     #[command(flatten)]
     pub(crate) file: KeyFileArguments,
 }
 
-/// Take a key away; its conversations stay
+/// Revoke a client key, but keep its conversations
 ///
-/// A running gateway reloads the file within 2 seconds.
+/// A running gateway reloads the key file within 2 seconds.
 #[derive(Debug, Args)]
 pub(crate) struct KeyRevokeArguments {
-    /// What the key is called
+    /// Name of the key
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) file: KeyFileArguments,

@@ -1,4 +1,4 @@
-//! What describes a conversation that is looked at, stepped through, or moved into and out of the store.
+//! Arguments of `ctx session`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use ctx_preset_import::ConversationForm;
 
 use crate::args::{ConfigArguments, CountingArguments, StoreArguments};
 
-/// Show conversations, undo steps, move them to and from the store
+/// Show, undo, export and import conversations
 #[derive(Debug, Args)]
 pub(crate) struct SessionArguments {
     #[command(subcommand)]
@@ -19,9 +19,9 @@ pub(crate) struct SessionArguments {
 pub(crate) enum SessionCommand {
     Show(ShowArguments),
     Tree(TreeArguments),
-    /// Undo the latest step, and write the file
+    /// Undo the last change and write the file
     Undo(StepArguments),
-    /// Redo what was undone last, and write the file
+    /// Redo the last undone change and write the file
     Redo(StepArguments),
     List(ListArguments),
     Export(ExportArguments),
@@ -29,7 +29,7 @@ pub(crate) enum SessionCommand {
     Delete(DeleteArguments),
 }
 
-/// Show what is sent of a conversation, and which summaries hide the rest
+/// Show the active branch, with the hidden messages and summaries
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session show chat.json\n  \
@@ -38,14 +38,14 @@ pub(crate) enum SessionCommand {
 pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) file: SessionFileArguments,
-    /// List hidden messages too
+    /// Show hidden messages one by one
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) counting: CountingArguments,
 }
 
-/// Draw the whole tree of a conversation: branches, summaries, switches, where it goes on
+/// Show the conversation as a tree of branches and summaries
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session tree chat.json\n  \
@@ -57,30 +57,28 @@ pub(crate) struct TreeArguments {
     pub(crate) counting: CountingArguments,
 }
 
-/// Step through the log of a conversation's file: what `ctx compress` and applications note in it
-///
-/// What came after a step stays as it is; if that is not possible, nothing changes.
+/// Arguments of `undo` and `redo`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session undo chat.json\n  \
     ctx session redo chat.json\n\n\
-    Exit codes: 0 done, 1 there is no such step, or it does not fit any more, 3 the file cannot be\n\
-    read or written.")]
+    Exit codes: 0 success, 1 nothing to undo or redo, or a conflict with later changes, 3 the file\n\
+    cannot be read or written.")]
 pub(crate) struct StepArguments {
     #[command(flatten)]
     pub(crate) file: SessionFileArguments,
-    /// Show what would be done, and write nothing
+    /// Show the change without writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// The file of a conversation.
+/// Conversation file.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SessionFileArguments {
-    /// The conversation; that of `ctx.toml` if absent
+    /// Conversation file [default: from ctx.toml]
     #[arg(value_name = "FILE", conflicts_with = "session")]
     pub(crate) file: Option<PathBuf>,
-    /// The same, as other verbs take it
+    /// Same as FILE
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
     /// Print JSON
@@ -90,7 +88,7 @@ pub(crate) struct SessionFileArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// List the conversations of the store, the latest changed first
+/// List stored conversations, most recent first
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session list\n  \
@@ -100,24 +98,24 @@ pub(crate) struct ListArguments {
     pub(crate) kept: KeptArguments,
 }
 
-/// Write a conversation of the store to a file, or to standard output
+/// Export a stored conversation
 ///
-/// Lists of messages hold the active path; what a format cannot hold is reported.
+/// All formats except `aio` contain only the active branch. Reports the data that a format cannot store.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session export notes --out notes.json\n  \
     ctx session export notes --to messages --out messages.json\n  \
     ctx session export notes --to st-chat > notes.jsonl\n\n\
-    Exit codes: 0 written, 2 there is no such conversation, 3 the store cannot be read or the file not\n\
-    be written.")]
+    Exit codes: 0 success, 2 no such conversation, 3 the store cannot be read, or the file cannot be\n\
+    written.")]
 pub(crate) struct ExportArguments {
-    /// The conversation, by its id
+    /// Conversation id
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value_t = FormName::Aio, value_name = "FORM")]
     pub(crate) to: FormName,
-    /// The file to write; standard output if absent
+    /// Output file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -126,41 +124,40 @@ pub(crate) struct ExportArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Put conversations into the store, so that `ctx chat` can go on with them
+/// Import conversations into the store, for use with `ctx chat`
 ///
-/// Each keeps the id that its file names, else it is named after the file.
+/// Uses the id in the file, or the file name.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session import chat.json\n  \
     ctx session import messages.json --id notes\n\n\
-    Exit codes: 0 all are in the store, 2 there is a conversation with this id already, 3 a file or the\n\
-    store cannot be read or written.")]
+    Exit codes: 0 success, 2 the id already exists, 3 a file or the store cannot be read or written.")]
 pub(crate) struct ImportArguments {
-    /// The conversations (AIO Hub session, OpenAI messages, messages.json, JSON Lines, SillyTavern chat)
+    /// Conversation files (AIO Hub, OpenAI, JSON Lines or SillyTavern)
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// The id in the store, for a single file
+    /// Id in the store, for a single file
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) kept: KeptArguments,
 }
 
-/// Remove conversations from the store, with their large results; that cannot be undone
+/// Delete stored conversations permanently
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx session delete notes\n  \
     ctx session delete notes 20260131-120000-000 --json\n\n\
-    Exit codes: 0 all are gone, 2 there is no such conversation, 3 the store cannot be written.")]
+    Exit codes: 0 success, 2 no such conversation, 3 the store cannot be written.")]
 pub(crate) struct DeleteArguments {
-    /// The conversations, by their ids
+    /// Conversation ids
     #[arg(value_name = "ID", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) kept: KeptArguments,
 }
 
-/// The store, and how results are printed.
+/// Store and output options.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct KeptArguments {
     #[command(flatten)]
@@ -172,16 +169,16 @@ pub(crate) struct KeptArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// A form of conversations on the command line.
+/// Formats of conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormName {
-    /// A session of AIO Hub: the whole tree, with what can be undone
+    /// An AIO Hub session with all branches and the undo history
     Aio,
-    /// A list of messages: OpenAI's, with all that is noted beside them
+    /// A list of OpenAI messages with metadata
     Messages,
-    /// The same, one message a line
+    /// OpenAI messages with metadata, one per line
     Jsonl,
-    /// A chat of SillyTavern, one message a line; without tools
+    /// A SillyTavern chat, without tool calls
     StChat,
 }
 

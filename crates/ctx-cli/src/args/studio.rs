@@ -1,33 +1,33 @@
-//! `ctx studio`: the web page of a folder.
+//! Arguments of `ctx studio`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Edit and look at a folder on a local web page
+/// Edit a folder in the browser, with a live preview
 ///
-/// The page shows what a model would be sent while you edit, and why. It needs no key and no network, and is reached from
-/// this machine alone, by the link that is printed; each link counts once, and Enter prints a new one. Files change only
-/// when you save; what is not saved is kept for the next time.
+/// Shows the exact request as you edit, and explains each message. Needs no API key or network. The page is available
+/// only on this machine, through the printed link. Each link works once; press Enter for a new link. Files change only
+/// when you save.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx studio\n  \
     ctx studio demo --port 5000 --no-open\n\n\
-    From another machine, forward the same port: ssh -L 4179:127.0.0.1:4179 HOST")]
+    To open the page on another machine, forward the port: ssh -L 4179:127.0.0.1:4179 HOST")]
 pub(crate) struct StudioArguments {
-    /// The folder
+    /// Folder to edit
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// The port; by default 4179, or the next one that is free
+    /// Port [default: 4179, or the next free port]
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
-    /// The store of conversations, beside which unsaved edits are kept; by default that of `ctx.toml`, or your own
-    #[arg(long, value_name = "FILE")]
-    pub(crate) store: Option<PathBuf>,
-    /// Print the link, and open no browser
+    /// Print the link without opening a browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Show files, and change none
+    /// Allow no changes to files
     #[arg(long)]
     pub(crate) read_only: bool,
+    /// Conversation store [default: from ctx.toml, or your own store]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
 }

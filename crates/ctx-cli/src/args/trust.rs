@@ -1,4 +1,4 @@
-//! `ctx trust`: which folders' `ctx.toml` may reach outside of their folder.
+//! Arguments of `ctx trust`.
 
 use std::path::PathBuf;
 
@@ -6,30 +6,29 @@ use clap::Args;
 
 /// Trust the `ctx.toml` of a folder
 ///
-/// A `ctx.toml` that `ctx` finds may be a stranger's. Until you trust it, it cannot choose where requests go, send keys
-/// or headers, give tools to a model, choose a store, or name files outside of its folder.
-/// Read the file first. When it changes, you have to trust it again.
+/// An untrusted `ctx.toml` cannot set endpoints, API keys, headers, tools or a store, or name files outside its folder.
+/// Read the file before you trust it. After each change, trust it again.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(after_help = "Examples:\n  \
     ctx trust .\n  \
     ctx trust --list\n  \
     ctx trust --remove ~/old/project\n\n\
-    Your own `ctx.toml` in the configuration folder of `ctx` needs no trust: what you set there counts everywhere.")]
+    Your own `ctx.toml` in the configuration folder of `ctx` is always trusted.")]
 pub(crate) struct TrustArguments {
-    /// The folder with the `ctx.toml`
+    /// Folder with the `ctx.toml`
     #[arg(value_name = "DIR", required_unless_present_any = ["list"])]
     pub(crate) folder: Option<PathBuf>,
-    /// List the folders that you trust
+    /// List the trusted folders
     #[arg(long, conflicts_with_all = ["folder", "remove"])]
     pub(crate) list: bool,
     /// Stop trusting the folder
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Trust it also where it reaches outside of its folder in more than 40 places
+    /// Allow more than 40 settings that reach outside the folder
     #[arg(long, conflicts_with_all = ["list", "remove"])]
     pub(crate) many: bool,
-    /// Print the result as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

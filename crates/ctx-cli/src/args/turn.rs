@@ -7,70 +7,71 @@ use clap::{Args, ValueEnum};
 use ctx_tokens::{MAX_TOKENS, read_tokens};
 use ctx_types::phrase;
 
+use crate::args::RARE;
 use crate::lang::Told;
 
-/// One turn of a conversation.
+/// Files and settings of a turn.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TurnArguments {
-    /// The agent or preset (JSON or YAML); that of `ctx.toml` if absent; without one the conversation alone is
-    /// looked at
+    /// Agent or preset file [default: from ctx.toml]
     pub(crate) agent: Option<PathBuf>,
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
+    /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// What the user is about to send
+    /// Next message of the user
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
-    /// The user profile (JSON, YAML, or a plain text that is the persona)
+    /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    /// A worldbook (SillyTavern, AIO Hub, character card), which holds for this turn; may be given several times
+    /// Worldbook file, repeatable [default: from ctx.toml]
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
-    /// The model that the request goes to
+    /// Target model [default: from the agent or ctx.toml]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
-    /// A table of models, whose rows are tried before the built-in ones
-    #[arg(long, value_name = "FILE")]
-    pub(crate) models: Option<PathBuf>,
-    /// The model's own settings of processors: an object like an agent's `parameters`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) model_settings: Option<PathBuf>,
-    /// Tool definitions: a list, copied into the request body unchanged
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tools: Option<PathBuf>,
-    /// The folder of attached files; by default those of the conversation and of the agent
-    #[arg(long, value_name = "DIR")]
-    pub(crate) assets: Option<PathBuf>,
-    /// How many tokens the context may have in place of the model's window; 0 means the window
+    /// Token limit of the context; 0 uses the model's context window
     #[arg(long, value_name = "N", value_parser = context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,
-    /// How many tokens are kept free for the answer; by default what the agent or the model needs
-    #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true)]
+    /// Custom model table, searched before the built-in table
+    #[arg(long, value_name = "FILE", display_order = RARE)]
+    pub(crate) models: Option<PathBuf>,
+    /// Processor settings of the model, in the format of an agent's `parameters`
+    #[arg(long, value_name = "FILE", display_order = RARE)]
+    pub(crate) model_settings: Option<PathBuf>,
+    /// Tool definitions, a list copied unchanged to the request body
+    #[arg(long, value_name = "FILE", display_order = RARE)]
+    pub(crate) tools: Option<PathBuf>,
+    /// Attachment folder [default: from ctx.toml, or next to the conversation and agent]
+    #[arg(long, value_name = "DIR", display_order = RARE)]
+    pub(crate) assets: Option<PathBuf>,
+    /// Tokens reserved for the response [default: from the agent or model]
+    #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true, display_order = RARE)]
     pub(crate) reserve: Option<u32>,
-    /// What is to be generated
-    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND")]
+    /// Generation type
+    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND", display_order = RARE)]
     pub(crate) kind: Kind,
-    /// The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-    #[arg(long, value_name = "RFC 3339")]
+    /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
+    #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
-    /// The time zone, such as Asia/Shanghai; UTC if absent
-    #[arg(long, value_name = "ZONE")]
+    /// Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
+    #[arg(long, value_name = "ZONE", display_order = RARE)]
     pub(crate) tz: Option<String>,
-    /// The seed of random draws
+    /// Seed for random values
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(display_order = RARE)]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) switches: SwitchArguments,
-    /// Show how long each stage took
-    #[arg(long)]
+    /// Show the run time of each processor
+    #[arg(long, display_order = RARE)]
     pub(crate) timings: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
 impl TurnArguments {
-    /// A turn of which nothing else is said.
+    /// Returns the arguments of a turn with only the configuration.
     pub(super) fn of(config: &ConfigArguments) -> Self {
         Self {
             agent: None,
@@ -102,44 +103,46 @@ pub(super) fn seed(text: &str) -> Result<u64, Told> {
 }
 
 pub(super) fn context_tokens(text: &str) -> Result<u32, Told> {
-    tokens(text).map_err(|Told(error)| Told(phrase!("{error}; 0 means the model's window", error)))
+    tokens(text).map_err(|Told(error)| Told(phrase!("{error}; use 0 for the model's context window", error)))
 }
 
-/// Reads a number of tokens by the rule that holds in files too.
+/// Parses a number of tokens by the same rule as in files.
 pub(super) fn tokens(text: &str) -> Result<u32, Told> {
     let value = serde_json::from_str(text).ok();
     let expected = || phrase!("expected a whole number from 0 to {last}", last = MAX_TOKENS);
     value.as_ref().and_then(read_tokens).ok_or_else(|| Told(expected()))
 }
 
-/// Which processors run.
+/// Processors to enable and disable.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SwitchArguments {
-    /// Switch processors on; `ctx processors list` names them
+    /// Processors to enable; `ctx processors list` shows the ids
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(display_order = RARE)]
     pub(crate) enable: Vec<String>,
-    /// Switch processors off
+    /// Processors to disable
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(display_order = RARE)]
     pub(crate) disable: Vec<String>,
 }
 
-/// Where defaults come from.
+/// Use of `ctx.toml`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConfigArguments {
-    /// Ignore `ctx.toml`, which in this folder or one above gives defaults
-    #[arg(long)]
+    /// Ignore all `ctx.toml` files
+    #[arg(long, display_order = RARE)]
     pub(crate) no_config: bool,
 }
 
-/// What is to be generated.
+/// Generation types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// An answer
+    /// A reply
     Normal,
-    /// The rest of an unfinished answer
+    /// The rest of an unfinished reply
     Continue,
-    /// What the user might say
+    /// A message in the user's voice
     Impersonate,
-    /// Something that the user does not see
+    /// Text that is hidden from the user
     Quiet,
 }

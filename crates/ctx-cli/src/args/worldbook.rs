@@ -1,13 +1,14 @@
-//! The arguments of `ctx worldbook`.
+//! Arguments of `ctx worldbook`.
 
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
+use crate::args::RARE;
 use crate::args::turn::{self, ConfigArguments, Kind, TurnArguments};
 
-/// Show which worldbook entries a conversation activates
+/// Show active worldbook entries, and check worldbooks
 #[derive(Debug, Args)]
 pub(crate) struct WorldbookArguments {
     #[command(subcommand)]
@@ -20,93 +21,92 @@ pub(crate) enum WorldbookCommand {
     Check(WorldbookCheckArguments),
 }
 
-/// Show which entries a conversation activates: by which key, in which message, in which pass
+/// Show active entries with the matched key, message and pass
 ///
-/// With `--all` the others are listed too, each with the rule that kept it out. It is the scan that `ctx assemble`
-/// makes: the same files give the same entries.
+/// With `--all`, also shows inactive entries and the reason. Uses the same scan as `ctx assemble`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx worldbook scan sky.json --session chat.json\n  \
     ctx worldbook scan sky.json town.json --session chat.json --all\n  \
     ctx worldbook scan sky.json --input \"Look at the moon\" --context-tokens 8000\n  \
     ctx worldbook scan sky.json --session chat.json --state timed.json --write\n\n\
-    Exit codes: 0 done, 2 usage, 3 a file cannot be read or written.")]
+    Exit codes: 0 success, 2 usage error, 3 a file cannot be read or written.")]
 pub(crate) struct WorldbookScanArguments {
     /// Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
     #[arg(required = true, value_name = "BOOK")]
     pub(crate) books: Vec<PathBuf>,
-    /// The conversation (AIO Hub session, OpenAI messages, SillyTavern chat JSONL); that of `ctx.toml` if absent
+    /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
-    /// What the user is about to send
+    /// Next message of the user
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
-    /// The agent, for which entries may be filtered, and whose rules and settings hold; that of `ctx.toml` if absent
+    /// Agent for filters, regex rules and settings [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
-    /// The user profile, in which entries may look for keys
+    /// User profile; entries can search it for keys [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) settings: WorldbookSettingsArguments,
-    /// The timed effects of earlier scans, as `--write` or SillyTavern (`timedWorldInfo`) wrote them; by default
-    /// those that the conversation keeps
-    #[arg(long, value_name = "FILE")]
-    pub(crate) state: Option<PathBuf>,
-    /// Write the timed effects back: to the file of `--state`, else beside the newest message of the conversation
-    #[arg(long)]
-    pub(crate) write: bool,
-    /// List the entries that are not active, too
+    /// Show inactive entries
     #[arg(long)]
     pub(crate) all: bool,
-    /// What is to be generated
-    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND")]
+    #[command(flatten)]
+    pub(crate) settings: WorldbookSettingsArguments,
+    /// File with timed effects of earlier scans [default: from the conversation]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Save the timed effects to the `--state` file or the conversation
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Generation type
+    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND", display_order = RARE)]
     pub(crate) kind: Kind,
-    /// The seed of random draws
+    /// Seed for random values
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = turn::seed, allow_negative_numbers = true)]
+    #[arg(display_order = RARE)]
     pub(crate) seed: u64,
-    /// The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-    #[arg(long, value_name = "RFC 3339")]
+    /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
+    #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
-    /// Print the entries, the timed effects and the findings as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Find what is wrong with worldbooks, whatever the conversation
+/// Check worldbooks without a conversation
 ///
-/// Entries that can never become active, recursion that never comes, uids that are used twice, keys that are found
-/// in nearly every text or cannot run, texts that are larger than the budget. The books are looked at together, as
-/// one conversation would use them.
+/// Finds entries that can never activate, recursion that never happens, duplicate uids, keys that match almost any
+/// text, invalid regex keys, and entries larger than the budget. Checks all worldbooks together, as one conversation
+/// uses them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx worldbook check sky.json\n  \
     ctx worldbook check sky.json town.json --context-tokens 8000 --deny-warnings\n\n\
-    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.")]
+    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read.")]
 pub(crate) struct WorldbookCheckArguments {
     /// Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
     #[arg(required = true, value_name = "BOOK")]
     pub(crate) books: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: WorldbookSettingsArguments,
-    /// Fail on warnings too
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// Print the findings as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What holds for all entries.
+/// Settings for all entries.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WorldbookSettingsArguments {
-    /// Settings of worldbooks (SillyTavern's settings, or an object as an agent's `worldbookSettings`)
+    /// Worldbook settings (SillyTavern settings, or an agent's `worldbookSettings`)
     #[arg(long = "settings", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// The model, whose window entries may have a part of
+    /// Model whose context window sets the budget of entries
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
-    /// How many tokens the context may have in place of the model's window; 0 means the window
+    /// Token limit of the context; 0 uses the model's context window
     #[arg(long, value_name = "N", value_parser = turn::context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub(crate) struct WorldbookSettingsArguments {
 }
 
 impl WorldbookSettingsArguments {
-    /// The same as the arguments of a turn in which nothing else is said.
+    /// Returns the arguments of a turn with these books.
     fn turn(&self, books: &[PathBuf]) -> TurnArguments {
         TurnArguments {
             worldbooks: books.to_vec(),
@@ -126,7 +126,7 @@ impl WorldbookSettingsArguments {
 }
 
 impl WorldbookScanArguments {
-    /// The turn whose scan is shown.
+    /// Returns the turn to scan.
     pub(crate) fn turn(&self) -> TurnArguments {
         TurnArguments {
             agent: self.agent.clone(),
@@ -142,7 +142,7 @@ impl WorldbookScanArguments {
 }
 
 impl WorldbookCheckArguments {
-    /// The turn that would use the books.
+    /// Returns the turn that uses the books.
     pub(crate) fn turn(&self) -> TurnArguments {
         self.settings.turn(&self.books)
     }

@@ -39,7 +39,7 @@ pub(crate) fn run(language: Language, arguments: &AnchorsArguments) -> Result<Ex
     Ok(Exit::Success)
 }
 
-const HEADER: [&str; 4] = ["anchor", "kind", "entry", "what it is for, and what goes there"];
+const HEADER: [&str; 4] = ["anchor", "kind", "entry", "purpose and entries"];
 
 /// An anchor, and where it stands in an agent's preset.
 struct Row {
@@ -102,12 +102,12 @@ fn of_agent(language: Language, path: &Path, engine: &Engine, sources: &mut Sour
     }
     for entry in entries() {
         if let Placement::Anchor { target, side, order } = &entry.placement {
-            let row = rows.row(target, "missing", "named as a target, declared by no entry");
+            let row = rows.row(target, "missing", "target of an entry, but not declared");
             row.placed.push(Placed::new(entry, *side, *order));
         }
     }
     if !preset.places_history() {
-        let note = "no entry declares it: the conversation follows the preset";
+        let note = "not declared; the history follows the preset";
         rows.row(CHAT_HISTORY, "placeholder", "").note = Some(note);
     }
     Ok(rows)

@@ -72,7 +72,7 @@ fn template(
         let names: Vec<&str> = Template::names().collect();
         let hint = match closest(wanted, names.iter().copied()) {
             Some(near) => phrase!("did you mean `{near}`?", near),
-            None => phrase!("there are {names}", names = Argument::list(names, Divider::Comma)),
+            None => phrase!("use one of {names}", names = Argument::list(names, Divider::Comma)),
         };
         let message = phrase!("`--template {wanted}` is neither a template nor a file; {hint}", wanted, hint);
         return Err(ProjectError::Usage(message).into());

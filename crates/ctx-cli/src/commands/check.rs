@@ -23,7 +23,7 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
     }
     inputs::check_stdin(arguments.paths.iter().chain(&arguments.worldbooks))?;
     if arguments.fix && arguments.paths.iter().any(|path| files::is_stdin(path)) {
-        return Err(Told(phrase!("standard input cannot be changed; name a file")).into());
+        return Err(Told(phrase!("cannot change standard input; name a file")).into());
     }
     let named = arguments.format.as_deref().and_then(Format::parse);
     let checker = Checker::new(&arguments.worldbooks)?.naming(named);
@@ -133,7 +133,7 @@ fn show_declined(language: Language, fixes: &Fixes) {
             let (file, code) = (&file.name, finding.code.to_string());
             show::remark(
                 language,
-                &phrase!("{file} {pointer}: {code} is not fixed: {reason}", file, pointer, code, reason),
+                &phrase!("{file} {pointer}: cannot fix {code}: {reason}", file, pointer, code, reason),
             );
         }
     }
@@ -154,10 +154,10 @@ fn changes(language: Language, fixes: &Fixes) -> String {
             &show::diff(language, &String::from_utf8_lossy(&file.before), &String::from_utf8_lossy(after));
     }
     let fixed: usize = fixes.files().iter().map(|file| file.fixed.len()).sum();
-    let (fixed, files) = (count_of!(fixed, "finding"), count_of!(changed().count(), "file"));
+    let (fixed, files) = (count_of!(fixed, "diagnostic"), count_of!(changed().count(), "file"));
     let told = match fixes.is_dry() {
-        true => phrase!("{fixed} would be fixed in {files}", fixed, files),
-        false => phrase!("{fixed} fixed in {files}", fixed, files),
+        true => phrase!("would fix {fixed} in {files}", fixed, files),
+        false => phrase!("fixed {fixed} in {files}", fixed, files),
     };
     text + &lang::say(language, &told) + "\n"
 }
@@ -169,13 +169,13 @@ const MAX_NAMED: usize = 20;
 fn kinds(language: Language, kinds: &[(String, Kind)]) -> String {
     let line = |(file, kind): &(String, Kind)| {
         let (file, kind) = (show::clean_line(file), kind.to_string());
-        lang::say(language, &phrase!("`{file}` is checked as {kind}", file, kind)) + "\n"
+        lang::say(language, &phrase!("checked `{file}` as {kind}", file, kind)) + "\n"
     };
     let shown: String = kinds.iter().take(MAX_NAMED).map(line).collect();
     let more = kinds.len().saturating_sub(MAX_NAMED);
     if more == 0 {
         return shown;
     }
-    let told = phrase!("and {more}; `--json` says of each what it is", more = count_of!(more, "more file"));
+    let told = phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more file"));
     format!("{shown}{}\n", lang::say(language, &told))
 }

@@ -79,9 +79,7 @@ fn need_mask(
     mask: &MaskArguments,
 ) -> Result<(), ProjectError> {
     match options.find(|(_, is_given)| *is_given && !mask.mask) {
-        Some((name, _)) => {
-            Err(ProjectError::Usage(phrase!("`{name}` applies to summaries and needs `--mask`", name)))
-        }
+        Some((name, _)) => Err(ProjectError::Usage(phrase!("`{name}` requires `--mask`", name))),
         None => Ok(()),
     }
 }
@@ -134,8 +132,7 @@ fn plan(language: Language, arguments: &PassArguments) -> Result<Exit> {
 
 fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
     if arguments.output.write || arguments.output.out.is_some() {
-        let message =
-            phrase!("only summaries are written into conversations: `--write` and `--out` need `--mask`");
+        let message = phrase!("`--write` and `--out` require `--mask`");
         return Err(ProjectError::Usage(message).into());
     }
     let (pass, input) = (Pass::of(language, &arguments.pass)?, arguments.input.as_deref());
@@ -194,9 +191,8 @@ impl Pass {
     fn of(language: Language, arguments: &PassArguments) -> Result<Self> {
         inputs::check_stdin(arguments.session.iter().chain(&arguments.counting.models))?;
         let Some(budget) = arguments.budget else {
-            let message = phrase!(
-                "choose what to do: `--budget N` fits the messages into N tokens, `--mask` replaces older ones by a summary"
-            );
+            let message =
+                phrase!("use `--budget N` to compress to N tokens, or `--mask` to summarize older messages");
             return Err(ProjectError::Usage(message).into());
         };
         let mut sources = show::sources(language);

@@ -73,12 +73,12 @@ impl Way<'_> {
     fn explained(&self) -> Phrase {
         let encoding = self.encoding;
         let how = match self.is_exact {
-            true => phrase!("exact as {encoding}", encoding),
-            false => phrase!("an estimate as {encoding}", encoding),
+            true => phrase!("exact ({encoding})", encoding),
+            false => phrase!("estimated ({encoding})", encoding),
         };
         match self.model {
             Some(model) => phrase!("{how}, for `{model}`", how, model),
-            None => phrase!("{how}; no model is named", how),
+            None => phrase!("{how}; no model set", how),
         }
     }
 
@@ -159,11 +159,11 @@ fn of_text(
     let shown = count_of!(tokens, "token");
     let shown = if way.is_exact { shown } else { phrase!("about {tokens}", tokens = shown) };
     let mut told =
-        phrase!("{tokens} in {bytes} of text", tokens = shown, bytes = count_of!(text.len(), "byte"));
+        phrase!("{tokens}, {bytes} of text", tokens = shown, bytes = count_of!(text.len(), "byte"));
     let mut json = json!({ "kind": "text", "tokens": tokens, "bytes": text.len() });
     if media > 0 {
         json["media"] = json!(media);
-        told = phrase!("{told}, {media} of them for the pictures in it", told, media);
+        told = phrase!("{told}; images use {media} of the tokens", told, media);
     }
     Counted {
         text: format!("{}\n{}\n", lang::say(language, &told), lang::say(language, &way.explained())),

@@ -37,7 +37,7 @@ pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Ex
         let page = page(language, arguments, &turn, &context, &sources)?;
         files::write(&[(path.clone(), page.as_bytes())], Existing::Named, &sources.files_read)?;
         if !arguments.json {
-            show::note(language, &phrase!("`{path}` is written", path = files::name(path)));
+            show::note(language, &phrase!("wrote `{path}`", path = files::name(path)));
             return Ok(Exit::Success);
         }
     }
@@ -65,7 +65,7 @@ fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<Life> {
 }
 
 fn no_stage() -> Told {
-    Told(phrase!("no stage was looked at"))
+    Told(phrase!("no message trace was recorded"))
 }
 
 /// Writes the page of a context.
@@ -82,7 +82,7 @@ fn page(
     let model = turn.input.model.as_ref().map(|model| ("model", model.to_string()));
     let at = turn.input.at_millis.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     let zone = turn.input.zone.as_deref().unwrap_or("UTC");
-    let at = at.map(|at| ("moment", format!("{at}, {zone}")));
+    let at = at.map(|at| ("date and time", format!("{at}, {zone}")));
     let seed = ("seed", turn.input.seed.to_string());
     let facts = files.chain(model).chain(at).chain([seed]).collect();
     page::page(language, context, &lives, About { agent: turn.agent_name(), facts }, sources)
@@ -101,7 +101,7 @@ fn refuse_message(agent: &Path) -> Result<(), ProjectError> {
     });
     match is_number || is_source {
         true => Err(ProjectError::Usage(phrase!(
-            "`{name}` is not a file, and the agent is expected here; for the message write `--message {name}`",
+            "no agent file `{name}`; to select a message, use `--message {name}`",
             name
         ))),
         false => Ok(()),

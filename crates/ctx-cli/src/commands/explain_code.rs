@@ -28,8 +28,8 @@ fn code_of(asked: &str) -> Result<String, Phrase> {
     };
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = is_number.then(|| digits.parse::<u16>().ok()).flatten();
-    let number =
-        number.ok_or_else(|| phrase!("`{asked}` is not a code; write one such as `CTX0200`", asked))?;
+    let number = number
+        .ok_or_else(|| phrase!("`{asked}` is not a diagnostic code; use a code such as `CTX0200`", asked))?;
     Ok(format!("CTX{number:04}"))
 }
 
@@ -39,7 +39,7 @@ fn nothing(language: Language, code: &str) -> Phrase {
     let above = language.explanations().find(|known| known.code > code);
     let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, known.title));
     phrase!(
-        "there is no code `{code}`; the nearest are {near}",
+        "unknown code `{code}`; the nearest codes are {near}",
         code,
         near = Argument::list(near, Divider::And)
     )
@@ -73,12 +73,12 @@ fn drawn(language: Language, explanation: &Explanation) -> String {
     };
     let example = format!("  {}\n", example.lines().collect::<Vec<_>>().join("\n  "));
     let shown = match shown {
-        Shown::By(command) if file.is_some() => Some(phrase!("Shown by: {command}", command)),
+        Shown::By(command) if file.is_some() => Some(phrase!("Reported by: {command}", command)),
         Shown::By(_) => None,
-        Shown::ByPrograms => Some(phrase!("No command shows it: it takes a program that uses the library.")),
-        Shown::WithServer => Some(phrase!("No command shows it alone: it takes a server.")),
+        Shown::ByPrograms => Some(phrase!("Only programs that use the library report it.")),
+        Shown::WithServer => Some(phrase!("Only a running server reports it.")),
     };
     let shown = shown.map(|line| lang::say(language, &line) + "\n").unwrap_or_default();
-    let (heading, way_out) = (lang::say(language, &heading), phrase!("Way out: {way_out}", way_out));
+    let (heading, way_out) = (lang::say(language, &heading), phrase!("Fix: {way_out}", way_out));
     format!("{code}: {title}\n\n{cause}\n\n{heading}\n{example}{shown}\n{}\n", lang::say(language, &way_out))
 }

@@ -90,11 +90,9 @@ fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources)
 }
 
 fn absent(id: &str, index: usize) -> Diagnostic {
-    let message = phrase!(
-        "there is no worldbook `{id}` next to the agent; the export is written without it",
-        id = excerpt(id)
-    );
-    let help = phrase!("put it into the folder `worldbooks` next to the agent, with this id or name");
+    let message =
+        phrase!("no worldbook `{id}` next to the agent; the export does not include it", id = excerpt(id));
+    let help = phrase!("put it into the folder `worldbooks` next to the agent, under this id or name");
     Diagnostic::warning(MISSING_WORLDBOOK, message)
         .at_pointer(format!("/worldbookIds/{index}"))
         .with_help(help)
@@ -123,7 +121,7 @@ fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArgume
         (_, []) => Err(Told(phrase!("the agent has no {kind}", kind)).into()),
         (None, [(_, only)]) => Ok(only),
         (None, _) => Err(ProjectError::Usage(phrase!(
-            "the agent has {named}: {names}; choose with `--only`",
+            "the agent has {named}: {names}; choose one with `--only`",
             named = named.len(),
             names = names()
         ))
@@ -132,7 +130,7 @@ fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArgume
             let found = named.iter().find(|(name, _)| name == wanted);
             found.map(|(_, found)| *found).ok_or_else(|| {
                 ProjectError::Usage(phrase!(
-                    "there is no {kind} called `{wanted}`; known: {names}",
+                    "no {kind} named `{wanted}`; available: {names}",
                     kind,
                     wanted,
                     names = names()
@@ -153,12 +151,12 @@ fn bytes(
     let ending = out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match &*ending {
         "png" if arguments.to != ExportForm::StCard => {
-            Err(ProjectError::Usage(phrase!("only a card can be written into a picture")).into())
+            Err(ProjectError::Usage(phrase!("only character cards can be written into an image")).into())
         }
         "png" => {
             let picture = picture(&arguments.agent, sources)?;
             export_card_picture(value, picture.as_deref())
-                .ok_or_else(|| Told(phrase!("the picture beside the agent is no whole PNG")).into())
+                .ok_or_else(|| Told(phrase!("the image next to the agent is not a valid PNG")).into())
         }
         "yaml" | "yml" if arguments.to == ExportForm::Aio => {
             Ok(schemas::with_line_beside(out, "agent", &write_document(value)).into_bytes())
@@ -175,7 +173,7 @@ fn picture(agent: &Path, sources: &mut Sources) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     if path.is_symlink() {
-        return Err(Told(phrase!("`{path}` is a link", path = files::name(&path))).into());
+        return Err(Told(phrase!("cannot read `{path}`: it is a link", path = files::name(&path))).into());
     }
     Ok(Some(sources.read(&path, &files::name(&path))?))
 }

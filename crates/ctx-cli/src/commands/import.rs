@@ -118,19 +118,19 @@ impl Refusal {
         let is_lost = report.count(FieldStatus::Unsupported) > 0
             || findings.iter().any(|finding| finding.severity == Severity::Error);
         if arguments.strict && is_lost {
-            let why =
-                phrase!("nothing is written: `--strict` allows no error and no field that is unsupported");
+            let why = phrase!("nothing written: `--strict` rejects errors and unsupported fields");
             return Some(Self { exit: Exit::Findings, why });
         }
         if written.is_empty() {
-            return Some(Self { exit: Exit::Unreadable, why: phrase!("nothing can be imported") });
+            return Some(Self { exit: Exit::Unreadable, why: phrase!("no importable files") });
         }
         let out = arguments.out.as_deref()?;
         let is_there = out.join(AGENT).symlink_metadata().is_ok();
         let name = unread(report).next().filter(|_| is_there)?;
         let out = files::name(out);
         let why = phrase!(
-            "nothing is written to `{out}`: it has an `{agent}` already, and `{name}` cannot be imported; leave that file out, or name another folder",
+            "nothing written: `{out}` has an `{agent}`, and `{name}` is unreadable; omit it or use another \
+            folder",
             out,
             agent = AGENT,
             name
@@ -173,14 +173,17 @@ fn summary(language: Language, made: &Import, names: &[String], arguments: &Agen
 fn next(arguments: &AgentImportArguments, left: usize, made: &Import) -> Phrase {
     match &arguments.out {
         None => {
-            phrase!("nothing is written: add `--out DIR` to write {files}", files = count_of!(left, "file"))
+            phrase!("nothing written; add `--out DIR` to write {files}", files = count_of!(left, "file"))
         }
         Some(out) if made.agent.is_some() => {
             let agent = files::shell_word(&out.join(AGENT));
-            phrase!("next: `ctx assemble {agent} --input \"Hello\"` shows what a model would receive", agent)
+            phrase!(
+                "next: `ctx assemble {agent} --input \"Hello\"` shows the messages that a model receives",
+                agent
+            )
         }
         Some(out) => {
-            phrase!("next: `ctx check {out}` says whether all is well", out = files::shell_word(out))
+            phrase!("next: `ctx check {out}` checks the files", out = files::shell_word(out))
         }
     }
 }

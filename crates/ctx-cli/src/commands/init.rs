@@ -13,7 +13,7 @@ use crate::lang::{self, Told};
 use crate::show;
 use ctx_project::error::ProjectError;
 use ctx_project::files::{self, Existing};
-use ctx_project::sample::{self, Sample};
+use ctx_project::sample::{self, Sample, SampleLanguage};
 
 /// Writes all files of the project. Writes none if one of them exists or cannot be written.
 pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit> {
@@ -25,14 +25,18 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
         (existing, names.iter().find(|path| path.exists() || path.is_symlink()))
     {
         let message =
-            phrase!("`{path}` exists; name another folder, or add `--force`", path = files::name(path));
+            phrase!("`{path}` exists; use another folder, or add `--force`", path = files::name(path));
         return Err(ProjectError::Usage(message).into());
     }
     if folder.is_file() {
         return Err(Told(phrase!("`{path}` is a file; name a folder", path = files::name(folder))).into());
     }
+    let texts = match language {
+        Language::Zh => SampleLanguage::Chinese,
+        _ => SampleLanguage::English,
+    };
     let kind = if arguments.long { Sample::Long } else { Sample::Short };
-    let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, existing)?;
+    let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, texts, existing)?;
     match arguments.json {
         true => {
             let written = names.iter().chain(&schemas).map(|path| files::name(path));
@@ -46,7 +50,7 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
 fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {
     let mut text: String = files.iter().map(|file| show::wrote(language, &files::shell_word(file))).collect();
     let beside = phrase!(
-        "wrote {path} (schemas, by which editors complete and check these files)",
+        "wrote {path} (schemas for completion and checks in your editor)",
         path = files::shell_word(schemas)
     );
     text += &lang::say(language, &beside);
@@ -54,7 +58,7 @@ fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Pa
         true => String::new(),
         false => format!("  cd {}\n", files::shell_word(folder)),
     };
-    let [see, change] = ["see what a model would receive:", "change it, and see what that does:"];
+    let [see, change] = ["preview the messages:", "edit the files, then compare the result:"];
     let [see, change] = [see, change].map(|line| lang::word(language, line));
     text + &format!("\n\n{see}\n{enter}  ctx assemble\n\n{change}\n  ctx test\n")
 }

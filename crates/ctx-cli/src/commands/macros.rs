@@ -48,7 +48,7 @@ fn list(language: Language, arguments: &MacrosListArguments) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-const HEADER: [&str; 5] = ["macro", "dialects", "takes", "marks", "what it gives"];
+const HEADER: [&str; 5] = ["macro", "syntax", "arguments", "properties", "result"];
 
 fn cells(language: Language, definition: &Definition) -> [String; 5] {
     let names: Vec<&str> = definition.names().map(|name| &**name).collect();

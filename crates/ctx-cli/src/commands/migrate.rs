@@ -21,7 +21,7 @@ use ctx_project::migration::{self, Migration};
 pub(crate) fn run(language: Language, arguments: &MigrateArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
     if arguments.files.iter().any(|path| files::is_stdin(path)) {
-        return Err(Told(phrase!("standard input cannot be changed; name a file")).into());
+        return Err(Told(phrase!("cannot change standard input; name a file")).into());
     }
     let engine = Engine::new();
     let mut sources = show::sources(language);
@@ -78,13 +78,13 @@ fn read(
 fn told(language: Language, changed: &[Migration], (refused, all): (usize, usize), is_write: bool) -> String {
     let (count, files) = (changed.len(), count_of!(all, "file"));
     let last = match (refused, is_write) {
-        (0, true) => phrase!("{count} of {files} changed", count, files),
-        (0, false) => phrase!("{count} of {files} would change", count, files),
+        (0, true) => phrase!("changed {count} of {files}", count, files),
+        (0, false) => phrase!("would change {count} of {files}", count, files),
         (_, false) => {
-            phrase!("{count} of {files} would change, {refused} not migrated", count, files, refused)
+            phrase!("would change {count} of {files}; cannot migrate {refused}", count, files, refused)
         }
         (_, true) => phrase!(
-            "nothing was changed: {refused} of {files} cannot be migrated; leave out what cannot",
+            "nothing changed: cannot migrate {refused} of {files}; remove these from the command",
             refused,
             files
         ),

@@ -47,10 +47,10 @@ const HEADER: [&str; 4] = ["priority", "processor", "state", "settings"];
 
 /// What stands below the table.
 const LEGEND: &str =
-    "\na value without an origin in brackets is built in; `--json` also has names, descriptions and fields\n";
+    "\nvalues without an origin in brackets are defaults; use `--json` for names, descriptions, and fields\n";
 
 /// What stands below it where layers of settings meet.
-const LAYERS: &str = "`agent over user`: what the agent sets for a processor counts as a whole, and nothing of what the user sets\n";
+const LAYERS: &str = "`agent over user`: the agent's settings of a processor replace all of the user's\n";
 
 fn turn(language: Language, arguments: &ProcessorsListArguments, sources: &mut Sources) -> Result<Turn> {
     let ProcessorsListArguments { agent, model_settings, .. } = arguments;
@@ -74,7 +74,7 @@ fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveS
         if descriptor.is_core { format!(" {}", lang::word(language, "(core)")) } else { String::new() };
     let priority = match marked(&setting.priority) {
         moved if setting.priority.value != descriptor.priority => {
-            let built_in = phrase!("built in: {priority}", priority = descriptor.priority.to_string());
+            let built_in = phrase!("default: {priority}", priority = descriptor.priority.to_string());
             format!("{moved}\n{}", lang::say(language, &built_in))
         }
         priority => priority,

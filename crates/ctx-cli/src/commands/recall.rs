@@ -89,11 +89,11 @@ fn reason(piece: &RecalledPiece) -> Phrase {
     let id = piece.source.id.as_deref().unwrap_or_default();
     let place = match piece.ago {
         Some(0) => phrase!("{id}, the newest message", id),
-        Some(ago) => phrase!("{id}, {ago} ago", id, ago = count_of!(ago, "message")),
+        Some(ago) => phrase!("{id}, {ago} back", id, ago = count_of!(ago, "message")),
         None => phrase!("{id}, on another branch", id),
     };
     match piece.words.is_empty() {
-        true => phrase!("{place}, beside what was found", place),
+        true => phrase!("{place}, next to a match", place),
         false => phrase!("{place}: {words}", place, words = piece.words.join(", ")),
     }
 }

@@ -37,21 +37,20 @@ fn schema(name: &str) -> Result<FileSchema, ProjectError> {
         let names: Vec<&str> = schemas::all().iter().map(|schema| schema.name).collect();
         let hint = match closest(name, names.iter().copied()) {
             Some(near) => phrase!("did you mean `{near}`?", near),
-            None => phrase!("there are {names}", names = Argument::list(names, Divider::Comma)),
+            None => phrase!("use one of {names}", names = Argument::list(names, Divider::Comma)),
         };
-        ProjectError::Usage(phrase!("there is no schema `{name}`; {hint}", name, hint))
+        ProjectError::Usage(phrase!("unknown schema `{name}`; {hint}", name, hint))
     })
 }
 
 /// What stands below the list.
-const LEGEND: &str =
-    "\n`ctx schema NAME` prints one; `ctx schema --out schemas` writes all of them to a folder\n";
+const LEGEND: &str = "\nprint one with `ctx schema NAME`; write all with `ctx schema --out schemas`\n";
 
 fn list(language: Language) -> String {
     let rows = schemas::all()
         .into_iter()
         .map(|schema| [schema.name.to_owned(), lang::word(language, schema.about).into_owned()]);
-    show::listing(language, ["schema", "what it describes"], rows) + &lang::lines(language, LEGEND)
+    show::listing(language, ["schema", "description"], rows) + &lang::lines(language, LEGEND)
 }
 
 fn to_json(schema: &FileSchema) -> Value {

@@ -45,9 +45,10 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
         let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));
         Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
     })?;
-    let address = listener.local_addr().context(Told(phrase!("the listener has no address")))?;
+    let address = listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?;
     let agents: Vec<&str> = gateway.agents().collect();
-    show::result(&format!("http://{address}/v1\n{}\n", agents.join("\n")))?;
+    let access = lang::say(language, &gateway.access());
+    show::result(&format!("http://{address}/v1\n{}\n{access}\n", agents.join("\n")))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(|error| told(&error))?;
@@ -91,8 +92,6 @@ fn log(level: LogLevel) {
 }
 
 fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
-    let path = key_file(&add.file);
-    let mut file = KeyFile::read_or_empty(&path)?;
     let limits = KeyLimits {
         requests: add.requests_per_minute,
         tokens: add.tokens_per_minute,
@@ -100,9 +99,8 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
         bytes: add.bytes,
         conversations: add.conversations,
     };
-    let key = file.add(&add.name, add.agents.clone(), limits)?;
-    file.write_trusted(&path)?;
-    show::note(language, &phrase!("this key is shown once; the file keeps its hash alone"));
+    let key = change(&add.file, |file| file.add(&add.name, add.agents.clone(), limits))?;
+    show::note(language, &phrase!("save this key now: it is not shown again; the file has only its hash"));
     show::result(&format!("{}\n", key.reveal()))?;
     Ok(Exit::Success)
 }
@@ -116,12 +114,16 @@ fn list_keys(file: &KeyFileArguments) -> Result<Exit> {
 }
 
 fn revoke_key(language: Language, revoke: &KeyRevokeArguments) -> Result<Exit> {
-    let path = key_file(&revoke.file);
-    let mut file = KeyFile::read_or_empty(&path)?;
-    file.revoke(&revoke.name)?;
-    file.write_trusted(&path)?;
+    change(&revoke.file, |file| file.revoke(&revoke.name))?;
     show::result(&format!("{}\n", lang::say(language, &phrase!("revoked `{name}`", name = &revoke.name))))?;
     Ok(Exit::Success)
+}
+
+fn change<T>(
+    file: &KeyFileArguments,
+    change: impl FnOnce(&mut KeyFile) -> ctx_project::error::Result<T>,
+) -> ctx_project::error::Result<T> {
+    KeyFile::change(file.keys.as_deref(), &file.folder, change)
 }
 
 fn key_file(file: &KeyFileArguments) -> std::path::PathBuf {

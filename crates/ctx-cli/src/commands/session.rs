@@ -96,10 +96,10 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
         Direction::Forth => file.redo()?,
     };
     let verb = match (direction, arguments.dry_run) {
-        (Direction::Back, false) => "took back",
-        (Direction::Back, true) => "would take back",
-        (Direction::Forth, false) => "did again",
-        (Direction::Forth, true) => "would do again",
+        (Direction::Back, false) => "undid",
+        (Direction::Back, true) => "would undo",
+        (Direction::Forth, false) => "redid",
+        (Direction::Forth, true) => "would redo",
     };
     let statistics = MaskStatistics::of(&file.session, &ctx_tokens::Counter::estimate());
     let written = file.save(&target, &sources.files_read)?;
@@ -121,8 +121,8 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
     let statistics = show::masks::statistics(language, &statistics);
     let steps = show::conversation::steps(language, &file);
     let written = match written {
-        true => phrase!("written: `{name}`", name = file.name),
-        false => phrase!("nothing is written: `--dry-run`"),
+        true => phrase!("wrote `{name}`", name = file.name),
+        false => phrase!("nothing written (`--dry-run`)"),
     };
     let (verb, written) = (lang::word(language, verb), lang::say(language, &written));
     show::result(&format!("{verb}: {label}\n{statistics}\n{written}\n{steps}"))?;

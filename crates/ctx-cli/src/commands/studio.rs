@@ -45,15 +45,16 @@ pub(crate) fn run(language: Language, arguments: &StudioArguments) -> Result<Exi
 
 async fn serve(language: Language, studio: Studio, arguments: &StudioArguments) -> Result<Exit> {
     let listener = listen(arguments.port).await?;
-    let port = listener.local_addr().context(Told(phrase!("the listener has no address")))?.port();
+    let port =
+        listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?.port();
     if port != PORT && arguments.port.is_none() {
-        show::note(language, &phrase!("port {taken} is taken; the page is on {port}", taken = PORT, port));
+        show::note(language, &phrase!("port {taken} is in use; using {port}", taken = PORT, port));
     }
     let links = studio.links();
     let link = links.new_link(port).map_err(|error| told(&error))?;
     show::result(&format!("{link}\n"))?;
     if !arguments.no_open && open::that_detached(&link).is_err() {
-        show::note(language, &phrase!("no browser can be opened; open the link by hand"));
+        show::note(language, &phrase!("cannot open a browser; open the link yourself"));
     }
     if std::io::stdin().is_terminal() {
         std::thread::spawn(move || more_links(&links, port));

@@ -32,7 +32,7 @@ pub(crate) fn run(language: Language, arguments: &TestArguments) -> Result<Exit>
             let error = show::plain_told(language, &error);
             show::note(language, &phrase!("error: {error}", error));
         }
-        show::note(language, &phrase!("waiting for changes; Ctrl-C ends it"));
+        show::note(language, &phrase!("waiting for changes; press Ctrl-C to stop"));
         watched.wait()?;
     }
 }
@@ -134,9 +134,11 @@ fn part(language: Language, tested: &Tested) -> Option<String> {
         Ok(Outcome::Differs { expected, result, changes }) => {
             let changes = changes_to_text(language, changes, expected, result);
             let details = changes + &show::diff(language, expected, result);
-            failed(phrase!("the context is not the expected one"), &details)
+            failed(phrase!("the context differs from the expected one"), &details)
         }
-        Ok(Outcome::New) => failed(phrase!("no `{expected}`; `--update` writes it", expected = EXPECTED), ""),
+        Ok(Outcome::New) => {
+            failed(phrase!("no `{expected}`; write it with `--update`", expected = EXPECTED), "")
+        }
         Ok(Outcome::Updated { is_new, .. }) => {
             let path = format!("{name}/{EXPECTED}");
             let line = match is_new {
@@ -145,7 +147,7 @@ fn part(language: Language, tested: &Tested) -> Option<String> {
             };
             Some(show::clean(&line).into_owned())
         }
-        Err(error) => failed(phrase!("the case cannot be read"), &(show::plain_told(language, error) + "\n")),
+        Err(error) => failed(phrase!("cannot read the case"), &(show::plain_told(language, error) + "\n")),
     }
 }
 
@@ -191,8 +193,7 @@ mod tests {
             "  preset entry `\u{fffd}[31mred\u{fffd}   preset entry `b` changed` changed (message 0)\n";
         check(&old, &old.replace("A.", "B."), told);
         let usage = "=== usage\n1 of 9 tokens, exact\n";
-        let told = "  each text is the same; how they are joined, or what is said of them, differs:\n  \
-            now: +1 \u{fffd}[31m\n";
+        let told = "  all texts are equal, but their order, merging, or report differs:\n  now: +1 �[31m\n";
         check(&format!("{old}{usage}"), &format!("{old}{usage}+1 \u{1b}[31m\n"), told);
     }
 }

@@ -28,7 +28,7 @@ fn list(language: Language, is_json: bool) -> Result<Exit> {
     let folders: Vec<&str> = trusted.folders().collect();
     match (is_json, folders.is_empty()) {
         (true, _) => show::json(&json!({ "folders": folders }))?,
-        (false, true) => show::remark(language, &phrase!("no folder is trusted")),
+        (false, true) => show::remark(language, &phrase!("no trusted folders")),
         (false, false) => show::result(&(folders.join("\n") + "\n"))?,
     }
     Ok(Exit::Success)
@@ -40,7 +40,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     if !is_there(folder) {
         let Some(keys) = keys else {
             let folder = files::name(folder);
-            return Err(Told(phrase!("there is no `ctx.toml` in `{folder}`", folder)).into());
+            return Err(Told(phrase!("no `ctx.toml` in `{folder}`", folder)).into());
         };
         let name = add_keys(&keys)?;
         if arguments.json {
@@ -56,7 +56,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     let count = count_outside(&withheld);
     if count > MAX_ITEMS && !arguments.many {
         return Err(ProjectError::Usage(phrase!(
-            "`{name}` reaches outside of its folder in {count} places, too many to show; read it, then add `--many`",
+            "`{name}` reaches outside its folder in {count} places; read the file, then add `--many`",
             name = &found.name,
             count
         ))
@@ -68,7 +68,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
         let name = add_keys(&keys)?;
         show::remark(
             language,
-            &phrase!("`{name}` is trusted too: its keys open the gateway of `ctx serve`", name),
+            &phrase!("also trusted `{name}`: its API keys give access to `ctx serve`", name),
         );
     }
     if arguments.json {
@@ -78,7 +78,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     }
     let name = &found.name;
     let text = match withheld.is_empty() {
-        true => phrase!("`{name}` is trusted; it reaches nothing outside of its folder", name),
+        true => phrase!("`{name}` is trusted; it reaches nothing outside its folder", name),
         false => phrase!("`{name}` is trusted until it changes", name),
     };
     show::result(&format!("{}\n", lang::say(language, &text)))?;
@@ -95,7 +95,7 @@ fn remove(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
     let name = files::name(folder);
     if !Trusted::remove(folder)? {
         return Err(ProjectError::Usage(phrase!(
-            "`{name}` is not trusted; `ctx trust --list` names the folders",
+            "`{name}` is not trusted; list the trusted folders with `ctx trust --list`",
             name
         ))
         .into());

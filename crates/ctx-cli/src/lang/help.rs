@@ -1,7 +1,7 @@
-//! Help texts of the command line in another language than English.
+//! Translation of help texts.
 //!
-//! Texts of several lines are translated before they are laid out, all others line by line behind that: so the
-//! columns are those of the parser, and a text without a translation stays as it is.
+//! Paragraphs below the options are translated before the parser formats the help. All other texts are translated
+//! afterwards, line by line, which keeps the parser's columns. Text without a translation stays English.
 
 use std::sync::OnceLock;
 
@@ -11,17 +11,17 @@ use ctx_language::{Catalogue, Language};
 use super::word;
 use crate::args;
 
-/// Returns the command line as it is parsed, laid out without breaks in its lines.
+/// Returns the command line, which formats its help without line breaks.
 pub(crate) fn command() -> Command {
     with_paragraphs(args::command()).term_width(0)
 }
 
-/// Translates what the parser has laid out.
+/// Translates formatted help.
 pub(crate) fn laid_out(shown: &str) -> String {
     shown.lines().map(|shown| line(shown) + "\n").collect()
 }
 
-/// Translates the paragraphs below the options, whose lines are divided by hand.
+/// Translates the paragraphs below the options, which have line breaks.
 fn with_paragraphs(command: Command) -> Command {
     let below = command.get_after_help().map(|below| paragraphs(&below.to_string()).concat());
     let command = match below {
@@ -31,7 +31,7 @@ fn with_paragraphs(command: Command) -> Command {
     command.mut_subcommands(with_paragraphs)
 }
 
-/// Divides a text into its parts: sentences that belong together, which are translated, and lines of examples.
+/// Translates each paragraph of a text, except for indented lines, which are examples.
 fn paragraphs(below: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for paragraph in below.split("\n\n") {
@@ -56,7 +56,7 @@ fn joined(sentences: &mut Vec<&str>) -> Option<String> {
     (!whole.is_empty()).then(|| translated(&whole).unwrap_or(whole) + "\n")
 }
 
-/// Translates a line that was laid out: a heading, a text, or a text behind what it is about.
+/// Translates a line of formatted help: a heading, a text, or a name with a text.
 fn line(shown: &str) -> String {
     if let Some(usage) = shown.strip_prefix("Usage: ") {
         return format!("用法：{usage}");
@@ -77,32 +77,36 @@ fn line(shown: &str) -> String {
     format!("{indent}{}", word(Language::Zh, own))
 }
 
-/// What the parser puts behind a text.
-const MARKS: [(&str, &str); 2] = [("[default: ", "[默认值："), ("[possible values: ", "[可选值：")];
+/// Start of a default value or of a list of values, which the parser appends to a text.
+const MARKS: [(&str, &str); 2] = [("[default: ", "[默认："), ("[possible values: ", "[可选值：")];
 
-/// Translates a text, and what the parser puts behind it.
+/// Translates a text with the default and the values that the parser appends.
+///
+/// A text can contain a default of its own, so the shortest appended part is tried first.
 fn with_defaults(shown: &str) -> Option<String> {
-    if let Some(whole) = translated(shown) {
+    if let Some(whole) = translated(shown.trim_end()) {
         return Some(whole);
     }
-    let end = MARKS.iter().filter_map(|(mark, _)| shown.find(mark)).min().unwrap_or(shown.len());
-    let (about, behind) = shown.split_at(end);
-    let behind = MARKS.iter().fold(behind.to_owned(), |behind, (mark, other)| behind.replace(mark, other));
-    match (about.trim_end(), behind.is_empty()) {
-        ("", true) => None,
-        ("", false) => Some(behind),
-        (about, true) => translated(about),
-        (about, false) => Some(format!("{} {behind}", translated(about)?)),
-    }
+    let mut starts: Vec<usize> = MARKS.iter().filter_map(|(mark, _)| shown.find(mark)).collect();
+    starts.sort_unstable();
+    starts.into_iter().rev().find_map(|start| {
+        let (about, appended) = shown.split_at(start);
+        let appended =
+            MARKS.iter().fold(appended.to_owned(), |text, (mark, other)| text.replace(mark, other));
+        match about.trim_end() {
+            "" => Some(appended),
+            about => Some(format!("{} {appended}", translated(about)?)),
+        }
+    })
 }
 
-/// The texts of the help, read when they are first needed.
+/// Returns the translations of help texts, which are read on first use.
 fn catalogue() -> &'static Catalogue {
     static HELP: OnceLock<Catalogue> = OnceLock::new();
     HELP.get_or_init(|| Catalogue::read(&[include_str!("zh/help.txt")]))
 }
 
-/// Translates a paragraph, with or without a full stop at its end.
+/// Translates a paragraph, with or without a final period.
 fn translated(english: &str) -> Option<String> {
     let sentence = english.strip_suffix('.');
     let other = catalogue().word(english).or_else(|| catalogue().word(sentence?))?;
@@ -114,7 +118,7 @@ fn translated(english: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Collects what has no translation.
+    /// Collects texts without a translation.
     fn collect(command: &Command, missing: &mut Vec<String>) {
         let mut texts: Vec<String> = Vec::new();
         let about = [command.get_about(), command.get_long_about()];
@@ -133,7 +137,7 @@ mod tests {
             let is_english =
                 |line: &&str| !line.starts_with("  ") && line.is_ascii() && !line.trim().is_empty();
             missing.extend(own.lines().filter(is_english).map(str::to_owned));
-            // What an example is good for stands behind it.
+            // An example can end with a comment.
             let examples =
                 own.lines().filter_map(|line| line.strip_prefix("  ")?.trim_start().rsplit_once("  "));
             let comments = examples.map(|(_, comment)| comment).filter(|comment| !comment.is_empty());
@@ -148,6 +152,8 @@ mod tests {
     fn each_help_text_has_a_translation() {
         let mut missing = Vec::new();
         collect(&args::command(), &mut missing);
+        let start = args::START.lines().filter(|line| !line.starts_with("  ") && !line.is_empty());
+        missing.extend(start.filter(|line| translated(line).is_none()).map(str::to_owned));
         missing.sort();
         missing.dedup();
         assert!(missing.is_empty(), "{}", missing.join("\n"));

@@ -39,7 +39,7 @@ fn check(phrase: &Phrase, expected: &str) {
 #[test]
 fn what_is_quoted_stays_and_what_is_a_term_is_translated() {
     let expected = |expected, found| phrase!("expected {expected}, found {found}", expected, found);
-    check(&phrase!("no macro is called `{name}`", name = "a list"), "没有名为 `a list` 的宏");
+    check(&phrase!("unknown macro `{name}`", name = "a list"), "没有名为 `a list` 的宏");
     let roles = phrase!("one of {names}", names = Argument::names(["system", "user"], Divider::Or));
     check(&expected(roles, phrase!("null")), "应为 `system` 或 `user` 之一，实为 null");
 }
@@ -58,8 +58,21 @@ fn each_macro_has_a_description() {
 fn left_in_english(finding: &ctx_types::Diagnostic) -> Vec<String> {
     let texts = [Some(&finding.message), finding.help.as_ref()];
     let written = texts.into_iter().flatten().map(|english| (english.to_string(), Language::Zh.say(english)));
-    let names =
-        ["RFC 3339", "2026-01-31T12:00:00Z", "Asia/Shanghai", "UTC", "URL", "id", "true", "false", "JSON"];
+    let names = [
+        "RFC 3339",
+        "2026-01-31T12:00:00Z",
+        "Asia/Shanghai",
+        "UTC",
+        "Base URL",
+        "URL",
+        "id",
+        "true",
+        "false",
+        "JSON",
+        "Token",
+        "API",
+        "Schema",
+    ];
     let is_english = |other: &str| {
         let own: String = other.split('`').step_by(2).collect();
         let own = names.iter().fold(own, |own, name| own.replace(name, ""));

@@ -11,7 +11,10 @@ use ctx_project::error::ProjectError;
 /// Writes an error: what is wrong, what may be meant, and how the command is used.
 pub(crate) fn told(language: Language, error: &Error) -> String {
     let say = |phrase: &Phrase| lang::say(language, phrase);
-    let Some(wrong) = wrong(error) else { return error.render().to_string() };
+    let Some(wrong) = wrong(error) else {
+        // A command without a subcommand shows its help.
+        return lang::help::laid_out(&error.render().to_string());
+    };
     let values = several(error, ContextKind::ValidValue);
     let values =
         (!values.is_empty()).then(|| phrase!("possible values: {values}", values = values.join(", ")));
@@ -87,7 +90,7 @@ fn wrong(error: &Error) -> Option<Phrase> {
             argument
         ),
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => phrase!(
-            "'{argument}' takes another number of values than {count}",
+            "wrong number of values for '{argument}': {count}",
             argument,
             count = of(ContextKind::ActualNumValues)
         ),
@@ -115,11 +118,22 @@ fn conflict(error: &Error, argument: &str) -> Phrase {
     }
 }
 
-/// Returns what the reader of a value says, such as one of the command itself.
+/// Returns the reason of an invalid value, from a parser of the command or of clap.
 fn reason(source: &(dyn std::error::Error + 'static)) -> Phrase {
     let own = source.downcast_ref().map(|Told(phrase)| phrase.clone());
     let own = own.or_else(|| source.downcast_ref().map(ProjectError::phrase));
-    own.unwrap_or_else(|| Phrase::verbatim(source.to_string()))
+    own.unwrap_or_else(|| {
+        let message = source.to_string();
+        out_of_range(&message).unwrap_or_else(|| Phrase::verbatim(message))
+    })
+}
+
+/// Reads clap's message about a number outside its range, such as `99999 is not in 0..=65535`.
+fn out_of_range(message: &str) -> Option<Phrase> {
+    let (_, range) = message.split_once(" is not in ")?;
+    let (first, last) = range.split_once("..=").or_else(|| range.split_once(".."))?;
+    let (first, last) = (first.to_owned(), last.to_owned());
+    Some(phrase!("expected a whole number from {first} to {last}", first, last))
 }
 
 /// Returns the arguments that are missing, or in the way of another.

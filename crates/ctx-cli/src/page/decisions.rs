@@ -36,14 +36,11 @@ pub(super) struct Row {
 /// Groups all decisions: what was left out first.
 pub(super) fn groups(language: Language, context: &Context) -> Vec<Group> {
     let groups = [
-        group(language, context, "Left out", is_left_out),
-        group(language, context, "Moved, joined or changed", |outcome| {
+        group(language, context, "Not sent, or cut", is_left_out),
+        group(language, context, "Moved, merged, or changed", |outcome| {
             !is_left_out(outcome) && outcome != Outcome::Kept
         }),
-        Group {
-            is_open: false,
-            ..group(language, context, "Sent, and why", |outcome| outcome == Outcome::Kept)
-        },
+        Group { is_open: false, ..group(language, context, "Sent", |outcome| outcome == Outcome::Kept) },
     ];
     groups.into_iter().filter(|group| group.count > 0).collect()
 }

@@ -55,7 +55,7 @@ pub(super) fn runs(language: Language, before: &str, after: &str, room: &mut Roo
 /// Shows a text that nothing is compared with; of a long one its ends.
 pub(super) fn whole(language: Language, text: &str, room: &mut Room) -> Vec<Run> {
     let cut = room.take(text);
-    let note = |count| lang::say(language, &phrase!("{count} characters between", count));
+    let note = |count| lang::say(language, &phrase!("{count} characters in between", count));
     let mut runs = same(cut.text, note, false, false);
     runs.extend(missing(language, cut.missing).map(|text| Run { tag: "note", text }));
     runs

@@ -8,7 +8,7 @@ use serde::Serialize;
 const KINDS: [(SourceKind, &str); 13] = [
     (SourceKind::Preset, "an entry of the preset"),
     (SourceKind::History, "a message of the conversation"),
-    (SourceKind::Input, "what the user is about to send"),
+    (SourceKind::Input, "the pending user message"),
     (SourceKind::Summary, "a summary of older messages"),
     (SourceKind::Worldbook, "an entry of a worldbook"),
     (SourceKind::Macro, "the value of a macro"),
@@ -16,9 +16,9 @@ const KINDS: [(SourceKind, &str); 13] = [
     (SourceKind::Rule, "a regex rule"),
     (SourceKind::File, "the text of a file"),
     (SourceKind::Plugin, "a plug-in or a processor"),
-    (SourceKind::Formatter, "a formatter"),
+    (SourceKind::Formatter, "a formatting processor"),
     (SourceKind::Separator, "between joined texts"),
-    (SourceKind::Overhead, "sent beside the text"),
+    (SourceKind::Overhead, "counted by the provider in addition to the text"),
 ];
 
 /// One line of the legend.

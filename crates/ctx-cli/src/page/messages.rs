@@ -110,7 +110,7 @@ pub(super) fn list<'a>(
         text: lang::say(
             language,
             &phrase!(
-                "{more} in between; ctx explain --json has them all",
+                "{more} in between; use ctx explain --json to list all",
                 more = count_of!(left_out, "more message")
             ),
         ),
@@ -200,10 +200,10 @@ fn writer(language: Language, piece: &Piece) -> String {
 }
 
 fn beside(language: Language, message: &Message) -> Vec<String> {
-    let answers = message.tool_call_id.iter().map(|id| phrase!("answers {id}", id));
+    let answers = message.tool_call_id.iter().map(|id| phrase!("result of {id}", id));
     let calls = message.tool_calls.iter().map(|call| {
         let call_text = short(format!("{}({})", call.name, call.arguments));
-        phrase!("calls {call} as {id}", call = call_text, id = call.id)
+        phrase!("call {id}: {call}", call = call_text, id = call.id)
     });
     let files =
         message.attachments.iter().map(|file| phrase!("file {name}", name = short(file.name.to_string())));
@@ -212,10 +212,10 @@ fn beside(language: Language, message: &Message) -> Vec<String> {
         Content::Text(_) => &[],
     };
     let parts = parts.iter().filter_map(|part| match part {
-        ContentPart::Other(part) => part.get("type")?.as_str().map(|kind| phrase!("part {kind}", kind)),
+        ContentPart::Other(part) => part.get("type")?.as_str().map(|kind| phrase!("{kind} part", kind)),
         ContentPart::Text(_) => None,
     });
-    let reasons = message.reasoning.iter().map(|_| phrase!("reasoning that is sent back"));
+    let reasons = message.reasoning.iter().map(|_| phrase!("includes the model's reasoning"));
     answers
         .chain(calls)
         .chain(files)

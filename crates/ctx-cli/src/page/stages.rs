@@ -55,7 +55,7 @@ fn stage(language: Language, report: &StageReport) -> Stage {
         |sign, count: usize, what: fn(usize) -> Phrase| (sign, count, lang::say(language, &what(count)));
     let changes = [
         change("+", report.added, |count| phrase!("{count} added", count)),
-        change("−", report.removed, |count| phrase!("{count} taken out", count)),
+        change("−", report.removed, |count| phrase!("{count} removed", count)),
         change("~", report.changed, |count| phrase!("{count} changed", count)),
     ];
     let mut log: Vec<String> = report.log.iter().take(MAX_LOG).map(|told| line(language, told)).collect();

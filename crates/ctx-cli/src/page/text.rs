@@ -54,9 +54,9 @@ impl Room {
         let bytes = count_of!(self.cut_bytes, "byte");
         let note = match self.cut_texts {
             0 => return Vec::new(),
-            1 => phrase!("1 text is cut, by {bytes} in all; ctx explain --json has it whole.", bytes),
+            1 => phrase!("1 text is cut by {bytes}; use ctx explain --json for the full text.", bytes),
             count => phrase!(
-                "{count} texts are cut, by {bytes} in all; ctx explain --json has them whole.",
+                "{count} texts are cut by {bytes} in total; use ctx explain --json for the full texts.",
                 count,
                 bytes
             ),

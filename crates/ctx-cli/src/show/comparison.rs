@@ -31,19 +31,19 @@ pub(crate) fn comparison(language: Language, comparison: &Comparison) -> String 
 fn shared(comparison: &Comparison) -> Phrase {
     let [_, all] = comparison.messages;
     let Some(difference) = &comparison.difference else {
-        return phrase!("everything: {messages}", messages = count_of!(all, "message"));
+        return phrase!("all: {messages}", messages = count_of!(all, "message"));
     };
     let messages = count_of!(comparison.shared_messages, "message");
     let told = match difference.kind {
         DifferenceKind::Text { at: 1.., .. } => {
-            phrase!("{messages} of {all} and the beginning of the next", messages, all)
+            phrase!("{messages} of {all}, and the start of the next", messages, all)
         }
         _ => phrase!("{messages} of {all}", messages, all),
     };
     match comparison.shared_tokens.zip(comparison.tokens) {
         Some((shared, [_, all])) => {
             let percent = (shared * 100).checked_div(all).unwrap_or(100);
-            phrase!("{told}, about {shared} of {all} tokens ({percent} %)", told, shared, all, percent)
+            phrase!("{told}; about {shared} of {all} tokens ({percent}%)", told, shared, all, percent)
         }
         None => told,
     }
@@ -51,10 +51,10 @@ fn shared(comparison: &Comparison) -> Phrase {
 
 fn part(difference: &Difference) -> Phrase {
     match &difference.kind {
-        DifferenceKind::Added => phrase!("which only the second has"),
-        DifferenceKind::Removed => phrase!("which only the first has"),
+        DifferenceKind::Added => phrase!("only in the second request"),
+        DifferenceKind::Removed => phrase!("only in the first request"),
         DifferenceKind::Field { name } => phrase!("`{name}`", name),
-        DifferenceKind::Text { at, .. } => phrase!("byte {at} of its text", at),
+        DifferenceKind::Text { at, .. } => phrase!("byte {at} of the text", at),
     }
 }
 
@@ -67,9 +67,9 @@ fn sides(difference: &Difference) -> impl Iterator<Item = (&'static str, Phrase)
     let sides = ["first", "second"].into_iter().zip(&difference.owners).zip(excerpts);
     sides.filter_map(|((side, owner), excerpt)| {
         let text = match (excerpt, owner) {
-            (Some(text), Some(owner)) => phrase!("`{text}` by {owner}", text, owner),
+            (Some(text), Some(owner)) => phrase!("`{text}` from {owner}", text, owner),
             (Some(text), None) => phrase!("`{text}`", text),
-            (None, Some(owner)) => phrase!("by {owner}", owner),
+            (None, Some(owner)) => phrase!("from {owner}", owner),
             (None, None) => return None,
         };
         Some((side, text))
@@ -81,11 +81,7 @@ fn again(comparison: &Comparison) -> Option<Phrase> {
     let tokens = count_of!(again, "token");
     Some(match unchanged {
         _ if again == 0 => phrase!("nothing"),
-        0 => phrase!("about {tokens}, all of them new", tokens),
-        unchanged => phrase!(
-            "about {tokens}, {unchanged} of them in messages that have not changed",
-            tokens,
-            unchanged
-        ),
+        0 => phrase!("about {tokens}, all new", tokens),
+        unchanged => phrase!("about {tokens}, {unchanged} of them in unchanged messages", tokens, unchanged),
     })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ctx_compress::mask::MaskStatistics;
 use ctx_types::{
-    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Phrase, Session, count_of,
+    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Session, count_of,
     display_path, phrase, thousands,
 };
 use serde_json::{Value, json};
@@ -151,27 +151,25 @@ fn stands_for(language: Language, session: &Session, id: &NodeId, node: &Node) -
     let named = runs.iter().take(MOST).map(String::as_str).chain(more);
     let messages = count_of!(messages.len(), "message");
     let told = match runs.is_empty() {
-        true => phrase!("stands for {messages}", messages),
-        false => phrase!(
-            "stands for {messages}: {places}",
-            messages,
-            places = Argument::list(named, Divider::Comma)
-        ),
+        true => phrase!("replaces {messages}", messages),
+        false => {
+            phrase!("replaces {messages}: {places}", messages, places = Argument::list(named, Divider::Comma))
+        }
     };
     format!("[{}]", lang::say(language, &told))
 }
 
 /// Names which steps can be taken back and done again.
 pub(crate) fn steps(language: Language, file: &SessionFile) -> String {
-    let line = |verb: &str, more: fn(Phrase) -> Phrase, entries: &[Arc<HistoryEntry>]| {
+    let line = |verb: &str, entries: &[Arc<HistoryEntry>]| {
         let Some(latest) = entries.last() else { return String::new() };
         let others = entries.len() - 1;
-        let more = (others > 0).then(|| lang::say(language, &more(count_of!(others, "step"))));
+        let more = phrase!(", and {steps}", steps = count_of!(others, "more operation"));
+        let more = (others > 0).then(|| lang::say(language, &more));
         let label = super::clean::clean_line(&latest.label);
         format!("{}: {label}{}\n", lang::word(language, verb), more.unwrap_or_default())
     };
-    let undo = line("undo", |steps| phrase!(", and {steps} before it", steps), file.history.undoable());
-    undo + &line("redo", |steps| phrase!(", and {steps} after it", steps), file.history.redoable())
+    line("undo", file.history.undoable()) + &line("redo", file.history.redoable())
 }
 
 /// Writes the active path for programs.

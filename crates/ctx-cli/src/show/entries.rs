@@ -43,19 +43,19 @@ pub(crate) struct EntryRow {
     pub(crate) why: Option<Phrase>,
 }
 
-const HEADER: [&str; 6] = ["entry", "state", "pass", "tokens", "place", "why"];
+const HEADER: [&str; 6] = ["entry", "state", "pass", "tokens", "place", "reason"];
 
 /// Writes what a scan found: a line on all of it, a table of entries, what kept the others out, timed effects.
 pub(crate) fn scan_table(language: Language, found: &ScanFigures) -> String {
     let active = found.entries - found.others.len();
     let head = phrase!(
-        "{active} of {entries} in {books} active, {tokens}, {passes}",
+        "{active} of {entries} in {books} active; {tokens}; {passes}",
         active,
         entries = match found.entries {
             1 => phrase!("1 entry"),
             count => phrase!("{count} entries", count),
         },
-        books = count_of!(found.books, "book"),
+        books = count_of!(found.books, "worldbook"),
         tokens = tokens(found),
         passes = match found.passes {
             1 => phrase!("1 pass"),
@@ -71,7 +71,7 @@ pub(crate) fn scan_table(language: Language, found: &ScanFigures) -> String {
         let counts = counts(&found.others);
         let others = match found.lists_others {
             true => phrase!("not active: {counts}", counts),
-            false => phrase!("not active: {counts}; `--all` lists them", counts),
+            false => phrase!("not active: {counts}; use `--all` to list these", counts),
         };
         text.extend([format!("\n{}\n", lang::say(language, &others))]);
     }
@@ -91,7 +91,7 @@ fn tokens(found: &ScanFigures) -> Phrase {
         Some(budget) => {
             phrase!("{own} of {budget}", own = thousands(found.tokens), budget = super::tokens(budget))
         }
-        None => phrase!("{tokens} without a budget", tokens = super::tokens(found.tokens)),
+        None => phrase!("{tokens}, no budget", tokens = super::tokens(found.tokens)),
     };
     if found.is_exact { tokens } else { phrase!("about {tokens}", tokens) }
 }

@@ -40,8 +40,8 @@ pub(crate) fn timings(language: Language, timings: &[(Arc<str>, Duration)]) {
     let stages = totals(timings);
     let sum = stages.iter().map(|(_, time)| *time).sum();
     let rows = stages.iter().map(|(id, time)| [(*id).to_owned(), duration(*time)]);
-    let sum = [[lang::word(language, "all stages").into_owned(), duration(sum)]];
-    to_stderr(listing(language, ["stage", "time"], rows.chain(sum)).trim_end());
+    let sum = [[lang::word(language, "all processors").into_owned(), duration(sum)]];
+    to_stderr(listing(language, ["processor", "time"], rows.chain(sum)).trim_end());
 }
 
 fn stages(language: Language, stages: &[StageReport]) -> String {
@@ -49,7 +49,7 @@ fn stages(language: Language, stages: &[StageReport]) -> String {
         let [messages, change, log] = cells(language, stage);
         [stage.id.clone(), messages, change, log]
     });
-    listing(language, ["stage", "messages", "changes", "log"], rows)
+    listing(language, ["processor", "messages", "changes", "log"], rows)
 }
 
 fn timed_stages(language: Language, stages: &[StageReport], timings: &[(Arc<str>, Duration)]) -> String {
@@ -59,7 +59,7 @@ fn timed_stages(language: Language, stages: &[StageReport], timings: &[(Arc<str>
         let [messages, change, log] = cells(language, stage);
         [stage.id.clone(), messages, change, time.unwrap_or_default(), log]
     });
-    listing(language, ["stage", "messages", "changes", "time", "log"], rows)
+    listing(language, ["processor", "messages", "changes", "time", "log"], rows)
 }
 
 fn cells(language: Language, stage: &StageReport) -> [String; 3] {
@@ -116,19 +116,19 @@ fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
     let used: u64 = tokens.into_iter().map(u64::from).sum();
     let encoding = &usage.encoding;
     let counted = match usage.is_exact {
-        true => phrase!("they have {used}, exact as {encoding}", used, encoding),
-        false => phrase!("they have about {used}, an estimate as {encoding}", used, encoding),
+        true => phrase!("{used} used, exact ({encoding})", used, encoding),
+        false => phrase!("about {used} used, estimated ({encoding})", used, encoding),
     };
     let title = lang::word(language, "budget");
     let Some(available) = usage.available else {
-        let told = phrase!("nothing limits the messages; {counted}", counted);
+        let told = phrase!("no limit for messages; {counted}", counted);
         return format!("{title}\n  {}\n", lang::say(language, &told));
     };
     let lines = usage
         .budget
         .iter()
         .map(|line| (line.tokens.to_string(), clean_line(&lang::say(language, &line.name))));
-    let sum = lang::say(language, &phrase!("for messages; {counted}", counted));
+    let sum = lang::say(language, &phrase!("available for messages; {counted}", counted));
     let sum = (format!("= {available}"), sum);
     let lines: Vec<(String, String)> = lines.chain([sum]).collect();
     let width = lines.iter().map(|(figure, _)| figure.len()).max().unwrap_or(0);
@@ -140,23 +140,21 @@ fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
 fn cache(language: Language, stable: &StablePart, context: &Context) -> String {
     let tokens: u64 = context.tokens().into_iter().take(stable.messages).map(u64::from).sum();
     let kept = match stable.messages {
-        0 => phrase!("no message is sure to be sent again as it is"),
-        1 => phrase!("the first message is sent again next turn as it is: {tokens} tokens", tokens),
-        count => phrase!(
-            "the first {count} messages are sent again next turn as they are: {tokens} tokens",
-            count,
-            tokens
-        ),
+        0 => phrase!("no message is guaranteed to stay unchanged next turn"),
+        1 => phrase!("the first message is unchanged next turn: {tokens} tokens", tokens),
+        count => {
+            phrase!("the first {count} messages are unchanged next turn: {tokens} tokens", count, tokens)
+        }
     };
     let end = stable.ended_by.as_ref().map(|end| {
         let message = context.messages.get(end.message).map(|message| message.source.to_string());
         let source = end.source.to_string();
         let what = match message.filter(|message| *message != source) {
-            Some(message) => phrase!("{source} of {message}", source, message),
+            Some(message) => phrase!("{source} in {message}", source, message),
             None => Phrase::verbatim(source),
         };
         let reason = &end.reason;
-        phrase!("message {number} may differ: {what}, {reason}", number = end.message, what, reason)
+        phrase!("message {number} may change: {what}, {reason}", number = end.message, what, reason)
     });
     let lines = [kept].into_iter().chain(end);
     let lines = lines.map(|line| format!("  {}\n", clean_line(&lang::say(language, &line))));
@@ -171,7 +169,7 @@ fn decisions(language: Language, decisions: &[Decision]) -> String {
         decisions.iter().take(MAX_DECISIONS).map(|own| decision(language, own)).collect();
     let more = decisions.len() - lines.len();
     if more > 0 {
-        lines.push(lang::say(language, &phrase!("and {more} more; `--json` has them all", more)));
+        lines.push(lang::say(language, &phrase!("and {more} more; use `--json` to list all", more)));
     }
     format!("{}\n  {}\n", lang::word(language, "decisions"), lines.join("\n  "))
 }

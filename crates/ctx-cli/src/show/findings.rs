@@ -37,8 +37,8 @@ pub(crate) fn findings(language: Language, sources: &Sources, findings: &[Diagno
     let more = findings.len() - shown.len();
     if more > 0 {
         let told = phrase!(
-            "and {more}; `check`, `assemble` and `explain` list them with `--json`",
-            more = count_of!(more, "more finding")
+            "and {more}; use `--json` with `check`, `assemble`, or `explain` to list all",
+            more = count_of!(more, "more diagnostic")
         );
         to_stderr(&lang::say(language, &told));
     }

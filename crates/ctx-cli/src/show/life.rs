@@ -37,8 +37,8 @@ fn not_sent(language: Language, life: &Life) -> String {
             let outcome = lang::word(language, &end.outcome.as_str().replace('_', " ")).into_owned();
             phrase!("{outcome}, {reason}", outcome, reason = end.reason)
         }
-        (None, Some(step)) => phrase!("`{stage}` left it out without a reason", stage = step.stage),
-        (None, None) => phrase!("no reason is given"),
+        (None, Some(step)) => phrase!("`{stage}` dropped it without a reason", stage = step.stage),
+        (None, None) => phrase!("no reason given"),
     };
     let told = phrase!("{subject} is not sent: {why}", subject = named(&life.subject, life), why);
     clean_line(&lang::say(language, &told)) + "\n"
@@ -59,7 +59,7 @@ fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
     let head = match source == *subject {
         true => phrase!("message {number}, {role}: {source}", number, role, source = named(&source, life)),
         false => {
-            phrase!("message {number}, {role}: {source}, with {subject}", number, role, source, subject)
+            phrase!("message {number}, {role}: {source}, includes {subject}", number, role, source, subject)
         }
     };
     let head = life::placed(head, message.placement.as_ref());
@@ -67,7 +67,7 @@ fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
     let cost = phrase!("{tokens}: {parts}", tokens = count_of!(*tokens, "token"), parts);
     let cost = match message.own_tokens {
         Some(own) => {
-            phrase!("{cost}; {own} of them for {subject}", cost, own = share(own, true), subject)
+            phrase!("{cost}; {own} for {subject}", cost, own = share(own, true), subject)
         }
         None => cost,
     };
@@ -91,7 +91,7 @@ fn text(language: Language, text: &str, indent: &str) -> String {
     match lines.count() {
         0 => shown,
         more => {
-            let more = phrase!("and {more}; `--json` has them all", more = count_of!(more, "more line"));
+            let more = phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more line"));
             format!("{shown}{indent}{}\n", lang::say(language, &more))
         }
     }
@@ -108,7 +108,7 @@ fn pieces(language: Language, message: &SentMessage) -> String {
     };
     let mut rows: Vec<[String; 4]> = message.pieces.iter().take(MAX_PIECES).map(row).collect();
     if let Some(more) = message.pieces.len().checked_sub(MAX_PIECES).filter(|more| *more > 0) {
-        let note = lang::say(language, &phrase!("and {more} more; `--json` has them all", more));
+        let note = lang::say(language, &phrase!("and {more} more; use `--json` to list all", more));
         rows.push([String::new(), String::new(), note, String::new()]);
     }
     fitted(language, ["bytes", "tokens", "source", "text"], rows, &[0, 1])
@@ -116,17 +116,17 @@ fn pieces(language: Language, message: &SentMessage) -> String {
 
 /// Names what a piece was written by way of.
 pub(crate) fn via(language: Language, piece: &Piece) -> String {
-    let of = |source: &Source| lang::say(language, &phrase!(" of {source}", source = source.to_string()));
+    let of = |source: &Source| lang::say(language, &phrase!(" from {source}", source = source.to_string()));
     piece.segment.via.iter().map(of).collect()
 }
 
 fn stages(language: Language, steps: &[Step], late: &[Decision]) -> String {
     let mut lines: Vec<String> = steps.iter().map(|own| step(language, own)).collect();
     if lines.is_empty() {
-        lines.push(lang::lines(language, "  no stage has seen it\n"));
+        lines.push(lang::lines(language, "  no processor received it\n"));
     }
     lines.extend(late.iter().map(|late| format!("  {}\n", decision(language, late))));
-    format!("{}\n{}", lang::word(language, "stages"), lines.concat())
+    format!("{}\n{}", lang::word(language, "processors"), lines.concat())
 }
 
 fn step(language: Language, step: &Step) -> String {
@@ -171,15 +171,13 @@ fn caches(language: Language, messages: &[SentMessage]) -> Option<String> {
 
 fn cache(number: usize, standing: &CacheStanding) -> Phrase {
     if standing.is_stable {
-        return phrase!("the next turn sends message {number} again as it is, and all above it", number);
+        return phrase!("message {number} and all messages above it are unchanged next turn", number);
     }
     let told = match standing.ended_by {
-        Some(end) if end != number => phrase!(
-            "message {number} stands below message {end}, which may differ in the next turn",
-            number,
-            end
-        ),
-        _ => phrase!("message {number} may differ in the next turn", number),
+        Some(end) if end != number => {
+            phrase!("message {number} is below message {end}, which may change next turn", number, end)
+        }
+        _ => phrase!("message {number} may change next turn", number),
     };
     match standing.source.as_ref().zip(standing.reason.as_ref()) {
         Some((source, reason)) => {

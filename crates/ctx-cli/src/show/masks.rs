@@ -51,7 +51,7 @@ pub(crate) fn plan(
 fn stays(plan: &MaskPlan, session: &Session) -> Phrase {
     let hidden = plan.range.messages.len() + plan.range.covered.len();
     phrase!(
-        "stays: {messages}; the newest {newest} always do (`protectRecentCount`)",
+        "kept: {messages}, always including the newest {newest} (`protectRecentCount`)",
         messages = count_of!(session.sent_len().saturating_sub(hidden), "message"),
         newest = plan.config.protect_recent_count
     )
@@ -59,14 +59,14 @@ fn stays(plan: &MaskPlan, session: &Session) -> Phrase {
 
 fn prompt(plan: &MaskPlan) -> Phrase {
     let what = match (plan.task, plan.previous.len()) {
-        (SummaryTask::First, _) => phrase!("a first summary"),
-        (SummaryTask::Append, 1) => phrase!("what came after 1 earlier summary, which stays"),
+        (SummaryTask::First, _) => phrase!("first summary"),
+        (SummaryTask::Append, 1) => phrase!("append to 1 earlier summary"),
         (SummaryTask::Append, count) => {
-            phrase!("what came after {count} earlier summaries, which stay", count)
+            phrase!("append to {count} earlier summaries", count)
         }
-        (SummaryTask::Merge, 1) => phrase!("one summary with 1 earlier summary"),
-        (SummaryTask::Merge, count) => phrase!("one summary with {count} earlier summaries", count),
-        (SummaryTask::Parts, _) => phrase!("one summary of several"),
+        (SummaryTask::Merge, 1) => phrase!("merge with 1 earlier summary"),
+        (SummaryTask::Merge, count) => phrase!("merge with {count} earlier summaries", count),
+        (SummaryTask::Parts, _) => phrase!("merge of several partial summaries"),
     };
     phrase!(
         "prompt: {what}; profile `{profile}`, language `{language}`",
@@ -88,8 +88,8 @@ pub(super) fn summaries(count: usize) -> Phrase {
 pub(crate) fn summary(language: Language, draft: &MaskDraft, id: &NodeId) -> String {
     let who = match draft.made_by {
         MadeBy::Summarizer => phrase!("written by the summarizer"),
-        MadeBy::Extract => phrase!("the messages' own sentences"),
-        MadeBy::Both => phrase!("written by the summarizer, in part the messages' own sentences"),
+        MadeBy::Extract => phrase!("extracted from the messages"),
+        MadeBy::Both => phrase!("written by the summarizer, partly extracted from the messages"),
     };
     let who = match draft.parts {
         0 | 1 => who,
@@ -117,7 +117,7 @@ pub(crate) fn statistics(language: Language, statistics: &MaskStatistics) -> Str
     let hidden = count_of!(statistics.hidden_messages, "message");
     let told = match statistics.active {
         _ if statistics.hidden_messages == 0 => {
-            phrase!("sent now: {sent} tokens; no summary hides anything", sent)
+            phrase!("sent now: {sent} tokens; no messages are hidden", sent)
         }
         1 => phrase!("sent now: {sent} of {full} tokens; 1 summary hides {hidden}", sent, full, hidden),
         active => phrase!(
@@ -134,11 +134,11 @@ pub(crate) fn statistics(language: Language, statistics: &MaskStatistics) -> Str
 /// Describes where the changed conversation went, or how it would.
 pub(crate) fn written(language: Language, target: &Target, name: &str, is_written: bool) -> String {
     let told = match target {
-        Target::InPlace if is_written => phrase!("written: `{name}`; `ctx session undo` takes it back", name),
+        Target::InPlace if is_written => phrase!("wrote `{name}`; undo this with `ctx session undo`", name),
         Target::Other(path) if is_written => {
-            phrase!("written: `{name}`", name = ctx_project::files::name(path))
+            phrase!("wrote `{name}`", name = ctx_project::files::name(path))
         }
-        _ => phrase!("nothing is written; `--write` changes `{name}`", name),
+        _ => phrase!("nothing written; add `--write` to change `{name}`", name),
     };
     lang::say(language, &told) + "\n"
 }

@@ -282,9 +282,9 @@ fn decisions(language: Language, changes: &[&Decision]) -> String {
     let mut lines: Vec<String> = shown.map(|decision| clean_line(&language.decision(decision))).collect();
     let more = changes.len() - lines.len();
     if more > 0 {
-        lines.push(lang::say(language, &phrase!("and {more} more; `--format json` has them all", more)));
+        lines.push(lang::say(language, &phrase!("and {more} more; use `--format json` to list all", more)));
     }
-    format!("\n{}\n  {}\n", lang::word(language, "moved, merged or left out:"), lines.join("\n  "))
+    format!("\n{}\n  {}\n", lang::word(language, "moved, merged, or dropped:"), lines.join("\n  "))
 }
 
 fn source(message: &Message) -> String {

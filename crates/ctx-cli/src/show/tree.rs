@@ -158,7 +158,7 @@ impl Mark {
             Self::Sent => "sent",
             Self::Summary => "summary",
             Self::Hidden => "hidden by a summary",
-            Self::Off => "switched off",
+            Self::Off => "disabled",
             Self::Elsewhere => "on another branch",
         }
     }
@@ -188,10 +188,10 @@ fn legend(language: Language, lines: &[Line<'_>], states: &HashMap<&NodeId, Disp
     let meanings = meanings.map(|mark| format!("{} {}", mark.sign(), lang::word(language, mark.meaning())));
     let mut meanings: Vec<String> = meanings.collect();
     if !lines.is_empty() {
-        meanings.push(lang::word(language, "◀ goes on here").into_owned());
+        meanings.push(lang::word(language, "◀ active branch").into_owned());
     }
     if lines.iter().any(|line| line.undrawn > 0) {
-        meanings.push(lang::word(language, "⋯ further forks above").into_owned());
+        meanings.push(lang::word(language, "⋯ more branches above").into_owned());
     }
     format!("\n{}\n", meanings.join("  "))
 }

@@ -57,7 +57,7 @@ fn a_table_shows_one_line_for_each_message() {
     8 messages, 63 of 299997 tokens
 
     moved, merged or left out:
-      hidden preset:off: switched off
+      hidden preset:off: disabled
     ");
 }
 
@@ -116,7 +116,7 @@ fn a_snapshot_has_sources_segments_and_decisions() {
         "{answer}"
     );
     for part in
-        ["\n  8..13 macro:char via preset:identity\n", "\n=== decisions\nhidden preset:off: switched off\n"]
+        ["\n  8..13 macro:char via preset:identity\n", "\n=== decisions\nhidden preset:off: disabled\n"]
     {
         assert!(answer.contains(part), "{answer}");
     }

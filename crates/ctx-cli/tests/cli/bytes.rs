@@ -133,7 +133,7 @@ fn a_file_that_would_not_come_back_as_it_is_is_not_migrated() {
     check_kept("a.json", agent.replace("]}", "],}").as_bytes(), "CTX0911");
     let wide: Vec<u8> =
         std::iter::once(0xFEFF).chain(agent.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    check_kept("a.json", &wide, "it is no plain JSON");
+    check_kept("a.json", &wide, "it is not plain JSON");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_file_of_yaml_with_too_many_new_keys_is_written_anew_and_says_so() {
     let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
     let told = Folder::with(&[("a.yaml", &agent)]).ctx("migrate a.yaml");
     assert!(
-        told.contains("warning[CTX0909]: the file is rewritten without this and 2999 more comments"),
+        told.contains("warning[CTX0909]: rewriting the file removes this comment and 2999 more comments"),
         "{told}"
     );
 }
@@ -188,7 +188,7 @@ const LONG: &str = "123456789012345678901";
 #[track_caller]
 fn check_told(folder: &Folder, arguments: &str, place: &str) {
     let told = folder.ctx(arguments);
-    let message = format!("`{LONG}` loses digits: it is written as `1.2345678901234568e+20`");
+    let message = format!("`{LONG}` has too many digits and becomes `1.2345678901234568e+20`");
     assert!(told.starts_with("exit code 0"), "{told}");
     assert!(told.contains(&format!("warning[CTX0910]: {message}\n")), "{told}");
     assert!(told.contains(&format!("--> {place}\n")), "{told}");
@@ -212,7 +212,7 @@ fn digits_that_another_form_of_a_session_loses_are_told() {
     check_told(&folder, &out, "chat.yaml:3:10");
     let told = folder.ctx(&mask);
     assert!(told.starts_with("exit code 2") && !told.contains("session import"), "{told}");
-    assert!(told.contains(&format!("with `{LONG}` as a string, for it would lose digits")), "{told}");
+    assert!(told.contains(&format!("with `{LONG}` as a string to keep its digits")), "{told}");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn nothing_is_asked_where_nothing_is_said() {
         let output = command.args(["--once", words]).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.contains("the message is blank; write something to send"), "{errors}");
+        assert!(errors.contains("the message is empty; enter some text"), "{errors}");
     }
     assert!(place.requests().is_empty());
     assert!(!place.folder.path().join("s.db").exists());
@@ -226,7 +226,7 @@ fn the_context_of_a_chat_can_be_looked_at() {
     let place = Place::with(echo());
     let output = place.talk("One\n/context\n/tools\n/mode\n/mode agent\n/mode x\n/nothing\n");
     assert!(output.contains("history:n2"), "{output}");
-    assert!(output.ends_with("there are no tools; `--tools-dir` gives some\nthe mode is `chat`\nthe mode is `agent`\nthere is no mode `x`; there are chat, agent and run\nthere is no command `/nothing`\n"), "{output}");
+    assert!(output.ends_with("no tools; add some with `--tools-dir`\nthe mode is `chat`\nthe mode is `agent`\nunknown mode `x`; use chat, agent, or run\nunknown command `/nothing`; type `/help` for a list\n"), "{output}");
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn the_user_can_be_asked_before_each_call() {
     place.chat("--once Which? --tools-dir notes --ask", "not that one\n");
     let results: Vec<String> =
         [1, 3].map(|index: usize| place.requests()[index].messages().pop().unwrap().1).into();
-    assert_eq!(results, ["red umbrella\n", "error: the user does not want this call: not that one"]);
+    assert_eq!(results, ["red umbrella\n", "error: the user rejected this call: not that one"]);
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn a_key_in_ctx_toml_is_not_shown_whatever_is_wrong_about_it() {
         let output = folder.ctx("chat agent.yaml --once Hi --model gpt-4o --dry-run");
         assert!(output.contains(expected) && !output.contains("CANARY"), "{output}");
     };
-    check("[endpoint]\nkey = 'KEY'\n", "there is no key `key`");
+    check("[endpoint]\nkey = 'KEY'\n", "unknown key `key`");
     check("[endpoint]\nheaders = 'KEY'\n", "expected a table of headers");
     check("[endpoint.headers]\nx-team = ['KEY']\n", "expected a text as the value of a header");
     check("[endpoint.headers]\nx-team = 'KEY\n", "invalid TOML");

@@ -207,7 +207,7 @@ fn options_of_summaries_need_summaries() {
     ] {
         let answer = compress(&format!("run --session t.json --budget 300 {option}"));
         let name = option.split(' ').next().unwrap();
-        let expected = format!("`{name}` applies to summaries and needs `--mask`");
+        let expected = format!("`{name}` requires `--mask`");
         assert!(answer.starts_with("exit code 2") && answer.contains(&expected), "{answer}");
     }
 }

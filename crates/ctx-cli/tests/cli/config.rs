@@ -286,7 +286,7 @@ fn a_dash_is_a_file_in_a_case_too() {
     assert!(result.contains("\nHello\n"), "{result}");
     std::fs::remove_file(folder.path().join("-")).unwrap();
     let told = folder.ctx_reading("check case.yaml", CHAT);
-    assert!(told.contains("there is no file `./-`"), "{told}");
+    assert!(told.contains("no file `./-`"), "{told}");
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn what_it_gives_beside_named_files_is_told() {
         assert_eq!(String::from_utf8(output.stderr).unwrap(), expected, "{arguments}");
     };
     let all = "session `c.json`, profile `p.txt`";
-    let told = |named: &str| format!("from `ctx.toml`: {named}; `--no-config` leaves that out\n");
+    let told = |named: &str| format!("from `ctx.toml`: {named}; use `--no-config` to ignore these\n");
     check("assemble b.yaml", &told(all));
     check("explain b.yaml --json", &told(all));
     check("assemble --session d.json", &told("agent `a.yaml`, profile `p.txt`"));
@@ -342,7 +342,7 @@ fn what_it_gives_beside_named_files_is_told() {
     check("assemble", "");
     check("assemble --model gpt-5", "");
     check("chat b.yaml --once Hi --dry-run --model gpt-5", &told("profile `p.txt`"));
-    let chinese = "取自 `ctx.toml`：对话 `c.json`、用户档案 `p.txt`；`--no-config` 不用这些\n";
+    let chinese = "来自 `ctx.toml`：对话 `c.json`、用户档案 `p.txt`；用 `--no-config` 忽略\n";
     check("assemble b.yaml --lang zh", chinese);
 }
 
@@ -381,7 +381,7 @@ fn verbs_of_compression_take_its_conversation() {
         let taken = folder.ctx(&format!("compress {arguments}"));
         assert_eq!(given.replace(note, ""), taken, "{arguments}");
     };
-    let note = "=== errors\nfrom `ctx.toml`: agent `a.yaml`; `--no-config` leaves that out\n";
+    let note = "=== errors\nfrom `ctx.toml`: agent `a.yaml`; use `--no-config` to ignore these\n";
     check("plan --budget 100", "");
     check("run --budget 100", "");
     check("plan --mask", note);
@@ -389,7 +389,7 @@ fn verbs_of_compression_take_its_conversation() {
     check("report", "");
     check("report --budget 100", "");
     check("disable n1", "");
-    let none = "exit code 2\n=== errors\nerror: no conversation is named: `--session FILE`\n";
+    let none = "exit code 2\n=== errors\nerror: no conversation given: `--session FILE`\n";
     for verb in ["plan --budget 9", "run --mask", "budget --model gpt-4o", "report", "disable n1"] {
         assert_eq!(folder.ctx(&format!("compress {verb} --no-config")), none);
     }

@@ -79,11 +79,7 @@ fn json_is_the_report() {
 #[test]
 fn without_a_window_nothing_is_limited() {
     let answer = explain("--session c.json");
-    assert!(
-        answer.contains(
-            "budget\n  nothing limits the messages; they have about 37, an estimate as o200k_base\n"
-        )
-    );
+    assert!(answer.contains("budget\n  no limit for messages; about 37 used, estimated (o200k_base)\n"));
 }
 
 #[test]
@@ -92,7 +88,7 @@ fn timings_are_a_column() {
     let header = answer.lines().nth(2).unwrap();
     assert_eq!(
         header.split_whitespace().collect::<Vec<_>>(),
-        ["stage", "messages", "changes", "time", "log"]
+        ["processor", "messages", "changes", "time", "log"]
     );
     let limiter = answer.lines().find(|line| line.contains("token-limiter")).unwrap();
     assert!([" µs ", " ms ", " s "].iter().any(|unit| limiter.contains(unit)), "{limiter}");
@@ -105,8 +101,8 @@ fn timings_stand_beside_other_results() {
         let (result, errors) = with.split_once("=== errors\n").unwrap();
         let without = ctx(&format!("{arguments} --input Hi"), &[]);
         assert_eq!(result, without);
-        assert!(errors.starts_with(" stage "), "{errors}");
-        assert!(errors.contains("\n all stages "), "{errors}");
+        assert!(errors.starts_with(" processor "), "{errors}");
+        assert!(errors.contains("\n all processors "), "{errors}");
     }
 }
 
@@ -232,7 +228,7 @@ presetMessages:
     ");
     let one = [("a.yaml", "presetMessages: [{ role: user, content: First. }]")];
     let shown = ctx("explain a.yaml", &one);
-    assert!(shown.contains("the first message is sent again next turn as it is: 5 tokens"), "{shown}");
+    assert!(shown.contains("the first message is unchanged next turn: 5 tokens"), "{shown}");
     assert_snapshot!(ctx("explain a.yaml --model-settings bad.json", &files), @"
     exit code 3
     === errors

@@ -9,7 +9,7 @@ fn page(arguments: &str, files: &[(&str, &str)]) -> String {
     let folder = Folder::with(files);
     let answer = folder.ctx(&format!("explain --at 2026-01-31T12:00:00Z --html page.html {arguments}"));
     assert!(answer.starts_with("exit code 0\n=== errors\n"), "{answer}");
-    assert!(answer.ends_with("`page.html` is written\n"), "{answer}");
+    assert!(answer.ends_with("wrote `page.html`\n"), "{answer}");
     std::fs::read_to_string(folder.path().join("page.html")).unwrap()
 }
 
@@ -25,15 +25,15 @@ fn a_page_shows_messages_stages_decisions_and_the_cache() {
     let files = [("a.yaml", AGENT), ("c.json", CHAT)];
     let page = page("a.yaml --session c.json", &files);
     for part in [
-        "<title>What Robin is sent</title>",
+        "<title>Context of Robin</title>",
         "<span class=\"piece macro\" title=\"macro:time of preset:identity · bytes 21–29 · 3 tokens\">12:00 PM</span>",
         "<li>made as message 0\n",
         "<h3>injection-assembler</h3>",
         "<td class=\"outcome\">hidden</td>",
-        "The next turn may differ from the first message on: no cache can be used.",
-        "Message 0 may differ: macro:time, the macro changes every turn.",
-        "<li class=\"mono\">calls season({}) as call_1</li>",
-        "<p>Nothing is wrong with the files.</p>",
+        "The first message may change next turn, so the prompt cache has no effect.",
+        "Message 0 may change: macro:time, the macro changes every turn.",
+        "<li class=\"mono\">call call_1: season({})</li>",
+        "<p>No problems found.</p>",
     ] {
         assert!(page.contains(part), "{part} is not in\n{page}");
     }
@@ -98,7 +98,7 @@ fn a_large_context_is_cut_and_says_so() {
     assert!(page.len() < 6_000_000, "{}", page.len());
     assert!(page.contains("<p class=\"gap\">1 more message in between;"), "the gap is told");
     assert!(page.contains("<span class=\"note\">… 7235 bytes more</span>"), "what is cut of a text is told");
-    assert!(page.contains(" texts are cut, by "), "what is cut in all is told");
+    assert!(page.contains(" texts are cut by "), "what is cut in all is told");
 }
 
 #[test]

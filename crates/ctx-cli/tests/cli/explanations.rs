@@ -58,7 +58,7 @@ fn an_unknown_code_is_a_usage_error_that_names_its_neighbours() {
     error: there is no code `CTX9999`; the nearest are `CTX1018` (folder open elsewhere)
     ");
     for asked in ["65536", "+200", "ctx", "CTX02OO"] {
-        let expected = format!("error: `{asked}` is not a code; write one such as `CTX0200`\n");
+        let expected = format!("error: `{asked}` is not a diagnostic code; use a code such as `CTX0200`\n");
         assert_eq!(
             ctx(&format!("check --explain {asked}"), &[]),
             format!("exit code 2\n=== errors\n{expected}")

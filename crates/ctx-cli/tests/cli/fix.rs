@@ -25,7 +25,7 @@ fn check(name: &str, before: &str, after: &str) {
     folder.ctx(&arguments);
     assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), after);
     let second = folder.ctx(&arguments);
-    assert!(second.contains("\n0 findings fixed in 0 files\n"), "{second}");
+    assert!(second.contains("\nfixed 0 diagnostics in 0 files\n"), "{second}");
     assert_eq!(folder.names(), [name]);
 }
 
@@ -220,12 +220,12 @@ fn what_is_not_certain_is_left_with_a_reason_that_is_not_cut() {
     )]);
     let output = folder.ctx("check a.yaml --fix");
     let (_, notes) = output.split_once("=== errors\n").unwrap();
-    let notes: Vec<&str> = notes.lines().filter(|line| line.contains("is not fixed")).collect();
+    let notes: Vec<&str> = notes.lines().filter(|line| line.contains(": cannot fix ")).collect();
     assert_eq!(
         notes,
         [
-            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: it would cause CTX0706: `random` changes every turn: everything below it is sent uncached each turn, about 13 tokens of the preset and the whole conversation",
-            "a.yaml /presetMessages/0/content: CTX0300 is not fixed: it may mean something else; fix it by hand",
+            "a.yaml /presetMessages/0/content: cannot fix CTX0300: the fix would cause CTX0706: `random` changes every turn: about 13 tokens of the preset and the whole conversation miss the prompt cache",
+            "a.yaml /presetMessages/0/content: cannot fix CTX0300: the intent is unclear; fix it by hand",
         ]
     );
 }

@@ -82,9 +82,22 @@ fn help_names_the_verbs_and_how_to_begin() {
 }
 
 #[test]
-fn nothing_is_answered_with_help() {
-    let answer = ctx("", &[]);
-    assert!(answer.starts_with("exit code 2\n=== errors\nTurn a preset"), "{answer}");
+fn shows_first_commands_without_arguments() {
+    assert_snapshot!(ctx("", &[]), @"
+    exit code 2
+    === errors
+    ctx shows the exact messages that an LLM receives, and explains each one.
+
+    Start with an example project:
+      ctx init demo
+      cd demo
+      ctx assemble
+
+    Or import a SillyTavern character card:
+      ctx import card.png --out ada
+
+    Run `ctx --help` to list all commands, and `ctx COMMAND --help` for the options of one.
+    ");
 }
 
 #[test]

@@ -104,9 +104,9 @@ fn without_a_folder_nothing_is_written_but_the_report() {
     let (code, table, note) = ctx_in(folder.path(), "import card.json");
     assert_eq!((code, names()), (0, vec!["card.json".into(), "package.json".into()]));
     assert!(table.contains("card_v2"), "{table}");
-    assert_eq!(note, "nothing is written: add `--out DIR` to write 3 files\n");
+    assert_eq!(note, "nothing written; add `--out DIR` to write 3 files\n");
     let (_, _, note) = ctx_in(folder.path(), "import card.json --lang zh");
-    assert_eq!(note, "没有写入任何内容：加上 `--out DIR` 可写入 3 个文件\n");
+    assert_eq!(note, "未写入；加上 `--out DIR` 可写入 3 个文件\n");
     let (code, _, errors) = ctx_in(folder.path(), "import package.json");
     assert_eq!(code, 3);
     assert!(errors.contains("leave it out, or say what it is with `--as`"), "{errors}");
@@ -206,7 +206,7 @@ fn an_export_for_aio_hub_tells_which_books_are_not_there() {
     let told: Vec<&str> = errors.lines().filter(|line| line.contains("CTX")).collect();
     assert_eq!(
         told,
-        ["warning[CTX0785]: there is no worldbook `w-2` next to the agent; the export is written without it"],
+        ["warning[CTX0785]: no worldbook `w-2` next to the agent; the export does not include it"],
         "{errors}"
     );
     assert!(errors.contains("agent.json:1:44"), "{errors}");
@@ -278,13 +278,13 @@ fn migrate_changes_files_only_where_it_is_asked_for() {
     let path = folder.path().join("agent.json");
     let now = || serde_json::from_slice::<Value>(&fs::read(&path).unwrap()).unwrap();
     let (code, said, _) = ctx_in(folder.path(), "migrate agent.json");
-    assert_eq!((code, said.as_str()), (0, "would change agent.json\n1 of 1 file would change\n"));
+    assert_eq!((code, said.as_str()), (0, "would change agent.json\nwould change 1 of 1 file\n"));
     assert_eq!(now(), old);
     assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").0, 0);
     assert_ne!(now(), old);
     let backup = fs::read(folder.path().join("agent.json.bak")).unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&backup).unwrap(), old);
-    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").1, "0 of 1 file changed\n");
+    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").1, "changed 0 of 1 file\n");
 }
 
 #[test]
@@ -305,12 +305,12 @@ fn migrate_takes_every_kind_of_aio_hub_and_names_what_it_does_not() {
     let files = "export.json v1.json v2.json halves.json session.json card.json";
     let (code, said, errors) = ctx_in(folder.path(), &format!("migrate {files}"));
     assert_eq!(code, 3, "{errors}");
-    assert!(said.ends_with("4 of 6 files would change, 1 not migrated\n"), "{said}");
+    assert!(said.ends_with("would change 4 of 6 files; cannot migrate 1\n"), "{said}");
     assert!(errors.contains("card.json") && errors.contains("ctx import"), "{errors}");
     let files = files.trim_end_matches(" card.json");
     let (code, said, errors) = ctx_in(folder.path(), &format!("migrate {files} --write"));
     assert_eq!(code, 0, "{errors}");
-    assert!(said.ends_with("4 of 5 files changed\n"), "{said}");
+    assert!(said.ends_with("changed 4 of 5 files\n"), "{said}");
     let now =
         |name: &str| serde_json::from_slice::<Value>(&fs::read(folder.path().join(name)).unwrap()).unwrap();
     for text in [
@@ -323,7 +323,7 @@ fn migrate_takes_every_kind_of_aio_hub_and_names_what_it_does_not() {
     assert_eq!((&now("halves.json")["rootNodeId"], &now("card.json")), (&json!("r"), &card()));
     assert!(folder.path().join("v1.json.bak").is_file() && !folder.path().join("session.json.bak").exists());
     let again = ctx_in(folder.path(), &format!("migrate {files} --write")).1;
-    assert!(again.contains("0 of 5 files changed"), "{again}");
+    assert!(again.contains("changed 0 of 5 files"), "{again}");
 }
 
 #[test]
@@ -439,6 +439,6 @@ fn an_import_is_told_on_one_screen() {
         let (_, output, errors) = ctx_in(folder.path(), &arguments);
         let lines = output.lines().count() + errors.lines().count();
         assert!(lines <= 40, "{lines} lines\n{output}{errors}");
-        assert!(output.contains("Made") && output.contains("`--report` lists them"), "{output}");
+        assert!(output.contains("Created") && output.contains("use `--report` to list all"), "{output}");
     }
 }

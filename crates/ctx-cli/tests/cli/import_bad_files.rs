@@ -54,8 +54,8 @@ fn all(folder: &std::path::Path, before: &str) -> Vec<String> {
 
 #[test]
 fn where_nothing_can_be_imported_nothing_is_written() {
-    let unknown = "error[CTX0622]: the file has no format that can be imported";
-    let nothing = "error: nothing can be imported";
+    let unknown = "error[CTX0622]: unknown file format";
+    let nothing = "error: no importable files";
     for (name, content, row, found) in [
         ("a.json", JUNK, "a.json unknown", unknown),
         ("a.yaml", "a: 1\nb: 2\n", "a.yaml unknown", unknown),
@@ -75,7 +75,7 @@ fn where_nothing_can_be_imported_nothing_is_written() {
 
 #[test]
 fn a_file_of_which_nothing_has_an_effect_is_told() {
-    let said = ["warning[CTX0625]: nothing in the file has an effect here; it is kept as it is"];
+    let said = ["warning[CTX0625]: nothing in the file has an effect; it is kept unchanged"];
     for (file, made) in [
         (r#"{"spec":"chara_card_v2","data":5}"#, ["out/agent.yaml"].as_slice()),
         (r#"{"power_user":{"x":5}}"#, &["out/agent.yaml"]),
@@ -104,14 +104,14 @@ fn a_file_that_cannot_be_read_takes_nothing_from_an_agent_that_is_there() {
             (3, &["wrote 2 files to out"], &["out/agent.yaml"]),
         );
         let there = [(name, content), ("card.json", CARD), ("out/agent.yaml", "mine: 1\n")];
-        let said = "error: nothing is written to `out`: it has an `agent.yaml` already, and `bad.json` cannot be imported; leave that file out, or name another folder";
+        let said = "error: nothing written: `out` has an `agent.yaml`, and `bad.json` is unreadable; omit it or use another folder";
         check(&there, "import bad.json card.json --out out", (3, &[said], &[]));
     }
 }
 
 #[test]
 fn strict_writes_nothing_but_the_report() {
-    let said = ["error: nothing is written: `--strict` allows no error and no field that is unsupported"];
+    let said = ["error: nothing written: `--strict` rejects errors and unsupported fields"];
     for bad in [BROKEN, JUNK, NOVEL, CARD] {
         let files = [("card.json", CARD), ("bad.json", bad), ("out/agent.yaml", "mine: 1\n")];
         check(&files, "import card.json bad.json --out out --strict", (1, &said, &[]));
@@ -157,15 +157,15 @@ fn old_temporary_files_of_the_command_go() {
 #[test]
 fn migrate_changes_all_or_none() {
     let files = [("a.json", OLD), ("h.json", HALVES), ("card.json", CARD)];
-    let said = ["would change a.json", "2 of 3 files would change, 1 not migrated"];
+    let said = ["would change a.json", "would change 2 of 3 files; cannot migrate 1"];
     check(&files, "migrate a.json h.json card.json", (3, &said, &[]));
     let said = [
         "would change a.json",
-        "nothing was changed: 1 of 3 files cannot be migrated; leave out what cannot",
-        "= help: files of other applications are not migrated; `ctx import` reads them",
+        "nothing changed: cannot migrate 1 of 3 files; remove these from the command",
+        "= help: use `ctx import` for files of other applications; they cannot be migrated",
     ];
     check(&files, "migrate a.json h.json card.json --write", (3, &said, &[]));
-    let said = ["changed a.json", "2 of 2 files changed"];
+    let said = ["changed a.json", "changed 2 of 2 files"];
     let made = ["a.json", "a.json.bak", "h.json", "h.json.bak"];
     check(&files, "migrate a.json h.json ./a.json --write", (0, &said, &made));
 }
@@ -173,16 +173,16 @@ fn migrate_changes_all_or_none() {
 #[test]
 fn migrate_names_a_backup_that_is_in_the_way() {
     let files = [("a.json", OLD), ("h.json", HALVES), ("h.json.bak", "mine")];
-    let said = "error: nothing was changed: `h.json.bak` is there already; move it away, and migrate again";
+    let said = "error: nothing changed: `h.json.bak` exists; move it away, then migrate again";
     check(&files, "migrate a.json h.json --write", (3, &[said], &[]));
 }
 
 #[test]
 fn migrate_says_what_changes_in_each_file() {
     let said = [
-        "info[CTX0651]: the fixed text `User Profile` is replaced by the anchor's default template",
-        "info[CTX0655]: the two halves, `index` and `detail`, become one session",
-        "2 of 2 files would change",
+        "info[CTX0651]: fixed text `User Profile` is replaced by the anchor's default template",
+        "info[CTX0655]: `index` and `detail` are joined into one session",
+        "would change 2 of 2 files",
     ];
     check(&[("a.yaml", OLD_YAML), ("h.json", HALVES)], "migrate a.yaml h.json", (0, &said, &[]));
 }
@@ -206,7 +206,7 @@ fn migrate_takes_backups_back_where_a_file_cannot_be_written() {
 fn a_script_that_cannot_run_is_told_at_its_place() {
     let scripts = r#"[{"scriptName":"x","findRegex":"/a(b/g","replaceString":"","placement":[2]}]"#;
     let said = [
-        "warning[CTX0770]: the pattern `/a(b/g` is not valid: invalid pattern at byte 1: unterminated group",
+        "warning[CTX0770]: invalid regex pattern `/a(b/g`: invalid pattern at byte 1: unterminated group",
         "--> x.json:1:32",
     ];
     check(&[("x.json", scripts)], "import x.json", (0, &said, &[]));

@@ -110,7 +110,7 @@ fn a_link_in_an_archive_is_refused() {
     let folder = Folder::with(&[]);
     folder.write("card.charx", &writer.finish().unwrap().into_inner());
     let (code, errors) = import(&folder, "card.charx --out out");
-    assert!(code == 3 && errors.contains("the archive holds a link"), "{errors}");
+    assert!(code == 3 && errors.contains("the archive contains a link"), "{errors}");
     assert!(!folder.path().join("out").exists());
 }
 
@@ -184,7 +184,7 @@ fn a_report_is_not_written_onto_the_agent() {
     let folder = Folder::with(&[("card.json", card().to_string().as_str())]);
     for report in ["out/agent.yaml", "./out/agent.yaml"] {
         let (code, errors) = import(&folder, &format!("card.json --out out --report-file {report}"));
-        assert!(code == 2 && errors.contains("the import makes"), "{code} {errors}");
+        assert!(code == 2 && errors.contains("a file of this import"), "{code} {errors}");
         assert!(!folder.path().join("out").exists());
     }
 }
@@ -198,7 +198,7 @@ fn a_report_is_not_written_onto_the_agent_of_another_import() {
     let before = agent();
     let (code, errors) = import(&folder, "chat.json --out out --report-file out/agent.yaml");
     let expected =
-        "error: `out/agent.yaml` is where an import has its agent; name another file for the report\n";
+        "error: cannot write the report to `out/agent.yaml`, the agent file of an import; use another file\n";
     assert!(code == 2 && errors.ends_with(expected), "{code} {errors}");
     assert_eq!(agent(), before);
     assert!(!folder.path().join("out/conversations").exists());

@@ -198,7 +198,7 @@ fn large_results_are_not_exported_and_go_with_their_conversation() {
     ));
     assert_eq!(folder.names(), ["agent.yaml", "notes", "s.db", "s.db.results"]);
     let exported = folder.ctx("session export c --store s.db --out c.json");
-    assert!(exported.contains("info[CTX0908]: 1 large result"), "{exported}");
+    assert!(exported.contains("info[CTX0908]: not exported: 1 large result"), "{exported}");
     folder.ctx("session delete c --store s.db");
     assert_eq!(folder.names(), ["agent.yaml", "c.json", "notes", "s.db"]);
 }

@@ -114,8 +114,8 @@ fn the_help_of_a_verb_is_chinese() {
     退出码：0 没有问题（警告放行，除非禁止），1 有问题，2 用法错误，3 文件无法读取。
     ");
     let long = folder().ctx("assemble --help --lang zh");
-    assert!(long.contains("- table：供阅读的表格"), "{long}");
-    assert!(long.contains("[默认值：table]"), "{long}");
+    assert!(long.contains("- table：消息与处理记录的表格"), "{long}");
+    assert!(long.contains("[默认：table]"), "{long}");
 }
 
 #[test]
@@ -254,6 +254,20 @@ fn the_variable_asks_for_a_language_and_the_locale_does_not() {
     assert!(english.contains("1 file checked"), "{english}");
     let (code, refused) = with("CTX_LANG", "zh", "check a.yaml --lang fr");
     assert_eq!(code, Some(2), "{refused}");
+    for arguments in ["", "--lang zh", "--lang=zh"] {
+        let (code, first) = with("CTX_LANG", "zh", arguments);
+        assert!(code == Some(2) && first.starts_with("ctx 显示 LLM 实际收到的每条消息"), "{first}");
+    }
+    for verb in ["compress", "session", "macros"] {
+        let (code, help) = with("CTX_LANG", "zh", verb);
+        assert!(code == Some(2) && help.contains("用法：") && !help.contains("Usage:"), "{help}");
+    }
+}
+
+#[test]
+fn range_errors_are_chinese() {
+    let answer = folder().ctx("serve --port 99999 --lang zh");
+    assert!(answer.contains("'99999' 无效：应为 0 到 65535 的整数"), "{answer}");
 }
 
 /// What a person writes is Chinese in these files, so that all English in what is printed is the command's.
@@ -401,7 +415,7 @@ const WRONG: [&str; 31] = [
 
 /// What stays English: command lines, the usage of verbs, the parts of a budget that did not fit, lines of snapshots.
 fn stays(line: &str) -> bool {
-    let starts = ["ctx ", "用法：", "错误: 没有上下文能放进预算", "+ ", "- "];
+    let starts = ["ctx ", "用法：", "错误: 超出预算", "+ ", "- "];
     starts.iter().any(|start| line.trim().starts_with(start))
 }
 
@@ -454,7 +468,7 @@ fn a_chat_is_chinese() {
         .filter(|line| !line.contains("error sending request") && !line.contains("LLM_ERROR"))
         .collect();
     assert_eq!(lines, [""; 0], "{output}");
-    assert!(output.contains("没有第 9 个分支") && output.contains("撤销上一轮，或上一次改动"), "{output}");
+    assert!(output.contains("没有第 9 个分支") && output.contains("撤销上一轮或上次修改"), "{output}");
 }
 
 #[test]

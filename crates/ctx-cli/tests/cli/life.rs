@@ -126,7 +126,7 @@ fn a_message_that_was_joined_shows_of_what_and_by_whom() {
 #[test]
 fn an_entry_of_a_worldbook_is_handed_over_and_placed() {
     let answer = life("worldbook:w.7");
-    let (_, stages) = answer.split_once("stages\n").unwrap();
+    let (_, stages) = answer.split_once("processors\n").unwrap();
     assert_snapshot!(stages, @r"
       worldbook-processor
         handed over to be placed, depth 1
@@ -147,7 +147,7 @@ fn an_entry_of_a_worldbook_is_handed_over_and_placed() {
     cache
       message 3 stands below message 0, which may differ in the next turn: macro:time, the macro changes every turn
     ");
-    assert!(answer.contains("12 tokens: 9 text, 3 per message; 5 of them for worldbook:w.7\n"), "{answer}");
+    assert!(answer.contains("12 tokens: 9 text, 3 per message; 5 for worldbook:w.7\n"), "{answer}");
 }
 
 #[test]
@@ -221,23 +221,17 @@ fn a_message_of_another_branch_says_so() {
         "b": { "id": "b", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "Ho" },
         "c": { "id": "c", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "Hu" } } }"#;
     let answer = ctx("explain --session s.json --message history:b", &[("s.json", session)]);
-    assert!(
-        answer.contains("history:b is not sent: not loaded, it is in another branch of the conversation\n"),
-        "{answer}"
-    );
+    assert!(answer.contains("history:b is not sent: not loaded, on another branch\n"), "{answer}");
 }
 
 #[test]
 fn a_message_that_does_not_exist_is_a_usage_error() {
     for (message, error) in [
-        ("9", "no message `9`; there are 5, from 0 to 4"),
+        ("9", "no message `9`; there are 5, numbered 0 to 4"),
         ("presett:off", "no message `presett:off`; did you mean `preset:off`?"),
         ("identity", "no message `identity`; did you mean `preset:identity`?"),
         ("history:n33", "no message `history:n33`; did you mean `history:n3`?"),
-        (
-            "zzz",
-            "no message `zzz`; name one of 5 messages by its number, or by a source such as `history:n1`",
-        ),
+        ("zzz", "no message `zzz`; name one of 5 messages by number or by source, for example `history:n1`"),
     ] {
         assert_eq!(life(message), format!("exit code 2\n=== errors\nerror: {error}\n"));
     }
@@ -252,9 +246,7 @@ fn a_message_that_does_not_exist_is_a_usage_error() {
 fn a_number_or_source_in_place_of_the_agent_is_told() {
     for name in ["3", "preset:identity", "input"] {
         let answer = ctx(&format!("explain {name}"), &[]);
-        let error = format!(
-            "`{name}` is not a file, and the agent is expected here; for the message write `--message {name}`"
-        );
+        let error = format!("no agent file `{name}`; to select a message, use `--message {name}`");
         assert_eq!(answer, format!("exit code 2\n=== errors\nerror: {error}\n"));
     }
     let answer = life("--message 0 1");

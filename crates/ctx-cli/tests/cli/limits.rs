@@ -31,7 +31,7 @@ fn of_many_findings_the_first_hundred_are_shown() {
     and 1900 more findings; `check`, `assemble` and `explain` list them with `--json`
     "#);
     assert_eq!(answer.matches("CTX0300").count(), 100);
-    assert!(ctx("check a.json", &[("a.json", &preset(101))]).contains("and 1 more finding;"));
+    assert!(ctx("check a.json", &[("a.json", &preset(101))]).contains("and 1 more diagnostic;"));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn findings_beyond_those_that_are_kept_are_counted() {
     let findings = result["findings"].as_array().unwrap();
     let counts: Vec<&Value> = findings.iter().filter(|finding| finding["code"] == "CTX0101").collect();
     assert_eq!((findings.len(), counts.len()), (1_001, 1));
-    assert_eq!(counts[0]["message"], "500 more findings in this document are not shown");
+    assert_eq!(counts[0]["message"], "500 more diagnostics in this document are not shown");
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn a_file_that_is_too_large_is_refused() {
 fn folders_have_a_depth() {
     let path = format!("root/{}a.yaml", "d/".repeat(40));
     let answer = ctx("check root", &[(&path, "name: a"), ("root/e.yaml", "presetMessages: []")]);
-    let start = "exit code 3\n=== output\n`root/e.yaml` is checked as an agent\n1 file checked: 1 error, 0 warnings\n=== errors\n";
+    let start = "exit code 3\n=== output\nchecked `root/e.yaml` as an agent\n1 file checked: 1 error, 0 warnings\n=== errors\n";
     assert!(answer.starts_with(&format!("{start}error[CTX0900]: `root/d/d/")), "{answer}");
-    assert!(answer.contains("d` is nested more than 32 folders deep\n"), "{answer}");
+    assert!(answer.contains("d` contains more than 32 levels of folders\n"), "{answer}");
 }
 
 #[test]

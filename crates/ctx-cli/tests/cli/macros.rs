@@ -248,7 +248,7 @@ fn the_list_as_json_has_every_fact() {
       },
       "changesState": true,
       "volatile": false,
-      "description": "The value of a variable after adding 1 to it.",
+      "description": "Value of a variable after adding 1.",
       "example": "{{incvar::score}}"
     }
     "#);

@@ -136,7 +136,7 @@ fn a_file_keeps_its_layout_and_undo_brings_it_back() {
         let folder = Folder::with(&[("chat.json", &layout)]);
         let answer =
             folder.ctx(&format!("compress run --session chat.json --mask --from 1 --to 10 --write {AT}"));
-        assert!(answer.contains("written: `chat.json`"), "{answer}");
+        assert!(answer.contains("wrote `chat.json`"), "{answer}");
         assert_eq!(chat(&folder).contains("\r\n"), layout.contains("\r\n"));
         assert_eq!(chat(&folder).contains('\n'), layout.contains('\n'));
         assert!(folder.ctx("session undo chat.json").starts_with("exit code 0\n"));
@@ -166,7 +166,7 @@ fn verbs_on_a_summary_are_steps() {
     === output
     switched off `compression_8c38f6836520a663`
     `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 97; switched off
-    sent now: 300 tokens; no summary hides anything
+    sent now: 300 tokens; no messages are hidden
     written: `chat.json`; `ctx session undo` takes it back
 
     exit code 0
@@ -204,7 +204,7 @@ fn verbs_on_a_summary_are_steps() {
     exit code 0
     === output
     deleted `compression_8c38f6836520a663`
-    sent now: 300 tokens; no summary hides anything
+    sent now: 300 tokens; no messages are hidden
     written: `chat.json`; `ctx session undo` takes it back
 
     exit code 0
@@ -228,7 +228,7 @@ fn verbs_on_a_summary_are_steps() {
      13   n13   user            10   Then add Rex to the booking.
      14   n14   assistant        9   Rex is added to B-7781.
 
-    sent now: 300 tokens; no summary hides anything (estimate)
+    sent now: 300 tokens; no messages are hidden (estimate)
     undo: delete compression_8c38f6836520a663, and 5 steps before it
     ");
 }
@@ -246,9 +246,9 @@ fn the_facts_beside_a_summary_are_switched_by_themselves() {
     let switch = |verb: &str| {
         folder.ctx(&format!("compress {verb} compression --session chat.json --appendix --write"))
     };
-    assert!(switch("disable").contains("switched off the facts beside `compression_"));
+    assert!(switch("disable").contains("disabled the facts of `compression_"));
     assert!(!sent() && chat(&folder).contains("compressionAppendix"));
-    assert!(switch("disable").contains("are switched off already"));
+    assert!(switch("disable").contains("are already disabled"));
     assert!(switch("enable").contains("exit code 0") && sent());
 }
 
@@ -324,12 +324,12 @@ fn settings_decide_when_and_how_much() {
             "compress plan --session chat.json --mask --auto --json --settings settings.json {more}"
         )))
     };
-    assert_eq!(plan("")["outcome"]["detail"], "no threshold is passed");
+    assert_eq!(plan("")["outcome"]["detail"], "no threshold is exceeded");
     assert_eq!(plan("--agent agent.json")["plan"]["messages"], json!(["n1", "n2", "n3", "n4"]));
     assert_eq!(plan("--agent agent.json --set compressCount=2")["plan"]["messages"], json!(["n1", "n2"]));
     assert_eq!(
         plan("--agent agent.json --set autoTrigger=false")["outcome"]["detail"],
-        "compression is by hand only"
+        "compression is manual"
     );
 }
 
@@ -406,7 +406,7 @@ fn another_form_becomes_a_session_in_another_file() {
     let list: Vec<Value> = (1..=14).map(|n| json!({ "role": if n % 2 == 1 { "user" } else { "assistant" }, "content": format!("Message {n} tells of many things, one after the other, at length.") })).collect();
     let folder = Folder::with(&[("list.json", &json!(list).to_string())]);
     let answer = folder.ctx(&format!("compress run --session list.json --mask --out chat.json {AT}"));
-    assert!(answer.ends_with("written: `chat.json`\n"), "{answer}");
+    assert!(answer.ends_with("wrote `chat.json`\n"), "{answer}");
     assert!(folder.ctx("session show chat.json").contains("4 messages hidden by #5"));
 }
 
@@ -435,7 +435,7 @@ fn odd_summaries_are_reported() {
        |                              ^
     "#);
     let show = folder.ctx("session show chat.json");
-    assert!(show.contains("CTX0830") && show.contains("no summary hides anything"), "{show}");
+    assert!(show.contains("CTX0830") && show.contains("no messages are hidden"), "{show}");
 }
 
 #[test]

@@ -225,10 +225,8 @@ fn names_of_processors_in_a_case_are_checked() {
         "case.yaml",
         case,
         &[
-            "CTX0452 /disable/0: there is no processor `merge-system-to-hed` (set by command-line) \
-             (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
-            "CTX0452 /enable/0: there is no processor `reqest-compressor` (set by command-line) \
-             (did you mean `request-compressor`?) -> \"request-compressor\"",
+            "CTX0452 /disable/0: unknown processor `merge-system-to-hed` (set by command-line) (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
+            "CTX0452 /enable/0: unknown processor `reqest-compressor` (set by command-line) (did you mean `request-compressor`?) -> \"request-compressor\"",
         ],
     );
 }
@@ -251,21 +249,21 @@ fn files_that_a_case_names_are_read_as_what_they_should_be() {
         "case.yaml",
         "agent: profile.yaml",
         &[
-            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (this looks like a user profile: give it where a profile is expected)",
+            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (use this file as a user profile, not as an agent)",
         ],
     );
     check(
         "case.yaml",
         "models: profile.yaml",
         &[
-            "CTX0402 /models: a model table is a list of rows or an object with `models`, this is an object without `models`",
+            "CTX0402 /models: a model table must be a list of rows or an object with `models`, not an object without `models`",
         ],
     );
     check(
         "case.yaml",
         "tools: conversation.json",
         &[
-            "CTX0904 /tools: 1 tool definition without a name (a definition is an object with `name`, or with `function` that has one)",
+            "CTX0904 /tools: 1 tool definition without a name (give each definition a `name`, or a `function` with a `name`)",
         ],
     );
     check(
@@ -273,7 +271,7 @@ fn files_that_a_case_names_are_read_as_what_they_should_be() {
         "tools: profile.yaml",
         &["CTX0902 /tools: `profile.yaml` is not a list of tool definitions"],
     );
-    check("case.yaml", "agent: a", &["CTX0900 /agent: `a` is a folder where a file is expected"]);
+    check("case.yaml", "agent: a", &["CTX0900 /agent: `a` is a folder, not a file"]);
     check("case.yaml", "agent: ''", &["CTX0902 /agent: expected a text that is not empty, found `\"\"`"]);
     check("case.yaml", "agent: a/agent.yaml\nprofile: profile.yaml\nsession: conversation.json", &[]);
 }
@@ -284,15 +282,15 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "agent = 'profile.yaml'",
         &[
-            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (this looks like a user profile: give it where a profile is expected)",
+            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (use this file as a user profile, not as an agent)",
         ],
     );
-    check("ctx.toml", "agent = 'a/'", &["CTX0900 /agent: `a/` is a folder where a file is expected"]);
+    check("ctx.toml", "agent = 'a/'", &["CTX0900 /agent: `a/` is a folder, not a file"]);
     check("ctx.toml", "agent = ''", &["CTX0902 /agent: expected a text that is not empty, found `\"\"`"]);
     check(
         "ctx.toml",
         "[endpoint]\nbase-url = 'ftp://x'",
-        &["CTX0902 /endpoint/base-url: the endpoint's address is neither `http` nor `https`"],
+        &["CTX0902 /endpoint/base-url: the base URL must start with `http://` or `https://`"],
     );
     check(
         "ctx.toml",
@@ -303,9 +301,9 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "[tools]\nallow = { categories = ['nope', 'files'], tools = ['frob', 'read_fil', 'list_folder'] }",
         &[
-            "CTX0902 /tools/allow/categories/0: there is no tool category `nope` (use one of `files`)",
-            "CTX0902 /tools/allow/tools/0: there is no tool `frob` (use one of `read_file`, `list_folder`, `search_text`)",
-            "CTX0902 /tools/allow/tools/1: there is no tool `read_fil` (did you mean `read_file`?)",
+            "CTX0902 /tools/allow/categories/0: unknown tool category `nope` (use one of `files`)",
+            "CTX0902 /tools/allow/tools/0: unknown tool `frob` (use one of `read_file`, `list_folder`, `search_text`)",
+            "CTX0902 /tools/allow/tools/1: unknown tool `read_fil` (did you mean `read_file`?)",
         ],
     );
 }
@@ -315,15 +313,15 @@ fn a_file_that_may_be_meant_is_named_with_its_folder() {
     let folder = Folder::with(&[("chat.json", KINDS[1].1), ("deep/ctx.toml", "session = '../chta.json'")]);
     folder.ctx("trust deep");
     let told = folder.ctx("check deep/ctx.toml");
-    assert!(told.contains("there is no file `deep/../chta.json`"), "{told}");
+    assert!(told.contains("no file `deep/../chta.json`"), "{told}");
     assert!(told.contains("= help: did you mean `../chat.json`?"), "{told}");
     let mut command = folder.command("assemble");
     let told = command.current_dir(folder.path().join("deep")).output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
-    assert!(told.contains("there is no file `../chta.json`"), "{told}");
+    assert!(told.contains("no file `../chta.json`"), "{told}");
     assert!(told.contains("= help: did you mean `../chat.json`?"), "{told}");
     let books = "worldbooks = ['a/agnt.yaml']\n[endpoint]\nkey-file = 'a/agnt.yaml'";
-    let near = "there is no file `a/agnt.yaml` (did you mean `a/agent.yaml`?)";
+    let near = "no file `a/agnt.yaml` (did you mean `a/agent.yaml`?)";
     let [book, key] = ["/worldbooks/0", "/endpoint/key-file"].map(|at| format!("CTX0900 {at}: {near}"));
     check("ctx.toml", books, &[&book, &key]);
 }
@@ -353,14 +351,14 @@ fn a_pipe_that_is_named_is_not_waited_for() {
     let folder = Folder::with(&[]);
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
     assert!(made.success());
-    let expected = "info[CTX0900]: `pipe` is not a regular file, and is not read";
+    let expected = "info[CTX0900]: did not check `pipe`: it is not a regular file";
     check_naming(&folder, "pipe", expected);
 }
 
 #[test]
 fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
     let names = |count: usize| vec!["'frob'"; count].join(", ");
-    let more = |list: &str| format!("CTX0101 {list}: 2 more names in `{list}` are not checked");
+    let more = |list: &str| format!("CTX0101 {list}: did not check 2 more names in `{list}`");
     let check = |name: &str, text: &str, first: &str, more: &str| {
         let folder = Folder::with(&[(name, text)]);
         let told = folder.ctx(&format!("check {name} --json"));
@@ -378,13 +376,13 @@ fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
     let unknown = "no processor `frob`";
     check("case.yaml", &format!("enable: [{}]", names(202)), unknown, &more("/enable"));
     let tools = format!("[tools]\ndeny = {{ tools = [{}] }}", names(202));
-    check("ctx.toml", &tools, "there is no tool `frob`", &more("/tools/deny/tools"));
+    check("ctx.toml", &tools, "unknown tool `frob`", &more("/tools/deny/tools"));
     let books: Vec<String> = (0..202).map(|n| format!("'{n}.json'")).collect();
-    let missing = "there is no file `";
+    let missing = "no file `";
     check("case.yaml", &format!("worldbooks: [{}]", books.join(", ")), missing, &more("/worldbooks"));
     check("ctx.toml", &format!("worldbooks = [{}]", books.join(", ")), missing, &more("/worldbooks"));
     let chinese = ctx("check case.yaml --lang zh", &[("case.yaml", &format!("enable: [{}]", names(202)))]);
-    assert!(chinese.contains("`/enable` 中另有 2 个名称没有检查"), "{chinese}");
+    assert!(chinese.contains("`/enable` 中另有 2 个名称未检查"), "{chinese}");
 }
 
 #[test]
@@ -422,13 +420,13 @@ fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
     check(
         "case.yaml",
         "kind: quite",
-        &["CTX0902 /kind: `quite` is not a kind of generation (did you mean `quiet`?) -> \"quiet\""],
+        &["CTX0902 /kind: `quite` is not a generation kind (did you mean `quiet`?) -> \"quiet\""],
     );
     check(
         "case.yaml",
         "kind: foo",
         &[
-            "CTX0902 /kind: `foo` is not a kind of generation (use one of `normal`, `continue`, `impersonate`, `quiet`)",
+            "CTX0902 /kind: `foo` is not a generation kind (use one of `normal`, `continue`, `impersonate`, `quiet`)",
         ],
     );
     check(
@@ -441,17 +439,17 @@ fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
     check(
         "case.yaml",
         "tz: Mars",
-        &["CTX0902 /tz: `Mars` is not a time zone (write a name such as Asia/Shanghai or UTC)"],
+        &["CTX0902 /tz: `Mars` is not a time zone (use a name such as Asia/Shanghai or UTC)"],
     );
     check(
         "ctx.toml",
         "[endpoint]\ndialect = 'opnai'",
-        &["CTX0902 /endpoint/dialect: `opnai` is not a dialect (did you mean `openai`?)"],
+        &["CTX0902 /endpoint/dialect: `opnai` is not an API dialect (did you mean `openai`?)"],
     );
     check(
         "case.yaml",
         "input: a\ninptu: b",
-        &["CTX0901 /inptu: there is no key `inptu` (`input` is there too; remove one of the two)"],
+        &["CTX0901 /inptu: unknown key `inptu` (remove this key or `input`, which is also set)"],
     );
 }
 

@@ -20,6 +20,8 @@ const AT: &str = "2026-01-31T12:00:00Z";
 struct Running {
     child: Child,
     address: String,
+    /// The line that says who may send requests.
+    access: String,
 }
 
 impl Running {
@@ -31,15 +33,23 @@ impl Running {
         command.args(["serve", "--port", "0"]).args(arguments.split_whitespace());
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let (mut line, mut access) = (String::new(), String::new());
+        let mut printed = BufReader::new(child.stdout.as_mut().unwrap());
+        printed.read_line(&mut line).unwrap();
+        // The names of the agents have no spaces.
+        while !access.contains(' ') {
+            access.clear();
+            if printed.read_line(&mut access).unwrap() == 0 {
+                break;
+            }
+        }
         let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix("/v1"));
         let Some(address) = address.map(str::to_owned) else {
             let mut told = String::new();
             child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
             panic!("{line}{told}");
         };
-        Self { child, address }
+        Self { child, address, access }
     }
 
     fn post(&self, path: &str, headers: &str, body: &Value) -> String {
@@ -197,6 +207,31 @@ fn keys_are_made_listed_and_revoked() {
     assert!(folder.ctx("serve key add phone").starts_with("exit code 2"));
     assert_eq!(folder.ctx("serve key revoke phone"), "exit code 0\n=== output\nrevoked `phone`\n");
     assert!(folder.ctx("serve key revoke phone").starts_with("exit code 2"));
+}
+
+#[test]
+fn prints_key_file_at_start() {
+    let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk")]);
+    let arguments = "--log off --base-url http://127.0.0.1:9 --key-file key --model m";
+    let start = || Running::start(&folder, arguments).access.trim().to_owned();
+    assert_eq!(start(), "no key file: programs on this machine need no API key");
+    folder.ctx("serve key add phone");
+    let access = start();
+    assert!(access.starts_with("clients need an API key; `"), "{access}");
+    assert!(access.ends_with("serve-keys.json` has 1"), "{access}");
+}
+
+#[test]
+fn changes_no_key_file_of_others() {
+    let foreign = "{\"keys\": [{\"name\": \"mallory\", \"hash\": \"00\"}]}";
+    let folder = Folder::with(&[("ada.yaml", AGENT), ("serve-keys.json", foreign)]);
+    for change in ["serve key add phone", "serve key revoke mallory"] {
+        let refused = folder.ctx(change);
+        assert!(refused.starts_with("exit code 2") && refused.contains("`ctx trust"), "{refused}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("serve-keys.json")).unwrap(), foreign);
+    }
+    assert!(folder.ctx("serve key add phone --keys serve-keys.json").starts_with("exit code 0"));
+    assert_eq!(folder.ctx("serve key list"), "exit code 0\n=== output\nmallory\t*\nphone\t*\n");
 }
 
 #[test]

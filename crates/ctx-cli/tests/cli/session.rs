@@ -243,9 +243,9 @@ fn a_conversation_larger_than_the_log_can_be_stepped_through() {
     }
     let folder = Folder::with(&[("chat.json", &chat.to_string())]);
     let answer = folder.ctx("compress run --session chat.json --mask --from 1 --to 4 --write");
-    assert!(answer.contains("`ctx session undo` takes it back"), "{answer}");
+    assert!(answer.contains("undo this with `ctx session undo`"), "{answer}");
     let answer = folder.ctx("session undo chat.json");
-    assert!(answer.contains("took back: compress 4 messages"), "{answer}");
+    assert!(answer.contains("undid: compress 4 messages"), "{answer}");
     let undone: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("chat.json")).unwrap()).unwrap();
     let said = |chat: &Value| {

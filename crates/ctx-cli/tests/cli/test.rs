@@ -202,10 +202,13 @@ fn what_changes_is_tested_again() {
     let mut running = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
     let mut shown = BufReader::new(running.stdout.take().unwrap()).lines();
-    assert_eq!(told.next().unwrap().unwrap(), "waiting for changes; Ctrl-C ends it");
+    assert_eq!(told.next().unwrap().unwrap(), "waiting for changes; press Ctrl-C to stop");
     assert_eq!(shown.next().unwrap().unwrap(), "1 case: 1 passed, 0 failed");
     folder.write("tests/basil/agent.yaml", AGENT.replace("Be brief.", "Be very brief.").as_bytes());
-    assert_eq!(shown.next().unwrap().unwrap(), "FAILED tests/basil: the context is not the expected one");
+    assert_eq!(
+        shown.next().unwrap().unwrap(),
+        "FAILED tests/basil: the context differs from the expected one"
+    );
     assert_eq!(shown.next().unwrap().unwrap(), "  preset entry `tail` changed (message 3)");
     running.kill().unwrap();
     running.wait().unwrap();
@@ -224,10 +227,10 @@ fn a_file_elsewhere_that_a_case_names_is_watched_too() {
     let mut running = command.spawn().unwrap();
     let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
     let mut shown = BufReader::new(running.stdout.take().unwrap()).lines();
-    assert_eq!(told.next().unwrap().unwrap(), "waiting for changes; Ctrl-C ends it");
+    assert_eq!(told.next().unwrap().unwrap(), "waiting for changes; press Ctrl-C to stop");
     assert_eq!(shown.next().unwrap().unwrap(), "1 case: 1 passed, 0 failed");
     folder.write("src/agent.yaml", b"presetMessages: [{ id: tail, role: user, content: New. }]");
-    assert_eq!(shown.next().unwrap().unwrap(), "FAILED tests/a: the context is not the expected one");
+    assert_eq!(shown.next().unwrap().unwrap(), "FAILED tests/a: the context differs from the expected one");
     running.kill().unwrap();
     running.wait().unwrap();
 }
@@ -526,11 +529,11 @@ fn ids_forge_no_decision() {
         let told: Vec<&str> = told.lines().take_while(|line| !line.starts_with("===")).collect();
         assert_eq!(told, [expected]);
     };
-    check("ordinary: no", r#"hidden preset:"ordinary: no": switched off"#);
-    check(r"a\nmerged preset:b", r#"hidden preset:"a\nmerged preset:b": switched off"#);
-    check("a and 3 more", r#"hidden preset:"a and 3 more": switched off"#);
-    check("salt and pepper", "hidden preset:salt and pepper: switched off");
-    check("a:b", "hidden preset:a:b: switched off");
+    check("ordinary: no", r#"hidden preset:"ordinary: no": disabled"#);
+    check(r"a\nmerged preset:b", r#"hidden preset:"a\nmerged preset:b": disabled"#);
+    check("a and 3 more", r#"hidden preset:"a and 3 more": disabled"#);
+    check("salt and pepper", "hidden preset:salt and pepper: disabled");
+    check("a:b", "hidden preset:a:b: disabled");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn what_is_trusted_counts_until_it_changes() {
     folder.write("ctx.toml", format!("{attack}retries = 0\n").as_bytes());
     let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
     assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("`../ctx.toml` was changed since it was trusted"), "{printed}");
+    assert!(printed.contains("`../ctx.toml` changed since it was trusted"), "{printed}");
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -86,7 +86,7 @@ fn the_users_own_file_counts_below_the_one_that_was_found() {
     folder.write(".home/ctx.toml", own.as_bytes());
     let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
     assert_eq!(code, Some(0), "{printed}");
-    assert!(printed.starts_with("own\n") && printed.contains("left out: `endpoint.model`"), "{printed}");
+    assert!(printed.starts_with("own\n") && printed.contains("ignored: `endpoint.model`"), "{printed}");
     let request = &server.requests()[0];
     assert_eq!(request.json()["model"], "gpt-4o-mini");
     assert_eq!(request.header("authorization"), Some(format!("Bearer {CANARY}").as_str()));
@@ -142,12 +142,12 @@ fn what_most_runs_do_not_need_is_left_out_and_told_once() {
         let printed = folder.ctx(arguments);
         assert!(printed.starts_with("exit code 0"), "{printed}");
         let told = format!(
-            "`ctx.toml` is not trusted; left out: `{key}`; to use this, read the file, then run `ctx trust .`\n"
+            "`ctx.toml` is not trusted; ignored: `{key}`; to use these, read the file, then run `ctx trust .`\n"
         );
         assert_eq!(printed.matches(&told).count(), 1, "{printed}");
         assert!(folder.ctx(&format!("{arguments} --lang zh")).contains(&format!("已略去：`{key}`")));
         folder.ctx("trust .");
-        assert!(!folder.ctx(arguments).contains("left out"));
+        assert!(!folder.ctx(arguments).contains("ignored: "));
     }
 }
 
@@ -190,27 +190,27 @@ fn trust_is_told_listed_and_taken_back() {
     let told = |arguments: &str, expected: &str| {
         assert_eq!(folder.ctx(arguments).replace(&folder.path().display().to_string(), "FOLDER"), expected);
     };
-    told("trust --list", "exit code 0\n=== errors\nno folder is trusted\n");
+    told("trust --list", "exit code 0\n=== errors\nno trusted folders\n");
     told(
         "trust .",
-        "exit code 0\n=== output\n`./ctx.toml` is trusted until it changes\n=== errors\n\
-         `./ctx.toml` sets `endpoint.headers` to `x-key = …`: where requests go, and what is sent with them\n\
-         `./ctx.toml` sets `endpoint.base-url` to `\"http://127.0.0.1:9\"`: where requests go, and what is sent with them\n\
-         `./ctx.toml` sets `store` to `\"chats.db\"`: a file that conversations are written to\n",
+        "exit code 0\n=== output\n`./ctx.toml` is trusted until it changes\n=== errors\n`./ctx.toml` sets \
+        `endpoint.headers` to `x-key = …`: controls the destination or contents of requests\n`./ctx.toml` sets \
+        `endpoint.base-url` to `\"http://127.0.0.1:9\"`: sets the destination or contents of \
+        requests\n`./ctx.toml` sets `store` to `\"chats.db\"`: writes conversations to a file\n",
     );
     let real = folder.path().canonicalize().unwrap();
     assert!(folder.ctx("trust --list").contains(&real.display().to_string()));
     told("trust . --remove", "exit code 0\n=== output\n`.` is no longer trusted\n");
     told(
         "trust . --remove",
-        "exit code 2\n=== errors\nerror: `.` is not trusted; `ctx trust --list` names the folders\n",
+        "exit code 2\n=== errors\nerror: `.` is not trusted; list the trusted folders with `ctx trust --list`\n",
     );
-    told("trust deep", "exit code 3\n=== errors\nerror: there is no `ctx.toml` in `deep`\n");
+    told("trust deep", "exit code 3\n=== errors\nerror: no `ctx.toml` in `deep`\n");
     assert!(folder.ctx("trust").starts_with("exit code 2"));
     folder.write(".home/trusted.json", b"[]");
     told(
         "trust --list",
-        "exit code 3\n=== errors\nerror: `FOLDER/.home/trusted.json` is not a record of trusted folders; remove it, and trust them again\n",
+        "exit code 3\n=== errors\nerror: `FOLDER/.home/trusted.json` is not a valid trust record; delete it, then trust the folders again\n",
     );
 }
 
@@ -251,7 +251,7 @@ fn a_dialect_without_an_address_is_one() {
     folder.write(".home/ctx.toml", own.as_bytes());
     let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
     assert_eq!(code, Some(0), "{printed}");
-    assert!(printed.starts_with("mine\n") && printed.contains("left out: `endpoint.dialect`"), "{printed}");
+    assert!(printed.starts_with("mine\n") && printed.contains("ignored: `endpoint.dialect`"), "{printed}");
     let bearer = format!("Bearer {CANARY}");
     assert_eq!(mine.requests()[0].header("authorization"), Some(bearer.as_str()));
     // Without one's own, the stranger's is asked for.
@@ -291,14 +291,14 @@ fn a_check_looks_at_nothing_outside_of_the_folder_of_a_found_file() {
     ]);
     let printed = folder.ctx("check in");
     assert!(printed.starts_with("exit code 0"), "{printed}");
-    assert!(!printed.contains(CANARY) && !printed.contains("there is no"), "{printed}");
-    assert_eq!(printed.matches("lies outside of the folder, and is not read").count(), 5, "{printed}");
-    assert_eq!(folder.ctx("check in --lang zh").matches("位于文件夹之外，没有检查").count(), 5);
+    assert!(!printed.contains(CANARY) && !printed.contains("]: no f"), "{printed}");
+    assert_eq!(printed.matches("is outside the folder of an untrusted `ctx.toml`").count(), 5, "{printed}");
+    assert_eq!(folder.ctx("check in --lang zh").matches("位于未受信任的 `ctx.toml` 的文件夹之外").count(), 5);
     folder.ctx("trust in");
     let printed = folder.ctx("check in");
     assert!(printed.starts_with("exit code 3") || printed.starts_with("exit code 1"), "{printed}");
     assert_eq!(printed.matches("is not looked at").count(), 0, "{printed}");
-    assert_eq!(printed.matches("there is no").count(), 3, "{printed}");
+    assert_eq!(printed.matches("]: no f").count(), 3, "{printed}");
 }
 
 /// Runs a case whose profile holds a secret, and checks whether that is read.
@@ -309,7 +309,7 @@ fn check_case(files: &[(&str, &str)], is_read: bool) {
     let printed = folder.ctx("test project/cases/a --update");
     let written = std::fs::read_to_string(folder.path().join("project/cases/a/expected.txt"));
     assert_eq!(written.is_ok_and(|written| written.contains(CANARY)), is_read, "{printed}");
-    let told = "lies outside of the project of the case";
+    let told = "is outside the project of the case";
     assert_eq!((printed.contains(told), printed.contains(CANARY)), (!is_read, false), "{printed}");
 }
 
@@ -333,9 +333,9 @@ fn a_check_of_a_case_reads_nothing_outside_of_its_project() {
     ]);
     let printed = folder.ctx("check project");
     assert!(printed.starts_with("exit code 1"), "{printed}");
-    assert_eq!(printed.matches("lies outside of the project of the case").count(), 3, "{printed}");
+    assert_eq!(printed.matches("is outside the project of the case").count(), 3, "{printed}");
     assert!(!printed.contains(CANARY), "{printed}");
-    assert_eq!(folder.ctx("check project --lang zh").matches("位于用例的项目之外").count(), 3);
+    assert_eq!(folder.ctx("check project --lang zh").matches("位于用例项目之外").count(), 3);
 }
 
 #[cfg(unix)]
@@ -356,7 +356,7 @@ fn a_case_and_an_agent_follow_no_links_out_of_their_folders() {
     symlink("../books", folder.path().join("project/worldbooks")).unwrap();
     let printed = folder.ctx("test project --update");
     assert!(
-        printed.contains("`profile.txt` is a link that leads out of the project of the case"),
+        printed.contains("`profile.txt` is a link to a path outside the project of the case"),
         "{printed}"
     );
     let printed = folder.ctx("assemble project/agent.yaml --input hi");
@@ -407,7 +407,7 @@ fn a_record_that_cannot_be_read_trusts_nothing() {
     assert!(folder.ctx("assemble agent.yaml --input hi").starts_with("exit code 0"));
     let told = folder.ctx("chat agent.yaml --once hi --model m");
     assert!(told.starts_with("exit code 2") && told.contains("is not trusted"), "{told}");
-    assert!(folder.ctx("trust .").contains("is not a record of trusted folders"));
+    assert!(folder.ctx("trust .").contains("is not a valid trust record"));
 }
 
 #[cfg(unix)]
@@ -421,11 +421,11 @@ fn links_that_lead_out_are_not_read() {
     let mut command = folder.command("assemble agent.yaml --input hi");
     let output = command.current_dir(folder.path().join("in")).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("is a link that leads out of its folder") && !told.contains(CANARY), "{told}");
+    assert!(told.contains("is a link to a path outside its folder") && !told.contains(CANARY), "{told}");
     symlink("../secret.txt", folder.path().join("case/expected.txt")).unwrap();
     let told = folder.ctx("test case");
     assert!(
-        told.contains("is a link that leads out of the folder of the case") && !told.contains(CANARY),
+        told.contains("is a link to a path outside the folder of the case") && !told.contains(CANARY),
         "{told}"
     );
 }
@@ -456,10 +456,10 @@ fn shows_each_item_complete_and_without_secrets() {
     {
         let printed = folder.ctx(arguments);
         for line in [
-            "ctx.toml` sets `tools.folder` to `\"/\"`: files that the model may read",
+            "ctx.toml` sets `tools.folder` to `\"/\"`: lets the model read files",
             &format!("ctx.toml` sets `fallbacks.0.base-url` to `\"http://{}.example\"`", "a".repeat(2_000)),
             "ctx.toml` sets `fallbacks.1.base-url` to `\"http://***@foreign.example/v1?key=***\"`",
-            "ctx.toml` sets `fallbacks.1.key-env` to `\"AWS_SECRET_ACCESS_KEY\"`: a secret, which is sent",
+            "ctx.toml` sets `fallbacks.1.key-env` to `\"AWS_SECRET_ACCESS_KEY\"`: sends a secret",
         ] {
             assert!(printed.contains(line), "{arguments}: {printed}");
         }
@@ -475,9 +475,9 @@ fn too_many_items_are_not_trusted_by_answer() {
     let folder = downloaded(&format!("worldbooks = [{}]\n", books.join(", ")));
     let printed = folder.ctx("trust .");
     assert!(printed.starts_with("exit code 2"), "{printed}");
-    assert!(printed.contains("in 41 places, too many to show; read it, then add `--many`"), "{printed}");
+    assert!(printed.contains("in 41 places; read the file, then add `--many`"), "{printed}");
     let printed = folder.ctx("assemble agent.yaml --input hi");
-    assert!(printed.contains("in 41 places, too many to ask about; read the file"), "{printed}");
+    assert!(printed.contains("in 41 places, too many to list; read the file"), "{printed}");
     assert!(
         printed.contains("read it, then run `ctx trust .`") && !printed.contains("../7.json"),
         "{printed}"
@@ -508,8 +508,8 @@ fn path_that_leads_elsewhere_is_untrusted_again() {
     symlink("../secret.json", &session).unwrap();
     let (code, printed) = run("assemble");
     assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("`ctx.toml` was trusted while `session` led elsewhere"), "{printed}");
-    assert!(printed.contains("which leads to `") && !printed.contains(CANARY), "{printed}");
+    assert!(printed.contains("`ctx.toml` was trusted, but the target of `session` changed"), "{printed}");
+    assert!(printed.contains("` (`") && !printed.contains(CANARY), "{printed}");
     std::fs::remove_dir_all(folder.path().join("in/notes")).unwrap();
     symlink("/", folder.path().join("in/notes")).unwrap();
     let chat = "chat --once hi --model m --base-url http://127.0.0.1:9 --dry-run";
@@ -529,8 +529,8 @@ fn untrusted_file_sets_neither_model_nor_times_of_own_endpoint() {
     folder.write(".home/ctx.toml", own.as_bytes());
     let (code, printed) = run_below(&folder, "chat agent.yaml --once hi");
     assert_eq!(code, Some(0), "{printed}");
-    assert!(printed.contains("left out: `endpoint.model` and `endpoint.first-token-timeout`"), "{printed}");
-    assert!(printed.contains("left out: `model`"), "{printed}");
+    assert!(printed.contains("ignored: `endpoint.model` and `endpoint.first-token-timeout`"), "{printed}");
+    assert!(printed.contains("ignored: `model`"), "{printed}");
     assert_eq!(server.requests()[0].json()["model"], "cheap");
 }
 

@@ -179,7 +179,7 @@ fn what_does_not_fit_is_left_out() {
 #[test]
 fn a_budget_that_nothing_fits_has_its_own_exit_code() {
     for (tokens, message) in
-        [(40, "error: no context fits the budget"), (10, "error: nothing is left for messages")]
+        [(40, "error: no context fits the budget"), (10, "error: no tokens left for messages")]
     {
         let answer = assemble(&format!("a.yaml --session c.json --context-tokens {tokens} --reserve 10"));
         assert!(answer.starts_with(&format!("exit code 5\n=== errors\n{message}: ")), "{answer}");

@@ -171,7 +171,7 @@ fn timed_effects_are_read_and_written_back() {
     assert_eq!(first["effects"].as_array().map(Vec::len), Some(1));
     folder.write("later.json", br#"[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"},{"role":"user","content":"d"}]"#);
     let later = folder.ctx("worldbook scan sky.json --session later.json --state timed.json");
-    assert!(later.contains("it is sticky until the conversation has 6 messages"), "{later}");
+    assert!(later.contains("sticky until the conversation has 6 messages"), "{later}");
     let without = folder.ctx("worldbook scan sky.json --session later.json");
     assert!(without.contains("0 of 11 entries"), "{without}");
 }
@@ -205,7 +205,7 @@ fn a_file_that_would_not_come_back_is_not_written() {
     check("", "`--write` needs a file to write to");
     assert_eq!(std::fs::read(folder.path().join("timed.yaml")).unwrap(), b"sticky: {}\n");
     folder.write("odd.json", br#"{"sticky":{"a":1},"cooldown":{}}"#);
-    check("--session chat.json --state odd.json", "the effect of `a` has no `start` and `end`");
+    check("--session chat.json --state odd.json", "the timed effect of `a` has no `start` and `end`");
     let kept = String::from_utf8(std::fs::read(folder.path().join("odd.json")).unwrap()).unwrap();
     assert!(kept.contains(r#""a":1"#) && kept.contains("Sky.7"), "{kept}");
 }
@@ -221,7 +221,7 @@ fn a_file_that_is_no_state_is_not_written() {
         ("sky.json", "exit code 2"),
         ("foreign.json", "exit code 2"),
         ("lists.json", "exit code 2"),
-        ("unread.json", "the effect of `Sky.7` has no `start` and `end`"),
+        ("unread.json", "the timed effect of `Sky.7` has no `start` and `end`"),
     ] {
         let before = std::fs::read(folder.path().join(state)).unwrap();
         let answer =
@@ -262,11 +262,11 @@ fn a_conversation_keeps_timed_effects_and_gives_them_back() {
     let folder = folder();
     folder.write("session.json", session.as_bytes());
     let scan = folder.ctx("worldbook scan sky.json --session session.json --write");
-    assert!(scan.contains("timed effects are written to session.json"), "{scan}");
+    assert!(scan.contains("wrote timed effects to session.json"), "{scan}");
     let kept = std::fs::read_to_string(folder.path().join("session.json")).unwrap();
     assert!(kept.contains("worldbookState"), "{kept}");
     let undone = folder.ctx("session undo session.json");
-    assert!(undone.contains("keep timed effects of worldbooks"), "{undone}");
+    assert!(undone.contains("save timed effects of worldbooks"), "{undone}");
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn check_knows_worldbooks() {
     assert!(answer.contains("1 file checked: 0 errors, 6 warnings"), "{answer}");
     folder.write("asks.yaml", b"worldbookIds: [Sky]\npresetMessages: [{ type: chat_history }]\n");
     let missing = folder.ctx("check asks.yaml");
-    assert!(missing.contains("the worldbook `Sky` was not given"), "{missing}");
+    assert!(missing.contains("worldbook `Sky` is not loaded"), "{missing}");
     let at_hand = folder.ctx("check asks.yaml --worldbook sky.json");
     assert!(!at_hand.contains("at hand"), "{at_hand}");
 }
@@ -468,10 +468,7 @@ fn a_config_may_name_worldbooks() {
     assert!(!told("assemble agent.yaml --session chat.json --format text --no-config"));
     folder.write("ctx.toml", b"worldbooks = [\"sea.json\"]\n");
     let missing = folder.ctx("assemble agent.yaml");
-    assert!(
-        missing.starts_with("exit code 3\n") && missing.contains("there is no file `sea.json`"),
-        "{missing}"
-    );
+    assert!(missing.starts_with("exit code 3\n") && missing.contains("no file `sea.json`"), "{missing}");
 }
 
 #[test]

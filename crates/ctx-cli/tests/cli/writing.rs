@@ -31,7 +31,7 @@ fn check(folder: &Folder, arguments: &str, message: &str) {
         folder.names().iter().map(|name| (name.clone(), contents(name))).collect::<Vec<_>>()
     };
     let before = contents(folder);
-    let beside = "from `ctx.toml`: agent `a.yaml`; `--no-config` leaves that out\n";
+    let beside = "from `ctx.toml`: agent `a.yaml`; use `--no-config` to ignore these\n";
     let told = folder.ctx(arguments).replace(beside, "");
     assert_eq!(told, format!("exit code 2\n=== errors\nerror: {message}\n"));
     assert_eq!(contents(folder), before);
@@ -41,7 +41,7 @@ fn check(folder: &Folder, arguments: &str, message: &str) {
 fn a_report_is_not_written_onto_any_file_that_is_read() {
     let folder = project();
     for name in ["a.yaml", "c.json", "me.yaml", "models.json", "settings.json", "tools.json", "ctx.toml"] {
-        let message = format!("`{name}` is not written: this run reads it; name another file");
+        let message = format!("cannot write `{name}`: this run reads it; use another file");
         check(&folder, &format!("assemble {ALL} --report {name}"), &message);
     }
     assert!(folder.ctx(&format!("assemble {ALL} --report r.json")).starts_with("exit code 0\n"));
@@ -54,7 +54,7 @@ fn another_path_to_a_file_that_is_read_is_refused_too() {
     std::fs::create_dir(folder.path().join("deep")).unwrap();
     let message = |name: &str| {
         format!(
-            "`{name}` is not written: it is the same file as `a.yaml`, which this run reads; name another file"
+            "cannot write `{name}`: it is the same file as `a.yaml`, which this run reads; use another file"
         )
     };
     check(&folder, "assemble a.yaml --report deep/../a.yaml", &message("deep/../a.yaml"));
@@ -84,17 +84,17 @@ fn the_files_behind_standard_input_and_output_are_refused_too() {
     };
     folder.write("r.json", CHAT.as_bytes());
     folder.write("out", b"");
-    let same = "error: `r.json` is not written: it is the same file as `standard input`, which this run reads; \
-                name another file\n";
+    let same = "error: cannot write `r.json`: it is the same file as `standard input`, which this run reads; \
+        use another file\n";
     assert_eq!(run(&["assemble", "--session", "-"], "r.json", "out"), (2, same.to_owned()));
-    let output = "error: `r.json` is not written: standard output goes to it; name another file\n";
+    let output = "error: cannot write `r.json`: standard output is redirected to it; use another file\n";
     assert_eq!(run(&["assemble", "--session", "c.json"], "out", "r.json"), (2, output.to_owned()));
     assert_eq!(std::fs::read(folder.path().join("r.json")).unwrap(), CHAT.as_bytes());
 }
 
 #[test]
 fn standard_input_is_no_place_to_write_to() {
-    let message = "`-` is standard input, which cannot be written; name a file";
+    let message = "cannot write to `-`; name a file";
     check(&project(), "assemble --report -", message);
     check(&project(), "init -", message);
 }

@@ -17,6 +17,8 @@ pub(crate) struct Place {
     here: PathBuf,
     /// The root of the repository.
     root: PathBuf,
+    /// The language of the output; English if absent.
+    language: Option<String>,
     model: Option<Model>,
 }
 
@@ -33,7 +35,7 @@ impl Place {
     pub(crate) fn new(root: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path().to_owned();
-        Self { folder, here, root: root.to_owned(), model: None }
+        Self { folder, here, root: root.to_owned(), language: None, model: None }
     }
 
     /// Goes on in a new folder, with a copy of this one.
@@ -41,6 +43,11 @@ impl Place {
         self.folder = tempfile::tempdir().unwrap();
         self.here = self.folder.path().to_owned();
         copy(from, &self.here);
+    }
+
+    /// Sets the language of the output.
+    pub(crate) fn set_language(&mut self, name: &str) {
+        self.language = Some(name.to_owned());
     }
 
     /// The model that answers the page's requests.
@@ -131,6 +138,7 @@ impl Place {
     fn ctx(&self, arguments: &[&str], input: &str, is_shown: bool) -> (String, String) {
         let (mut told, errors) = std::io::pipe().unwrap();
         let mut command = ctx(&self.here, arguments);
+        command.envs(self.language.iter().map(|name| ("CTX_LANG", name)));
         match is_shown {
             true => command.stdout(errors.try_clone().unwrap()),
             false => command.stdout(Stdio::piped()),

@@ -14,6 +14,8 @@ pub(crate) struct Page {
 pub(crate) enum Step {
     /// A folder of the repository is copied.
     Folder(String),
+    /// Commands print in this language from here on.
+    Language(String),
     /// The model answers this next.
     Answer(String),
     /// The model calls a tool next: its name and its arguments.
@@ -84,6 +86,8 @@ impl Page {
         match &*block.language {
             "console" => commands(&self.lines, lines),
             "sh" => usages(&self.lines, lines),
+            // The tests of the packages run these programs.
+            "python" | "js" => vec![],
             _ if name.is_empty() => vec![],
             "diff" => vec![Step::Change { name, old: text('+'), new: text('-') }],
             _ => {
@@ -100,6 +104,7 @@ fn marker(line: &str) -> Option<Step> {
     let value = value.trim().to_owned();
     match key.trim() {
         "folder" => Some(Step::Folder(value)),
+        "language" => Some(Step::Language(value)),
         "answer" => Some(Step::Answer(value)),
         "call" => Some(Step::Call(value)),
         _ => None,

@@ -26,6 +26,7 @@ pub(crate) fn play(page: &Page, root: &Path) -> Played {
     for step in &page.steps {
         match step {
             Step::Folder(path) => place.begin(&root.join(path)),
+            Step::Language(name) => place.set_language(name),
             Step::Answer(text) => place.model().answer(text),
             Step::Call(call) => place.model().call(call),
             Step::File { name, text } => place.write(name, text),

@@ -31,12 +31,12 @@ impl SummaryFault {
     /// Writes it in one phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::Blank => phrase!("it was empty"),
-            Self::ToolCall => phrase!("it called a tool"),
-            Self::CutOff => phrase!("it was cut off"),
-            Self::Refused => phrase!("it was refused"),
+            Self::Blank => phrase!("the reply is empty"),
+            Self::ToolCall => phrase!("the reply is a tool call"),
+            Self::CutOff => phrase!("the reply is truncated"),
+            Self::Refused => phrase!("the model refused"),
             Self::TooLong { tokens, limit } => {
-                phrase!("it had {tokens} tokens and must have fewer than {limit}", tokens, limit)
+                phrase!("the reply has {tokens} tokens; it must have fewer than {limit}", tokens, limit)
             }
         }
     }

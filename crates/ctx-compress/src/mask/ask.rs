@@ -68,27 +68,27 @@ impl SummaryFailure {
                 phrase!("the summarizer failed: {kind}: {detail}", kind = kind.as_str(), detail)
             }
             Self::TimedOut { seconds } => {
-                phrase!("the summarizer did not answer within {seconds} s", seconds)
+                phrase!("the summarizer timed out after {seconds} s", seconds)
             }
-            Self::Stopped => phrase!("it was cancelled or timed out"),
+            Self::Stopped => phrase!("cancelled or timed out"),
             Self::Panicked => phrase!("the summarizer panicked"),
             Self::Unusable(error) => {
-                phrase!("the summarizer's answer is not a summary: {error}", error = error.phrase())
+                phrase!("invalid summary: {error}", error = error.phrase())
             }
             Self::WindowTooSmall { window, needed } => phrase!(
-                "the summarizer's window is {window} tokens, and the prompt alone needs {needed}",
+                "the summarizer's context window is {window} tokens, but the prompt alone needs {needed}",
                 window,
                 needed
             ),
             Self::TooManyParts { parts, most } => phrase!(
-                "the messages are {parts} times as large as what the summarizer can read at once; {most} times is the limit",
+                "the messages are {parts} times what the summarizer can read at once; the limit is {most} times",
                 parts,
                 most
             ),
-            Self::NoProgress => phrase!("summarizing in parts did not make them shorter"),
-            Self::NoSummarizer => phrase!("no summarizer is set"),
+            Self::NoProgress => phrase!("summarizing in parts saved no tokens"),
+            Self::NoSummarizer => phrase!("no summarizer is configured"),
             Self::NoExtract(error) => {
-                phrase!("cannot make a shorter text from the messages: {error}", error = error.phrase())
+                phrase!("cannot build a shorter digest: {error}", error = error.phrase())
             }
         }
     }

@@ -35,8 +35,7 @@ pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
     for (id, node) in summaries {
         let name = excerpt(id);
         if circles.contains(id) {
-            let message =
-                phrase!("the summary `{name}` lists itself, directly or through other summaries", name);
+            let message = phrase!("summary `{name}` lists itself, directly or through other summaries", name);
             found.push(finding(codes::CYCLIC_SUMMARY, message, id, None));
         }
         found.extend(check_listed(session, id, node, &spans));
@@ -64,7 +63,7 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
         .map(|(index, _)| index)
         .collect();
     if foreign.len() == ids.iter().filter(|listed| *listed != id).count() {
-        let message = phrase!("the summary `{name}` lists no message of its branch; it hides nothing", name);
+        let message = phrase!("summary `{name}` lists no message of its branch; it hides nothing", name);
         return vec![finding(codes::EMPTY_SUMMARY, message, id, None)];
     }
     let mut found = Vec::new();
@@ -73,14 +72,9 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
         let why =
             if session.node(first).is_none() { "which is not a node" } else { "which is not on its branch" };
         let message = match foreign.len() {
-            1 => phrase!(
-                "the summary `{name}` lists `{shown}`, {why}: it hides nothing there",
-                name,
-                shown,
-                why
-            ),
+            1 => phrase!("summary `{name}` lists `{shown}`, {why}; it is ignored", name, shown, why),
             count => phrase!(
-                "the summary `{name}` lists {count} ids, the first of them `{shown}`, of nodes that are not on its branch: it hides nothing there",
+                "summary `{name}` lists {count} ids that are not on its branch (first: `{shown}`); they are ignored",
                 name,
                 count,
                 shown
@@ -92,7 +86,7 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
     let mut seen = BTreeSet::new();
     let doubled = ids.iter().enumerate().find(|(_, listed)| !seen.insert(*listed));
     found.extend(doubled.map(|(index, listed)| {
-        let message = phrase!("the summary `{name}` lists `{listed}` twice", name, listed = excerpt(listed));
+        let message = phrase!("summary `{name}` lists `{listed}` twice", name, listed = excerpt(listed));
         finding(codes::DOUBLED_SUMMARY_ID, message, id, Some(index))
     }));
     let is_off = |listed: &NodeId| {
@@ -102,9 +96,12 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
     let off = ids.iter().enumerate().find(|(_, listed)| node.is_enabled() && is_off(listed));
     found.extend(off.map(|(index, listed)| {
         let inner = excerpt(listed);
-        let message =
-            phrase!("the summary `{name}` lists the summary `{inner}`, which is switched off: it hides what that one lists", name, inner);
-        let help = phrase!("switch the outer one off to see those messages");
+        let message = phrase!(
+            "summary `{name}` lists disabled summary `{inner}` and hides the messages of `{inner}`",
+            name,
+            inner
+        );
+        let help = phrase!("to show those messages, disable the outer summary");
         let finding = finding(codes::SUMMARY_OF_A_DISABLED_ONE, message, id, Some(index)).with_help(help);
         Diagnostic { severity: ctx_types::Severity::Info, ..finding }
     }));
@@ -134,15 +131,15 @@ fn overlaps(session: &Session) -> BTreeMap<NodeId, Diagnostic> {
         let nodes = if count == 1 {
             phrase!("`{first}`", first)
         } else {
-            phrase!("{count} nodes, the first of them `{first}`,", count, first)
+            phrase!("{count} nodes (first: `{first}`)", count, first)
         };
         let message = phrase!(
-            "the summary `{name}` lists {nodes} that `{owner}` also summarizes; both are sent",
+            "summary `{name}` lists {nodes}, also listed by `{owner}`; both are sent",
             name,
             nodes,
             owner
         );
-        let help = phrase!("switch one of them off, or delete it");
+        let help = phrase!("disable or delete one of them");
         let finding = finding(codes::OVERLAPPING_SUMMARIES, message, shown.id, Some(*index)).with_help(help);
         found.insert(shown.id.clone(), finding);
     }

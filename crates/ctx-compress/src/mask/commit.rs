@@ -51,15 +51,15 @@ impl StaleMask {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Gone { id } => {
-                phrase!("`{id}` was removed while it was being summarized", id = id.to_string())
+                phrase!("`{id}` was removed during summarization", id = id.to_string())
             }
             Self::OffPath { id } => {
-                phrase!("another branch became active while `{id}` was being summarized", id = id.to_string())
+                phrase!("another branch became active while `{id}` was summarized", id = id.to_string())
             }
             Self::Hidden { id } => {
-                phrase!("`{id}` was hidden while it was being summarized", id = id.to_string())
+                phrase!("`{id}` was hidden during summarization", id = id.to_string())
             }
-            Self::Changed => phrase!("the messages changed while they were being summarized"),
+            Self::Changed => phrase!("the messages changed during summarization"),
         }
     }
 }

@@ -219,19 +219,19 @@ fn strategy_fields() -> Vec<ConfigField> {
     let count = |key, label, default: u32| ConfigField::whole(key, label, default).between(0.0, MAX);
     let modes = [("token", "Tokens"), ("count", "Messages"), ("both", "Either")];
     vec![
-        ConfigField::boolean("enabled", "Compress long conversations", true)
-            .with_description("Older messages are hidden behind a summary, and can be shown again"),
-        ConfigField::boolean("autoTrigger", "Compress by itself", true)
-            .with_description("Checked before a message is sent"),
+        ConfigField::boolean("enabled", "Enable compression", true)
+            .with_description("Replaces older messages with a summary; the originals can be restored"),
+        ConfigField::boolean("autoTrigger", "Automatic compression", true)
+            .with_description("Runs before a message is sent"),
         ConfigField::select("triggerMode", "Trigger", &modes),
         count("tokenThreshold", "Token threshold", 80_000)
-            .with_description("More tokens than this fire the trigger"),
+            .with_description("Triggers above this number of tokens"),
         count("countThreshold", "Message threshold", 50)
-            .with_description("More messages than this fire the trigger"),
-        count("protectRecentCount", "Newest messages that stay", 10),
-        count("compressCount", "Messages for one summary", 20),
-        count("minHistoryCount", "Shortest conversation", 15)
-            .with_description("With fewer messages nothing is compressed by itself"),
+            .with_description("Triggers above this number of messages"),
+        count("protectRecentCount", "Protected recent messages", 10),
+        count("compressCount", "Messages per summary", 20),
+        count("minHistoryCount", "Minimum conversation length", 15)
+            .with_description("Shorter conversations are not compressed automatically"),
     ]
 }
 
@@ -240,37 +240,34 @@ fn summary_fields() -> Vec<ConfigField> {
     let number = |key, label, default: u32, max| ConfigField::whole(key, label, default).between(0.0, max);
     let roles = [("system", "System"), ("assistant", "Assistant"), ("user", "User")];
     let profiles = [
-        ("auto", "Find out"),
+        ("auto", "Auto-detect"),
         ("chat", "Chat"),
-        ("tools", "Task with tools"),
+        ("tools", "Tool use"),
         ("roleplay", "Role-play"),
         ("technical", "Technical"),
     ];
-    let languages = [("auto", "That of the conversation"), ("en", "English"), ("zh", "Chinese")];
+    let languages = [("auto", "Language of the conversation"), ("en", "English"), ("zh", "Chinese")];
     let temperature = serde_json::Number::from_f64(0.3).unwrap_or_else(|| 0.into());
     vec![
-        ConfigField::select("summaryRole", "Who speaks the summary", &roles),
-        ConfigField::text("summaryModel", "Model for summaries", "")
+        ConfigField::select("summaryRole", "Summary role", &roles),
+        ConfigField::text("summaryModel", "Summary model", "")
             .with_placeholder("the model of the conversation")
             .with_description("As `profile:model`"),
         ConfigField::number("summaryTemperature", "Temperature", temperature).between(0.0, 2.0),
-        number("summaryMaxTokens", "Longest summary, in tokens", 4096, 1e6),
+        number("summaryMaxTokens", "Maximum summary length (tokens)", 4096, 1e6),
         ConfigField::text("summaryPrompt", "Prompt", "")
             .with_placeholder("built in")
-            .with_description("`{context}` is replaced by the messages"),
-        ConfigField::text("continueSummaryPrompt", "Prompt after earlier summaries", "")
+            .with_description("`{context}` inserts the messages"),
+        ConfigField::text("continueSummaryPrompt", "Prompt for later summaries", "")
             .with_placeholder("built in")
-            .with_description(
-                "`{previous_summary}` is replaced by the earlier summaries, `{context}` by the messages",
-            ),
-        ConfigField::select("summaryProfile", "Kind of conversation", &profiles),
-        ConfigField::select("summaryLanguage", "Language of summaries", &languages),
-        number("summaryTimeout", "Seconds for one request", 120, 86_400.0)
-            .with_description("0 sets no limit"),
-        number("summaryRetries", "Further attempts after a failure", 1, 10.0),
-        number("rollUpPercent", "Join summaries above this share of the threshold, in percent", 25, 100.0),
-        number("appendixTokens", "Tokens for facts that a summary lost", 0, 1e6)
-            .with_description("They are added to it word for word"),
+            .with_description("`{previous_summary}` inserts the earlier summaries, `{context}` the messages"),
+        ConfigField::select("summaryProfile", "Conversation type", &profiles),
+        ConfigField::select("summaryLanguage", "Summary language", &languages),
+        number("summaryTimeout", "Request timeout (seconds)", 120, 86_400.0).with_description("0: no limit"),
+        number("summaryRetries", "Retries after a failure", 1, 10.0),
+        number("rollUpPercent", "Merge summaries above this share of the threshold (%)", 25, 100.0),
+        number("appendixTokens", "Tokens for facts missing in the summary", 0, 1e6)
+            .with_description("Adds the facts verbatim"),
     ]
 }
 
@@ -285,7 +282,7 @@ fn apply(
         Value::Null => return,
         Value::Object(object) => object,
         _ => {
-            let message = phrase!("the settings of compression are not an object");
+            let message = phrase!("the compression settings must be an object");
             let found = Diagnostic::warning(codes::MASK_SETTING, message);
             diagnostics.push(found.at_pointer(layer.pointer.as_str()));
             return;
@@ -325,7 +322,7 @@ fn set(
     if let Err(expected) = field.check(&value) {
         let shown = value.to_string();
         let message = phrase!(
-            "the compression setting `{key}` is `{value}`; expected {expected}",
+            "compression setting `{key}` is `{value}`; expected {expected}",
             key,
             value = excerpt(&shown),
             expected
@@ -342,7 +339,7 @@ fn set(
 }
 
 fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
-    let message = phrase!("there is no compression setting `{key}`", key = excerpt(key));
+    let message = phrase!("unknown compression setting `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message).about_key();
     match nearest(key, fields.iter().map(|field| &*field.key)) {
         Some(near) => found.guessing(near, Fix::key),

@@ -70,7 +70,7 @@ impl MaskNotice {
             _ => phrase!("{messages} and {summaries}", messages, summaries),
         };
         if self.is_again {
-            phrase!("summarised again {what}, saved {saved} tokens", what, saved)
+            phrase!("summarized {what} again, saved {saved} tokens", what, saved)
         } else {
             phrase!("compressed {what}, saved {saved} tokens", what, saved)
         }
@@ -83,7 +83,7 @@ impl MaskNotice {
         match language {
             Language::English => self.phrase().to_string(),
             Language::Chinese => {
-                let verb = if is_again { "已重新概括" } else { "已压缩" };
+                let verb = if is_again { "已重新压缩" } else { "已压缩" };
                 let what = match (messages, summaries) {
                     (messages, 0) => format!("{messages} 条消息"),
                     (0, summaries) => format!("{summaries} 份摘要"),
@@ -193,7 +193,7 @@ impl MaskDetails {
     /// Writes a line as applications show it above a summary.
     pub fn phrase(&self) -> Phrase {
         let line = phrase!(
-            "`{id}` stands for {messages}: {original} tokens, now {own}",
+            "`{id}` replaces {messages}: {original} → {own} tokens",
             id = self.id,
             messages = count_of!(self.messages, "message"),
             original = thousands(self.original_tokens),
@@ -201,8 +201,8 @@ impl MaskDetails {
         );
         match &self.state {
             MaskState::Active => line,
-            MaskState::Disabled => phrase!("{line}; switched off", line),
-            MaskState::Hidden { by } => phrase!("{line}; hidden behind `{by}`", line, by),
+            MaskState::Disabled => phrase!("{line}; disabled", line),
+            MaskState::Hidden { by } => phrase!("{line}; replaced by `{by}`", line, by),
             MaskState::OffPath => phrase!("{line}; on another branch", line),
         }
     }

@@ -31,7 +31,7 @@ use crate::mask::trigger::tokens_of;
 /// let nodes = (0..30).map(|n| Node::new(if n % 2 == 0 { Role::User } else { Role::Assistant }, "hello"));
 /// let (session, _) = Session::linear("s1", nodes);
 /// let plan = MaskPlan::new(&session, &MaskConfig::default(), &MaskSelection::All, &Counter::estimate())?;
-/// assert_eq!(plan.to_string(), "summarise 20 messages with 100 tokens, from `n1` to `n20`");
+/// assert_eq!(plan.to_string(), "summarize 20 messages (100 tokens) from `n1` to `n20`");
 /// # Ok::<(), ctx_compress::mask::NoRange>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -230,16 +230,16 @@ impl MaskPlan {
         let tokens = thousands(self.replaced_tokens);
         match (self.range.covered.first().or(self.range.messages.first()), &self.target) {
             (_, MaskTarget::Existing(id)) => {
-                phrase!("summarise {parts} with {tokens} tokens, again for `{id}`", parts, tokens, id)
+                phrase!("summarize {parts} again ({tokens} tokens) into `{id}`", parts, tokens, id)
             }
             (Some(first), MaskTarget::New) => phrase!(
-                "summarise {parts} with {tokens} tokens, from `{first}` to `{last}`",
+                "summarize {parts} ({tokens} tokens) from `{first}` to `{last}`",
                 parts,
                 tokens,
                 first,
                 last = self.range.after
             ),
-            (None, MaskTarget::New) => phrase!("summarise {parts} with {tokens} tokens", parts, tokens),
+            (None, MaskTarget::New) => phrase!("summarize {parts} ({tokens} tokens)", parts, tokens),
         }
     }
 }

@@ -86,10 +86,7 @@ pub(super) fn check(config: &MaskConfig) -> Vec<Diagnostic> {
     ];
     let lacks = |prompt: &Text| !is_blank(prompt) && !CONTEXT.iter().any(|place| prompt.contains(place));
     let found = prompts.into_iter().filter(|(_, prompt)| lacks(prompt)).map(|(key, _)| {
-        let message = phrase!(
-            "`{key}` has no `{{context}}`, which marks where the messages go; they are added at the end",
-            key
-        );
+        let message = phrase!("`{key}` has no `{{context}}`; the messages are appended", key);
         Diagnostic::warning(codes::PROMPT_WITHOUT_CONTEXT, message)
     });
     found.collect()

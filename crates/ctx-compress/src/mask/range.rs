@@ -94,25 +94,25 @@ impl NoRange {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Protected { candidates, protected } => phrase!(
-                "all {candidates} messages are among the newest {protected}, which are kept, or belong to the current turn",
+                "all {candidates} messages are among the newest {protected}, or in the current turn",
                 candidates,
                 protected
             ),
             Self::NoneWanted => phrase!("`compressCount` is 0"),
             Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
             Self::OffPath { id } => {
-                phrase!("`{id}` is on another branch, not on the active path", id = id.to_string())
+                phrase!("`{id}` is not on the active branch", id = id.to_string())
             }
             Self::Reversed { from, to } => {
                 phrase!("`{from}` comes after `{to}`", from = from.to_string(), to = to.to_string())
             }
             Self::NothingBetween => phrase!(
-                "nothing between these messages can be hidden: instructions, live greetings, pinned messages and the current turn are kept"
+                "nothing to hide here: instructions, live greetings, pinned messages, and the current turn stay"
             ),
-            Self::NoSummaries => phrase!("there are no two summaries to merge"),
+            Self::NoSummaries => phrase!("merging needs two summaries"),
             Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
             Self::NothingListed { id } => {
-                phrase!("none of the messages that `{id}` lists is above it", id = id.to_string())
+                phrase!("no message that `{id}` lists is above it", id = id.to_string())
             }
         }
     }

@@ -27,9 +27,7 @@ pub(super) fn write(draft: &MaskDraft, at_millis: i64, before: Option<&NodeMetad
     if plan.hides_reasoning {
         set("reasoningStateStatus", json!("broken"));
         let warning = match plan.language {
-            Language::English => {
-                "hidden messages held a provider's reasoning, which cannot be sent back any more"
-            }
+            Language::English => "hidden messages contain a provider's reasoning, which cannot be sent back",
             Language::Chinese => "被隐藏的消息带有推理状态，之后无法再原样回传",
         };
         set("reasoningStateWarning", json!(warning));

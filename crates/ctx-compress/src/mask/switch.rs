@@ -40,7 +40,7 @@ impl SummaryError {
             Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
             Self::NoAppendix { id } => phrase!("`{id}` has no stored facts", id = id.to_string()),
             Self::Blank => {
-                phrase!("a summary cannot be blank; switch it off or delete it to show its messages")
+                phrase!("the summary is blank; to show its messages, disable or delete it")
             }
         }
     }

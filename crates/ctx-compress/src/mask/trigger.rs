@@ -110,19 +110,17 @@ impl MaskTrigger {
     pub fn phrase(self) -> Phrase {
         match self {
             Self::TooManyTokens { tokens, threshold } => {
-                phrase!("{tokens} tokens are more than the threshold of {threshold}", tokens, threshold)
+                phrase!("{tokens} tokens exceed the threshold of {threshold}", tokens, threshold)
             }
             Self::TooManyMessages { messages, threshold } => {
-                phrase!("{messages} messages are more than the threshold of {threshold}", messages, threshold)
+                phrase!("{messages} messages exceed the threshold of {threshold}", messages, threshold)
             }
-            Self::Off => phrase!("compression is off"),
-            Self::ByHandOnly => phrase!("compression is by hand only"),
-            Self::TooShort { messages, minimum } => phrase!(
-                "{messages} messages are fewer than the {minimum} from which conversations are compressed",
-                messages,
-                minimum
-            ),
-            Self::WithinThresholds => phrase!("no threshold is passed"),
+            Self::Off => phrase!("compression is disabled"),
+            Self::ByHandOnly => phrase!("compression is manual"),
+            Self::TooShort { messages, minimum } => {
+                phrase!("{messages} messages; compression starts at {minimum}", messages, minimum)
+            }
+            Self::WithinThresholds => phrase!("no threshold is exceeded"),
         }
     }
 }

@@ -69,7 +69,7 @@ impl QualityReport {
         let mut original = Side::of(original, Which::Original);
         let mut compressed = Side::of(compressed, Which::Compressed);
         let Sorted { kept, lost, invented } = compare(&mut original, &mut compressed);
-        let diagnostics = [(&original, "the original"), (&compressed, "the compressed form")];
+        let diagnostics = [(&original, "the original"), (&compressed, "the compressed text")];
         let diagnostics = diagnostics.into_iter().flat_map(|(side, name)| limits(side, name)).collect();
         let kinds = counts(&kept, &lost, &invented);
         Self { kinds, lost, invented, kept, diagnostics }
@@ -93,7 +93,7 @@ fn limits(side: &Side<'_>, name: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if side.unread > 0 {
         let message = phrase!(
-            "{name} is longer than {bytes} bytes: {unread} of it are not compared",
+            "{name} exceeds {bytes} bytes; {unread} bytes are not compared",
             name,
             bytes = MOST_BYTES,
             unread = side.unread
@@ -102,7 +102,7 @@ fn limits(side: &Side<'_>, name: &str) -> Vec<Diagnostic> {
     }
     if side.left_out > 0 {
         let message = phrase!(
-            "{name} has more than {facts} facts: {count} of them are not compared",
+            "{name} has more than {facts} facts; {count} are not compared",
             name,
             facts = MOST_FACTS,
             count = side.left_out
@@ -158,7 +158,7 @@ fn write_facts(f: &mut fmt::Formatter<'_>, title: &str, facts: &[Fact]) -> fmt::
         if fact.count > 1 {
             write!(f, " (and {})", plural(fact.count - 1, "more place"))?;
         }
-        writeln!(f, "{}", if fact.opposed.is_some() { " (the opposite is said)" } else { "" })?;
+        writeln!(f, "{}", if fact.opposed.is_some() { " (contradicted)" } else { "" })?;
     }
     match facts.len() - shown.len() {
         0 => Ok(()),

@@ -42,7 +42,7 @@ impl CompressionPipeline<'_> {
             AskedCompression { compression: self.compress(messages, protection), recalled }
         };
         if !self.should_compress(messages) {
-            return plain(phrase!("everything fits: there is nothing to recall"));
+            return plain(phrase!("nothing to recall: everything fits"));
         }
         let fixed = part_costs(messages, protection, self.meter()).into_iter();
         let fixed: u64 = fixed.filter(|cost| !cost.part.is_history()).map(|cost| cost.tokens).sum();
@@ -50,7 +50,7 @@ impl CompressionPipeline<'_> {
         let smaller = self.with_config(RequestConfig { tail_share: TAIL, ..RequestConfig::to_fit(kept) });
         let plan = smaller.plan(messages, protection);
         if plan.outcome != PassOutcome::Compacted {
-            return plain(phrase!("no room could be made for what is found"));
+            return plain(phrase!("no tokens left for recalled passages"));
         }
         let paired = plan.messages();
         let mut index = RecallIndex::default();

@@ -171,13 +171,13 @@ impl RecallIndex {
         let shortened = (self.shortened > 0).then(|| {
             let messages = count_of!(self.shortened, "message");
             let message =
-                phrase!("of {messages} only the first 1 MiB and 4,096 entries are searched", messages);
-            told(message, phrase!("divide long texts into several messages if all of them is to be found"))
+                phrase!("only the first 1 MiB and 4,096 entries of {messages} are searched", messages);
+            told(message, phrase!("split long messages to search all of their text"))
         });
         let unsearched = (self.unsearched > 0).then(|| {
             let messages = count_of!(self.unsearched, "message");
             let message = phrase!("{messages} not searched: the index is full", messages);
-            told(message, phrase!("begin a new conversation if what is said from now on is to be found"))
+            told(message, phrase!("start a new conversation to keep later messages searchable"))
         });
         shortened.into_iter().chain(unsearched).collect()
     }

@@ -192,7 +192,7 @@ impl<'a> Lines<'a> {
         }
         match lines.is_empty() {
             true if misses > 0 || left * LEFT < beside * 4 => Err(unfit()),
-            true => Err(phrase!("what is found is sent anyway")),
+            true => Err(phrase!("the matches are already in the request")),
             false => Ok(Chosen { head, lines, tokens: room - left / 4 }),
         }
     }
@@ -314,7 +314,7 @@ impl<'a> Lines<'a> {
 }
 
 fn unfit(room: u64) -> Phrase {
-    phrase!("what is found does not fit into {tokens}", tokens = TokenFigure::Exact(room))
+    phrase!("the matches do not fit into {tokens}", tokens = TokenFigure::Exact(room))
 }
 
 /// Joins a head and lines.

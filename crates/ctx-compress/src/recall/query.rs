@@ -54,7 +54,7 @@ impl<'a> Query<'a> {
         let Asked { words, texts, named } = Asked::of(index, query);
         if words.iter().all(|word| word.rank == Rank::Beside) {
             return Err(phrase!(
-                "nothing is found: there is no word to look for; words of grammar and names of those who speak are not looked for"
+                "no matches: the question has no words to search for (function words and speaker names are ignored)"
             ));
         }
         let reader = index.postings.reader();
@@ -97,9 +97,9 @@ fn not_found(mut common: Vec<AskedWord>, texts: &str) -> Phrase {
     let words = common.iter().take(MOST_NAMED).filter_map(|word| texts.get(word.start..word.end));
     let words: Vec<String> = words.map(|word| format!("`{}`", beginning(word, LONGEST_NAMED))).collect();
     match words.is_empty() {
-        true => phrase!("nothing is found: nothing that is searched has any of these words"),
+        true => phrase!("no matches: no searched message contains these words"),
         false => phrase!(
-            "nothing is found: too much of what was said has {words}; ask with words that at most half of it has",
+            "no matches: more than half of the messages contain {words}; use rarer words",
             words = words.join(", ")
         ),
     }

@@ -248,15 +248,18 @@ fn a_search_says_why_it_finds_nothing() {
     let index = indexed(&conversation(&["Lin: the main nut", "Ada: the main nut"].repeat(20)));
     let why = |query: &str| index.search(&[(query, 100)]).why_nothing().unwrap().to_string();
     let no_word = why("");
-    assert!(no_word.starts_with("nothing is found: there is no word to look for;"));
+    assert!(no_word.starts_with("no matches: the question has no words to search for"));
     assert_eq!((why("What about Ada?"), why("🙂 the")), (no_word.clone(), no_word.clone()));
     // What was said before a question finds nothing by itself.
     let beside = index.search(&[("What is it?", 100), ("a zebra", 33)]).why_nothing();
     assert_eq!(beside.map(|why| why.to_string()), Some(no_word));
-    assert_eq!(why("zebra"), "nothing is found: nothing that is searched has any of these words");
+    assert_eq!(why("zebra"), "no matches: no searched message contains these words");
     // The words that are named are those of the conversation.
     let common = why("walnut zebra src/main.rs");
-    assert!(common.starts_with("nothing is found: too much of what was said has `nut`, `main`;"), "{common}");
+    assert!(
+        common.starts_with("no matches: more than half of the messages contain `nut`, `main`;"),
+        "{common}"
+    );
     assert_eq!(indexed(&conversation(&["a nut"])).search(&[("nut", 100)]).why_nothing(), None);
 }
 
@@ -287,13 +290,13 @@ fn a_conversation_is_fitted_for_a_question() {
     };
     assert!(why(&fitted("zebra")).starts_with("nothing is found: nothing that is searched has"));
     assert!(
-        why(&fitted("Which lamp?")).starts_with("nothing is found: too much of what was said has `lamp`;")
+        why(&fitted("Which lamp?")).starts_with("no matches: more than half of the messages contain `lamp`;")
     );
     let roomy = CompressionPipeline::new(RequestConfig::to_fit(100_000));
     let all = roomy.compress_for(&messages, Protection::LastUserMessage, "walnut");
     assert_eq!(
         (&all.compression.report.outcome, &*why(&all)),
-        (&PassOutcome::NotNeeded, "everything fits: there is nothing to recall")
+        (&PassOutcome::NotNeeded, "nothing to recall: everything fits")
     );
 }
 

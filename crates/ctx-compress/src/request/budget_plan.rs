@@ -31,7 +31,7 @@ use crate::request::pipeline::room;
 ///
 /// let plan = BudgetPlan::new(&budget.lines, &parts, &RequestConfig::default());
 /// assert_eq!(plan.verdict, BudgetVerdict::Impossible { over: 221, culprit: phrase!("tools"), tokens: 6_900 });
-/// assert_eq!(plan.to_string(), "impossible: 221 tokens too many, mostly tools (6900)");
+/// assert_eq!(plan.to_string(), "impossible: 221 tokens over the budget, mostly tools (6900)");
 /// # Ok::<(), ctx_tokens::BudgetError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -157,22 +157,22 @@ impl BudgetPlan {
     /// Writes the verdict in one phrase.
     pub fn phrase(&self) -> Phrase {
         match &self.verdict {
-            BudgetVerdict::Unlimited => phrase!("nothing limits it"),
+            BudgetVerdict::Unlimited => phrase!("no token limit"),
             BudgetVerdict::Fits { free } => {
-                phrase!("fits; compression begins after {free} more tokens", free)
+                phrase!("fits; compression starts after {free} more tokens", free)
             }
             BudgetVerdict::Compressed { to } => {
-                phrase!("history is compressed from {history} to {to} tokens", history = self.history, to)
+                phrase!("compresses the history from {history} to {to} tokens", history = self.history, to)
             }
             BudgetVerdict::Restless { over, culprit, tokens } => phrase!(
-                "every turn would compress: protected content is {over} tokens above the trigger, mostly {culprit} ({tokens})",
+                "compresses every turn: protected messages exceed the trigger by {over} tokens, mostly {culprit} ({tokens})",
                 over,
                 culprit,
                 tokens
             ),
             BudgetVerdict::Impossible { over, culprit, tokens } => {
                 phrase!(
-                    "impossible: {over} tokens too many, mostly {culprit} ({tokens})",
+                    "impossible: {over} tokens over the budget, mostly {culprit} ({tokens})",
                     over,
                     culprit,
                     tokens
@@ -221,8 +221,7 @@ mod tests {
     /// A window of 1,000 with 200 for the answer, tools, and parts as instructions, current turn and history.
     #[track_caller]
     fn check(tools: i64, [instructions, current, history]: [u64; 3], expected: &str) {
-        let account =
-            [line("window of `m`", 1_000), line("reserve for the answer", -200), line("tools", -tools)];
+        let account = [line("window of `m`", 1_000), line("response reserve", -200), line("tools", -tools)];
         let part = |part, tokens| PartCost { part, messages: 1, tokens };
         let parts = [
             part(Part::Instructions, instructions),
@@ -238,13 +237,13 @@ mod tests {
 
     #[test]
     fn what_fits_says_how_long() {
-        check(0, [100, 40, 100], "fits; compression begins after 400 more tokens");
-        check(0, [100, 40, 500], "fits; compression begins after 0 more tokens");
+        check(0, [100, 40, 100], "fits; compression starts after 400 more tokens");
+        check(0, [100, 40, 500], "fits; compression starts after 0 more tokens");
     }
 
     #[test]
     fn above_the_trigger_history_comes_down() {
-        check(0, [100, 40, 501], "history is compressed from 501 to 260 tokens");
+        check(0, [100, 40, 501], "compresses the history from 501 to 260 tokens");
     }
 
     #[test]
@@ -252,22 +251,26 @@ mod tests {
         check(
             400,
             [340, 40, 5],
-            "every turn would compress: protected content is 60 tokens above the trigger, mostly tools (400)",
+            "compresses every turn: protected messages exceed the trigger by 60 tokens, mostly tools (400)",
         );
     }
 
     #[test]
     fn what_must_stay_and_is_more_than_the_window_is_named() {
-        check(700, [90, 40, 5], "impossible: 30 tokens too many, mostly tools (700)");
-        check(100, [600, 200, 5], "impossible: 100 tokens too many, mostly leading instructions (600)");
-        check(900, [0, 0, 0], "impossible: 100 tokens too many, mostly tools (900)");
+        check(700, [90, 40, 5], "impossible: 30 tokens over the budget, mostly tools (700)");
+        check(
+            100,
+            [600, 200, 5],
+            "impossible: 100 tokens over the budget, mostly leading system messages (600)",
+        );
+        check(900, [0, 0, 0], "impossible: 100 tokens over the budget, mostly tools (900)");
     }
 
     #[test]
     fn without_a_window_nothing_limits() {
         let plan = BudgetPlan::new(&[line("tools", -5)], &[], &RequestConfig::default());
         assert_eq!((plan.verdict.clone(), plan.room), (BudgetVerdict::Unlimited, None));
-        assert_eq!(plan.to_string(), "nothing limits it");
+        assert_eq!(plan.to_string(), "no token limit");
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl RequestConfig {
             let fits = (0.0..=most).contains(value);
             if !fits {
                 let used = if value.is_nan() { default } else { value.clamp(0.0, most) };
-                let message = phrase!("`{name}` is {value}, and {used} is used", name, value, used);
+                let message = phrase!("`{name}` is {value}; {used} is used", name, value, used);
                 let range = phrase!("a number from 0 to {most}", most);
                 found.push(Diagnostic::warning(codes::CONFIG, message).with_help(range));
                 *value = used;

@@ -91,7 +91,7 @@ impl Strategy for Coverage {
         let before = older.first().map_or(0, |group| group.start);
         let fate = match &note {
             Some(_) => Fate::Summarise(phrase!("older than the newest messages")),
-            None => Fate::Drop(phrase!("no room for a note")),
+            None => Fate::Drop(phrase!("no tokens left for a digest")),
         };
         let mut fates = vec![fate; older.len()];
         fates.resize(material.groups.len(), Fate::Keep(phrase!("newest messages")));

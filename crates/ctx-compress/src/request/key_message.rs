@@ -29,7 +29,7 @@ impl Strategy for KeyMessage {
             material.groups.iter().map(|group| group_priority(material, group, newest)).enumerate().collect();
         // Stable, so that of equal ones the older is tried first.
         ranked.sort_by_key(|(_, priority)| Reverse(*priority));
-        let mut fates = vec![Fate::Drop(phrase!("no room left for its priority")); material.groups.len()];
+        let mut fates = vec![Fate::Drop(phrase!("no tokens left for its priority")); material.groups.len()];
         let mut room = material.room_for_messages;
         for (at, priority) in ranked {
             let tokens = material.groups.get(at).map_or(0, |group| material.tokens(group));
@@ -37,7 +37,7 @@ impl Strategy for KeyMessage {
                 *fate = Fate::Keep(if priority >= RECENT {
                     phrase!("one of the newest messages")
                 } else {
-                    phrase!("priority of its type")
+                    phrase!("priority by type")
                 });
                 room -= tokens;
             }
@@ -137,7 +137,7 @@ mod tests {
             for (at, fate) in selection.fates.iter().enumerate() {
                 let name = match fate {
                     Fate::Keep(reason) if *reason == "one of the newest messages" => format!("{at}!"),
-                    Fate::Keep(reason) if *reason == "priority of its type" => at.to_string(),
+                    Fate::Keep(reason) if *reason == "priority by type" => at.to_string(),
                     _ => continue,
                 };
                 if !order.contains(&name) {

@@ -40,9 +40,9 @@ impl Strategy for LastRounds {
 
     fn choose(&self, material: &Material<'_>) -> Selection {
         let groups: Vec<&Range<usize>> = material.groups.iter().collect();
-        let mut fates: Vec<Fate> = groups.iter().map(|_| Fate::Keep(phrase!("it fits"))).collect();
+        let mut fates: Vec<Fate> = groups.iter().map(|_| Fate::Keep(phrase!("fits"))).collect();
         let levels = [
-            (Level::Whole, phrase!("it fits")),
+            (Level::Whole, phrase!("fits")),
             (Level::Previews, phrase!("long tool results")),
             (Level::Gists, phrase!("long texts")),
         ];
@@ -92,7 +92,7 @@ impl LastRounds {
         }
         for (fate, group) in fates.iter_mut().zip(material.groups) {
             if group.end <= begin {
-                *fate = Fate::Drop(phrase!("before the last rounds"));
+                *fate = Fate::Drop(phrase!("before the latest turns"));
             }
         }
         Selection { fates, notes: Vec::new() }

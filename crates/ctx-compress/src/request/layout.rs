@@ -48,7 +48,7 @@ impl Part {
     /// Returns the words by which findings name it.
     pub fn phrase(self) -> Phrase {
         match self {
-            Self::Instructions => phrase!("leading instructions"),
+            Self::Instructions => phrase!("leading system messages"),
             Self::Placed => phrase!("placed messages"),
             Self::Pinned => phrase!("pinned messages"),
             Self::Summary => phrase!("summaries"),
@@ -375,7 +375,7 @@ mod tests {
         let parts =
             [Part::Instructions, Part::Placed, Part::Pinned, Part::Summary, Part::Current, Part::History];
         let names = [
-            "leading instructions",
+            "leading system messages",
             "placed messages",
             "pinned messages",
             "summaries",

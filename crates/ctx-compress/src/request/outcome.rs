@@ -42,7 +42,7 @@ impl PassOutcome {
             Self::Compacted => phrase!("compacted"),
             Self::NotNeeded => phrase!("not needed"),
             Self::NoProgress { reason } => phrase!("no progress: {reason}", reason),
-            Self::Infeasible(overflow) => phrase!("infeasible: {overflow}", overflow = overflow.phrase()),
+            Self::Infeasible(overflow) => phrase!("impossible: {overflow}", overflow = overflow.phrase()),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Overflow {
         let part =
             |cost: &PartCost| phrase!("{part} {tokens}", part = cost.part.phrase(), tokens = cost.tokens);
         let parts = Argument::list(parts.iter().map(part), Divider::Comma);
-        phrase!("protected content needs {needed} of {budget} tokens: {parts}", needed, budget, parts)
+        phrase!("protected messages need {needed} of {budget} tokens: {parts}", needed, budget, parts)
     }
 
     /// Adds up what must stay; `saved` says how many tokens shortening has saved in a group.
@@ -148,7 +148,7 @@ mod tests {
             (
                 PassOutcome::Infeasible(Box::new(overflow)),
                 "infeasible",
-                "infeasible: protected content needs 17 of 9 tokens: current turn 12, leading instructions 5",
+                "impossible: protected messages need 17 of 9 tokens: current turn 12, leading system messages 5",
             ),
         ];
         for (outcome, name, words) in outcomes {

@@ -187,11 +187,9 @@ fn changed_notes(messages: &[Message]) -> impl Iterator<Item = Diagnostic> {
     let changed = messages.iter().enumerate().filter(|(_, message)| is_changed_note(message));
     changed.map(|(index, message)| {
         let name = excerpt(message.source.id.as_deref().unwrap_or("a note"));
-        let text = phrase!(
-            "the text of `{name}` was changed since it was written; it is treated as ordinary text",
-            name
-        );
-        let help = phrase!("what was pinned in it may be dropped; pin a message to keep it");
+        let text =
+            phrase!("the text of `{name}` changed since it was written; it is treated as normal text", name);
+        let help = phrase!("pin a message to keep it; messages pinned in this text may be dropped");
         Diagnostic::warning(codes::CHANGED_NOTE, text).at_pointer(format!("/{index}")).with_help(help)
     })
 }
@@ -241,7 +239,7 @@ impl Pass<'_> {
             let name = self.pipeline.strategy.name();
             let (tokens, room) = over.unwrap_or((kept, room_for_messages));
             let message = phrase!(
-                "the strategy `{name}` kept {tokens} tokens where there is room for {room}",
+                "strategy `{name}` kept {tokens} tokens, more than the {room} allowed",
                 name,
                 tokens,
                 room
@@ -302,11 +300,7 @@ impl Pass<'_> {
         }
         let least = share(before, config.min_saving);
         if before <= config.token_budget && saved < least {
-            return no_progress(phrase!(
-                "a rewrite would save {saved} tokens, fewer than the minimum of {least}",
-                saved,
-                least
-            ));
+            return no_progress(phrase!("saves only {saved} tokens; the minimum is {least}", saved, least));
         }
         PassOutcome::Compacted
     }

@@ -106,7 +106,7 @@ impl<'a> Pairing<'a> {
     fn add(&mut self, index: usize, message: &'a Message, messages: &[Message]) {
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
-                "a message of role `{role}` has tool calls, which are left out",
+                "role `{role}` cannot have tool calls; they are removed",
                 role = message.role.to_string()
             );
             self.report(codes::MISPLACED_CALL, text, format!("/{index}/tool_calls"));
@@ -126,11 +126,11 @@ impl<'a> Pairing<'a> {
             if earlier || call.id.is_empty() {
                 let text = match earlier {
                     true => phrase!(
-                        "two calls have the id `{call}`; the second is left out",
+                        "duplicate call id `{call}`; the second call is removed",
                         call = excerpt(&call.id)
                     ),
                     false => {
-                        phrase!("a call of `{call}` has no id and is left out", call = excerpt(&call.name))
+                        phrase!("a call of `{call}` has no id; it is removed", call = excerpt(&call.name))
                     }
                 };
                 self.report(codes::DUPLICATE_CALL, text, format!("/{owner}/tool_calls/{position}"));
@@ -151,7 +151,7 @@ impl<'a> Pairing<'a> {
         };
         let Some((at, call)) = at.and_then(|at| Some((at, self.calls.get_mut(at)?))) else {
             let id = message.tool_call_id.as_deref().unwrap_or_default();
-            let text = phrase!("no earlier call has the id `{id}`; the result is left out", id = excerpt(id));
+            let text = phrase!("no earlier call has id `{id}`; the result is removed", id = excerpt(id));
             return self.report(codes::ORPHAN_RESULT, text, pointer);
         };
         let id = excerpt(call.id);
@@ -162,15 +162,12 @@ impl<'a> Pairing<'a> {
         // What an earlier repair wrote gives way to what the tool really said.
         call.result = call.result.filter(|earlier| !is_interrupted(*earlier));
         if call.result.is_some() {
-            let text = phrase!("the call `{id}` already has a result; the second is left out", id);
+            let text = phrase!("call `{id}` already has a result; the second one is removed", id);
             return self.report(codes::DUPLICATE_RESULT, text, pointer);
         }
         call.result = Some(index);
         if at < self.open_from {
-            let text = phrase!(
-                "the result of the call `{id}` does not follow its call directly; it is moved there",
-                id
-            );
+            let text = phrase!("the result of call `{id}` does not follow its call; it is moved there", id);
             self.report(codes::LATE_RESULT, text, pointer);
         }
     }
@@ -187,7 +184,7 @@ impl<'a> Pairing<'a> {
             .map(|call| (call.owner, call.position, excerpt(call.id).into_owned()))
             .collect();
         for (owner, position, id) in unanswered {
-            let text = phrase!("the call `{id}` has no result; one that says so is added", id);
+            let text = phrase!("call `{id}` has no result; a placeholder result is added", id);
             self.report(codes::UNANSWERED_CALL, text, format!("/{owner}/tool_calls/{position}"));
         }
         self.kept = self.calls.iter().filter_map(|call| call.result).collect();
@@ -340,7 +337,7 @@ mod tests {
         all[0] = all[0].clone().with(|message| message.tool_calls[0].id = "".into());
         let repaired = repair(&all).unwrap();
         assert_eq!((words(&repaired.messages).as_str(), repaired.diagnostics.len()), ("a:y t:y u", 1));
-        assert_eq!(repaired.diagnostics[0].message, "a call of `f` has no id and is left out");
+        assert_eq!(repaired.diagnostics[0].message, "a call of `f` has no id; it is removed");
     }
 
     #[test]

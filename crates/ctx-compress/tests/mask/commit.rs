@@ -96,43 +96,39 @@ fn later_messages_do_not_matter() {
 
 #[test]
 fn an_edited_range_is_stale() {
-    check("u a u a u a", edit("n2"), Err("the messages changed while they were being summarized"));
+    check("u a u a u a", edit("n2"), Err("the messages changed during summarization"));
 }
 
 #[test]
 fn a_change_of_an_earlier_summary_makes_it_stale() {
-    let changed = "the messages changed while they were being summarized";
+    let changed = "the messages changed during summarization";
     check("u a S[n1,n2] u a u a", edit("n3"), Err(changed));
     let off = SessionOp::Toggle { id: "n3".into(), enabled: false };
-    check("u a S[n1,n2] u a u a", off, Err("`n3` was hidden while it was being summarized"));
+    check("u a S[n1,n2] u a u a", off, Err("`n3` was hidden during summarization"));
     check("u a S[n1,n2] u a u a", edit("n1"), Ok(()));
 }
 
 #[test]
 fn a_removed_range_is_stale() {
-    check(
-        "u a u a u a",
-        SessionOp::Remove { id: "n3".into() },
-        Err("`n3` was removed while it was being summarized"),
-    );
+    check("u a u a u a", SessionOp::Remove { id: "n3".into() }, Err("`n3` was removed during summarization"));
 }
 
 #[test]
 fn another_branch_makes_it_stale() {
-    check("u a u a u a", append("n3"), Err("another branch became active while `n4` was being summarized"));
+    check("u a u a u a", append("n3"), Err("another branch became active while `n4` was summarized"));
 }
 
 #[test]
 fn a_message_that_was_switched_off_makes_it_stale() {
     let off = SessionOp::Toggle { id: "n2".into(), enabled: false };
-    check("u a u a u a", off, Err("`n2` was hidden while it was being summarized"));
+    check("u a u a u a", off, Err("`n2` was hidden during summarization"));
 }
 
 #[test]
 fn a_message_that_came_between_makes_it_stale() {
     let node = Box::new(Node::new(Role::User, "new").with_id("new"));
     let between = SessionOp::Insert { after: "n2".into(), node };
-    check("u a u a u a", between, Err("the messages changed while they were being summarized"));
+    check("u a u a u a", between, Err("the messages changed during summarization"));
 }
 
 #[test]
@@ -143,10 +139,7 @@ fn of_two_summaries_of_one_range_the_second_is_stale() {
         || summarize(plan(&session, &settings, &MaskSelection::All).unwrap(), &says("They talk.")).unwrap();
     let (first, second) = (draft(), draft());
     session.apply(&first.commit(&session, 1).unwrap().op).unwrap();
-    assert_eq!(
-        second.commit(&session, 2).unwrap_err().to_string(),
-        "`n1` was hidden while it was being summarized"
-    );
+    assert_eq!(second.commit(&session, 2).unwrap_err().to_string(), "`n1` was hidden during summarization");
 }
 
 #[test]
@@ -184,7 +177,7 @@ fn a_regenerated_summary_keeps_what_it_stands_for() {
     let draft = summarize(again(), &says("They talk again.")).unwrap();
     let stale = summarize(again(), &says("They talk once more.")).unwrap();
     let again = draft.commit(&session, 9).unwrap();
-    assert_eq!(again.notice.to_string(), "summarised again 4 messages, saved 245 tokens");
+    assert_eq!(again.notice.to_string(), "summarized 4 messages again, saved 245 tokens");
     session.apply(&again.op).unwrap();
     assert_eq!(visible(&session), before);
     let node = session.node(&commit.id).unwrap();
@@ -192,7 +185,7 @@ fn a_regenerated_summary_keeps_what_it_stands_for() {
     assert_eq!(json!(node)["metadata"]["compressionTimestamp"], 9);
     assert_eq!(
         stale.commit(&session, 9).unwrap_err().to_string(),
-        "the messages changed while they were being summarized"
+        "the messages changed during summarization"
     );
 }
 
@@ -203,8 +196,8 @@ fn only_summaries_can_be_regenerated() {
         let plan = MaskPlan::regenerate(&session, &MaskConfig::default(), &id.into(), &Counter::estimate());
         plan.map(|plan| plan.to_string()).map_err(|error| error.to_string())
     };
-    assert_eq!(regenerate("n3"), Ok("summarise 2 messages with 126 tokens, again for `n3`".to_owned()));
+    assert_eq!(regenerate("n3"), Ok("summarize 2 messages again (126 tokens) into `n3`".to_owned()));
     assert_eq!(regenerate("n1"), Err("`n1` is not a summary".to_owned()));
-    assert_eq!(regenerate("n4"), Err("none of the messages that `n4` lists is above it".to_owned()));
+    assert_eq!(regenerate("n4"), Err("no message that `n4` lists is above it".to_owned()));
     assert_eq!(regenerate("y"), Err("no node `y`".to_owned()));
 }

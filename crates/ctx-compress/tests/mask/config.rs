@@ -78,7 +78,7 @@ fn a_value_of_a_wrong_type_leaves_the_lower_level() {
         "countThreshold",
         (json!(70), MaskLevel::Global),
         &[
-            "warning[CTX0825]: the compression setting `countThreshold` is `\"60\"`; expected a whole number from 0 to 1000000000000 (at /countThreshold)",
+            "warning[CTX0825]: compression setting `countThreshold` is `\"60\"`; expected a whole number from 0 to 1000000000000 (at /countThreshold)",
         ],
     );
 }
@@ -91,8 +91,8 @@ fn an_unknown_setting_is_reported_with_the_nearest() {
         "tokenThreshold",
         (json!(80_000), MaskLevel::BuiltIn),
         &[
-            "warning[CTX0826]: there is no compression setting `tokenTreshold` (at /defaultStrategy/tokenTreshold)",
-            "warning[CTX0825]: the settings of compression are not an object (at /)",
+            "warning[CTX0826]: unknown compression setting `tokenTreshold` (at /defaultStrategy/tokenTreshold)",
+            "warning[CTX0825]: the compression settings must be an object (at /)",
         ],
     );
 }
@@ -137,37 +137,27 @@ fn check_trigger(settings: Value, tokens: u64, messages: usize, expected: &str) 
 
 #[test]
 fn thresholds_must_be_passed_not_met() {
-    check_trigger(json!({}), 80_000, 99, "no threshold is passed");
-    check_trigger(json!({}), 80_001, 99, "fires: 80001 tokens are more than the threshold of 80000");
-    check_trigger(json!({ "triggerMode": "count" }), 90_000, 50, "no threshold is passed");
-    check_trigger(
-        json!({ "triggerMode": "count" }),
-        0,
-        51,
-        "fires: 51 messages are more than the threshold of 50",
-    );
+    check_trigger(json!({}), 80_000, 99, "no threshold is exceeded");
+    check_trigger(json!({}), 80_001, 99, "fires: 80001 tokens exceed the threshold of 80000");
+    check_trigger(json!({ "triggerMode": "count" }), 90_000, 50, "no threshold is exceeded");
+    check_trigger(json!({ "triggerMode": "count" }), 0, 51, "fires: 51 messages exceed the threshold of 50");
 }
 
 #[test]
 fn both_means_either() {
-    check_trigger(
-        json!({ "triggerMode": "both" }),
-        0,
-        51,
-        "fires: 51 messages are more than the threshold of 50",
-    );
+    check_trigger(json!({ "triggerMode": "both" }), 0, 51, "fires: 51 messages exceed the threshold of 50");
     check_trigger(
         json!({ "triggerMode": "both" }),
         80_001,
         15,
-        "fires: 80001 tokens are more than the threshold of 80000",
+        "fires: 80001 tokens exceed the threshold of 80000",
     );
-    check_trigger(json!({ "triggerMode": "both" }), 80_000, 50, "no threshold is passed");
+    check_trigger(json!({ "triggerMode": "both" }), 80_000, 50, "no threshold is exceeded");
 }
 
 #[test]
 fn short_conversations_are_left_alone_in_every_mode() {
-    let expected = "14 messages are fewer than the 15 from which conversations are compressed";
+    let expected = "14 messages; compression starts at 15";
     for mode in ["token", "count", "both"] {
         check_trigger(json!({ "triggerMode": mode, "countThreshold": 0 }), 90_000, 14, expected);
     }
@@ -175,8 +165,8 @@ fn short_conversations_are_left_alone_in_every_mode() {
 
 #[test]
 fn switches_stop_the_trigger() {
-    check_trigger(json!({ "enabled": false }), 90_000, 99, "compression is off");
-    check_trigger(json!({ "autoTrigger": false }), 90_000, 99, "compression is by hand only");
+    check_trigger(json!({ "enabled": false }), 90_000, 99, "compression is disabled");
+    check_trigger(json!({ "autoTrigger": false }), 90_000, 99, "compression is manual");
 }
 
 #[test]

@@ -43,8 +43,8 @@ fn notices_tell_what_is_saved_net_of_the_summary() {
         4,
         0,
         true,
-        "summarised again 4 messages, saved 1,234,560 tokens",
-        "已重新概括 4 条消息，节省 1,234,560 个 Token",
+        "summarized 4 messages again, saved 1,234,560 tokens",
+        "已重新压缩 4 条消息，节省 1,234,560 个 Token",
     );
     let grown =
         MaskNotice { messages: 1, summaries: 0, replaced_tokens: 5, summary_tokens: 7, is_again: false };
@@ -56,7 +56,7 @@ fn details_tell_what_a_summary_stands_for() {
     let session = conversation("u a S[n1,n2,x] ~S[n1] S[n3] u");
     let first = details(&session, "n3");
     assert_eq!((first.messages, first.listed.len(), first.original_tokens), (2, 3, 126));
-    assert_eq!(first.to_string(), "`n3` stands for 2 messages: 126 tokens, now 6; hidden behind `n5`");
+    assert_eq!(first.to_string(), "`n3` replaces 2 messages: 126 → 6 tokens; replaced by `n5`");
     assert_eq!(first.listed[2].role, None);
     assert_eq!(details(&session, "n4").state, MaskState::Disabled);
     assert_eq!(details(&session, "n5").state, MaskState::Active);

@@ -194,7 +194,7 @@ fn check_compression(draws: &[Draw], event: Event) {
 
     let off = switch_summary(&session, &commit.id, false).unwrap();
     session.apply(&off).unwrap();
-    assert_eq!(visible(&session), before, "switched off");
+    assert_eq!(visible(&session), before, "disabled");
     session.apply(&switch_summary(&session, &commit.id, true).unwrap()).unwrap();
     assert_eq!(bytes(&session), compressed, "switched on again");
 

@@ -33,7 +33,7 @@ fn the_oldest_go_first_and_the_newest_stay() {
 
 #[test]
 fn nothing_goes_if_all_stay() {
-    let all_stay = "all 4 messages are among the newest 4, which are kept, or belong to the current turn";
+    let all_stay = "all 4 messages are among the newest 4, or in the current turn";
     check("s u a u a", few(4, 4), &MaskSelection::Oldest, all_stay);
     check("s u a u a", few(4, 4), &MaskSelection::All, all_stay);
 }
@@ -62,7 +62,7 @@ fn a_group_that_reaches_among_the_newest_stays() {
         "u a:x,y t:x t:y",
         few(1, 9),
         &MaskSelection::Oldest,
-        "all 4 messages are among the newest 1, which are kept, or belong to the current turn",
+        "all 4 messages are among the newest 1, or in the current turn",
     );
     check("u a u a:x t:x a", few(2, 9), &MaskSelection::Oldest, "n1 n2 n3");
 }
@@ -76,7 +76,7 @@ fn the_turn_that_is_answered_stays() {
 #[test]
 fn live_greetings_and_instructions_stay() {
     check("s g u a s u a", few(0, 9), &MaskSelection::Oldest, "n3 n4 n6 n7");
-    let all_stay = "all 0 messages are among the newest 0, which are kept, or belong to the current turn";
+    let all_stay = "all 0 messages are among the newest 0, or in the current turn";
     check("s a a", few(0, 9), &MaskSelection::Oldest, all_stay);
     check("a", few(0, 9), &MaskSelection::All, all_stay);
 }
@@ -115,7 +115,7 @@ fn many_summaries_are_joined_with_what_follows() {
 #[test]
 fn summaries_are_joined_on_request() {
     check("u a S[n1,n2] u a S[n4,n5] u a", few(2, 9), &MaskSelection::Summaries, " + n3 n6");
-    check("u a S[n1,n2] u a", few(2, 9), &MaskSelection::Summaries, "there are no two summaries to merge");
+    check("u a S[n1,n2] u a", few(2, 9), &MaskSelection::Summaries, "merging needs two summaries");
     check("u a S[n1,n2] u a S[n5] u a", few(0, 9), &MaskSelection::Summaries, "n4 + n3 n6");
 }
 
@@ -140,7 +140,8 @@ fn a_named_range_takes_summaries_in() {
 
 #[test]
 fn a_named_range_must_be_one() {
-    let nothing = "nothing between these messages can be hidden: instructions, live greetings, pinned messages and the current turn are kept";
+    let nothing =
+        "nothing to hide here: instructions, live greetings, pinned messages, and the current turn stay";
     check("s u a u", few(0, 9), &between("n1", "n1"), nothing);
     check("s u a u", few(0, 9), &between("n4", "n4"), nothing);
     check("u a S[n1,n2] u a", few(0, 9), &between("n1", "n3"), nothing);

@@ -93,7 +93,7 @@ fn a_second_attempt_says_what_was_wrong() {
     assert_eq!((prompts[0].max_tokens, prompts[0].temperature), (Some(4096), Some(0.3)));
     assert_eq!(prompts.len(), 2);
     assert!(prompts[1].prompt.starts_with(&*prompts[0].prompt));
-    assert!(prompts[1].prompt.ends_with("it was empty. Answer with the summary alone, as plain text."));
+    assert!(prompts[1].prompt.ends_with("the reply is empty. Reply with the summary only, as plain text."));
 }
 
 /// A summarizer that never answers.

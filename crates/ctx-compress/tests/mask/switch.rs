@@ -50,7 +50,7 @@ fn what_is_no_summary_is_refused() {
     assert_eq!(text(delete_summary(&session, "x")), "no node `x`");
     assert_eq!(
         text(edit_summary(&session, "n3", " \n", &counter)),
-        "a summary cannot be blank; switch it off or delete it to show its messages"
+        "the summary is blank; to show its messages, disable or delete it"
     );
 }
 
@@ -78,9 +78,9 @@ fn circles_are_found() {
     check(
         &conversation("u a S[n1,n3] u S[n4,n6] S[n5] S[n6]"),
         &[
-            "the summary `n3` lists itself, directly or through other summaries",
-            "the summary `n5` lists itself, directly or through other summaries",
-            "the summary `n6` lists itself, directly or through other summaries",
+            "summary `n3` lists itself, directly or through other summaries",
+            "summary `n5` lists itself, directly or through other summaries",
+            "summary `n6` lists itself, directly or through other summaries",
         ],
     );
 }
@@ -90,34 +90,31 @@ fn foreign_ids_are_found() {
     check(
         &conversation("u a S[n1,x,y,n4] u S[z] S[]"),
         &[
-            "the summary `n3` lists 2 ids, the first of them `x`, of nodes that are not on its branch: it hides nothing there",
-            "the summary `n5` lists no message of its branch; it hides nothing",
-            "the summary `n6` lists no message of its branch; it hides nothing",
+            "summary `n3` lists 2 ids that are not on its branch (first: `x`); they are ignored",
+            "summary `n5` lists no message of its branch; it hides nothing",
+            "summary `n6` lists no message of its branch; it hides nothing",
         ],
     );
 }
 
 #[test]
 fn ids_of_no_node_and_of_other_branches_are_told_apart() {
-    check(
-        &conversation("u a S[n1,x] u"),
-        &["the summary `n3` lists `x`, which is not a node: it hides nothing there"],
-    );
+    check(&conversation("u a S[n1,x] u"), &["summary `n3` lists `x`, which is not a node; it is ignored"]);
     let mut session = conversation("u a S[n1,x2] u");
     let branch =
         SessionOp::Append { parent: "n1".into(), node: Box::new(Node::new(Role::User, "hi").with_id("x2")) };
     session.apply(&branch).unwrap();
-    check(&session, &["the summary `n3` lists `x2`, which is not on its branch: it hides nothing there"]);
+    check(&session, &["summary `n3` lists `x2`, which is not on its branch; it is ignored"]);
 }
 
 #[test]
 fn ids_that_are_listed_twice_are_found() {
-    check(&conversation("u a S[n1,n2,n1] u"), &["the summary `n3` lists `n1` twice"]);
+    check(&conversation("u a S[n1,n2,n1] u"), &["summary `n3` lists `n1` twice"]);
 }
 
 #[test]
 fn summaries_of_the_same_messages_are_found_if_both_are_sent() {
-    let overlap = "the summary `n6` lists `n2` that `n3` also summarizes; both are sent";
+    let overlap = "summary `n6` lists `n2`, also listed by `n3`; both are sent";
     check(&conversation("u a S[n1,n2] u a S[n2,n4] u"), &[overlap]);
     check(&conversation("u a ~S[n1,n2] u a S[n2,n4] u"), &[]);
     check(&conversation("u a S[n1,n2] u a S[n1,n2,n3,n4] u"), &[]);
@@ -125,8 +122,7 @@ fn summaries_of_the_same_messages_are_found_if_both_are_sent() {
 
 #[test]
 fn a_summary_of_one_that_is_switched_off_is_said() {
-    let chain =
-        "the summary `n6` lists the summary `n3`, which is switched off: it hides what that one lists";
+    let chain = "summary `n6` lists disabled summary `n3` and hides the messages of `n3`";
     check(&conversation("u a ~S[n1,n2] u a S[n1,n2,n3,n4] u"), &[chain]);
     check(&conversation("u a ~S[n1,n2] u a ~S[n1,n2,n3,n4] u"), &[]);
 }

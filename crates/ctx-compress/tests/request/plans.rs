@@ -149,8 +149,8 @@ fn check_worth(budget: u64, min_saving: f64, expected: &str) {
 #[test]
 fn a_rewrite_must_save_enough_unless_it_must_be() {
     check_worth(105, 0.2, "compacted");
-    check_worth(105, 0.21, "no progress: a rewrite would save 20 tokens, fewer than the minimum of 21");
-    check_worth(100, 0.9, "no progress: a rewrite would save 20 tokens, fewer than the minimum of 90");
+    check_worth(105, 0.21, "no progress: saves only 20 tokens; the minimum is 21");
+    check_worth(100, 0.9, "no progress: saves only 20 tokens; the minimum is 90");
     check_worth(99, 0.9, "compacted");
 }
 

@@ -40,11 +40,11 @@ impl<'a> Archive<'a> {
         let tail = bytes.len().saturating_sub(LAST_RECORD);
         let last = bytes.get(tail..).and_then(|tail| memchr::memmem::rfind(tail, b"PK\x05\x06"));
         let last =
-            last.ok_or_else(|| invalid(phrase!("it is no ZIP archive, or its end is missing")))? + tail;
+            last.ok_or_else(|| invalid(phrase!("it is not a ZIP archive, or it is truncated")))? + tail;
         let count = usize::from(number(bytes, last + 10)?);
         if count > MAX_MEMBERS {
             return Err(too_large(phrase!(
-                "it has {count} members, more than {limit}",
+                "it has {count} archive members; the limit is {limit}",
                 count,
                 limit = MAX_MEMBERS
             )));
@@ -53,7 +53,7 @@ impl<'a> Archive<'a> {
         let mut members = BTreeMap::new();
         for _ in 0..count {
             if bytes.get(at..at + 4) != Some(b"PK\x01\x02") {
-                return Err(invalid(phrase!("its list of members is damaged")));
+                return Err(invalid(phrase!("its archive directory is damaged")));
             }
             let name_len = usize::from(number(bytes, at + 28)?);
             let name = bytes.get(at + 46..at + 46 + name_len).ok_or_else(cut_off)?;
@@ -93,7 +93,7 @@ impl<'a> Archive<'a> {
 
     fn unpack(&mut self, member: Member) -> Result<Vec<u8>, PortError> {
         if member.is_encrypted {
-            return Err(PortError::new(PortErrorKind::Denied, phrase!("it is under a password")));
+            return Err(PortError::new(PortErrorKind::Denied, phrase!("it is password-protected")));
         }
         let Member { at, packed, .. } = member;
         let names = usize::from(number(self.bytes, at + 26)?) + usize::from(number(self.bytes, at + 28)?);
@@ -106,13 +106,16 @@ impl<'a> Archive<'a> {
             0 => packed.take(limit).read_to_end(&mut bytes),
             8 => DeflateDecoder::new(packed).take(limit).read_to_end(&mut bytes),
             other => {
-                return Err(invalid(phrase!("its members are packed by method {method}", method = other)));
+                return Err(invalid(phrase!(
+                    "it uses the unsupported compression method {method}",
+                    method = other
+                )));
             }
         };
-        read.map_err(|_| invalid(phrase!("one of its members is damaged")))?;
+        read.map_err(|_| invalid(phrase!("an archive member is damaged")))?;
         self.left = most
             .checked_sub(bytes.len())
-            .ok_or_else(|| too_large(phrase!("it unpacks to more than is allowed")))?;
+            .ok_or_else(|| too_large(phrase!("its unpacked size exceeds the limit")))?;
         Ok(bytes)
     }
 }
@@ -128,12 +131,12 @@ fn long(bytes: &[u8], at: usize) -> Result<usize, PortError> {
     let found = found.map(u32::from_le_bytes).ok_or_else(cut_off)?;
     match usize::try_from(found) {
         Ok(found) if found < u32::MAX as usize => Ok(found),
-        _ => Err(too_large(phrase!("it has members of more than 4 GiB"))),
+        _ => Err(too_large(phrase!("it contains archive members of more than 4 GiB"))),
     }
 }
 
 fn cut_off() -> PortError {
-    invalid(phrase!("it is cut off"))
+    invalid(phrase!("it is truncated"))
 }
 
 fn too_large(detail: Phrase) -> PortError {

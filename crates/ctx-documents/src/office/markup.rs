@@ -54,7 +54,7 @@ pub(super) fn read(xml: &str, mut see: impl FnMut(Token<'_>) -> Next) -> Result<
     config.allow_unmatched_ends = true;
     loop {
         let next =
-            match reader.read_event().map_err(|_| invalid(ctx_types::phrase!("its XML is not valid")))? {
+            match reader.read_event().map_err(|_| invalid(ctx_types::phrase!("it contains invalid XML")))? {
                 Event::Eof => return Ok(()),
                 Event::Start(start) => see(Token::Open(Tag { start })),
                 Event::Empty(start) => {

@@ -36,7 +36,7 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
         }
     }
     if book.sheets.len() > limits.pages {
-        page.leave_out(|| format!("sheets after the first {} are left out", limits.pages));
+        page.leave_out(|| format!("omitted sheets after the first {}", limits.pages));
     }
     Ok(page.finish())
 }

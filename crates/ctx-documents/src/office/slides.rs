@@ -23,7 +23,7 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
         }
     }
     if slides.len() > limits.pages {
-        page.leave_out(|| format!("slides after the first {} are left out", limits.pages));
+        page.leave_out(|| format!("omitted slides after the first {}", limits.pages));
     }
     Ok(page.finish())
 }

@@ -47,5 +47,5 @@ fn limits_are_the_callers() {
     let file = pdf::of_lines(&["one", "two"]);
     let text = DocumentReader::new(limits).read(&file, PDF).unwrap();
     assert_eq!(text.text, "one");
-    assert_eq!(text.left_out.as_deref(), Some("pages after the first 1 are left out"));
+    assert_eq!(text.left_out.as_deref(), Some("omitted pages after the first 1"));
 }

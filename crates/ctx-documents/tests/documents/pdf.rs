@@ -122,7 +122,7 @@ fn letters_that_nobody_knows_are_told() {
     let file = of_contents(font, &[b"BT /F 10 Tf <D6D0FFFF> Tj ET"], &[]);
     let (text, left_out) = read(&file, PDF).unwrap();
     assert_eq!(text, "中");
-    assert_eq!(left_out.unwrap(), "1 letters are left out, of which the fonts do not say what they are");
+    assert_eq!(left_out.unwrap(), "omitted 1 characters that the fonts do not define");
 }
 
 #[test]

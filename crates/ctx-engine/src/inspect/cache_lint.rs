@@ -11,7 +11,7 @@ use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
 use ctx_tokens::estimate;
 use ctx_types::{
     Content, ContentPart, Diagnostic, EntryFilter, EntryPosition, Flag, LoadedWorldbook, Order, Placement,
-    Role, Side, Span, Text, WorldbookEntry, phrase, plural, pointer_step,
+    Role, Side, Span, Text, WorldbookEntry, count_of, phrase, pointer_step,
 };
 
 use crate::codes;
@@ -115,11 +115,10 @@ fn is_unconditional(entry: &WorldbookEntry) -> bool {
 
 fn of_entry(name: &str) -> Diagnostic {
     let message = phrase!(
-        "`{name}` changes every turn: everything below this always-active entry is sent uncached each turn, including the whole conversation",
+        "`{name}` changes every turn in a constant entry: everything below it misses the prompt cache",
         name
     );
-    let help =
-        phrase!("move it into a separate entry at a depth of the conversation: `position` 4, `depth` 0");
+    let help = phrase!("move it to a separate entry in the conversation: `position` 4, `depth` 0");
     Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help)
 }
 
@@ -241,18 +240,18 @@ fn texts(entry: &Entry) -> Vec<Piece<'_>> {
 }
 
 fn finding(piece: &Piece<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
-    let tokens = plural(below as usize, "token");
+    let tokens = count_of!(below, "token");
     let message = phrase!(
-        "`{name}` changes every turn: everything below it is sent uncached each turn, about {tokens} of the preset and the whole conversation",
+        "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",
         name,
         tokens
     );
     let help = if is_merging && piece.entry.role == Role::System {
         phrase!(
-            "move it below the conversation, into a separate entry with `injectionStrategy: {{type: depth, depth: 0}}`"
+            "move it to a separate entry below the conversation: `injectionStrategy: {{type: depth, depth: 0}}`"
         )
     } else {
-        phrase!("move it below `chat_history`, into a separate entry")
+        phrase!("move it to a separate entry below `chat_history`")
     };
     let index = piece.entry.index;
     let pointer = match piece.part {

@@ -30,41 +30,41 @@ impl JsonSchema for Parameters {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let tokens = json!({
-            "description": "How many tokens the context may have; 0 means the model's window.",
+            "description": "Token limit of the context; 0: the model's context window.",
             "type": ["integer", "null"], "minimum": 0, "maximum": MAX_TOKENS,
         });
         json_schema!({ "type": ["object", "null"], "properties": {
             "processors": {
-                "description": "How processors are set: which run, when, and with which settings.",
+                "description": "Processor settings: which run, in which order, and how.",
                 "type": ["array", "null"],
                 "items": generator.subschema_for::<ProcessorSetting>(),
             },
             "contextManagement": {
-                "description": "How large the context may be.",
+                "description": "Size limit of the context.",
                 "type": ["object", "null"],
                 "properties": {
                     "enabled": {
-                        "description": "Whether `maxContextTokens` counts; `false` switches `token-limiter` off too.",
+                        "description": "Whether `maxContextTokens` applies; `false` also disables `token-limiter`.",
                         "type": ["boolean", "null"],
                     },
                     "maxContextTokens": tokens,
                     "includesAnswer": {
-                        "description": "Whether `maxTokens` of the parameters, the answer, is among those tokens.",
+                        "description": "Whether those tokens include the reply (`maxTokens` of the parameters).",
                         "type": ["boolean", "null"],
                     },
                 },
             },
             "contextPostProcessing": {
-                "description": "An older spelling of `processors`.",
+                "description": "Old form of `processors`.",
                 "type": ["object", "null"],
                 "properties": { "rules": {
-                    "description": "Formatters, each by its id, or as an object with its `type`, `enabled` and its settings.",
+                    "description": "Formatters: an id, or an object with `type`, `enabled`, and settings.",
                     "type": ["array", "null"],
                     "items": { "type": ["object", "string"] },
                 } },
             },
             "contextCompression": {
-                "description": "When a chat summarises older messages, and how: what is absent is as `[compression]` in `ctx.toml` has it.",
+                "description": "When and how a chat summarizes older messages. Default: `[compression]` in `ctx.toml`.",
                 "type": ["object", "null"],
                 "properties": MaskConfig::fields().iter().map(compression).collect::<Map<String, Value>>(),
             },
@@ -95,7 +95,7 @@ impl JsonSchema for AgentFile {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let agents = json!({
-            "description": "The agents of an export, of which the first is read.",
+            "description": "The agents of an export; only the first is read.",
             "type": "array",
             "items": { "$ref": "#" },
         });
@@ -116,7 +116,7 @@ impl JsonSchema for PresetFile {
             "items": entry,
         });
         let groups = json!({
-            "description": "Groups by which several entries are switched together.",
+            "description": "Groups that enable or disable several entries together.",
             "type": ["array", "null"],
             "items": generator.subschema_for::<PresetGroup>(),
         });
@@ -139,10 +139,10 @@ impl JsonSchema for SessionFile {
             "items": message,
         });
         let detail = json!({
-            "description": "The half with the messages, where a session is kept in two.",
+            "description": "The file with the messages, for a session stored as two files.",
             "$ref": "#",
         });
-        let about = "A conversation: a tree of messages, of which the way to one leaf is sent, or a list of messages.";
+        let about = "A conversation: a tree of messages, whose active branch is sent, or a list of messages.";
         let schema = with(Session::json_schema(generator), [("messages", messages), ("detail", detail)]);
         or_list(schema, about, &message)
     }

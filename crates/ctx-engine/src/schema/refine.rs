@@ -52,9 +52,9 @@ fn set_any_of(field: &mut Map<String, Value>, known: Vec<Value>) {
 }
 
 fn types(anchors: &[AnchorDefinition]) -> Vec<Value> {
-    let message = json!({ "const": "message", "description": "An ordinary message." });
+    let message = json!({ "const": "message", "description": "A normal message." });
     let placeholder =
-        json!({ "const": "placeholder", "description": "An anchor of your own: its `id` is its name." });
+        json!({ "const": "placeholder", "description": "A custom anchor; its `id` is its name." });
     std::iter::once(message).chain(anchors.iter().map(named)).chain([placeholder]).collect()
 }
 

@@ -299,10 +299,7 @@ fn world_info_is_not_sent_where_its_marker_is_switched_off() {
     let context =
         assemble(&[preset(&json!({ "prompt_order": without })), book.clone()], &TurnInput::default());
     let dropped: Vec<String> = context.report.decisions.iter().map(ToString::to_string).collect();
-    assert!(
-        dropped.iter().any(|one| one.contains("anchor `world_info_before` is switched off")),
-        "{dropped:?}"
-    );
+    assert!(dropped.iter().any(|one| one.contains("anchor `world_info_before` is disabled")), "{dropped:?}");
 }
 
 #[test]

@@ -109,13 +109,13 @@ fn check_many(setting: impl Fn(usize) -> Value, findings: usize, last: &str) {
 
 #[test]
 fn ten_thousand_settings_of_unknown_processors_are_counted() {
-    let more = "9000 more findings in settings of processors are not shown";
+    let more = "9000 more diagnostics in settings of processors are not shown";
     check_many(|at| json!({ "id": format!("nobody-{at}"), "enabled": false }), 1_001, more);
 }
 
 #[test]
 fn ten_thousand_settings_of_one_processor_are_counted() {
-    let more = "8999 more findings in settings of processors are not shown";
+    let more = "8999 more diagnostics in settings of processors are not shown";
     check_many(|at| json!({ "id": "token-limiter", "config": { "retainedCharacters": at } }), 1_001, more);
 }
 
@@ -165,12 +165,13 @@ fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
 #[test]
 fn budgets_that_leave_nothing_are_refused() {
     for tokens in [-1, i64::MIN, 1_000_000_001, i64::MAX] {
-        let range = "only 0 to 1000000000; 0 means the model's window";
-        check_error(tokens, None, &format!("the context cannot have `{tokens}` tokens, {range}"));
+        let range = "use 0 to 1000000000; 0 means the model's context window";
+        check_error(tokens, None, &format!("invalid context size `{tokens}`: {range}"));
     }
-    let account = "nothing is left for messages: allowed context 100, reserve for the answer -4294967295, start of the answer -3";
+    let account =
+        "no tokens left for messages: context limit 100, response reserve -4294967295, reply prefix -3";
     check_error(100, Some(u32::MAX), account);
-    check_error(1, None, "nothing is left for messages: allowed context 1, start of the answer -3");
+    check_error(1, None, "no tokens left for messages: context limit 1, reply prefix -3");
     let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
     check_error(4, None, named);
 }
@@ -193,9 +194,9 @@ fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, exp
 fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
     let known = Some("gpt-4");
     let unknown = Some("nobody-7b");
-    let not_known = "the model `nobody-7b` is unknown: its tokens are estimated";
-    let no_window = "the window of `nobody-7b` is unknown, so nothing limits the context";
-    let unnamed = "no model is named, so no window limits the context";
+    let not_known = "unknown model `nobody-7b`; tokens are estimated";
+    let no_window = "the context window of `nobody-7b` is unknown; the context has no token limit";
+    let unnamed = "no model is set; the context has no token limit";
     let zero = || json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0 } });
     for tokens in [None, Some(0), Some(100)] {
         check_said(json!({}), known, tokens, &[]);
@@ -226,7 +227,7 @@ fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
         let found = compiled.diagnostics();
         assert_eq!(found.len(), 3, "{found:?}");
         let message =
-            format!("expected a whole number from 0 to 1000000000 as `maxContextTokens`, found `{value}`");
+            format!("`maxContextTokens` must be a whole number from 0 to 1000000000, found `{value}`");
         for finding in found {
             assert_eq!((finding.severity, finding.message.to_string()), (Severity::Error, message.clone()));
         }
@@ -299,6 +300,6 @@ fn reads_a_book_once_however_often_it_is_listed() {
     let with = Compile::default().with(|compile| compile.worldbooks = vec![book]);
     let compiled = ENGINE.compile(&agent, &with);
     let missing =
-        compiled.diagnostics().iter().filter(|found| found.message.to_string().contains("was not given"));
+        compiled.diagnostics().iter().filter(|found| found.message.to_string().contains("is not loaded"));
     assert_eq!(missing.count(), 50_000);
 }

@@ -107,7 +107,7 @@ fn what_stands_below_the_conversation_ends_it() {
         { "type": "chat_history" },
         { "id": "b", "role": "assistant", "content": "Now I think." },
     ]));
-    check(&agent, "3, then preset:b: it is below the conversation");
+    check(&agent, "3, then preset:b: below the conversation");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn what_is_joined_with_the_last_message_ends_it() {
         { "type": "chat_history" },
         { "id": "b", "role": "user", "content": "Answer briefly." },
     ]));
-    check(&agent, "2, then preset:b: it is below messages of the conversation");
+    check(&agent, "2, then preset:b: below messages of the conversation");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_conversation_that_is_shortened_ends_it() {
         turn.reserve = Some(0);
     });
     let context = assemble(&agent, 31, turn);
-    let expected = "1, then history:n31: older messages are left out, and the next turn may drop more";
+    let expected = "1, then history:n31: older messages are dropped; the next turn may drop more";
     assert_eq!(shown(&context.report.stable.unwrap()), expected);
 }
 
@@ -137,7 +137,7 @@ fn an_entry_of_a_worldbook_ends_it_unless_it_is_constant() {
     let mut agent =
         preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
     agent["worldbookIds"] = json!(["b"]);
-    check(&agent, "0, then worldbook:b.2: the entry may not be active");
+    check(&agent, "0, then worldbook:b.2: the entry may be inactive");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn further_messages_go_with_one_turn() {
     let turn = TurnInput::default().with(|turn| turn.further = vec![further]);
     let agent =
         json!({ "parameters": { "processors": [{ "id": "merge-consecutive-roles", "enabled": false }] } });
-    check_turn(&agent, turn, "3, then history:further: it belongs to this turn only");
+    check_turn(&agent, turn, "3, then history:further: this turn only");
 }
 
 #[test]

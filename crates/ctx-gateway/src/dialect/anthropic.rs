@@ -80,7 +80,7 @@ impl Reading {
                 return Ok(());
             }
             Some(list @ Value::Array(_)) => objects(list, &place, MAX_MESSAGES)?,
-            _ => return Err(wrong(&place, &phrase!("a text or a list of blocks"))),
+            _ => return Err(wrong(&place, &phrase!("a string or a list of blocks"))),
         };
         let (mut parts, mut calls, mut thoughts, mut has_results) =
             (Vec::new(), Vec::new(), Vec::new(), false);
@@ -148,7 +148,7 @@ fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal> {
         "any" => ToolChoice::Any,
         "none" => ToolChoice::None,
         "tool" => ToolChoice::Tool(text(choice.get("name"), "tool_choice.name")?),
-        _ => return Err(wrong("tool_choice.type", &phrase!("`auto`, `any`, `tool` or `none`"))),
+        _ => return Err(wrong("tool_choice.type", &phrase!("`auto`, `any`, `tool`, or `none`"))),
     }))
 }
 

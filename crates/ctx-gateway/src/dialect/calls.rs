@@ -103,7 +103,7 @@ impl Pieces {
             if rest.is_empty() && known.arguments.trim() != call.arguments.trim() {
                 tracing::warn!(
                     index,
-                    "arguments came when their call had ended; the client has not got them"
+                    "received arguments after the end of a tool call; the client does not get them"
                 );
             }
             // Whatever it looks like.

@@ -163,7 +163,7 @@ impl Reading {
             _ => return Err(wrong(&format!("{place}.response"), &phrase!("an object"))),
         };
         let mut node = Node::new(Role::Tool, said);
-        let none = || Refusal::malformed(phrase!("`{place}` answers no call", place));
+        let none = || Refusal::malformed(phrase!("`{place}` does not match a tool call", place));
         node.tool_call_id = Some(id.ok_or_else(none)?.into());
         Ok(node)
     }

@@ -47,7 +47,7 @@ fn message((index, mut message): (usize, Map<String, Value>)) -> Result<Node, Re
     let place = format!("messages[{index}]");
     let given = text(message.get("role"), &format!("{place}.role"))?;
     let role = Role::parse(&given).ok_or_else(|| {
-        let words = phrase!("`system`, `developer`, `user`, `assistant` or `tool`");
+        let words = phrase!("`system`, `developer`, `user`, `assistant`, or `tool`");
         wrong(&format!("{place}.role"), &words)
     })?;
     let said = content(message.shift_remove("content"), &["text", "refusal"], &format!("{place}.content"))?;
@@ -101,7 +101,7 @@ pub(super) fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal>
             }
         },
         (_, Some(Value::String(name))) => ToolChoice::Tool(name.clone()),
-        _ => return Err(wrong("tool_choice", &phrase!("`auto`, `none`, `required` or a function"))),
+        _ => return Err(wrong("tool_choice", &phrase!("`auto`, `none`, `required`, or a function"))),
     }))
 }
 

@@ -20,7 +20,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
     if body.shift_remove("previous_response_id").is_some_and(|id| !id.is_null()) {
         let text = phrase!(
-            "`previous_response_id` is not supported; name a `conversation`, or send all of the input"
+            "`previous_response_id` is not supported; use `conversation`, or send the complete input"
         );
         return Err(Refusal::malformed(text).at("previous_response_id"));
     }
@@ -35,7 +35,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
                 item(&mut nodes, given, &format!("input[{index}]"))?;
             }
         }
-        _ => return Err(wrong("input", &phrase!("a text or a list of items"))),
+        _ => return Err(wrong("input", &phrase!("a string or a list of items"))),
     }
     if nodes.is_empty() {
         return Err(wrong("input", &phrase!("a list with at least one message")));
@@ -116,7 +116,7 @@ fn item(nodes: &mut Vec<Node>, mut item: Map<String, Value>, place: &str) -> Res
         "message" => {
             let given = text(item.get("role"), &format!("{place}.role"))?;
             let role = Role::parse(&given).filter(|role| *role != Role::Tool).ok_or_else(|| {
-                wrong(&format!("{place}.role"), &phrase!("`system`, `developer`, `user` or `assistant`"))
+                wrong(&format!("{place}.role"), &phrase!("`system`, `developer`, `user`, or `assistant`"))
             })?;
             let said = content(item.shift_remove("content"), &TEXTS, &format!("{place}.content"))?;
             match nodes.last_mut().filter(|_| role == Role::Assistant).filter(|last| is_thought(last)) {
@@ -149,11 +149,7 @@ fn item(nodes: &mut Vec<Node>, mut item: Map<String, Value>, place: &str) -> Res
             nodes.push(thought);
         }
         kind => {
-            let text = phrase!(
-                "`{place}` has the type `{kind}`, which is not supported",
-                place,
-                kind = excerpt(kind)
-            );
+            let text = phrase!("type `{kind}` is not supported in `{place}`", place, kind = excerpt(kind));
             return Err(Refusal::malformed(text).at(place));
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn wrong(place: &str, expected: &Phrase) -> Refusal {
 pub(super) fn text(value: Option<&Value>, place: &str) -> Result<String, Refusal> {
     match value {
         Some(Value::String(text)) => Ok(text.clone()),
-        _ => Err(wrong(place, &phrase!("a text"))),
+        _ => Err(wrong(place, &phrase!("a string"))),
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn maybe_text(value: Option<&Value>, place: &str) -> Result<Option<St
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(wrong(place, &phrase!("a text"))),
+        Some(_) => Err(wrong(place, &phrase!("a string"))),
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn content(value: Option<Value>, texts: &[&str], place: &str) -> Resu
             let parts: Vec<_> = parts.into_iter().enumerate().map(part).collect::<Result<_, _>>()?;
             Ok(joined(parts))
         }
-        Some(_) => Err(wrong(place, &phrase!("a text or a list of parts"))),
+        Some(_) => Err(wrong(place, &phrase!("a string or a list of parts"))),
     }
 }
 

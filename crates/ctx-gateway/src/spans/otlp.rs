@@ -39,7 +39,7 @@ impl Exporter {
     pub(crate) fn open(address: &str) -> Result<Self, Phrase> {
         let wrong = |reason: String| {
             phrase!(
-                "spans cannot be sent to `{address}`: {reason}",
+                "cannot send spans to `{address}`: {reason}",
                 address = ctx_chat::redact_url(address),
                 reason
             )

@@ -9,7 +9,7 @@ use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![Definition::new("assets", assets).arity(0, 1).describe(
-        "A list of the agent's files, or of those of one group, and how to refer to them.",
+        "List of the agent's assets, or of one group, with instructions for their use.",
         "{{assets::stickers}}",
     )]
 }
@@ -24,7 +24,7 @@ fn assets(call: &mut Call<'_>) -> Result<Value, Failure> {
         }
         call.warn(
             codes::BAD_ARGUMENT,
-            phrase!("the agent has no files in a group `{group}`", group = excerpt(group)),
+            phrase!("the agent has no files in group `{group}`", group = excerpt(group)),
         );
         return Ok(format!("This agent has no files in the group `{group}`.").into());
     }

@@ -12,16 +12,16 @@ pub(super) fn definitions() -> Vec<Definition> {
     };
     vec![
         said("lastMessage", |call| call.env().conversation.last.clone())
-            .describe("The newest message that is complete; nothing if there is none.", "{{lastMessage}}"),
+            .describe("Newest complete message, or empty.", "{{lastMessage}}"),
         said("lastUserMessage", |call| call.env().conversation.last_user.clone())
-            .describe("The newest message of the user.", "{{lastUserMessage}}"),
+            .describe("Newest message of the user.", "{{lastUserMessage}}"),
         said("lastCharMessage", |call| call.env().conversation.last_agent.clone())
-            .describe("The newest complete message of the agent.", "{{lastCharMessage}}"),
+            .describe("Newest complete message of the agent.", "{{lastCharMessage}}"),
         Definition::always("input", |call| call.env().input.clone().into())
             .volatile()
             .phase(Phase::After)
             .trust(Trust::User)
-            .describe("What the user is about to send, as it was typed.", "{{input}}"),
+            .describe("Pending input of the user, as typed.", "{{input}}"),
     ]
 }
 

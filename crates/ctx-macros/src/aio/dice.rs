@@ -11,7 +11,8 @@ const MOST: (u64, u64) = (100, 1_000);
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![Definition::new("roll", roll).arity(1, 1).volatile().phase(Phase::Before).describe(
-        "Throws dice, `3d6` being three with six sides: the number of one, else the sum and each of them.",
+        "Result of rolling dice: `3d6` is three dice with six sides. For several dice, \
+         the sum and each result.",
         "{{roll::2d6}}",
     )]
 }
@@ -20,7 +21,7 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     let thrown = call.argument(0);
     let Some((count, sides)) = dice(thrown) else {
         let message = phrase!(
-            "`{thrown}` is not a dice formula; write one such as `3d6`, up to {dice} with {sides} sides",
+            "invalid dice formula `{thrown}`; write one such as `3d6`, up to {dice} dice with {sides} sides",
             thrown = excerpt(thrown),
             dice = MOST.0,
             sides = MOST.1

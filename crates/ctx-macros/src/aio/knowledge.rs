@@ -9,18 +9,18 @@ use crate::definition::{Definition, Phase};
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("kb", kb).arity(0, 6).describe(
-            "A mark such as `【kb::name::5】`, in whose place a plug-in may put what a knowledge base holds.",
+            "Placeholder such as `【kb::name::5】`, which a plug-in replaces by text of a knowledge base.",
             "{{kb::recipes::5}}",
         ),
         Definition::always("kb_list", |call| match call.text_of_host("kb_list") {
             Some(list) => list.into(),
             None => Value::EMPTY,
         })
-        .describe("The knowledge bases, if the host lists them.", "{{kb_list}}"),
-        Definition::always("cssvar", cssvar).arity(1, 1).phase(Phase::After).describe(
-            "A colour or another variable of the host's style sheet.",
-            "{{cssvar::--primary-color}}",
-        ),
+        .describe("Names of the knowledge bases, if the host provides them.", "{{kb_list}}"),
+        Definition::always("cssvar", cssvar)
+            .arity(1, 1)
+            .phase(Phase::After)
+            .describe("Color or another variable of the host's style sheet.", "{{cssvar::--primary-color}}"),
     ]
 }
 
@@ -42,9 +42,9 @@ fn kb(call: &mut Call<'_>) -> Value {
 fn check_kb(call: &mut Call<'_>) {
     let [limit, least, mode] = [1, 2, 3].map(|index| call.argument(index));
     let checks = [
-        (limit, limit.parse().is_ok_and(|limit: u32| limit > 0), "no number of results from 1 on"),
-        (least, least.parse().is_ok_and(f64::is_finite), "no number that a result must reach"),
-        (mode, MODES.contains(&mode), "none of `always`, `gate`, `turn` and `static`"),
+        (limit, limit.parse().is_ok_and(|limit: u32| limit > 0), "not a number of results of at least 1"),
+        (least, least.parse().is_ok_and(f64::is_finite), "not a minimum score"),
+        (mode, MODES.contains(&mode), "not `always`, `gate`, `turn`, or `static`"),
     ];
     for (argument, is_good, problem) in checks {
         if !(argument.is_empty() || is_good) {

@@ -10,21 +10,21 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::always(name, move |call| of(call).into())
     };
     vec![
-        value("modelId", |call| call.env().model.id.clone()).describe("The id of the model.", "{{modelId}}"),
+        value("modelId", |call| call.env().model.id.clone()).describe("Id of the model.", "{{modelId}}"),
         value("modelName", |call| first(call.env().model.name.as_ref(), call.env().model.id.as_ref()))
-            .describe("The name of the model that people see, else its id.", "{{modelName}}"),
+            .describe("Display name of the model, otherwise its id.", "{{modelName}}"),
         value("profileId", |call| call.env().model.profile_id.clone())
-            .describe("The id of the connection profile.", "{{profileId}}"),
+            .describe("Id of the connection profile.", "{{profileId}}"),
         value("profileName", |call| {
             first(call.env().model.profile_name.as_ref(), call.env().model.profile_id.as_ref())
         })
-        .describe("The name of the connection profile, else its id.", "{{profileName}}"),
+        .describe("Name of the connection profile, otherwise its id.", "{{profileName}}"),
         value("provider", |call| call.env().model.provider.clone())
-            .describe("Who runs the model.", "{{provider}}"),
+            .describe("Provider of the model.", "{{provider}}"),
         Definition::always("agentVersion", |call| of_agent(call.env().card.version.clone(), call))
-            .describe("The version of the agent.", "{{agentVersion}}"),
+            .describe("Version of the agent.", "{{agentVersion}}"),
         Definition::always("visual_guideline", visual_guideline).phase(Phase::Before).describe(
-            "How the agent may lay out its answers: the agent's own words, else a short standard text.",
+            "Layout guidelines for replies: the agent's text, otherwise a short default.",
             "{{visual_guideline}}",
         ),
     ]

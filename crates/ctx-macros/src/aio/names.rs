@@ -9,21 +9,21 @@ pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("user", user)
             .trust(Trust::User)
-            .describe("The name of the user; `User` if there is none.", "{{user}}"),
+            .describe("Name of the user [default: `User`].", "{{user}}"),
         Definition::always("char", char)
             .alias("agent")
-            .describe("The name of the agent; `Assistant` if there is none.", "{{char}}"),
+            .describe("Name of the agent [default: `Assistant`].", "{{char}}"),
         Definition::always("persona", persona)
             .trust(Trust::User)
-            .describe("What the user's profile says.", "{{persona}}"),
+            .describe("Text of the user profile.", "{{persona}}"),
         Definition::always("description", |call| of_agent(call.env().description.clone(), call))
-            .describe("The description of the agent.", "{{description}}"),
+            .describe("Description of the agent.", "{{description}}"),
         Definition::always("personality", |call| of_agent(call.env().personality.clone(), call))
-            .describe("The personality of the agent.", "{{personality}}"),
+            .describe("Personality of the agent.", "{{personality}}"),
         Definition::always("scenario", |call| of_agent(call.env().scenario.clone(), call))
-            .describe("The scenario that the agent plays in.", "{{scenario}}"),
+            .describe("Scenario of the agent.", "{{scenario}}"),
         Definition::always("mesExamples", |call| of_agent(call.env().card.examples.clone(), call))
-            .describe("The examples of dialogue of the agent's card, as it has them.", "{{mesExamples}}"),
+            .describe("Example dialogues of the agent's card.", "{{mesExamples}}"),
     ]
 }
 

@@ -99,7 +99,7 @@ impl Phased<'_> {
         }
         self.work = self.work.saturating_add(output.len());
         if self.work > MAX_WORK {
-            let message = phrase!("passes over one text rewrite more than {limit} bytes", limit = MAX_WORK);
+            let message = phrase!("the passes over a text rewrite more than {limit} bytes", limit = MAX_WORK);
             return Err(Stop(Box::new(Diagnostic::error(codes::STEP_LIMIT, message))));
         }
         let by_call: HashMap<&str, &Known> = batch.iter().map(|known| (known.call.as_str(), known)).collect();

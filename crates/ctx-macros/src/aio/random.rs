@@ -15,22 +15,19 @@ pub(super) fn definitions() -> Vec<Definition> {
         .arity(1, None)
         .volatile()
         .phase(Phase::After)
-        .describe("One of its arguments by chance, each turn another.", "{{random::red::green::blue}}"),
+        .describe("Random argument, chosen in each turn.", "{{random::red::green::blue}}"),
         Definition::always("pick", |call| {
             let index = call.draw_for_conversation(call.argument_count() as u64);
             chosen(index, call)
         })
         .arity(1, None)
         .phase(Phase::After)
-        .describe(
-            "One of its arguments by chance, the same through the whole conversation.",
-            "{{pick::red::green::blue}}",
-        ),
+        .describe("Random argument, the same for the whole conversation.", "{{pick::red::green::blue}}"),
         Definition::new("randomInt", random_int)
             .arity(2, 2)
             .volatile()
             .phase(Phase::After)
-            .describe("A whole number from the first to the second argument.", "{{randomInt::1::6}}"),
+            .describe("Random integer from the first to the second argument.", "{{randomInt::1::6}}"),
     ]
 }
 
@@ -44,7 +41,7 @@ fn chosen(index: u64, call: &mut Call<'_>) -> Value {
 fn random_int(call: &mut Call<'_>) -> Result<Value, Failure> {
     let (least, greatest) = (bound(call.argument(0))?, bound(call.argument(1))?);
     if least > greatest {
-        let message = phrase!("there is no integer from {least} to {greatest}", least, greatest);
+        let message = phrase!("no integer from {least} to {greatest}", least, greatest);
         return Err(Failure::error(codes::BAD_ARGUMENT, message));
     }
     let drawn = call.draw((greatest - least).unsigned_abs() + 1);
@@ -58,7 +55,7 @@ fn bound(text: &str) -> Result<i64, Failure> {
     number.ok_or_else(|| {
         Failure::error(
             codes::BAD_ARGUMENT,
-            phrase!("`{text}` is not an integer in range", text = excerpt(text)),
+            phrase!("`{text}` is not an integer, or out of range", text = excerpt(text)),
         )
     })
 }

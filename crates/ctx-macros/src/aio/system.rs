@@ -6,17 +6,17 @@ use crate::definition::Definition;
 use ctx_types::phrase;
 
 const FACTS: [(&str, &str, &str); 6] = [
-    ("os", "The operating system", "{{os}}"),
-    ("osVersion", "The version of the operating system", "{{osVersion}}"),
-    ("arch", "The processor's architecture", "{{arch}}"),
-    ("platform", "The platform of the application", "{{platform}}"),
-    ("hostname", "The name of the machine", "{{hostname}}"),
-    ("locale", "The language of the system", "{{locale}}"),
+    ("os", "Operating system", "{{os}}"),
+    ("osVersion", "Version of the operating system", "{{osVersion}}"),
+    ("arch", "Architecture of the processor", "{{arch}}"),
+    ("platform", "Platform of the application", "{{platform}}"),
+    ("hostname", "Name of the machine", "{{hostname}}"),
+    ("locale", "Language of the system", "{{locale}}"),
 ];
 
 pub(super) fn definitions() -> Vec<Definition> {
     let fact = |(name, what, example): (&'static str, &str, &str)| {
-        let description = format!("{what}, if the host tells it; else `Unknown`.");
+        let description = format!("{what}, if the host provides it [default: `Unknown`].");
         Definition::always(name, move |call| fact(name, call)).describe(description, example)
     };
     FACTS.into_iter().map(fact).collect()

@@ -12,14 +12,14 @@ const MAX_COPIES: f64 = 1_000.0;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
-        Definition::always("newline", |_| "\n".into()).describe("A line feed.", "{{newline}}"),
+        Definition::always("newline", |_| "\n".into()).describe("Line feed.", "{{newline}}"),
         Definition::always("trim", |_| Value::Trim(SpaceSet::WhiteSpace))
             .phase(Phase::After)
-            .describe("Nothing; removes the white space around its place.", "{{trim}}"),
+            .describe("Empty; removes the surrounding white space.", "{{trim}}"),
         Definition::new("repeat", repeat)
             .arity(2, 2)
             .phase(Phase::After)
-            .describe("A text, up to 1,000 times one after the other.", "{{repeat::ha::3}}"),
+            .describe("A text repeated up to 1,000 times.", "{{repeat::ha::3}}"),
     ]
 }
 
@@ -34,7 +34,7 @@ fn repeat(call: &mut Call<'_>) -> Result<Value, Failure> {
     let read = number::read(count).filter(|_| !count.is_empty());
     let Some(count) = read.filter(is_count) else {
         let message = phrase!(
-            "`{count}` is not a number of copies from 0 to {limit}",
+            "`{count}` is not a count from 0 to {limit}",
             count = ctx_types::excerpt(count),
             limit = MAX_COPIES
         );

@@ -16,27 +16,27 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::new(name, move |call| Ok(written(pattern, call)?.into())).volatile().phase(Phase::After)
     };
     vec![
-        written("time", "h:mm A").describe("The time of day, such as `10:30 PM`.", "{{time}}"),
-        written("time24", "HH:mm").describe("The time of day, such as `22:30`.", "{{time24}}"),
-        written("date", "MMMM D, YYYY").describe("The date, such as `November 7, 2025`.", "{{date}}"),
-        written("date_ymd", "YYYY-MM-DD").describe("The date, such as `2025-11-07`.", "{{date_ymd}}"),
+        written("time", "h:mm A").describe("Time, such as `10:30 PM`.", "{{time}}"),
+        written("time24", "HH:mm").describe("Time, such as `22:30`.", "{{time24}}"),
+        written("date", "MMMM D, YYYY").describe("Date, such as `November 7, 2025`.", "{{date}}"),
+        written("date_ymd", "YYYY-MM-DD").describe("Date, such as `2025-11-07`.", "{{date_ymd}}"),
         written("datetime", DATE_AND_TIME)
             .describe("Date and time, such as `2025-11-07 22:30:05`.", "{{datetime}}"),
-        written("weekday", "dddd").describe("The day of the week, such as `Friday`.", "{{weekday}}"),
+        written("weekday", "dddd").describe("Day of the week, such as `Friday`.", "{{weekday}}"),
         Definition::new("isotime", |call| Ok(iso(call)?.into())).volatile().phase(Phase::After).describe(
-            "The moment in universal time, such as `2025-11-07T14:30:05.123Z`.",
+            "Date and time in UTC, such as `2025-11-07T14:30:05.123Z`.",
             "{{isotime}}",
         ),
         Definition::new("timestamp", |call| Ok(call.now()?.timestamp().as_millisecond().to_string().into()))
             .volatile()
             .phase(Phase::After)
-            .describe("The milliseconds since the beginning of 1970.", "{{timestamp}}"),
+            .describe("Milliseconds since 1970.", "{{timestamp}}"),
         Definition::new("datetime_format", datetime_format)
             .arity(0, None)
             .volatile()
             .phase(Phase::After)
             .describe(
-                "Date and time by a pattern of `YYYY YY MMMM MMM MM M dddd ddd DD D HH H hh h mm m ss s A a`; \
+                "Date and time in a format with `YYYY YY MMMM MMM MM M dddd ddd DD D HH H hh h mm m ss s A a`; \
                  text in `[…]` is kept.",
                 "{{datetime_format::D MMMM YYYY [at] HH:mm}}",
             ),
@@ -59,7 +59,7 @@ fn datetime_format(call: &mut Call<'_>) -> Result<Value, Failure> {
     let parts: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
     let pattern = parts.join("::");
     if pattern::has_open_bracket(&pattern) {
-        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the pattern is not closed, so it is text"));
+        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the format is not closed; it is kept as text"));
     }
     let pattern = if pattern.is_empty() { DATE_AND_TIME } else { &pattern };
     call.check_output(pattern.len())?;

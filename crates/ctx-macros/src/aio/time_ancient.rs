@@ -14,32 +14,35 @@ pub(super) fn definitions() -> Vec<Definition> {
     };
     vec![
         written("date_cn_ancient", |now| lunar::date(now.date())).describe(
-            "The day by the traditional Chinese calendar, `乙巳年（蛇年）九月十八`.",
+            "Date in the traditional Chinese calendar, `乙巳年（蛇年）九月十八`.",
             "{{date_cn_ancient}}",
         ),
         written("time_cn_ancient", |now| Some(lunar::double_hour_and_quarter(now.time())))
-            .describe("The double-hour and its quarter, `亥时六刻`.", "{{time_cn_ancient}}"),
+            .describe("Traditional double hour and quarter, `亥时六刻`.", "{{time_cn_ancient}}"),
         written("datetime_cn_ancient", |now| {
             Some(format!("{} {}", lunar::date(now.date())?, lunar::double_hour_and_quarter(now.time())))
         })
-        .describe("Both, `乙巳年（蛇年）九月十八 亥时六刻`.", "{{datetime_cn_ancient}}"),
+        .describe("Traditional date and time, `乙巳年（蛇年）九月十八 亥时六刻`.", "{{datetime_cn_ancient}}"),
         written("shichen", |now| Some(lunar::double_hour(now.time())))
-            .describe("The double-hour, `亥时`.", "{{shichen}}"),
+            .describe("Traditional double hour, `亥时`.", "{{shichen}}"),
         written("date_cn_uppercase", |now| Some(capital_date(now)))
-            .describe("The date in capital numerals, `贰零贰伍年拾壹月柒日`.", "{{date_cn_uppercase}}"),
+            .describe("Date in capital numerals, `贰零贰伍年拾壹月柒日`.", "{{date_cn_uppercase}}"),
         written("time_cn_uppercase", |now| Some(capital_time(now)))
-            .describe("The time in capital numerals, `贰拾贰时叁拾分`.", "{{time_cn_uppercase}}"),
+            .describe("Time in capital numerals, `贰拾贰时叁拾分`.", "{{time_cn_uppercase}}"),
         written("datetime_cn_uppercase", |now| Some(format!("{}{}", capital_date(now), capital_time(now))))
-            .describe("Both, `贰零贰伍年拾壹月柒日贰拾贰时叁拾分`.", "{{datetime_cn_uppercase}}"),
+            .describe(
+                "Date and time in capital numerals, `贰零贰伍年拾壹月柒日贰拾贰时叁拾分`.",
+                "{{datetime_cn_uppercase}}",
+            ),
         written("date_en_ancient", |now| Some(english_date(now))).describe(
-            "The date, `the 7th day of November, in the year of our Lord 2025`.",
+            "Date, `the 7th day of November, in the year of our Lord 2025`.",
             "{{date_en_ancient}}",
         ),
         written("datetime_en_ancient", |now| {
             Some(format!("{}, at {}", english_date(now), old_english::time(now.time())))
         })
         .describe(
-            "Date and time, ending like `at half past 3 in the afternoon` or `at high noon`.",
+            "Date and time, ending in `at half past 3 in the afternoon` or `at high noon`.",
             "{{datetime_en_ancient}}",
         ),
     ]
@@ -48,10 +51,7 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn written(write: fn(DateTime) -> Option<String>, call: &mut Call<'_>) -> Result<Value, Failure> {
     let now = call.now()?.datetime();
     write(now).map(Value::from).ok_or_else(|| {
-        Failure::because(phrase!(
-            "{date} is not a date of any supported calendar",
-            date = now.date().to_string()
-        ))
+        Failure::because(phrase!("no supported calendar contains {date}", date = now.date().to_string()))
     })
 }
 

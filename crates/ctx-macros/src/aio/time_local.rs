@@ -13,25 +13,25 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::new(name, move |call| written(tag, pattern, call)).volatile().phase(Phase::After)
     };
     vec![
-        written("date_cn", "zh-CN", "YYYY年M月D日").describe("The date, `2025年11月7日`.", "{{date_cn}}"),
+        written("date_cn", "zh-CN", "YYYY年M月D日").describe("Date, `2025年11月7日`.", "{{date_cn}}"),
         written("datetime_cn", "zh-CN", "YYYY年M月D日 HH:mm")
             .describe("Date and time, `2025年11月7日 22:30`.", "{{datetime_cn}}"),
-        written("weekday_cn", "zh-CN", "dddd").describe("The day of the week, `星期五`.", "{{weekday_cn}}"),
+        written("weekday_cn", "zh-CN", "dddd").describe("Day of the week, `星期五`.", "{{weekday_cn}}"),
         written("date_jp", "ja-JP", "YYYY年M月D日（ddd）")
-            .describe("The date, `2025年11月7日（金）`.", "{{date_jp}}"),
+            .describe("Date, `2025年11月7日（金）`.", "{{date_jp}}"),
         Definition::new("datetime_jp", datetime_jp)
             .volatile()
             .phase(Phase::After)
             .describe("Date and time, `2025年11月7日（金） 午後10時30分`.", "{{datetime_jp}}"),
         written("date_ko", "ko-KR", "YYYY년 M월 D일 (ddd)")
-            .describe("The date, `2025년 11월 7일 (금)`.", "{{date_ko}}"),
+            .describe("Date, `2025년 11월 7일 (금)`.", "{{date_ko}}"),
         Definition::new("datetime_locale", datetime_locale)
             .arity(0, 1)
             .volatile()
             .phase(Phase::After)
             .describe(
-                "The day, its weekday and the time in a language, given by a tag such as `fr-FR` or a name such \
-                 as `tw`; without one, in the user's.",
+                "Date, day of the week and time in a language: a tag such as `fr-FR`, or a name such as \
+                 `tw` [default: the user's].",
                 "{{datetime_locale::fr-FR}}",
             ),
     ]
@@ -58,7 +58,7 @@ fn datetime_locale(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn unknown(asked: &str) -> Failure {
-    let message = phrase!("dates cannot be formatted in the language `{asked}`", asked = excerpt(asked));
+    let message = phrase!("unsupported language `{asked}` for dates", asked = excerpt(asked));
     let known: Vec<&str> = locale::tags().collect();
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
     Failure::new(match closest(asked, known.iter().copied()) {

@@ -11,25 +11,21 @@ use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let definitions = [
-        Definition::new("tools", tools).arity(0, None).describe(
-            "The tools that the model may call, or those that are named.",
-            "{{tools::search::notes}}",
-        ),
+        Definition::new("tools", tools)
+            .arity(0, None)
+            .describe("Tools that the model may call, or the named tools.", "{{tools::search::notes}}"),
         Definition::always("tool_usage", |call| match catalog(call) {
             Some(catalog) => catalog.usage().into(),
             None => Value::EMPTY,
         })
-        .describe("How tools are called, in the host's words.", "{{tool_usage}}"),
+        .describe("The host's instructions for calling tools.", "{{tool_usage}}"),
         Definition::always("tool_context", |call| match catalog(call) {
             Some(catalog) => catalog.context(&names(call)).into(),
             None => Value::EMPTY,
         })
         .arity(0, None)
         .volatile()
-        .describe(
-            "What the host says of the present state of tools, or of those that are named.",
-            "{{tool_context::notes}}",
-        ),
+        .describe("State of all or the named tools, provided by the host.", "{{tool_context::notes}}"),
     ];
     // Tools come from servers that the preset's author does not know.
     definitions.into_iter().map(|definition| definition.trust(Trust::Tool)).collect()
@@ -39,7 +35,7 @@ fn catalog(call: &mut Call<'_>) -> Option<Arc<dyn ToolCatalog>> {
     let catalog = call.env().ports.tools.clone();
     if catalog.is_none() {
         let name = &call.definition().name;
-        call.note(codes::NOT_PROVIDED, phrase!("the host provides no tools, so `{name}` is empty", name));
+        call.note(codes::NOT_PROVIDED, phrase!("the host provides no tools; `{name}` is empty", name));
     }
     catalog
 }
@@ -56,7 +52,7 @@ fn tools(call: &mut Call<'_>) -> Result<Value, Failure> {
     let names = names(call);
     let tools = catalog.tools();
     for name in names.iter().filter(|name| !tools.iter().any(|tool| *tool.name == ***name)) {
-        call.warn(codes::UNKNOWN_TOOL, phrase!("there is no tool `{name}`", name = ctx_types::excerpt(name)));
+        call.warn(codes::UNKNOWN_TOOL, phrase!("unknown tool `{name}`", name = ctx_types::excerpt(name)));
     }
     let mut text = String::new();
     for tool in tools.iter().filter(|tool| names.is_empty() || names.contains(&&*tool.name)) {

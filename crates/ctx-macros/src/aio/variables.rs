@@ -18,19 +18,19 @@ pub(super) fn definitions() -> Vec<Definition> {
             change(Definition::new(set[0], move |call| setvar(scope, call)))
                 .arity(2, 2)
                 .replaces()
-                .describe(format!("Nothing; sets a {kind}."), set[1]),
+                .describe(format!("Empty; sets a {kind}."), set[1]),
             Definition::always(get[0], move |call| {
                 let name = call.variable_name();
                 call.variable(scope, name).into()
             })
             .arity(1, 1)
-            .describe(format!("The value of a {kind}; nothing if it is not set."), get[1]),
+            .describe(format!("Value of a {kind}, or empty."), get[1]),
             change(Definition::new(inc[0], move |call| count(scope, 1.0, call)))
                 .arity(1, 1)
-                .describe(format!("Nothing; adds 1 to a {kind}."), inc[1]),
+                .describe(format!("Empty; adds 1 to a {kind}."), inc[1]),
             change(Definition::new(dec[0], move |call| count(scope, -1.0, call)))
                 .arity(1, 1)
-                .describe(format!("Nothing; takes 1 from a {kind}."), dec[1]),
+                .describe(format!("Empty; subtracts 1 from a {kind}."), dec[1]),
         ]
         .map(|definition| definition.of_variable(scope))
     };
@@ -46,12 +46,13 @@ pub(super) fn definitions() -> Vec<Definition> {
         ["incglobalvar", "{{incglobalvar::score}}"],
         ["decglobalvar", "{{decglobalvar::score}}"],
     ];
-    let add = Definition::new("addvar", addvar).arity(2, 2).changes_state().phase(Phase::Before).describe(
-        "Nothing; adds a number to a variable, or appends text if one of the two is no number.",
-        "{{addvar::score::5}}",
-    );
+    let add = Definition::new("addvar", addvar)
+        .arity(2, 2)
+        .changes_state()
+        .phase(Phase::Before)
+        .describe("Empty; adds a number to a variable, or appends a text.", "{{addvar::score::5}}");
     let local = of(Scope::Local, "variable", local).into_iter().chain([add.of_variable(Scope::Local)]);
-    local.chain(of(Scope::Global, "variable of the whole application", global)).collect()
+    local.chain(of(Scope::Global, "global variable", global)).collect()
 }
 
 fn setvar(scope: Scope, call: &mut Call<'_>) -> Result<Value, Failure> {
@@ -76,7 +77,7 @@ fn count(scope: Scope, step: f64, call: &mut Call<'_>) -> Result<Value, Failure>
     let number = number::read(&old).unwrap_or_else(|| {
         call.warn(
             codes::NOT_A_NUMBER,
-            phrase!("variable `{name}` is not a number and counts as 0", name = excerpt(name)),
+            phrase!("variable `{name}` is not a number; 0 is used", name = excerpt(name)),
         );
         0.0
     });

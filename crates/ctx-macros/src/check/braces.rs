@@ -40,7 +40,7 @@ impl Checker<'_> {
             return self.report_unknown(span, name);
         }
         let name = self.text(name);
-        let message = phrase!("the closing tag of a block takes no arguments; it is left as is");
+        let message = phrase!("closing tags take no arguments; it is left unchanged");
         let help = phrase!("write it like `{{{{/{name}}}}}`", name);
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
@@ -61,7 +61,7 @@ impl Checker<'_> {
         let text = self.text(name);
         let span = Span::new(start, name.end);
         let finding = || {
-            let message = phrase!("`{{{{{text}` is not a complete call; it is left as is", text);
+            let message = phrase!("`{{{{{text}` is incomplete; it is left unchanged", text);
             let finding = Diagnostic::warning(codes::UNCLOSED_CALL, message).at_span(span);
             finding.with_help(phrase!("close it with `}}}}`"))
         };
@@ -102,18 +102,18 @@ impl Checker<'_> {
             return;
         }
         let message = phrase!(
-            "`{span}` is not a valid use of a variable; it is left as is",
+            "`{span}` is not a valid variable macro; it is left unchanged",
             span = excerpt(self.text(span))
         );
         let help = match name.is_empty() {
             true => {
                 phrase!(
-                    "a short name has Latin letters, digits, `_` and `-`, and starts with a letter; `{{{{getvar::…}}}}` reads any other"
+                    "use Latin letters, digits, `_`, and `-`, starting with a letter; for other names use `{{{{getvar::…}}}}`"
                 )
             }
             false => {
                 phrase!(
-                    "the name is followed by nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
+                    "after the name, put nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
                 )
             }
         };
@@ -135,7 +135,8 @@ impl Checker<'_> {
             return;
         }
         let (signs, text) = (space::trim(self.source.get(at..from).unwrap_or_default()), self.text(name));
-        let message = phrase!("`{signs}` before `{text}` is not a flag; the call is left as is", signs, text);
+        let message =
+            phrase!("unknown flag `{signs}` before `{text}`; the macro is left unchanged", signs, text);
         let help = phrase!("write it like `{{{{{text}}}}}`; the flags are {flags}", text, flags = FLAGS);
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
@@ -147,11 +148,11 @@ impl Checker<'_> {
         let is_end = head.is_closer && is_call && self.registry.dialect_of(self.text(head.name)).is_some();
         if self.is_of_variable(head.name) && is_call || is_end {
             let message = phrase!(
-                "`{span}` has no meaning in this dialect; it is left as is",
+                "`{span}` has no meaning in this macro syntax; it is left unchanged",
                 span = excerpt(self.text(span))
             );
             let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
-            self.findings.add(|| finding().with_help(phrase!("it exists in the dialect `sillytavern`")));
+            self.findings.add(|| finding().with_help(phrase!("set macro syntax `sillytavern` to use it")));
         } else if let Some(time) = self.zoned(&head) {
             self.report_form(span, time, "{{time_UTC+3}}");
         } else if let Some(definition) = self.find(head.name).filter(|_| !self.is_of_variable(head.name)) {

@@ -102,7 +102,7 @@ impl<'a> Evaluator<'a> {
         let Some(less) = number::read(&value.text) else {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
             let message =
-                phrase!("`{value}` is not a number, so nothing is subtracted from `{name}`", value, name);
+                phrase!("`{value}` is not a number; nothing is subtracted from `{name}`", value, name);
             let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
             self.run.findings.add(finding);
             return Ok(());

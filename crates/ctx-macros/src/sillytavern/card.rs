@@ -16,60 +16,49 @@ pub(super) fn definitions() -> Vec<Definition> {
     all.extend([
         Definition::always("persona", |call| call.card_text(call.env().persona.as_ref()))
             .trust(Trust::User)
-            .describe("What the user's profile says.", "{{persona}}"),
+            .describe("Text of the user profile.", "{{persona}}"),
         Definition::new("charFirstMessage", greeting)
             .alias("greeting")
             .newer_engine_only()
             .arity(0, 1)
             .describe(
-                "The first greeting of the card, or the greeting with a number; 0 is the first.",
+                "First greeting of the card, or the greeting with a number; 0 is the first.",
                 "{{charFirstMessage::1}}",
             ),
         Definition::always("mesExamples", examples).describe(
-            "The card's examples of dialogue, each block behind a line with `<START>`.",
+            "Example dialogues of the card, each block after a line with `<START>`.",
             "{{mesExamples}}",
         ),
-        Definition::new("original", original).describe(
-            "The text in whose place this one stands; nothing from the second time on.",
-            "{{original}}",
-        ),
+        Definition::new("original", original)
+            .describe("The text that this one replaces; empty after the first call.", "{{original}}"),
     ]);
     all
 }
 
 fn fields() -> Vec<Definition> {
     vec![
-        field("charDescription", |env| env.description.as_ref(), "The description of the agent.")
+        field("charDescription", |env| env.description.as_ref(), "Description of the agent.")
             .alias("description"),
-        field("charPersonality", |env| env.personality.as_ref(), "The personality of the agent.")
+        field("charPersonality", |env| env.personality.as_ref(), "Personality of the agent.")
             .alias("personality"),
-        field("charScenario", |env| env.scenario.as_ref(), "The scenario that the agent plays in.")
-            .alias("scenario"),
-        field("charPrompt", |env| env.card.system_prompt.as_ref(), "The card's own system prompt."),
+        field("charScenario", |env| env.scenario.as_ref(), "Scenario of the agent.").alias("scenario"),
+        field("charPrompt", |env| env.card.system_prompt.as_ref(), "System prompt of the card."),
         field(
             "charInstruction",
             |env| env.card.post_history.as_ref(),
-            "The card's own instructions behind the history.",
+            "Post-history instructions of the card.",
         ),
-        field("charJailbreak", |env| env.card.post_history.as_ref(), "The older name of `charInstruction`.")
+        field("charJailbreak", |env| env.card.post_history.as_ref(), "Old name of `charInstruction`.")
             .dialects(DialectSet::only(Dialect::SillyTavernLegacy)),
         field(
             "mesExamplesRaw",
             |env| env.card.examples.as_ref(),
-            "The card's examples of dialogue as they are.",
+            "Example dialogues of the card, unchanged.",
         ),
-        field(
-            "charDepthPrompt",
-            |env| env.card.depth_prompt.as_ref(),
-            "The note that the card puts at a depth.",
-        ),
-        field(
-            "charCreatorNotes",
-            |env| env.card.creator_notes.as_ref(),
-            "What the card's author tells people.",
-        )
-        .alias("creatorNotes"),
-        field("charVersion", |env| env.card.version.as_ref(), "The version of the card.")
+        field("charDepthPrompt", |env| env.card.depth_prompt.as_ref(), "Depth note of the card."),
+        field("charCreatorNotes", |env| env.card.creator_notes.as_ref(), "Creator's notes of the card.")
+            .alias("creatorNotes"),
+        field("charVersion", |env| env.card.version.as_ref(), "Version of the card.")
             .alias("version")
             .alias("char_version"),
     ]
@@ -87,7 +76,7 @@ fn of_agent(call: &mut Call<'_>, text: Option<&Text>) -> Value {
 
 fn original(call: &mut Call<'_>) -> Result<Value, Failure> {
     if call.env().original.is_none() {
-        let message = phrase!("there is no text that this one replaces");
+        let message = phrase!("no original text to insert");
         return Err(Failure::new(Diagnostic::warning(codes::NOT_PROVIDED, message)));
     }
     Ok(call.original.take().into())
@@ -114,7 +103,7 @@ fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn not_a_number(text: &str) -> Failure {
-    Failure::because(phrase!("`{text}` is not the number of a greeting", text = excerpt(text)))
+    Failure::because(phrase!("`{text}` is not a greeting number", text = excerpt(text)))
 }
 
 fn examples(call: &mut Call<'_>) -> Value {

@@ -8,30 +8,29 @@ use crate::env::{Conversation, SpokenText};
 
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all = vec![
-        said("lastMessage", |chat| chat.last.as_ref(), "The newest message."),
-        said("lastUserMessage", |chat| chat.last_user.as_ref(), "The newest message of the user."),
-        said("lastCharMessage", |chat| chat.last_agent.as_ref(), "The newest message of the agent."),
-        number(
-            "lastMessageId",
-            |chat| chat.length.checked_sub(1),
-            "The number of the newest message, from 0.",
-        ),
+        said("lastMessage", |chat| chat.last.as_ref(), "Newest message."),
+        said("lastUserMessage", |chat| chat.last_user.as_ref(), "Newest message of the user."),
+        said("lastCharMessage", |chat| chat.last_agent.as_ref(), "Newest message of the agent."),
+        number("lastMessageId", |chat| chat.length.checked_sub(1), "Number of the newest message, from 0."),
         told(
             "firstIncludedMessageId",
             |chat| chat.first_included,
-            "The number of the oldest message that the last request held.",
+            "Number of the oldest message in the last request.",
         ),
         told(
             "firstDisplayedMessageId",
             |chat| chat.first_displayed,
-            "The number of the oldest message on the screen.",
+            "Number of the oldest message on the screen.",
         ),
-        number("lastSwipeId", |chat| chat.swipes, "How many versions the newest message has."),
-        number("currentSwipeId", |chat| chat.current_swipe, "Which version of it is shown, from 1."),
-        Definition::always("allChatRange", range).volatile().describe(
-            "The numbers of all messages, such as `0-5`; nothing if there is none.",
-            "{{allChatRange}}",
+        number("lastSwipeId", |chat| chat.swipes, "Number of versions of the newest message."),
+        number(
+            "currentSwipeId",
+            |chat| chat.current_swipe,
+            "Number of the shown version of the newest message, from 1.",
         ),
+        Definition::always("allChatRange", range)
+            .volatile()
+            .describe("Range of message numbers, such as `0-5`, or empty.", "{{allChatRange}}"),
     ];
     all.extend(TEXTS.iter().map(|(name, description)| text(name, description)));
     all.push(last_chat_message());
@@ -40,10 +39,10 @@ pub(super) fn definitions() -> Vec<Definition> {
 
 /// Texts of the host.
 const TEXTS: [(&str, &str); 4] = [
-    ("summary", "The summary of the conversation."),
-    ("authorsNote", "The note of the author for this conversation."),
-    ("charAuthorsNote", "The note of the author for this agent."),
-    ("defaultAuthorsNote", "The note of the author where there is none for the conversation."),
+    ("summary", "Summary of the conversation."),
+    ("authorsNote", "Author's note of this conversation."),
+    ("charAuthorsNote", "Author's note of this agent."),
+    ("defaultAuthorsNote", "Default author's note."),
 ];
 
 fn said(name: &'static str, read: fn(&Conversation) -> Option<&SpokenText>, description: &str) -> Definition {
@@ -91,12 +90,10 @@ fn text(name: &'static str, description: &str) -> Definition {
 fn last_chat_message() -> Definition {
     let expand = |call: &mut Call<'_>| match call.env().texts.get("lastChatMessage") {
         Some(text) => Ok(text.clone().into()),
-        None => {
-            Err(Failure::because(phrase!("`lastChatMessage` is only available where an answer is continued")))
-        }
+        None => Err(Failure::because(phrase!("`lastChatMessage` works only when a reply is continued"))),
     };
     Definition::new("lastChatMessage", expand).trust(Trust::Model).volatile().describe(
-        "The message that is continued, in the prompt that asks for that; elsewhere the call stays.",
+        "Message to continue, in the prompt that requests it; elsewhere the call stays as text.",
         "{{lastChatMessage}}",
     )
 }

@@ -8,43 +8,35 @@ pub(super) fn definitions() -> Vec<Definition> {
         TEXTS.iter().map(|(name, aliases, what)| text(name, aliases, what)).collect();
     all.push(
         Definition::always("systemPrompt", system_prompt)
-            .describe("The system prompt: the card's own, or else the host's.", "{{systemPrompt}}"),
+            .describe("System prompt of the card, otherwise of the host.", "{{systemPrompt}}"),
     );
     all
 }
 
 /// Texts that a host gives: the name of the macro, other names, what it is.
 const TEXTS: [(&str, &[&str], &str); 18] = [
-    ("instructStoryStringPrefix", &[], "What stands before the story string."),
-    ("instructStoryStringSuffix", &[], "What stands behind the story string."),
-    ("instructUserPrefix", &["instructInput"], "What stands before a message of the user."),
-    ("instructUserSuffix", &[], "What stands behind a message of the user."),
-    ("instructAssistantPrefix", &["instructOutput"], "What stands before a message of the agent."),
-    ("instructAssistantSuffix", &["instructSeparator"], "What stands behind a message of the agent."),
-    ("instructSystemPrefix", &[], "What stands before a system message."),
-    ("instructSystemSuffix", &[], "What stands behind a system message."),
-    (
-        "instructFirstAssistantPrefix",
-        &["instructFirstOutputPrefix"],
-        "What stands before the first message of the agent.",
-    ),
-    (
-        "instructLastAssistantPrefix",
-        &["instructLastOutputPrefix"],
-        "What stands before the last message of the agent.",
-    ),
-    ("instructFirstUserPrefix", &["instructFirstInput"], "What stands before the first message of the user."),
-    ("instructLastUserPrefix", &["instructLastInput"], "What stands before the last message of the user."),
-    ("instructStop", &[], "What ends an answer."),
-    ("instructUserFiller", &[], "What the user says where the agent begins."),
-    ("instructSystemInstructionPrefix", &[], "What stands before the last system message."),
+    ("instructStoryStringPrefix", &[], "Text before the story string."),
+    ("instructStoryStringSuffix", &[], "Text after the story string."),
+    ("instructUserPrefix", &["instructInput"], "Text before a user message."),
+    ("instructUserSuffix", &[], "Text after a user message."),
+    ("instructAssistantPrefix", &["instructOutput"], "Text before an agent message."),
+    ("instructAssistantSuffix", &["instructSeparator"], "Text after an agent message."),
+    ("instructSystemPrefix", &[], "Text before a system message."),
+    ("instructSystemSuffix", &[], "Text after a system message."),
+    ("instructFirstAssistantPrefix", &["instructFirstOutputPrefix"], "Text before the first agent message."),
+    ("instructLastAssistantPrefix", &["instructLastOutputPrefix"], "Text before the last agent message."),
+    ("instructFirstUserPrefix", &["instructFirstInput"], "Text before the first user message."),
+    ("instructLastUserPrefix", &["instructLastInput"], "Text before the last user message."),
+    ("instructStop", &[], "Stop sequence of a response."),
+    ("instructUserFiller", &[], "User message if the agent speaks first."),
+    ("instructSystemInstructionPrefix", &[], "Text before the last system message."),
     (
         "defaultSystemPrompt",
         &["instructSystem", "instructSystemPrompt"],
-        "The system prompt of the host, whatever the card says.",
+        "System prompt of the host, even if the card has its own.",
     ),
-    ("chatStart", &[], "What stands where the conversation begins."),
-    ("exampleSeparator", &["chatSeparator"], "What stands between examples of dialogue."),
+    ("chatStart", &[], "Text at the start of the conversation."),
+    ("exampleSeparator", &["chatSeparator"], "Separator of example dialogues."),
 ];
 
 fn text(name: &'static str, aliases: &[&'static str], description: &str) -> Definition {

@@ -8,23 +8,19 @@ use ctx_types::Text;
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("model", |call| call.env().model.id.clone().into())
-            .describe("The model that is asked.", "{{model}}"),
-        tokens("maxPrompt", prompt, "How many tokens a request may have without the answer."),
-        tokens(
-            "maxContext",
-            |model| model.context_tokens,
-            "How many tokens a request and its answer may have.",
-        ),
-        tokens("maxResponse", |model| model.response_tokens, "How many tokens the answer may have."),
+            .describe("Name of the model.", "{{model}}"),
+        tokens("maxPrompt", prompt, "Token limit of a request without the response."),
+        tokens("maxContext", |model| model.context_tokens, "Token limit of a request with its response."),
+        tokens("maxResponse", |model| model.response_tokens, "Token limit of the response."),
         Definition::always("isMobile", |call| truth(call.env().is_mobile))
-            .describe("Whether the host is a small screen: `true` or `false`.", "{{isMobile}}"),
+            .describe("`true` if the host has a small screen, otherwise `false`.", "{{isMobile}}"),
         Definition::always("lastGenerationType", |call| {
             call.env().generation.as_deref().map(Text::from).into()
         })
         .volatile()
-        .describe("What was asked for: `normal`, `continue`, `quiet` and so on.", "{{lastGenerationType}}"),
+        .describe("Generation kind: `normal`, `continue`, `quiet` and so on.", "{{lastGenerationType}}"),
         Definition::always("hasExtension", has_extension).newer_engine_only().arity(1, 1).describe(
-            "Whether an extension of the host is switched on: `true` or `false`.",
+            "`true` if an extension of the host is enabled, otherwise `false`.",
             "{{hasExtension::summarize}}",
         ),
     ]

@@ -10,21 +10,20 @@ pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("user", |call| user(call).into())
             .trust(Trust::User)
-            .describe("The name of the user; `User` if there is none.", "{{user}}"),
+            .describe("Name of the user [default: `User`].", "{{user}}"),
         Definition::always("char", |call| char(call).into())
-            .describe("The name of the agent; `Assistant` if there is none.", "{{char}}"),
+            .describe("Name of the agent [default: `Assistant`].", "{{char}}"),
         Definition::always("group", |call| members(call, |_| true)).alias("charIfNotGroup").describe(
-            "The names of a group's agents, with commas; the name of the agent where there is no group.",
+            "Names of the agents of a group, separated by commas; without a group, name of the agent.",
             "{{group}}",
         ),
         Definition::always("groupNotMuted", |call| members(call, |member| !member.is_muted)).describe(
-            "The names of a group's agents that may speak; the name of the agent where there is no group.",
+            "Names of the unmuted agents of a group; without a group, name of the agent.",
             "{{groupNotMuted}}",
         ),
-        Definition::always("notChar", others).trust(Trust::User).describe(
-            "The names of all who take part but the agent that speaks, the user last.",
-            "{{notChar}}",
-        ),
+        Definition::always("notChar", others)
+            .trust(Trust::User)
+            .describe("Names of all participants except the speaking agent, the user last.", "{{notChar}}"),
     ]
 }
 

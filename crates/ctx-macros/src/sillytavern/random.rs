@@ -13,17 +13,16 @@ use crate::string_hash;
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("random", random).arity(0, None).echoes().volatile().describe(
-            "One of its arguments, chosen anew in each turn; a single argument is a list with commas (`\\,` is \
-             none).",
+            "Random argument, chosen in each turn; a single argument is a list separated by \
+             commas (`\\,` is a literal comma).",
             "{{random::red::green::blue}}",
         ),
         Definition::always("pick", pick).arity(0, None).echoes().describe(
-            "One of its arguments, the same at this place of this text as long as the conversation goes on.",
+            "Random argument; a call keeps its value for the whole conversation.",
             "{{pick::red::green::blue}}",
         ),
         Definition::new("roll", roll).arity(1, 1).volatile().describe(
-            "The sum of dice: how many, `d`, how many sides, and what is added; a number alone is one die; \
-             nothing if it is no such thing.",
+            "Sum of dice, such as `2d6+1`; a number alone is one die with that many sides. Empty if invalid.",
             "{{roll::2d6+3}}",
         ),
     ]
@@ -118,7 +117,7 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     let formula = call.argument(0);
     let Some(Dice { count, sides, added }) = dice::read(formula)? else {
         let message = phrase!(
-            "`{formula}` is not a dice formula such as `2d6+3`; nothing is rolled",
+            "invalid dice formula `{formula}`; write one such as `2d6+3`",
             formula = excerpt(formula)
         );
         call.warn(codes::BAD_ARGUMENT, message);

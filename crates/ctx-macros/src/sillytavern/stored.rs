@@ -67,8 +67,7 @@ pub(crate) fn add(
 }
 
 fn no_number(name: &str) -> Diagnostic {
-    let message =
-        phrase!("variable `{name}` is not a number, so the value is appended to it", name = excerpt(name));
+    let message = phrase!("variable `{name}` is not a number; the value is appended", name = excerpt(name));
     Diagnostic::warning(codes::NOT_A_NUMBER, message)
 }
 

@@ -14,35 +14,34 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::new("space", |call| repeated(call, " "))
             .newer_engine_only()
             .arity(0, 1)
-            .describe("A space, or a number of them.", "{{space::4}}"),
+            .describe("One or more spaces.", "{{space::4}}"),
         Definition::new("newline", |call| repeated(call, "\n"))
             .arity(0, 1)
-            .describe("A line break, or a number of them.", "{{newline::2}}"),
-        Definition::always("noop", |_| Value::EMPTY).describe("Nothing.", "{{noop}}"),
+            .describe("One or more line breaks.", "{{newline::2}}"),
+        Definition::always("noop", |_| Value::EMPTY).describe("Empty.", "{{noop}}"),
         Definition::always("trim", trim).arity(0, 1).echoes().describe(
-            "Nothing, and the line breaks around its place are removed; with an argument or a block, that text \
-             without white space around it.",
+            "Empty; removes the surrounding line breaks. With an argument or a block, the trimmed text.",
             "{{trim}}",
         ),
         Definition::always("reverse", |call| call.argument(0).chars().rev().collect::<String>().into())
             .arity(1, 1)
-            .describe("Its argument backwards.", "{{reverse::abc}}"),
+            .describe("The argument in reverse.", "{{reverse::abc}}"),
         Definition::always("input", |call| call.env().input.clone().into())
             .trust(Trust::User)
             .volatile()
-            .describe("What the user is about to send.", "{{input}}"),
+            .describe("Pending input of the user.", "{{input}}"),
         Definition::always("outlet", outlet)
             .arity(1, 1)
             .volatile()
-            .describe("The texts of worldbook entries that go to an outlet.", "{{outlet::rules}}"),
+            .describe("Texts of the worldbook entries of an outlet.", "{{outlet::rules}}"),
         Definition::always("banned", |call| {
             if call.argument(0).trim_matches('"').is_empty() {
                 call.warn(codes::BAD_ARGUMENT, phrase!("the word is empty"));
             }
             Value::EMPTY
         })
-            .arity(1, 1)
-            .describe("Nothing; the hosts that can keep the model from writing a word.", "{{banned \"word\"}}"),
+        .arity(1, 1)
+        .describe("Empty; a host can ban the word.", "{{banned \"word\"}}"),
     ]);
     all
 }
@@ -51,20 +50,19 @@ fn control() -> Vec<Definition> {
     let nothing = |_: &mut Call<'_>| Value::EMPTY;
     vec![
         Definition::always("if", nothing).newer_engine_only().arity(2, 2).form(Form::Condition).describe(
-            "Its second argument or its block if the first argument is true: not empty, `0`, `false` or `off`. \
-             A `!` before it turns that round; the bare name of a macro or of a variable (`.name`, `$name`) \
-             stands for its value; what follows `{{else}}` is for the other case. Only what is chosen is \
-             expanded.",
+            "The second argument or the block if the first argument is true, otherwise the text after \
+             `{{else}}`. An empty text, `0`, `false` and `off` are false; `!` negates. The bare name \
+             of a macro or variable (`.name`, `$name`) inserts its value. Only the chosen text is expanded.",
             "{{if description}}yes{{else}}no{{/if}}",
         ),
         Definition::always("else", nothing)
             .newer_engine_only()
             .form(Form::Alternative)
-            .describe("Divides the text of `if`; nothing elsewhere.", "{{if::1::yes{{else}}no}}"),
+            .describe("Separates the two texts of `if`; elsewhere empty.", "{{if::1::yes{{else}}no}}"),
         Definition::always(COMMENT, nothing)
             .arity(0, 1)
             .form(Form::Comment)
-            .describe("A comment: nothing, whatever it holds, and nothing in it is expanded.", "{{// to do}}"),
+            .describe("Comment; empty, and macros in it are not expanded.", "{{// to do}}"),
     ]
 }
 

@@ -16,23 +16,23 @@ const MOST_MINUTES: i64 = 100_000;
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::new("time", time).arity(0, 1).volatile().describe(
-            "The time of day, such as `10:30 PM`; with an offset such as `UTC+3` the time there.",
+            "Time, such as `10:30 PM`; with an offset such as `UTC+3`, the time there.",
             "{{time::UTC+3}}",
         ),
-        formatted("date", "LL", "The date, such as `November 7, 2025`."),
-        formatted("weekday", "dddd", "The day of the week, such as `Friday`."),
-        formatted("isotime", "HH:mm", "The time of day, such as `22:30`."),
-        formatted("isodate", "YYYY-MM-DD", "The date, such as `2025-11-07`."),
+        formatted("date", "LL", "Date, such as `November 7, 2025`."),
+        formatted("weekday", "dddd", "Day of the week, such as `Friday`."),
+        formatted("isotime", "HH:mm", "Time, such as `22:30`."),
+        formatted("isodate", "YYYY-MM-DD", "Date, such as `2025-11-07`."),
         Definition::new("datetimeformat", date_and_time).arity(1, 1).volatile().describe(
-            "Date and time in a format of Moment.js; text in brackets stays as it is.",
+            "Date and time in a Moment.js format; text in brackets is kept.",
             "{{datetimeformat::DD.MM.YYYY [at] HH:mm}}",
         ),
         Definition::new("idleDuration", idle)
             .alias("idle_duration")
             .volatile()
-            .describe("How long ago the user last said something, such as `3 hours`.", "{{idleDuration}}"),
+            .describe("Time since the last message of the user, such as `3 hours`.", "{{idleDuration}}"),
         Definition::always("timeDiff", difference).arity(2, 2).describe(
-            "How long the first time is after the second, such as `in 4 days` or `3 hours ago`.",
+            "Difference between the first and the second time, such as `in 4 days` or `3 hours ago`.",
             "{{timeDiff::2025-11-07 22:30::2025-11-07 19:30}}",
         ),
     ]
@@ -53,7 +53,7 @@ fn format(call: &mut Call<'_>, pattern: &str) -> Result<Value, Failure> {
 fn date_and_time(call: &mut Call<'_>) -> Result<Value, Failure> {
     let pattern = call.argument(0);
     if moment::has_open_bracket(pattern) {
-        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the pattern is not closed, so it is text"));
+        call.warn(codes::BAD_PATTERN, phrase!("a bracket of the format is not closed; it is kept as text"));
     }
     format(call, pattern)
 }
@@ -69,13 +69,11 @@ fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
     });
     if shifted.is_none() && call.argument_count() > 0 {
         let message =
-            phrase!("`{offset}` is not an offset such as `UTC+3`; it is ignored", offset = excerpt(offset));
+            phrase!("invalid offset `{offset}`; write one such as `UTC+3`", offset = excerpt(offset));
         call.warn(codes::UNKNOWN_ZONE, message);
     } else if minutes.is_some_and(|minutes| !is_of_a_zone(minutes)) {
-        let message = phrase!(
-            "there is no time zone at `{offset}`; numbers from 16 up are minutes",
-            offset = excerpt(offset)
-        );
+        let message =
+            phrase!("no time zone at `{offset}`; numbers from 16 up are minutes", offset = excerpt(offset));
         call.warn(codes::UNKNOWN_ZONE, message);
     }
     Ok(moment::format(&shifted.unwrap_or(now), "LT").into())

@@ -7,7 +7,7 @@ use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all = of_scope(Scope::Local, "var", "a variable");
-    all.extend(of_scope(Scope::Global, "globalvar", "a variable of the application"));
+    all.extend(of_scope(Scope::Global, "globalvar", "a global variable"));
     all
 }
 
@@ -19,37 +19,37 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
             .arity(2, 2)
             .changes_state()
             .replaces()
-            .describe(format!("Nothing; sets {what}."), example("set", "mood::calm")),
+            .describe(format!("Empty; sets {what}."), example("set", "mood::calm")),
         Definition::always(name("get"), move |call| get(call, scope))
             .arity(1, 1)
             .echoes()
-            .describe(format!("The value of {what}; nothing if it is not set."), example("get", "mood")),
+            .describe(format!("Value of {what}, or empty."), example("get", "mood")),
         Definition::new(name("add"), move |call| add(call, scope)).arity(2, 2).changes_state().describe(
-            format!("Nothing; adds to {what}: a number to a number, an element to a JSON list, else text."),
+            format!("Empty; adds to {what}: a number to a number, an item to a JSON list, otherwise a text."),
             example("add", "score::5"),
         ),
         Definition::new(name("inc"), move |call| count(call, scope, 1.0))
             .arity(1, 1)
             .changes_state()
             .echoes()
-            .describe(format!("The value of {what} after adding 1 to it."), example("inc", "score")),
+            .describe(format!("Value of {what} after adding 1."), example("inc", "score")),
         Definition::new(name("dec"), move |call| count(call, scope, -1.0))
             .arity(1, 1)
             .changes_state()
             .echoes()
-            .describe(format!("The value of {what} after taking 1 from it."), example("dec", "score")),
+            .describe(format!("Value of {what} after subtracting 1."), example("dec", "score")),
         Definition::always(name("has"), move |call| has(call, scope))
             .alias(format!("{suffix}exists"))
             .newer_engine_only()
             .arity(1, 1)
-            .describe(format!("Whether {what} is set: `true` or `false`."), example("has", "mood")),
+            .describe(format!("`true` if {what} is set, otherwise `false`."), example("has", "mood")),
         Definition::always(name("delete"), move |call| delete(call, scope))
             .alias(format!("flush{suffix}"))
             .newer_engine_only()
             .arity(1, 1)
             .changes_state()
             .replaces()
-            .describe(format!("Nothing; removes {what}."), example("delete", "mood")),
+            .describe(format!("Empty; removes {what}."), example("delete", "mood")),
     ];
     all.into_iter().map(|definition| definition.of_variable(scope)).collect()
 }

@@ -21,7 +21,7 @@ fn help(finding: &Diagnostic) -> Option<String> {
 }
 
 /// What is said where no name is near.
-const LISTED: &str = "`ctx macros list` lists them all";
+const LISTED: &str = "list all macros with `ctx macros list`";
 
 fn place<'t>(finding: &Diagnostic, text: &'t str) -> &'t str {
     finding.location.span.map_or("", |Span { start, end }| &text[start..end])
@@ -51,7 +51,7 @@ fn a_near_name_is_suggested() {
 fn a_macro_of_another_dialect_is_known_there() {
     check(
         "{{banned}}",
-        &[(codes::UNKNOWN_MACRO, "{{banned}}", Some("it exists in the dialect `sillytavern`"))],
+        &[(codes::UNKNOWN_MACRO, "{{banned}}", Some("set macro syntax `sillytavern` to use it"))],
     );
 }
 
@@ -89,7 +89,7 @@ fn many_findings_are_counted() {
     let template = parse(&"{{x}}".repeat(1000), Dialect::Aio);
     let last = template.diagnostics().last().unwrap();
     assert_eq!(template.diagnostics().len(), 65);
-    assert_eq!(last.to_string(), "info[CTX0101]: 936 more findings in this text are not shown");
+    assert_eq!(last.to_string(), "info[CTX0101]: 936 more diagnostics in this text are not shown");
 }
 
 #[test]

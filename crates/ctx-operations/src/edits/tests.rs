@@ -46,8 +46,8 @@ fn a_tab_may_stand_before_a_value() {
 #[test]
 fn a_number_that_is_spelled_in_another_way_is_no_text_yet() {
     check("a:\n  b: 1\n", Fix::text("1"), Ok("a:\n  b: \"1\"\n"));
-    check("a:\n  b: 1.10\n", Fix::text("1.1"), Err("the file spells the number in another way"));
-    check("a:\n  b: 007\n", Fix::text("7"), Err("the file spells the number in another way"));
+    check("a:\n  b: 1.10\n", Fix::text("1.1"), Err("the file uses another notation for the number"));
+    check("a:\n  b: 007\n", Fix::text("7"), Err("the file uses another notation for the number"));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_key_gets_another_name_and_keeps_its_value() {
     check("a:\n  b:   # why\n    - 1\n", Fix::key("bee"), Ok("a:\n  bee:   # why\n    - 1\n"));
     check("a: {'b': 1}", Fix::key("bee"), Ok("a: {'bee': 1}"));
     check("{\"a\": {\"b\": [1, 2]}}", Fix::key("bee"), Ok("{\"a\": {\"bee\": [1, 2]}}"));
-    check(r#"{"a": {"\u0062": 1}}"#, Fix::key("bee"), Err("its key is written with escapes"));
+    check(r#"{"a": {"\u0062": 1}}"#, Fix::key("bee"), Err("the key contains escapes"));
 }
 
 #[test]
@@ -80,14 +80,18 @@ fn a_part_of_a_text_is_edited_in_the_way_the_file_spells_it() {
     check(
         "{\"a\": {\"b\": \"I {{\\u0075sr}}\"}}",
         part(),
-        Err("the file writes it with escapes or in several lines"),
+        Err("the text contains escapes or spans several lines"),
     );
 }
 
 #[test]
 fn what_is_a_block_or_an_alias_or_stands_elsewhere_is_left() {
-    const BLOCK: &str = "it is an alias, or a text in a block";
+    const BLOCK: &str = "the value is a YAML alias or block";
     check("a:\n  b: |\n    x\n", Fix::text("lore"), Err(BLOCK));
     check("x: &x 1\na:\n  b: *x\n", Fix::text("lore"), Err(BLOCK));
-    check("x: &x {b: 1}\na:\n  <<: *x\n", Fix::text("lore"), Err("the file does not have it there"));
+    check(
+        "x: &x {b: 1}\na:\n  <<: *x\n",
+        Fix::text("lore"),
+        Err("the file does not contain the value there"),
+    );
 }

@@ -67,7 +67,7 @@ impl Reader {
     /// Returns the number from 1 of a version that is counted from 0.
     fn swipe(&mut self, swipe: u64, at: &str) -> Option<usize> {
         let number = usize::try_from(swipe).ok().and_then(|swipe| swipe.checked_add(1));
-        number.or_else(|| self.wrong(at, "the number of a version"))
+        number.or_else(|| self.wrong(at, "the index of a swipe"))
     }
 
     /// Returns the text of a message, in parts or whole; parts of another kind have none.

@@ -68,19 +68,19 @@ impl Findings {
             phrase!("{keys}", keys)
         };
         let message = phrase!(
-            "switching `{id}` on ({origin}) replaces its whole entry ({replaced}), and with it {keys}",
+            "enabling `{id}` ({origin}) replaces its whole entry ({replaced}), including {keys}",
             id,
             origin = winner.origin.to_string(),
             replaced = next.origin.to_string(),
             keys
         );
-        let help = phrase!("to keep what is set there, set `enabled` there instead of using the switch");
+        let help = phrase!("to keep those settings, set `enabled` in that entry instead");
         self.push(Diagnostic::info(codes::SETTINGS_OVERRULED, message).with_help(help), next.setting, None);
     }
 
     pub(super) fn unknown_processor(&mut self, registry: &ProcessorRegistry, winner: Winner<'_>) {
         let message = phrase!(
-            "there is no processor `{setting}` (set by {origin})",
+            "unknown processor `{setting}` (set by {origin})",
             setting = excerpt(&winner.setting.id),
             origin = winner.origin.to_string()
         );
@@ -96,7 +96,7 @@ impl Findings {
                 let near = Near { name: &name, is_certain };
                 unknown.guessing(near, |known| Fix::value(known).below("/id"))
             }
-            None => unknown.with_help(phrase!("`ctx processors list` lists them all")),
+            None => unknown.with_help(phrase!("list all processors with `ctx processors list`")),
         };
         self.push(unknown, winner.setting, None);
     }
@@ -111,8 +111,12 @@ impl Findings {
         let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message).about_key();
         let unknown = match self.near(key, fields.iter().copied()) {
             Some(near) => unknown.guessing(near, Fix::key),
-            None if fields.is_empty() => unknown.with_help(phrase!("it has no settings")),
-            None => unknown.with_help(phrase!("known settings: {fields}", fields = quoted(fields))),
+            None if fields.is_empty() => {
+                unknown.with_help(phrase!("remove the key; this processor has no settings"))
+            }
+            None => {
+                unknown.with_help(phrase!("use one of these settings: {fields}", fields = quoted(fields)))
+            }
         };
         self.push(unknown, setting, Some(key));
     }

@@ -93,7 +93,7 @@ fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, finding
     }
     if let Some(known) = beside.filter(|known| known.is_group == new.is_group && !new.is_group) {
         let message = phrase!(
-            "processor `{id}` is set twice by {origin}; the later one is used",
+            "processor `{id}` is set twice by {origin}; the second one is used",
             id = excerpt(id),
             origin = new.origin.to_string()
         );
@@ -153,12 +153,12 @@ fn checked(
     let default = shown(&field.default);
     let help = match field.suggest(value) {
         Some(question) if question.template().ends_with('?') => {
-            phrase!("{question} Until then its default `{default}` is used", question, default)
+            phrase!("{question} The default `{default}` is used until then", question, default)
         }
         Some(suggestion) => {
-            phrase!("{suggestion}; until then its default `{default}` is used", suggestion, default)
+            phrase!("{suggestion}; the default `{default}` is used until then", suggestion, default)
         }
-        None => phrase!("its default `{default}` is used", default),
+        None => phrase!("correct the value; the default `{default}` is used until then", default),
     };
     let mut wrong = Diagnostic::warning(codes::SETTING_TYPE, message).with_help(help);
     wrong.fix = field.meant(value).map(|meant| Box::new(Fix::value(meant)));
@@ -192,7 +192,7 @@ fn check_group(registry: &ProcessorRegistry, winner: Winner<'_>, members: &[&str
         members.flat_map(|member| member.config_fields.iter().map(|field| &*field.key)).collect();
     for key in winner.setting.config.keys().filter(|key| !fields.contains(key.as_str())) {
         let message = phrase!(
-            "no processor of `{setting}` has a setting `{key}`",
+            "no processor in `{setting}` has a setting `{key}`",
             setting = excerpt(&winner.setting.id),
             key = excerpt(key)
         );

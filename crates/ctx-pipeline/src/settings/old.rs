@@ -63,7 +63,7 @@ pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSet
             canonical_id(&newer.id) == id && newer.enabled == setting.enabled && setting.config.is_empty()
         };
         if gives_way && !new.iter().any(is_same) {
-            let message = phrase!("`processors` already sets `{id}`; this older spelling is ignored", id);
+            let message = phrase!("`processors` already sets `{id}`; this old key is ignored", id);
             let older = Diagnostic::info(codes::DUPLICATE_SETTING, message);
             let entry = setting.place.as_ref().map(|place| place.entry.to_string());
             reader.report(older.at_pointer(entry.unwrap_or_default()));

@@ -171,7 +171,7 @@ pub(super) fn object<'v>(value: &'v Value, reader: &mut Reader) -> Option<&'v Ma
 
 pub(super) fn wrong_type(expected: &str, found: &Value) -> Diagnostic {
     let message =
-        phrase!("expected {expected}, found `{found}`; it is ignored", expected, found = shown(found));
+        phrase!("expected {expected}, found `{found}`; the value is ignored", expected, found = shown(found));
     Diagnostic::warning(codes::SETTING_TYPE, message)
 }
 
@@ -190,13 +190,13 @@ fn priority(value: &Value) -> Option<i64> {
 fn unknown_key(key: &str) -> Diagnostic {
     let unknown = Diagnostic::warning(
         codes::UNKNOWN_SETTING,
-        phrase!("an entry of `processors` has no `{key}`", key = excerpt(key)),
+        phrase!("unknown key `{key}` in an entry of `processors`", key = excerpt(key)),
     )
     .about_key();
     match nearest(key, KEYS) {
         Some(near) => unknown.guessing(near, Fix::key),
         None => unknown.with_help(phrase!(
-            "use one of {keys}; settings of the processor go into its `config`",
+            "use one of {keys}; put processor settings in `config`",
             keys = Argument::names(KEYS, Divider::Comma)
         )),
     }

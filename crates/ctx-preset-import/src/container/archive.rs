@@ -44,24 +44,24 @@ pub(crate) fn unpack(
     limits: &Limits,
     unpacked_bytes: &mut usize,
 ) -> Result<Unpacked, ImportError> {
-    let told = end_record(bytes).ok_or_else(|| broken("the archive is cut off"))?;
+    let told = end_record(bytes).ok_or_else(|| broken("the archive is truncated"))?;
     let too_many = || broken(format!("the archive has more than {} files", limits.packed_files));
     if told > limits.packed_files {
         return Err(too_many());
     }
     let mut archive = ZipArchive::new(Cursor::new(bytes))
-        .map_err(|error| broken(format!("the archive is broken: {error}")))?;
+        .map_err(|error| broken(format!("the archive is damaged: {error}")))?;
     if archive.len() > limits.packed_files {
         return Err(too_many());
     }
     if archive.len() != told {
         let listed = archive.len();
         return Err(broken(format!(
-            "the archive tells of {told} files and lists {listed}: some have one name, or it is damaged"
+            "the archive declares {told} files and lists {listed}: duplicate names, or damage"
         )));
     }
     if archive.has_overlapping_files().unwrap_or(true) {
-        return Err(broken("files of the archive overlap"));
+        return Err(broken("files in the archive overlap"));
     }
     let mut files = Vec::new();
     let mut left = limits.packed_total_bytes;
@@ -81,16 +81,17 @@ fn read_entry(
     limit: usize,
     unpacked_bytes: &mut usize,
 ) -> Result<Option<PackedFile>, ImportError> {
-    let entry = archive.by_index(index).map_err(|error| broken(format!("the archive is broken: {error}")))?;
+    let entry =
+        archive.by_index(index).map_err(|error| broken(format!("the archive is damaged: {error}")))?;
     if entry.is_dir() {
         return Ok(None);
     }
     if entry.is_symlink() {
-        return Err(broken(format!("the archive holds a link: `{}`", ctx_types::excerpt(entry.name()))));
+        return Err(broken(format!("the archive contains a link: `{}`", ctx_types::excerpt(entry.name()))));
     }
     let Some(path) = entry.enclosed_name() else {
         return Err(broken(format!(
-            "the archive names a file outside of itself: `{}`",
+            "the archive contains a path outside itself: `{}`",
             ctx_types::excerpt(entry.name())
         )));
     };
@@ -100,9 +101,9 @@ fn read_entry(
     let read = entry.take(limit as u64 + 1).read_to_end(&mut bytes);
     *unpacked_bytes += bytes.len();
     if bytes.len() > limit {
-        return Err(broken(format!("a file of the archive, or all together, have more than {limit} bytes")));
+        return Err(broken(format!("the files in the archive exceed {limit} bytes")));
     }
-    read.map_err(|error| broken(format!("a file of the archive cannot be unpacked: {error}")))?;
+    read.map_err(|error| broken(format!("cannot unpack a file in the archive: {error}")))?;
     Ok(Some(PackedFile { path: steps.join("/"), bytes }))
 }
 

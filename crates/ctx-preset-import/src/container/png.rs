@@ -89,9 +89,8 @@ fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 impl Packing<'_> {
     /// Unpacks the text; `unpacked_bytes` grows by what was unpacked, also where that fails.
     fn unpack(&self, limit: usize, unpacked_bytes: &mut usize) -> Result<Cow<'_, [u8]>, ImportError> {
-        let too_large = || ImportError::Container {
-            message: format!("a text of the picture has more than {limit} bytes"),
-        };
+        let too_large =
+            || ImportError::Container { message: format!("a text chunk of the image exceeds {limit} bytes") };
         match self {
             Self::Plain(bytes) if bytes.len() > limit => Err(too_large()),
             Self::Plain(bytes) => {
@@ -106,7 +105,7 @@ impl Packing<'_> {
                     _ if text.len() > limit => Err(too_large()),
                     Ok(_) => Ok(Cow::Owned(text)),
                     Err(error) => Err(ImportError::Container {
-                        message: format!("a text of the picture cannot be unpacked: {error}"),
+                        message: format!("cannot unpack a text chunk of the image: {error}"),
                     }),
                 }
             }
@@ -150,11 +149,8 @@ pub(crate) fn unpack(
 /// Reports that a picture holds no document.
 const fn nothing(is_cut: bool) -> &'static str {
     match is_cut {
-        true => {
-            "the picture is cut off before its end, and what there is of it holds no character, no \
-            lorebook and no agent"
-        }
-        false => "the picture holds no character, no lorebook and no agent",
+        true => "the image is truncated and has no character, lorebook, or agent",
+        false => "the image has no character, lorebook, or agent",
     }
 }
 
@@ -186,7 +182,7 @@ fn texts<'a>(bytes: &'a [u8], limits: &Limits, unpacked_bytes: &mut usize) -> Re
             total += packed.len();
             if texts.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
                 return Err(ImportError::Container {
-                    message: "the picture holds too many files".to_owned(),
+                    message: "the image contains too many files".to_owned(),
                 });
             }
             let path = path.trim_start_matches(':').to_owned();
@@ -279,23 +275,23 @@ fn read_document(bytes: &[u8], limits: &Limits) -> (bool, Option<Document>) {
 /// Reports that a text of a picture is no document, so that another one is read.
 fn passed_over(keyword: &str, read: &str) -> Diagnostic {
     let message = phrase!(
-        "the text chunk `{other}` of the picture is not a document; `{read}` is read instead",
+        "text chunk `{other}` of the image is not a document; `{read}` is read instead",
         other = keyword.to_ascii_lowercase(),
         read
     );
-    let help = phrase!("check that this is the card you meant; save it again to repair the picture");
+    let help = phrase!("check that this is the right card; save it again to repair the image");
     Diagnostic::warning(codes::ANOTHER_TEXT, message).with_help(help)
 }
 
 /// Reports that a document beside the one that is read is not.
 fn left_out(keyword: &str, read: &str) -> Diagnostic {
     let message = phrase!(
-        "the text chunk `{read}` of the picture is read; `{other}` is not",
+        "text chunk `{read}` of the image is read; `{other}` is not",
         read,
         other = keyword.to_ascii_lowercase()
     );
     Diagnostic::info(codes::ANOTHER_TEXT, message)
-        .with_help(phrase!("to read that one too, export it separately"))
+        .with_help(phrase!("to read the other one, export it separately"))
 }
 
 /// Reads the document of a text.
@@ -310,7 +306,7 @@ fn document(
         Some(b'{') => Some(unpacked.into_owned()),
         _ => base64_text::decode(&unpacked),
     };
-    let message = || format!("the text `{}` of the picture is no base64", text.keyword);
+    let message = || format!("text chunk `{}` of the image is not base64", text.keyword);
     decoded.ok_or_else(|| ImportError::Container { message: message() })
 }
 
@@ -330,18 +326,17 @@ fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
 /// Reports that a picture is cut off, in a text or elsewhere, and what is read of it.
 fn cut_off(keyword: &str, read: &str) -> Diagnostic {
     let is_document = is_known(keyword);
-    let help = phrase!("get the file again; everything after the cut is lost");
+    let help = phrase!("download the file again; everything after the cut is lost");
     match is_document {
         true => {
             let message = phrase!(
-                "the picture is cut off inside its text chunk `{keyword}`; `{read}` is read instead",
+                "the image is truncated inside text chunk `{keyword}`; `{read}` is read instead",
                 keyword,
                 read
             );
             Diagnostic::error(codes::CUT_PICTURE, message).with_help(help)
         }
-        false => Diagnostic::warning(codes::CUT_PICTURE, phrase!("the picture is cut off before its end"))
-            .with_help(help),
+        false => Diagnostic::warning(codes::CUT_PICTURE, phrase!("the image is truncated")).with_help(help),
     }
 }
 

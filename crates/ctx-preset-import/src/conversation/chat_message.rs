@@ -50,8 +50,7 @@ fn id(message: &mut Message, reader: &mut Reader) {
         Some(Value::String(_)) => "the id is empty",
         Some(_) => "the id is not a text",
     };
-    let message_id =
-        Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; the message gets a new one", problem));
+    let message_id = Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; a new id is used", problem));
     reader.at_key("id", |reader| reader.report(message_id));
     message.displace("id");
 }
@@ -72,7 +71,7 @@ fn role(message: &mut Message, reader: &mut Reader) -> Role {
             None => "the message has no role".to_owned(),
         };
         let unknown =
-            Diagnostic::warning(codes::UNKNOWN_ROLE, phrase!("{problem}; it is treated as `user`", problem));
+            Diagnostic::warning(codes::UNKNOWN_ROLE, phrase!("{problem}; role `user` is used", problem));
         let unknown = match given.and_then(|given| nearest(given, ROLES)) {
             Some(near) => unknown.guessing(near, Fix::text),
             None => unknown.with_help(phrase!("use `system`, `developer`, `user`, `assistant` or `tool`")),

@@ -81,10 +81,10 @@ fn disagreement(differing: &Map<String, Value>) -> Option<Diagnostic> {
     }
     let shown = Argument::names(shown, Divider::Comma);
     let message = if keys.next().is_some() {
-        phrase!("index and detail disagree on {shown} and more; the detail is used", shown)
+        phrase!("index and detail differ in {shown} and more; the detail is used", shown)
     } else {
-        phrase!("index and detail disagree on {shown}; the detail is used", shown)
+        phrase!("index and detail differ in {shown}; the detail is used", shown)
     };
-    let help = phrase!("the values of the index are kept under `imported`");
+    let help = phrase!("compare the values of the index, kept under `imported`");
     Some(Diagnostic::warning(codes::SESSION_HALVES, message).at_pointer("/index").with_help(help))
 }

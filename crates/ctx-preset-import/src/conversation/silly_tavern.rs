@@ -133,12 +133,12 @@ impl Hidden {
 
     fn finish(self) -> Option<(usize, Diagnostic)> {
         let message = match self.count {
-            1 => phrase!("a message that SillyTavern hides from the model is switched off"),
+            1 => phrase!("1 message hidden in SillyTavern is disabled"),
             count => {
-                phrase!("{count} messages that SillyTavern hides from the model are switched off", count)
+                phrase!("{count} messages hidden in SillyTavern are disabled", count)
             }
         };
-        let help = phrase!("switch them on to send them");
+        let help = phrase!("to send them, enable them");
         let finding = Diagnostic::info(codes::HIDDEN_MESSAGES, message).with_help(help);
         self.first.map(|index| (index, finding))
     }

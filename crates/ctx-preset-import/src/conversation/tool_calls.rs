@@ -43,9 +43,9 @@ pub(super) fn repair_calls(message: &mut Message, index: usize, calls: &mut Call
                 unread.push((below, call));
                 let bad = Diagnostic::error(
                     codes::TOOL_CALL,
-                    phrase!("the tool call is not read: {problem}", problem),
+                    phrase!("the tool call is skipped: {problem}", problem),
                 );
-                Some(bad.with_help(phrase!("it is kept under `imported` and not sent")))
+                Some(bad.with_help(phrase!("fix the tool call; it is kept under `imported` and not sent")))
             }
         };
         let at_call = |reader: &mut Reader, found| match key {
@@ -126,7 +126,7 @@ impl Calls {
             return None;
         }
         let name = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let message = phrase!("the call of `{name}` has no id and gets `{id}`", name = excerpt(&name), id);
+        let message = phrase!("the call of `{name}` has no id; `{id}` is used", name = excerpt(&name), id);
         call.insert("id".to_owned(), Value::from(id.as_str()));
         self.by_name.entry(name).or_default().push_back(self.waiting.len());
         self.waiting.push(Some(id));
@@ -171,10 +171,8 @@ fn problem_of(call: &Map<String, Value>) -> Option<&'static str> {
     let body = call.get("function").and_then(Value::as_object).unwrap_or(call);
     match (body.get("name"), body.get("arguments"), call.get("id")) {
         (None | Some(Value::Null), _, _) => Some("it has no name"),
-        (Some(name), _, _) if !name.is_string() => Some("its name is no text"),
-        (_, Some(Value::Bool(_) | Value::Number(_)), _) => {
-            Some("its arguments are neither a text nor an object")
-        }
+        (Some(name), _, _) if !name.is_string() => Some("its name is not a text"),
+        (_, Some(Value::Bool(_) | Value::Number(_)), _) => Some("its arguments are not a text or an object"),
         (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is not a text"),
         _ => None,
     }

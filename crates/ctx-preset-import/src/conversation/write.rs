@@ -98,7 +98,7 @@ fn left_of_tree(session: &Session, has_header: bool) -> Vec<Diagnostic> {
     let others = nodes.saturating_sub(session.path().len() + 1);
     if others > 0 {
         let message = phrase!(
-            "left out: {messages} outside of the active path",
+            "not exported: {messages} outside the active branch",
             messages = count_of!(others, "message")
         );
         found.push(Diagnostic::warning(codes::BRANCHES_LEFT_OUT, message).with_help(use_aio_hub()));
@@ -107,17 +107,14 @@ fn left_of_tree(session: &Session, has_header: bool) -> Vec<Diagnostic> {
         ["undo", "redo"].iter().filter_map(|list| session.header.kept.get(LOG)?.get(*list)?.as_array());
     let steps: usize = steps.map(Vec::len).sum();
     if steps > 0 {
-        let message = phrase!(
-            "the log of {steps} that could be undone or redone is left out",
-            steps = count_of!(steps, "step")
-        );
+        let message = phrase!("not exported: the undo log of {steps}", steps = count_of!(steps, "step"));
         found.push(Diagnostic::info(codes::FILE_LEFT_OUT, message).with_help(use_aio_hub()));
     }
     // The name of the file is the id.
     let keys: Vec<String> =
         header(session).into_iter().map(|(key, _)| key).filter(|key| key != "id").collect();
     if !has_header && !keys.is_empty() {
-        let message = phrase!("fields outside of the messages are left out: {keys}", keys = names(&keys));
+        let message = phrase!("not exported: fields outside messages ({keys})", keys = names(&keys));
         found.push(Diagnostic::warning(codes::FILE_LEFT_OUT, message).with_help(use_aio_hub()));
     }
     found
@@ -125,7 +122,7 @@ fn left_of_tree(session: &Session, has_header: bool) -> Vec<Diagnostic> {
 
 /// What people can do about what is left out.
 fn use_aio_hub() -> Phrase {
-    phrase!("the form of AIO Hub's sessions holds all of it")
+    phrase!("to keep everything, export an AIO Hub session")
 }
 
 /// How many keys are named.

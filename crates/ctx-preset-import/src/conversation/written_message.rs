@@ -52,7 +52,7 @@ impl JsonSchema for ChatMessage {
             }
             let function = json!({ "const": "function", "description": "The result of a tool call, in the older form." });
             let role = json!({
-                "description": "Who speaks it.",
+                "description": "Message role.",
                 "anyOf": [generator.subschema_for::<Role>(), function, { "type": "null" }],
             });
             all.insert("role".to_owned(), role);

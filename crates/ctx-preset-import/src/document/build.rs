@@ -122,7 +122,7 @@ impl Builder {
     fn number(&mut self, number: f64, written: impl fmt::Display) -> Value {
         let Some(number) = Number::from_f64(number) else {
             let message = phrase!(
-                "JSON cannot hold the number `{written}`; it is read as null",
+                "number `{written}` is not representable in JSON; null is used",
                 written = written.to_string()
             );
             self.note(Diagnostic::warning(codes::NUMBER, message));
@@ -134,7 +134,7 @@ impl Builder {
     #[expect(clippy::cast_precision_loss, reason = "JavaScript reads such a number just so, and it is noted")]
     fn huge(&mut self, number: i128) -> Value {
         let message =
-            phrase!("the number `{number}` is too large to be kept exactly", number = number.to_string());
+            phrase!("number `{number}` is too large to be stored exactly", number = number.to_string());
         self.note(Diagnostic::warning(codes::NUMBER, message));
         self.number(number as f64, number)
     }
@@ -256,7 +256,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         while let Some(key) = access.next_key_seed(KeySeed)? {
             if let Key::Other(text, kind) = &key {
                 let message =
-                    phrase!("the key `{text}` is {kind} and is read as a string", text = excerpt(text), kind);
+                    phrase!("key `{text}` is {kind}; it is read as a string", text = excerpt(text), kind);
                 builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
             }
             let key = key.into_text();
@@ -266,8 +266,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 // As in JavaScript, the value is the last one's and the place the first one's.
                 Entry::Occupied(mut place) => {
                     let shown = excerpt(place.key());
-                    let message =
-                        phrase!("the key `{shown}` appears twice in one object; the last one is used", shown);
+                    let message = phrase!("duplicate key `{shown}`; the last one is used", shown);
                     builder.note_at(place.key(), Diagnostic::error(codes::DUPLICATE_KEY, message));
                     place.insert(value);
                 }
@@ -290,8 +289,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let before = builder.enter(step);
         let (tag, content): (String, _) = access.variant()?;
         let value = content.newtype_variant_seed(Seed { builder: &mut *builder, step: Step::None })?;
-        let message =
-            phrase!("the tag `!{tag}` is unknown; the value is read without it", tag = excerpt(&tag));
+        let message = phrase!("unknown tag `!{tag}` is ignored", tag = excerpt(&tag));
         builder.note(Diagnostic::warning(codes::UNKNOWN_TAG, message));
         builder.leave(before);
         Ok(value)
@@ -308,7 +306,7 @@ fn merge(map: &mut Map<String, Value>, builder: &mut Builder) {
             items.iter().filter_map(Value::as_object).cloned().collect()
         }
         Some(_) => {
-            let message = phrase!("the merge key `<<` does not refer to objects and is kept as a key");
+            let message = phrase!("merge key `<<` does not refer to objects; it is kept as a normal key");
             builder.note_at(MERGE, Diagnostic::warning(codes::MERGE_KEY, message));
             return;
         }

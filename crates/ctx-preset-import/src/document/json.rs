@@ -70,14 +70,14 @@ fn explain(error: &serde_json::Error, text: &str) -> ImportError {
 fn help(message: &str) -> Option<Phrase> {
     Some(match message {
         "the document ends too early" => {
-            phrase!("the file may have been cut off; a bracket or a quote is not closed")
+            phrase!("close the open bracket or quote; the file may be truncated")
         }
         "trailing comma" => phrase!("remove the comma before the closing bracket"),
-        "trailing characters" => phrase!("the file holds more than one JSON value"),
+        "trailing characters" => phrase!("keep a single JSON value per file"),
         "control character (\\u0000-\\u001F) found while parsing a string" => {
-            phrase!("write line breaks in a text as `\\n` and tabs as `\\t`")
+            phrase!("write line breaks as `\\n` and tabs as `\\t` inside strings")
         }
-        "key must be a string" => phrase!("put keys into double quotes"),
+        "key must be a string" => phrase!("put keys in double quotes"),
         _ => return None,
     })
 }

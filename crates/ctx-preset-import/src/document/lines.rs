@@ -71,8 +71,9 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
         Ok(_) => "it is not an object".to_owned(),
         Err(error) => place::without_place(&error.to_string(), error.line(), error.column()),
     };
-    let message = phrase!("line {index} is not read: {problem}", index = index + 1, problem);
-    let bad = Diagnostic::error(codes::BAD_LINE, message).with_help(phrase!("the line is kept as it is"));
+    let message = phrase!("line {index} is skipped: {problem}", index = index + 1, problem);
+    let bad =
+        Diagnostic::error(codes::BAD_LINE, message).with_help(phrase!("fix the line; it is kept unchanged"));
     builder.note_line(index, bad);
     None
 }

@@ -169,11 +169,11 @@ impl Repairer<'_> {
 fn halves(count: usize) -> Option<Diagnostic> {
     let message = match count {
         0 => return None,
-        1 => phrase!("1 unpaired surrogate is replaced by U+FFFD"),
-        _ => phrase!("{count} unpaired surrogates are replaced by U+FFFD", count),
+        1 => phrase!("1 unpaired surrogate is replaced with U+FFFD"),
+        _ => phrase!("{count} unpaired surrogates are replaced with U+FFFD", count),
     };
     let help =
-        phrase!("an application cut a text in the middle of an emoji or another supplementary character");
+        phrase!("export the file again: an application cut a string inside an emoji or similar character");
     let found = Diagnostic::warning(codes::LONE_SURROGATE, message);
     Some(found.with_help(help))
 }
@@ -181,8 +181,8 @@ fn halves(count: usize) -> Option<Diagnostic> {
 fn numbers(count: usize) -> Option<Diagnostic> {
     let message = match count {
         0 => return None,
-        1 => phrase!("1 number is too large for JSON and is read as null"),
-        _ => phrase!("{count} numbers are too large for JSON and are read as null", count),
+        1 => phrase!("1 number is too large for JSON; null is used"),
+        _ => phrase!("{count} numbers are too large for JSON; null is used", count),
     };
     Some(Diagnostic::warning(codes::NUMBER, message))
 }

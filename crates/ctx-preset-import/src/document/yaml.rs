@@ -53,8 +53,8 @@ fn explain(error: &serde_yaml::Error, text: &str, limits: &Limits) -> ImportErro
     let message = place::without_place(&message, line, column);
     let (line, column) = left_open(&message, text, line).unwrap_or((line, column));
     let message = match message.contains("more than one document") {
-        true => "a second document begins".to_owned(),
-        false => message.replace("expected a text as key", "where the text of a key should stand"),
+        true => "a second document starts".to_owned(),
+        false => message.replace("expected a text as key", "where a key should be a string"),
     };
     ImportError::Yaml { line, column, help: help(&message, text, line), message }
 }
@@ -94,32 +94,32 @@ fn second_document(text: &str) -> usize {
 
 /// Guesses what went wrong from the line of the error and the one above it.
 fn help(message: &str, text: &str, line: usize) -> Option<Phrase> {
-    if message == "a second document begins" {
-        return Some(phrase!("put each document into a file of its own, or indent `---` inside a text"));
+    if message == "a second document starts" {
+        return Some(phrase!("put each document in its own file, or indent `---` inside text"));
     }
     let here = place::line_at(text, line);
     let above = place::line_at(text, line.saturating_sub(1));
     if [here, above].iter().any(|line| bare_value(line).starts_with("{{")) {
-        return Some(phrase!("quote a value that begins with `{{{{`"));
+        return Some(phrase!("quote values that start with `{{{{`"));
     }
     let indent = here.len() - here.trim_start().len();
     if here.get(..indent).is_some_and(|indent| indent.contains('\t')) {
-        return Some(phrase!("indent with spaces; YAML allows no tabs there"));
+        return Some(phrase!("indent with spaces; YAML does not allow tabs here"));
     }
     Some(match bare_value(here).chars().next() {
-        Some('*') => phrase!("quote a value that begins with `*`"),
-        Some('&') => phrase!("quote a value that begins with `&`"),
-        Some('@' | '`' | '%') => phrase!("quote a value that begins with `@`, `%` or a backtick"),
-        Some('[' | '{') => phrase!("quote a value that begins with `[` or `{{`, or close its bracket"),
-        Some('"' | '\'') => phrase!("close the quotes, and write quotes inside them twice or with `\\`"),
+        Some('*') => phrase!("quote values that start with `*`"),
+        Some('&') => phrase!("quote values that start with `&`"),
+        Some('@' | '`' | '%') => phrase!("quote values that start with `@`, `%`, or a backtick"),
+        Some('[' | '{') => phrase!("quote values that start with `[` or `{{`, or close the bracket"),
+        Some('"' | '\'') => phrase!("close the quotes; double inner quotes or escape them with `\\`"),
         _ if message.contains("mapping values are not allowed") => {
-            phrase!("quote a value that holds `: `, and indent keys of one object alike")
+            phrase!("quote values that contain `: `, and align the keys of one object")
         }
         _ if message.contains(IN_BRACKETS) => {
-            phrase!("close the list with `]` or the object with `}}`, and put commas between what it holds")
+            phrase!("close the list with `]` or the object with `}}`, and separate items with commas")
         }
         _ if message.contains("did not find expected") => {
-            phrase!("indent the entries of one list or object alike")
+            phrase!("align the items of the list or object")
         }
         _ => return None,
     })

@@ -24,7 +24,7 @@ pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
 
 /// What to do about them.
 pub(crate) fn packed_help() -> Phrase {
-    phrase!("the form in which RisuAI packs modules and presets is not published; export them there as JSON")
+    phrase!("export modules and presets as JSON in RisuAI; its binary format is not public")
 }
 
 pub(super) const LOREBOOK: Lorebook = Lorebook {
@@ -56,13 +56,13 @@ const SAMPLERS: [(&str, &str, f64); 8] = [
 ];
 
 /// Why fields of presets and modules are no more than nearly what they were, or kept.
-const PART: &str = "the part of a chat-completion preset that comes nearest";
-const SCRIPT: &str = "a regex rule that comes nearest";
-const UNSAID: &str = "a negative one says nothing";
-const TEMPLATE: &str = "the template says it";
-const KEYS: &str = "keys are not for a file of somebody else to say";
-const CODE: &str = "programs of others are not run";
-const TOLD: &str = "tells what the file is";
+const PART: &str = "the closest part of a chat completion preset";
+const SCRIPT: &str = "the closest regex rule";
+const UNSAID: &str = "negative values have no meaning";
+const TEMPLATE: &str = "set by the template";
+const KEYS: &str = "an imported file must not set API keys";
+const CODE: &str = "programs in imported files do not run";
+const TOLD: &str = "identifies the file type";
 
 /// Returns the chat-completion preset that a preset comes nearest to.
 pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
@@ -228,13 +228,14 @@ fn odd_scripts(module: Source<'_>, within: &str) -> Vec<Diagnostic> {
     for (index, script) in module.at("regex").items() {
         let at = format!("{within}/regex/{index}");
         let Some(fields) = script.object() else {
-            let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("a regex script is not an object"));
+            let finding =
+                Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
             found.push(finding.at_pointer(at));
             continue;
         };
         for (key, expected, fits) in SCRIPT_FIELDS {
             if fields.get(key).is_some_and(|value| !value.is_null() && !fits(value)) {
-                let message = phrase!("`{key}` of a regex script is not {expected}", key, expected);
+                let message = phrase!("`{key}` of the regex script must be {expected}", key, expected);
                 let finding = Diagnostic::warning(codes::SCRIPT_VALUE, message);
                 found.push(finding.at_pointer(format!("{at}/{key}")));
             }

@@ -12,8 +12,8 @@ use crate::formats::sillytavern::chat;
 use crate::report::NOT_READ;
 use crate::source::Source;
 
-const BOTH: &str = "the detail says the same";
-const CALLS: &str = "in our own form there";
+const BOTH: &str = "same as in the detail";
+const CALLS: &str = "uses this project's format";
 
 /// Fields of a conversation that are read though none of its header's, its tree among them.
 const OF_SESSION: [&str; 5] = ["rootNodeId", "activeLeafId", "authorNote", "chat_metadata", "worldbookIds"];

@@ -58,9 +58,9 @@ impl Gathered {
         let mut told: BTreeSet<String> = told.collect();
         for report in files.iter_mut().filter(|file| file.format.is_some()) {
             if told.insert(report.path.clone()) {
-                let message = phrase!("nothing in the file has an effect here; it is kept as it is");
+                let message = phrase!("nothing in the file has an effect; it is kept unchanged");
                 let found = Diagnostic::warning(codes::NO_EFFECT, message);
-                let found = found.with_help(phrase!("check that this is the file you meant"));
+                let found = found.with_help(phrase!("check that this is the right file"));
                 report.diagnostics.push(found.in_document(report.path.as_str()));
             }
         }
@@ -80,7 +80,7 @@ impl Gathered {
         self.unknown.clear();
         let is_unknown = |file: &&mut FileReport| file.format.is_none() && !file.fields.is_empty();
         for report in self.made.report.files.iter_mut().filter(is_unknown) {
-            rows::refuse(report, "nothing that is known, and no agent is there to keep it");
+            rows::refuse(report, "unknown content without an agent to store it");
         }
     }
 
@@ -314,10 +314,10 @@ fn repeated(given: &SourceObject) -> Vec<Diagnostic> {
     let tell = |(step, identifier): (usize, &str)| {
         let name = excerpt(identifier);
         let message =
-            phrase!("the prompt `{name}` appears twice in the order; the first position is used", name);
+            phrase!("duplicate prompt `{name}` in the prompt order; the first position is used", name);
         let pointer = format!("{}{}/identifier", given.at, order.pointer(step));
         let found = Diagnostic::warning(codes::PROMPT_TWICE, message).at_pointer(pointer);
-        found.with_help(phrase!("remove it from the order where it does not belong"))
+        found.with_help(phrase!("remove the wrong one from the order"))
     };
     let mut prompts = order.repeated();
     let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();

@@ -95,11 +95,9 @@ impl Gathered {
                     self.add_document(file, (Some(&document.container), inner), read, options);
                 }
                 if is_empty {
-                    let found = Diagnostic::error(
-                        codes::UNKNOWN_FILE,
-                        phrase!("the archive holds nothing that can be imported"),
-                    );
-                    let help = phrase!("give the files in it that the other application exports");
+                    let found =
+                        Diagnostic::error(codes::UNKNOWN_FILE, phrase!("the archive has no importable file"));
+                    let help = phrase!("import the files that the other application exports");
                     self.refuse(file, None, found.with_help(help));
                 }
                 // Files beside nothing that is read belong to nothing.
@@ -187,7 +185,7 @@ impl Gathered {
             source.format.is_some_and(|format| merge::ONCE.contains(&format) && format.id() != key);
         let extent = source.extent;
         if let (Some(format), Some(what)) = (source.format, source.guessed_by) {
-            let help = phrase!("if it is something else, leave it out or name its format with `--as`");
+            let help = phrase!("if this is wrong, omit the file, or name its format with `--as`");
             report.diagnostics.push(format::guessed(format, what).with_help(help));
         }
         let taken = self.take(source, &DocumentContext { file, key: &key, options, extent });
@@ -199,11 +197,11 @@ impl Gathered {
             merge::supersede_persona(&mut report, &kept_at);
         }
         if is_second {
-            rows::supersede(&mut report, &kept_at, "another file of the kind was given before", |_| true);
+            rows::supersede(&mut report, &kept_at, "another file of this type is imported already", |_| true);
         }
         match taken.used {
             Use::Whole => {}
-            Use::Superseded => rows::refuse(&mut report, "another file of the kind was given before"),
+            Use::Superseded => rows::refuse(&mut report, "another file of this type is imported already"),
             Use::Unreadable => report.format = None,
         }
         report.diagnostics =

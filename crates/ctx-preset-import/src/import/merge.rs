@@ -26,8 +26,8 @@ pub(super) enum Winner {
     RisuPreset,
 }
 
-const ANOTHER_PERSON: &str = "another file says who chats";
-const STANDS: &str = "an agent was given, which stands for itself";
+const ANOTHER_PERSON: &str = "set by another file";
+const STANDS: &str = "a complete agent is imported too";
 
 /// The files that would make another agent, while they are kept beside one.
 const OF_AGENTS: [Format; 6] = [
@@ -62,7 +62,7 @@ impl Gathered {
             let Some(report) = self.made.report.files.get_mut(given.report) else { continue };
             // Who chats is no matter of the agent.
             rows::refuse_where(report, STANDS, |row| !rows::leads_to(row, "/profile"));
-            let message = phrase!("an agent was given too and takes its place; this file is not used");
+            let message = phrase!("this file is ignored: a complete agent is imported too");
             let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message)
                 .with_help(phrase!("import it separately"));
             report.diagnostics.push(found.in_document(report.path.as_str()));
@@ -82,10 +82,10 @@ impl Gathered {
     pub(super) fn supersede_presets(&mut self, winner: Winner) {
         let mut formats = vec![Format::ContextTemplate, Format::TextPreset, Format::MasterExport];
         let note = match winner {
-            Winner::RisuPreset => "a preset of RisuAI was given, which says it",
+            Winner::RisuPreset => "set by the imported RisuAI preset",
             Winner::ChatPreset => {
                 formats.push(Format::RisuPreset);
-                "a chat-completion preset was given, which says it"
+                "set by the imported chat completion preset"
             }
         };
         self.supersede(note, |file, row| {
@@ -104,7 +104,7 @@ impl Gathered {
         let is_given = |format: Format| self.templates.contains_key(format.id());
         let given: Vec<&str> =
             parts.iter().filter(|(_, format)| is_given(*format)).map(|(at, _)| *at).collect();
-        self.supersede("a file by itself was given, which says it", |file, row| {
+        self.supersede("set by a separately imported file", |file, row| {
             let below =
                 |part: &&str| row.pointer.strip_prefix(*part).is_some_and(|rest| rest.starts_with('/'));
             file == Some(Format::MasterExport) && given.iter().any(below)

@@ -25,7 +25,7 @@ use crate::source;
 use crate::worldbook::{self, Draft};
 use crate::{agent, codes, conversation, profile, read_regex_scripts};
 
-const UNREADABLE: &str = "the file cannot be read as what it seems to be";
+const UNREADABLE: &str = "the file is invalid for its format";
 
 /// What was done with a document.
 pub(super) struct Outcome {
@@ -344,14 +344,14 @@ fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
 
 /// Reports that nothing tells what a file is, and which formats are nearest.
 fn unknown(nearest: &[Format]) -> Diagnostic {
-    let message = phrase!("the file has no format that can be imported");
+    let message = phrase!("unknown file format");
     Diagnostic::error(codes::UNKNOWN_FILE, message).with_help(help_unknown(nearest))
 }
 
 /// Keeps the first of a kind; a further one is reported.
 fn first<T>(place: &mut Option<T>, value: T, kind: &str) -> Outcome {
     if place.is_some() {
-        let message = phrase!("another {kind} was given before it; this one is not used", kind);
+        let message = phrase!("this file is ignored: another {kind} is imported already", kind);
         let found =
             Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help(phrase!("import it separately"));
         return Outcome { used: Use::Superseded, ..Outcome::whole(vec![found]) };

@@ -60,7 +60,7 @@ pub fn migrate_document(value: Value, anchors: &AnchorRegistry) -> Result<Migrat
         (Some(Format::Session), value) => made(value, Format::Session, Vec::new()),
         (Some(Format::SessionHalves), value) => match conversation::join_halves(&value) {
             Some(joined) => {
-                let message = phrase!("the two halves, `index` and `detail`, become one session");
+                let message = phrase!("`index` and `detail` are joined into one session");
                 let mut changes =
                     vec![Diagnostic::info(codes::MIGRATED_HALVES, message).at_pointer("/index")];
                 changes.extend(joined.diagnostics);
@@ -121,6 +121,6 @@ fn unknown(value: &Value) -> ImportError {
             || format::describe(value),
             |format| ctx_types::Phrase::verbatim(format.to_string()),
         ),
-        help: Some(phrase!("files of other applications are not migrated; `ctx import` reads them")),
+        help: Some(phrase!("use `ctx import` for files of other applications; they cannot be migrated")),
     }
 }

@@ -9,8 +9,8 @@ use crate::source::Source;
 /// Takes the fields of a book that goes to a place.
 pub(super) fn take(book: Source<'_>, place: &str) {
     let book = book.lead_to(place).keep_at(place);
-    book.at("originalData").keep_all("what the file was converted from; nothing reads it");
-    book.at("extensions").keep_all("of other applications");
+    book.at("originalData").keep_all("source of the conversion; not used");
+    book.at("extensions").keep_all("for other applications");
     Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| book.at(key).all_into(key));
     book.refuse_unread::<Worldbook>(|key| key != "entries");
     book.at("entries").list().into("/entries");
@@ -58,7 +58,7 @@ fn take_mirrored(entry: Source<'_>) {
             (_, theirs, ours) => theirs.is_some() && theirs == ours,
         };
         if is_same {
-            field.all_together("the entry says the same in our own form", ours);
+            field.all_together("the entry has the same in this project's format", ours);
         }
     }
 }

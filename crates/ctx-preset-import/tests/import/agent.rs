@@ -156,13 +156,13 @@ fn the_first_agent_of_an_export_is_read_and_the_rest_kept() {
         &json!({ "type": "AIO_Agent_Export", "agents": [{}, { "id": "o" }, { "name": "Oz" }, 3] })
             .to_string(),
     );
-    let message = "only the first of 4 agents is read, not `o`, `Oz`, `without a name`";
+    let message = "only the first of 4 agents is read; `o`, `Oz`, `without a name` not";
     assert_eq!(agents.diagnostics[0].message, message);
 }
 
 #[test]
 fn what_is_no_agent_is_refused_by_name() {
-    let chat = Some("this is a conversation: give it where a session is expected");
+    let chat = Some("use this file as a conversation, not as an agent");
     refuse(json!({ "nodes": {}, "rootNodeId": "r" }), "a session", chat);
     refuse(
         json!([{ "role": "user", "content": "x", "createdAt": "t", "runId": "r" }]),
@@ -170,9 +170,9 @@ fn what_is_no_agent_is_refused_by_name() {
         chat,
     );
     refuse("{\"user_name\":\"a\",\"character_name\":\"b\"}\n{\"mes\":\"x\"}\n", "a SillyTavern chat", chat);
-    let profile = Some("this looks like a user profile: give it where a profile is expected");
+    let profile = Some("use this file as a user profile, not as an agent");
     refuse(json!({ "name": "Kim", "content": "tea" }), "a user profile", profile);
-    let import = Some("`ctx import` makes an agent of it");
+    let import = Some("convert it to an agent with `ctx import`");
     refuse(json!({ "spec": "chara_card_v2", "data": {} }), "a character card", import);
     refuse(json!({ "name": "N", "first_mes": "hi" }), "a character card", import);
     refuse(json!({ "entries": { "0": {} } }), "an object with the keys `entries`", None);

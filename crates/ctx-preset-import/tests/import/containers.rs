@@ -99,28 +99,24 @@ fn what_asks_for_too_much_is_refused() {
     refuse(
         &picture(b"zTXt", &bomb),
         &small(),
-        "cannot unpack the file: a text of the picture has more than 10000 bytes",
+        "cannot unpack the file: a text chunk of the image exceeds 10000 bytes",
     );
     let zeros = vec![0; 9_000];
     let large = archive(&[("a.bin", &zeros), ("b.bin", &zeros)]);
-    refuse(
-        &large,
-        &small(),
-        "cannot unpack the file: a file of the archive, or all together, have more than 6000 bytes",
-    );
+    refuse(&large, &small(), "cannot unpack the file: the files in the archive exceed 6000 bytes");
     let many = archive(&[("a", b""), ("b", b""), ("c", b""), ("d", b"")]);
     refuse(&many, &small(), "cannot unpack the file: the archive has more than 3 files");
     refuse(
         &picture(b"tEXt", b"other\0x"),
         &small(),
-        "cannot unpack the file: the picture is cut off before its end, and what there is of it holds no character, no lorebook and no agent",
+        "cannot unpack the file: the image is truncated and has no character, lorebook, or agent",
     );
     refuse(
         &picture(b"tEXt", b"chara\0?"),
         &small(),
-        "cannot unpack the file: the text `chara` of the picture is no base64",
+        "cannot unpack the file: text chunk `chara` of the image is not base64",
     );
-    refuse(b"PK\x03\x04 and no more", &small(), "cannot unpack the file: the archive is cut off");
+    refuse(b"PK\x03\x04 and no more", &small(), "cannot unpack the file: the archive is truncated");
 }
 
 #[test]
@@ -129,7 +125,7 @@ fn names_that_lead_outside_are_refused() {
     refuse(
         &outside,
         &small(),
-        "cannot unpack the file: the archive names a file outside of itself: `../card.json`",
+        "cannot unpack the file: the archive contains a path outside itself: `../card.json`",
     );
 }
 
@@ -210,7 +206,7 @@ fn a_text_of_a_picture_that_is_no_document_is_passed_over() {
         check(
             &picture_with(&[("chara", card.as_bytes()), ("CCv3", broken)]),
             ("png:chara", "Ada"),
-            &["CTX0626 the text chunk `ccv3` of the picture is not a document; `chara` is read instead"],
+            &["CTX0626 text chunk `ccv3` of the image is not a document; `chara` is read instead"],
         );
     }
     check_nothing(&picture_with(&[("ccv3", b"hello")]), "CTX0622");
@@ -226,8 +222,8 @@ fn a_document_beside_the_one_that_counts_is_told() {
         &picture_with(&[("naidata", book), ("chara", card.as_bytes()), ("aiob", b"{}")]),
         ("png:chara", "Ada"),
         &[
-            "CTX0626 the text chunk `chara` of the picture is read; `naidata` is not",
-            "CTX0626 the text chunk `chara` of the picture is read; `aiob` is not",
+            "CTX0626 text chunk `chara` of the image is read; `naidata` is not",
+            "CTX0626 text chunk `chara` of the image is read; `aiob` is not",
         ],
     );
 }
@@ -295,7 +291,7 @@ fn an_archive_without_a_document_is_refused() {
     check(
         &beside,
         ("zip:d.json", "Ada"),
-        &["CTX0608 cannot unpack the file: the text `chara` of the picture is no base64"],
+        &["CTX0608 cannot unpack the file: text chunk `chara` of the image is not base64"],
     );
 }
 
@@ -342,7 +338,7 @@ fn a_picture_that_is_cut_off_is_told() {
     let found = told(&whole[..end - 12]);
     assert!(found[0].contains("CTX0624") && found[0].contains("cut off before its end"), "{found:?}");
     let found = told(&whole[..end - 60]);
-    let expected = "the picture is cut off inside its text chunk `ccv3`; `chara` is read instead";
+    let expected = "the image is truncated inside text chunk `ccv3`; `chara` is read instead";
     assert!(found[0].contains("CTX0624") && found[0].contains(expected), "{found:?}");
     for length in (0..end).step_by(16) {
         assert!(!told(&whole[..length]).is_empty(), "{length} bytes");

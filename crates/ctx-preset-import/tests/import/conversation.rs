@@ -282,12 +282,12 @@ fn a_conversation_without_an_id_is_named_after_its_file() {
 
 #[test]
 fn what_is_no_conversation_is_refused_by_name() {
-    let agent = Some("this is an agent: give it where an agent is expected");
+    let agent = Some("use this file as an agent, not as a conversation");
     refuse(json!({ "presetMessages": [] }), "an agent", agent);
     refuse(json!({ "agents": [{}] }), "an AIO Hub agent export", agent);
     refuse(json!([{ "type": "chat_history" }, { "role": "user" }]), "a list of preset entries", agent);
     refuse(json!({ "groups": [], "messages": [] }), "a preset with `messages`", agent);
-    let profile = Some("this looks like a user profile: give it where a profile is expected");
+    let profile = Some("use this file as a user profile, not as an agent");
     refuse(json!({ "name": "Kim", "content": "tea" }), "a user profile", profile);
     refuse(json!({ "messages": 5 }), "an object with the keys `messages`", None);
     refuse("hello there", "a plain text", None);

@@ -47,19 +47,11 @@ fn byte_order_marks_are_read() {
 #[test]
 fn bytes_that_are_no_text_are_refused_with_their_place() {
     let help = Some("save the file as UTF-8");
-    refuse(b"a: \xFF", "the document is not text: the byte at 3 is not part of a character", help);
-    refuse(
-        b"\xEF\xBB\xBFab\xC3(",
-        "the document is not text: the byte at 5 is not part of a character",
-        help,
-    );
-    refuse(b"a\0b", "the document is not text: the byte at 1 is not part of a character", help);
-    refuse(b"\xFF\xFEa", "the document is not text: the byte at 2 is not part of a character", help);
-    refuse(
-        b"\xFF\xFEa\0\x00\xD8",
-        "the document is not text: the byte at 4 is not part of a character",
-        help,
-    );
+    refuse(b"a: \xFF", "the document is not text: invalid byte at 3", help);
+    refuse(b"\xEF\xBB\xBFab\xC3(", "the document is not text: invalid byte at 5", help);
+    refuse(b"a\0b", "the document is not text: invalid byte at 1", help);
+    refuse(b"\xFF\xFEa", "the document is not text: invalid byte at 2", help);
+    refuse(b"\xFF\xFEa\0\x00\xD8", "the document is not text: invalid byte at 4", help);
 }
 
 #[test]
@@ -132,7 +124,7 @@ fn a_number_beyond_all_numbers_is_null() {
 
 #[test]
 fn a_line_break_inside_a_json_text_is_never_folded() {
-    let help = Some(r"write line breaks in a text as `\n` and tabs as `\t`");
+    let help = Some(r"write line breaks as `\n` and tabs as `\t` inside strings");
     let control = r"control character (\u0000-\u001F) found while parsing a string";
     refuse("{\"a\": \"x\ny\"}", &format!("invalid JSON at line 2 column 1: {control}"), help);
     let comma = Some("remove the comma before the closing bracket");
@@ -176,32 +168,32 @@ fn syntax_errors_name_line_and_column_in_characters() {
     refuse(
         "{\"a\": 1",
         "invalid JSON at line 1 column 7: the document ends too early",
-        Some("the file may have been cut off; a bracket or a quote is not closed"),
+        Some("close the open bracket or quote; the file may be truncated"),
     );
     refuse(
         "a: {{user}} is here",
-        "invalid YAML at line 1 column 5: a: invalid type: map, where the text of a key should stand",
-        Some("quote a value that begins with `{{`"),
+        "invalid YAML at line 1 column 5: a: invalid type: map, where a key should be a string",
+        Some("quote values that start with `{{`"),
     );
     refuse(
         "messages:\n- role: user\n  content: {{user}}",
-        "invalid YAML at line 3 column 13: messages[0].content: invalid type: map, where the text of a key should stand",
-        Some("quote a value that begins with `{{`"),
+        "invalid YAML at line 3 column 13: messages[0].content: invalid type: map, where a key should be a string",
+        Some("quote values that start with `{{`"),
     );
     refuse(
         "a:\n\tb: c",
         "invalid YAML at line 2 column 1: found character that cannot start any token, while scanning for the next token",
-        Some("indent with spaces; YAML allows no tabs there"),
+        Some("indent with spaces; YAML does not allow tabs here"),
     );
     refuse(
         "a: *bold* text",
         "invalid YAML at line 1 column 9: did not find expected alphabetic or numeric character, while scanning an alias at line 1 column 4",
-        Some("quote a value that begins with `*`"),
+        Some("quote values that start with `*`"),
     );
     refuse(
         "a: 1\n---\nb: 2\n",
-        "invalid YAML at line 2 column 1: a second document begins",
-        Some("put each document into a file of its own, or indent `---` inside a text"),
+        "invalid YAML at line 2 column 1: a second document starts",
+        Some("put each document in its own file, or indent `---` inside text"),
     );
 }
 
@@ -274,8 +266,8 @@ fn an_alias_bomb_is_refused() {
 fn sizes_and_counts_are_limited() {
     let limits = Limits { json_bytes: 20, json_nodes: 3, yaml_bytes: 10, yaml_nodes: 3, ..Limits::default() };
     let read = |text: &str| Document::read(text.as_bytes(), "", &limits).unwrap_err().to_string();
-    assert_eq!(read("a: 12345678"), "the document has 11 bytes, more than the limit of 10 for YAML");
-    assert_eq!(read(&" ".repeat(21)), "the document has 21 bytes, more than the limit of 20 for JSON");
+    assert_eq!(read("a: 12345678"), "the document has 11 bytes; the limit for YAML is 10");
+    assert_eq!(read(&" ".repeat(21)), "the document has 21 bytes; the limit for JSON is 20");
     assert_eq!(read("[1,2,3]"), "the document has more than 3 values");
     assert_eq!(read("[1, 2, a]"), "the document has more than 3 values");
     assert_eq!(read("{\"a\":1}\n{\"b\":2}\n"), "the document has more than 3 values");

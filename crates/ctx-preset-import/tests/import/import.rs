@@ -157,9 +157,9 @@ fn an_empty_prompt_has_the_text_of_older_presets() {
         notes,
         [
             "/main_prompt mapped /presetMessages: -",
-            "/nsfw_prompt kept /imported/preset/nsfw_prompt: the prompt has a text, which counts",
-            "/custom_prompt_post_processing approximated /parameters/processors: formatters that come nearest",
-            "/openrouter_sort_models approximated /parameters/sources: for the window of that application; it changes nothing of what is sent, here or there",
+            "/nsfw_prompt kept /imported/preset/nsfw_prompt: the prompt's own text is used",
+            "/custom_prompt_post_processing approximated /parameters/processors: the closest formatters",
+            "/openrouter_sort_models approximated /parameters/sources: for that application's window; no effect on requests",
         ]
     );
     let agent = made.agent.unwrap().write();
@@ -431,7 +431,7 @@ fn a_preset_stands_over_the_one_in_use() {
             let in_use = settings.fields.iter().filter(|row| row.pointer.starts_with("/oai_settings"));
             for row in in_use {
                 let found = (row.status, row.note);
-                assert_eq!(found, (FieldStatus::Kept, Some("a preset was given, which says it")));
+                assert_eq!(found, (FieldStatus::Kept, Some("set by the imported preset")));
             }
         }
     }
@@ -449,11 +449,11 @@ fn of_many_findings_it_is_told_how_many_are_not_shown() {
         let found = found(&import_all(&[("f.json", file)]));
         assert_eq!((found.len(), found.last().map(String::as_str)), (shown, Some(last)));
     };
-    let twice = "warning[CTX0627]: the prompt `main` appears twice in the order; the first position is used (at f.json /prompt_order/1/order/20/identifier)";
+    let twice = "warning[CTX0627]: duplicate prompt `main` in the prompt order; the first position is used (at f.json /prompt_order/1/order/20/identifier)";
     check(preset(21), 20, twice);
-    check(preset(22), 21, "info[CTX0101]: 1 more finding in this document is not shown (at f.json)");
+    check(preset(22), 21, "info[CTX0101]: 1 more diagnostic in this document is not shown (at f.json)");
     let entries = vec![json!({ "uid": 1, "key": ["moon"], "content": "Hollow." }); 1_003];
-    let more = "info[CTX0101]: 2 more findings in this document are not shown (at f.json)";
+    let more = "info[CTX0101]: 2 more diagnostics in this document are not shown (at f.json)";
     check(json!({ "entries": entries }), 1_001, more);
 }
 
@@ -472,10 +472,10 @@ fn what_is_wrong_with_a_book_of_an_agent_is_told() {
             format!("error[CTX0100]: expected a text, found the number `5` (at a.json {book}/0/content)"),
             format!("error[CTX0100]: expected a number, found the text `x` (at a.json {book}/0/depth)"),
             format!(
-                "warning[CTX0102]: expected a list of texts, found the text `sun`, which is read as one (at a.json {book}/1/key)"
+                "warning[CTX0102]: expected a list of texts, found the text `sun`, which is converted (at a.json {book}/1/key)"
             ),
-            format!("warning[CTX0103]: nothing reads the key `ordr` (at a.json {book}/0/ordr)"),
-            format!("warning[CTX0952]: the uid `1` is used twice in this book (at a.json {book}/1/uid)"),
+            format!("warning[CTX0103]: unknown key `ordr` (at a.json {book}/0/ordr)"),
+            format!("warning[CTX0952]: duplicate uid `1` in this worldbook (at a.json {book}/1/uid)"),
         ];
         assert_eq!(found(&made), expected);
         let rows = rows(&made, 0);
@@ -516,7 +516,7 @@ fn what_is_guessed_is_told_with_what_it_was_guessed_by() {
     let by = |format: &str, what: &str, name: &str| {
         format!("warning[CTX0629]: the file is read as {format} because of {what} (at {name})")
     };
-    let card = by("a character card", "a name beside texts of a card", "c.json");
+    let card = by("a character card", "a name and card texts", "c.json");
     check(
         "c.json",
         json!({ "name": "Kim", "description": "Counts.", "personality": "" }),
@@ -530,7 +530,7 @@ fn what_is_guessed_is_told_with_what_it_was_guessed_by() {
         &[],
     );
     check("c.json", json!({ "spec": "chara_card_v2", "data": { "name": "Kim" } }), Format::CardV2, &[]);
-    let shown = by("a user profile", "a text beside a display name or an icon", "a.json");
+    let shown = by("a user profile", "text with a display name or an icon", "a.json");
     check(
         "a.json",
         json!({ "name": "Actor", "content": "You act.", "icon": "x" }),
@@ -564,7 +564,7 @@ fn what_nothing_tells_is_refused_and_can_be_named_by_hand() {
     assert_eq!(told.code.to_string(), "CTX0622");
     assert_eq!(
         told.help.as_ref().map(ToString::to_string).as_deref(),
-        Some("leave it out, or say what it is with `--as`, such as `profile`, `sysprompt`, `card_pygmalion`")
+        Some("name the format with `--as`, for example `profile`, `sysprompt`, `card_pygmalion`")
     );
     let agent = import_as(Some(Format::SystemPrompt), "Actor.json", &actor).agent.unwrap().write();
     assert_eq!(agent["presetMessages"][1]["content"], "You are an expert actor.");
@@ -597,7 +597,7 @@ fn of_a_prompt_twice_in_the_order_the_first_place_counts() {
     assert_eq!(
         found(&made),
         [
-            "warning[CTX0627]: the prompt `chatHistory` appears twice in the order; the first position is used (at p.json /prompt_order/0/order/2/identifier)"
+            "warning[CTX0627]: duplicate prompt `chatHistory` in the prompt order; the first position is used (at p.json /prompt_order/0/order/2/identifier)"
         ]
     );
     let rows = rows(&made, 0);
@@ -663,7 +663,7 @@ fn what_is_asked_for_is_read_by_less_and_weak_evidence_is_told() {
     let because =
         |format: &str, what: &str| Some(Some(format!("the file is read as {format} because of {what}")));
     assert_eq!(profile(r#"{"name": "Kim", "content": "Counts."}"#), Some(None));
-    let text = because("a user profile", "a text under `content`");
+    let text = because("a user profile", "text under `content`");
     assert_eq!(profile(r#"{"name": "Kim", "content": "Counts.", "version": 1}"#), text);
     assert_eq!(profile(r#"{"name": "left-pad", "version": "1.0.0"}"#), None);
     let agent = |text: &str| {

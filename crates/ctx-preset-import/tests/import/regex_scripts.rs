@@ -68,12 +68,14 @@ fn without_a_placement_nothing_is_changed() {
     check(
         json!({ "placement": [3] }),
         nothing.clone(),
-        &["info[CTX0661]: there are no slash commands for the script to change (at /placement)"],
+        &[
+            "info[CTX0661]: slash commands are not supported; the script has no effect on them (at /placement)",
+        ],
     );
     check(
         json!({ "placement": [7, "x"] }),
         nothing,
-        &["warning[CTX0660]: `placement` has an unknown number (at /placement)"],
+        &["warning[CTX0660]: unknown number in `placement` (at /placement)"],
     );
 }
 
@@ -97,11 +99,11 @@ fn values_of_wrong_types_are_reported_and_left_out() {
         json!({ "findRegex": 7, "trimStrings": "x", "disabled": "yes", "substituteRegex": 9, "minDepth": 1.5 }),
         json!({ "targetRoles": [], "applyTo": stages(false, false, true) }),
         &[
-            "warning[CTX0660]: `disabled` of a regex script is not true or false (at /disabled)",
-            "warning[CTX0660]: `findRegex` of a regex script is not a text (at /findRegex)",
-            "warning[CTX0660]: `trimStrings` of a regex script is not a list of texts (at /trimStrings)",
-            "warning[CTX0660]: `substituteRegex` is not 0, 1 or 2 (at /substituteRegex)",
-            "warning[CTX0660]: `minDepth` of a regex script is not a whole number (at /minDepth)",
+            "warning[CTX0660]: `disabled` of the regex script must be true or false (at /disabled)",
+            "warning[CTX0660]: `findRegex` of the regex script must be a text (at /findRegex)",
+            "warning[CTX0660]: `trimStrings` of the regex script must be a list of texts (at /trimStrings)",
+            "warning[CTX0660]: `substituteRegex` must be 0, 1, or 2 (at /substituteRegex)",
+            "warning[CTX0660]: `minDepth` of the regex script must be a whole number (at /minDepth)",
         ],
     );
 }
@@ -111,6 +113,6 @@ fn a_list_becomes_a_preset() {
     let (preset, found) = read_regex_scripts(json!([{ "scriptName": "a" }, 7, { "scriptName": "b" }]));
     let names: Vec<_> = preset.rules.iter().map(|rule| rule.name.as_deref()).collect();
     assert_eq!(names, [Some("a"), None, Some("b")]);
-    assert_eq!(found[0].to_string(), "error[CTX0660]: a regex script is not an object (at /1)");
+    assert_eq!(found[0].to_string(), "error[CTX0660]: the regex script must be an object (at /1)");
     assert_eq!(preset.rules[1].write(), json!(7));
 }

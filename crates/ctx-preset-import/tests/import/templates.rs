@@ -150,18 +150,14 @@ fn a_sampler_of_risu_that_says_nothing_tells_why() {
     ]);
     let rows = made.report.files[0].fields.iter().filter(|row| row.pointer != "/promptTemplate");
     let told: Vec<_> = rows.map(|row| (row.pointer, row.status, row.note)).collect();
-    let nothing = Some("no value that means something there");
+    let nothing = Some("no valid value in that application");
     assert_eq!(
         told,
         [
-            ("/temperature", FieldStatus::Kept, Some("a negative one says nothing")),
+            ("/temperature", FieldStatus::Kept, Some("negative values have no meaning")),
             ("/top_p", FieldStatus::Kept, nothing),
             ("/top_k", FieldStatus::Kept, nothing),
-            (
-                "/min_p",
-                FieldStatus::Approximated,
-                Some("the part of a chat-completion preset that comes nearest")
-            ),
+            ("/min_p", FieldStatus::Approximated, Some("the closest part of a chat completion preset")),
         ]
     );
 }

@@ -34,7 +34,7 @@ fn strip(value: &mut Value) {
 fn world_info_is_our_own_form() {
     let file = json!({ "entries": { "0": { "uid": 0, "key": ["moon"], "content": "x", "order": "5" } }, "name": "Sky" });
     let found =
-        "warning[CTX0102]: expected a number, found the text `5`, which is read as one (at /entries/0/order)";
+        "warning[CTX0102]: expected a number, found the text `5`, which is converted (at /entries/0/order)";
     check(file.clone(), Format::Worldbook, file, &[found]);
 }
 

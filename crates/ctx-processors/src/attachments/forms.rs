@@ -22,9 +22,9 @@ const fn built_in(language: Language) -> [&'static str; 3] {
 
 /// The settings, in the order of [`built_in`].
 const FIELDS: [(&str, &str); 3] = [
-    ("documentHeading", "Above the text of a document"),
-    ("transcriptHeading", "Above a transcript"),
-    ("placeholder", "In place of a file that is not sent"),
+    ("documentHeading", "Document header"),
+    ("transcriptHeading", "Transcript header"),
+    ("placeholder", "Placeholder for files"),
 ];
 
 impl Default for Forms {
@@ -43,7 +43,7 @@ impl Forms {
     pub(crate) fn fields() -> [ConfigField; 3] {
         FIELDS.map(|(key, label)| {
             ConfigField::text(key, label, "").with_description(
-                "`{name}` is the file's name, `{number}` its position in the message; empty: in the agent's language",
+                "`{name}` is the file name, `{number}` its position in the message; empty: text in the agent's language",
             )
         })
     }

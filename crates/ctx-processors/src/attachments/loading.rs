@@ -59,9 +59,9 @@ impl Loader<'_> {
     }
 
     async fn fetch(&mut self, file: &Attachment, max_bytes: u64) -> Result<Asset, PortError> {
-        let store = self
-            .store
-            .ok_or_else(|| PortError::new(PortErrorKind::Unsupported, phrase!("nothing here loads files")))?;
+        let store = self.store.ok_or_else(|| {
+            PortError::new(PortErrorKind::Unsupported, phrase!("no asset store is configured"))
+        })?;
         let max_bytes = max_bytes.min(MAX_TOTAL.saturating_sub(self.total));
         check_len(declared_len(file).unwrap_or_default(), max_bytes)?;
         let asset = match self.is_preview {
@@ -77,7 +77,7 @@ impl Loader<'_> {
 
 /// The failure of a port that a preview would have to wait for.
 pub(crate) fn not_at_hand() -> PortError {
-    PortError::new(PortErrorKind::Unavailable, phrase!("a preview does not wait for it"))
+    PortError::new(PortErrorKind::Unavailable, phrase!("not cached, and a preview does not load it"))
 }
 
 fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
@@ -85,7 +85,7 @@ fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
         return Ok(());
     }
     let (len, most) = (thousands(len), thousands(max_bytes));
-    let detail = phrase!("it has {len} bytes, and there is room for {most}", len, most);
+    let detail = phrase!("{len} bytes exceed the limit of {most}", len, most);
     Err(PortError::new(PortErrorKind::TooLarge, detail))
 }
 

@@ -32,30 +32,30 @@ pub(crate) enum Fallback {
 }
 
 const FIELDS: [(MediaKind, &str); 4] = [
-    (MediaKind::Image, "Pictures that the target does not take"),
-    (MediaKind::Audio, "Recordings that the target does not take"),
-    (MediaKind::Video, "Films that the target does not take"),
-    (MediaKind::Document, "Documents that the target does not take"),
+    (MediaKind::Image, "Unsupported images"),
+    (MediaKind::Audio, "Unsupported audio"),
+    (MediaKind::Video, "Unsupported video"),
+    (MediaKind::Document, "Unsupported documents"),
 ];
 
 /// The settings, as `asset-resolver` has them.
 pub(crate) fn policy_fields() -> Vec<ConfigField> {
     let choices = |kind| {
         let text = match kind {
-            MediaKind::Document => "their text, else a placeholder",
-            _ => "a transcript, else a placeholder",
+            MediaKind::Document => "text, or a placeholder",
+            _ => "transcript, or a placeholder",
         };
-        [("text", text), ("placeholder", "a placeholder"), ("error", "no context is made")]
+        [("text", text), ("placeholder", "a placeholder"), ("error", "fail without a context")]
     };
     let fields = FIELDS.map(|(kind, label)| ConfigField::select(kind.as_str(), label, &choices(kind)));
     let limits = [
-        ConfigField::number("maxMegabytes", "The largest file that is sent, in MiB", 32).between(1.0, 48.0),
-        ConfigField::whole("maxImageSide", "The longest side of a picture, in pixels", 4_096)
+        ConfigField::number("maxMegabytes", "Maximum file size (MiB)", 32).between(1.0, 48.0),
+        ConfigField::whole("maxImageSide", "Maximum image side (pixels)", 4_096)
             .between(0.0, 65_535.0)
-            .with_description("larger pictures are made smaller; 0 leaves them as they are"),
-        ConfigField::number("maxMegapixels", "The most pixels of a picture, in millions", 64)
+            .with_description("larger images are resized; 0: keep size"),
+        ConfigField::number("maxMegapixels", "Maximum image size (megapixels)", 64)
             .between(1.0, 1_000.0)
-            .with_description("a picture that has more is not looked at, and a placeholder stands for it"),
+            .with_description("larger images are replaced with a placeholder"),
     ];
     fields.into_iter().chain(limits).collect()
 }

@@ -38,7 +38,7 @@ pub(crate) fn smaller(
     let resized = read(asset, format).and_then(|(picture, orientation)| {
         let mut picture = picture.resize(max_side, max_side, FilterType::Triangle);
         picture.apply_orientation(orientation);
-        write(&picture, format).ok_or("it cannot be written")
+        write(&picture, format).ok_or("cannot encode the image")
     });
     let mime_type = if format == ImageFormat::Jpeg { "image/jpeg" } else { "image/png" };
     Some(resized.map(|bytes| (Asset::new(bytes), mime_type)))
@@ -53,7 +53,7 @@ fn read(asset: &Asset, format: ImageFormat) -> Result<(DynamicImage, Orientation
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(|_| UNREADABLE)?;
     if decoder.total_bytes() > MAX_MEMORY {
-        return Err("reading it would take too much memory");
+        return Err("decoding needs too much memory");
     }
     let orientation = decoder.orientation().map_err(|_| UNREADABLE)?;
     let picture = DynamicImage::from_decoder(decoder).map_err(|_| UNREADABLE)?;

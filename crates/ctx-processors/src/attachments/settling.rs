@@ -40,16 +40,15 @@ pub(crate) struct Reading {
 impl Reading {
     pub(crate) fn fields() -> Vec<ConfigField> {
         let strategies =
-            [("smart", "where the target does not take the file"), ("always", "wherever there is a text")];
+            [("smart", "if the target does not support the file"), ("always", "whenever text is available")];
         let mut fields = vec![
-            ConfigField::select("strategy", "When files become text", &strategies)
-                .with_description("text files always do"),
-            ConfigField::whole("forceAfter", "Files older than so many messages become text", 10)
+            ConfigField::select("strategy", "Convert files to text", &strategies)
+                .with_description("text files are always converted"),
+            ConfigField::whole("forceAfter", "Convert files older than (messages)", 10)
                 .between(0.0, 1_000_000.0)
-                .with_description("counted from the end of the conversation; 0 for none"),
-            ConfigField::boolean("preferTranscripts", "Transcripts that are there stand for the file", true),
-            ConfigField::number("maxSeconds", "How long one file may take, in seconds", 60)
-                .between(1.0, 3_600.0),
+                .with_description("counted from the end of the conversation; 0: off"),
+            ConfigField::boolean("preferTranscripts", "Prefer existing transcripts", true),
+            ConfigField::number("maxSeconds", "Time limit per file (seconds)", 60).between(1.0, 3_600.0),
         ];
         fields.extend(Forms::fields());
         fields
@@ -221,7 +220,7 @@ impl<'a> Settler<'a> {
         let loaded = match self.loader.load(job.file, self.policy.as_ref()).await {
             Ok(loaded) => loaded,
             Err(error) => {
-                let why = phrase!("it cannot be loaded: {error}", error = error.phrase());
+                let why = phrase!("cannot load it: {error}", error = error.phrase());
                 return self.without(job, codes::ATTACHMENT_NOT_LOADED, &why);
             }
         };
@@ -260,7 +259,7 @@ impl<'a> Settler<'a> {
             (Err(error), None) => {
                 if error.kind != PortErrorKind::Unsupported {
                     let text = phrase!(
-                        "{job} is sent as it is: there is no text of it: {error}",
+                        "{job} is sent unchanged, no text is available: {error}",
                         job = job.name(),
                         error = error.phrase()
                     );
@@ -277,7 +276,7 @@ impl<'a> Settler<'a> {
                 self.without(
                     job,
                     code,
-                    &phrase!("{refusal}, and no text of it is available: {error}", refusal, error),
+                    &phrase!("{refusal}, and no text is available: {error}", refusal, error),
                 )
             }
         }
@@ -294,12 +293,12 @@ impl<'a> Settler<'a> {
                 Some(Ok(resized)) => resized,
                 Some(Err(why)) => {
                     let text = phrase!(
-                        "{job} is sent as it is, above {limit} pixels: {why}",
+                        "{job} is sent unchanged, larger than {limit} pixels: {why}",
                         job = job.name(),
                         limit = max_side,
                         why
                     );
-                    let help = phrase!("attach it in a smaller size, or set `maxImageSide` to 0");
+                    let help = phrase!("attach a smaller image, or set `maxImageSide` to 0");
                     self.report(job, Diagnostic::warning(codes::ATTACHMENT_TOO_LARGE, text).with_help(help));
                     return job.file.clone();
                 }
@@ -309,7 +308,7 @@ impl<'a> Settler<'a> {
         self.decide(
             job,
             phrase!(
-                "{job} is made smaller: its longest side has {limit} pixels",
+                "{job} is resized: its longest side is now {limit} pixels",
                 job = job.name(),
                 limit = max_side
             ),
@@ -331,7 +330,7 @@ impl<'a> Settler<'a> {
         }
         let reading = self.reading.as_ref()?;
         if ctx_wire::is_plain_text(job.mime_type()) {
-            return Some(phrase!("text files are"));
+            return Some(phrase!("text files are always sent as text"));
         }
         if reading.is_always {
             return Some(phrase!("the strategy is `always`"));
@@ -342,7 +341,7 @@ impl<'a> Settler<'a> {
         let is_medium = job.file.kind() != MediaKind::Document;
         let transcriber = self.ports.transcriber.filter(|_| is_medium && reading.prefers_transcripts)?;
         let is_there = matches!(transcriber.cached(job.file), Some(Ok(_)));
-        is_there.then(|| phrase!("there is a transcript"))
+        is_there.then(|| phrase!("a transcript is available"))
     }
 
     /// Returns the words that stand for a file.
@@ -365,7 +364,7 @@ impl<'a> Settler<'a> {
 
     async fn document(&self, file: &Attachment) -> Result<ExtractedText, PortError> {
         let Some(reader) = self.ports.documents else {
-            return Err(no_port(phrase!("nothing here reads documents")));
+            return Err(no_port(phrase!("no document reader is configured")));
         };
         match reader.cached(file) {
             Some(answer) => answer,
@@ -376,7 +375,7 @@ impl<'a> Settler<'a> {
 
     async fn transcript(&self, file: &Attachment) -> Result<ctx_types::Text, PortError> {
         let Some(transcriber) = self.ports.transcriber else {
-            return Err(no_port(phrase!("nothing here transcribes")));
+            return Err(no_port(phrase!("no transcriber is configured")));
         };
         match transcriber.cached(file) {
             Some(answer) => answer,
@@ -394,7 +393,7 @@ impl<'a> Settler<'a> {
         if self.target.takes_address(job.file.kind()) {
             return Ok(Form::Reference);
         }
-        let why = phrase!("only its URL is known, and nothing fetches it for this target");
+        let why = phrase!("only the URL is known, and this target does not fetch URLs");
         self.without(job, codes::ATTACHMENT_PLACEHOLDER, &why)
     }
 
@@ -420,18 +419,18 @@ impl<'a> Settler<'a> {
         let most = self.policy?.max_pixels;
         let (shown, most_shown) = (thousands(pixels), thousands(most));
         (pixels > most)
-            .then(|| phrase!("it has {pixels} pixels, more than {most}", pixels = shown, most = most_shown))
+            .then(|| phrase!("{pixels} pixels exceed the limit of {most}", pixels = shown, most = most_shown))
     }
 
     fn report_type(&mut self, job: Job<'_>, said: &str) {
         let text = phrase!(
-            "{job} is declared as {said}, but its bytes are {actual}",
+            "{job} is declared as {said}, but contains {actual}",
             job = job.name(),
             said = excerpt(said),
             actual = job.mime_type()
         );
         let finding = Diagnostic::warning(codes::ATTACHMENT_TYPE, text);
-        self.report(job, finding.with_help(phrase!("it is sent as the type of its bytes")));
+        self.report(job, finding.with_help(phrase!("correct the type; the actual type is sent")));
     }
 
     fn report(&mut self, job: Job<'_>, mut finding: Diagnostic) {
@@ -490,7 +489,7 @@ fn no_port(detail: Phrase) -> PortError {
 /// Blank is no text: a scanned page, or silence.
 fn check_text(text: &str) -> Result<String, PortError> {
     match text.trim().is_empty() {
-        true => Err(PortError::new(PortErrorKind::Invalid, phrase!("there are no words in it"))),
+        true => Err(PortError::new(PortErrorKind::Invalid, phrase!("it contains no text"))),
         false => Ok(text.to_owned()),
     }
 }

@@ -24,13 +24,13 @@ impl<'a> Target<'a> {
         match self.dialect {
             Some(dialect) if !takes(dialect) => {
                 return Some(phrase!(
-                    "the dialect `{dialect}` has no form for {kind}",
+                    "API dialect `{dialect}` does not support {kind}",
                     dialect = dialect.to_string(),
                     kind = mime_type
                 ));
             }
             None if !Dialect::ALL.into_iter().any(takes) => {
-                return Some(phrase!("no dialect has a form for {kind}", kind = mime_type));
+                return Some(phrase!("no API dialect supports {kind}", kind = mime_type));
             }
             _ => {}
         }

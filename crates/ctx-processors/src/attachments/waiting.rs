@@ -20,7 +20,7 @@ pub(crate) async fn within<T>(
     poll_fn(|cx| match answer.as_mut().poll(cx) {
         Poll::Ready(answer) => Poll::Ready(answer),
         Poll::Pending => over.as_mut().poll(cx).map(|()| {
-            let detail = phrase!("it took more than {seconds} seconds", seconds = limit.as_secs());
+            let detail = phrase!("timed out after {seconds} seconds", seconds = limit.as_secs());
             Err(PortError::new(PortErrorKind::TimedOut, detail))
         }),
     })

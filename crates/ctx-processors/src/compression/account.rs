@@ -50,7 +50,7 @@ pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repa
         cx.report(in_conversation(finding, given));
     }
     let left_out = repaired.left_out.iter().filter_map(|index| given.get(*index));
-    let reason = phrase!("it answers no call, or one that already has an answer");
+    let reason = phrase!("no tool call matches this result, or the call already has a result");
     cx.draft.decide_all(left_out.map(|message| {
         let decision = Decision::new(Outcomes::Dropped, message.source.clone(), reason.clone());
         Decision { bytes: Some(message.content.len()), ..decision }
@@ -111,8 +111,7 @@ fn cut(message: &Message, short: &Message, reason: Phrase) -> Decision {
 fn moves(given: &[Message], outcome: &Outcome, ranks: &GapRanks) -> Vec<Decision> {
     let moved = outcome.moved.iter().filter_map(|place| given.get(*place));
     let moved = moved.filter(|message| !ranks.is_told(message));
-    let reason =
-        phrase!("its position is in the compressed part of the conversation; placed before what is kept");
+    let reason = phrase!("its position is in compressed messages; placed before the kept ones");
     moved.map(|message| Decision::new(Outcomes::Moved, message.source.clone(), reason.clone())).collect()
 }
 
@@ -126,7 +125,7 @@ fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
             decision.count += 1;
             continue;
         }
-        let reason = phrase!("its depths are in the compressed part of the conversation");
+        let reason = phrase!("its depths are in compressed messages");
         decisions.push(Decision::new(Outcomes::Dropped, message.source.clone(), reason));
     }
     decisions
@@ -159,7 +158,7 @@ fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
         budget = settings.config.token_budget,
         overflow = overflow.phrase()
     );
-    let help = phrase!("allow more tokens, or shorten protected content");
+    let help = phrase!("raise the token budget, or shorten protected messages");
     Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
 }
 

@@ -231,7 +231,7 @@ impl<'a> Writing<'a> {
         let became = match self.outcome.messages.iter().rfind(|message| message.note.is_some()) {
             Some(note) if is_summarised => {
                 let id = note.source.id.as_deref().unwrap_or("a note");
-                let reason = phrase!("older than the newest messages; `{note}` replaces it", note = id);
+                let reason = phrase!("older than the newest messages; replaced by `{note}`", note = id);
                 Became::Merged(Arc::new(reason))
             }
             _ => Became::Dropped(Arc::new(reason.clone())),

@@ -70,28 +70,33 @@ pub(crate) fn fields() -> Vec<ConfigField> {
     let share = |key: &str, label: &str, default: f64| ConfigField::share(key, label, default);
     let strategies = STRATEGIES.map(|name| FieldOption::new(name, strategy_label(name)));
     vec![
-        tokens("tokenBudget", "Tokens that messages may have", defaults.token_budget)
-            .with_description("Never more than the model's window leaves; 0 means just that"),
-        share("triggerThreshold", "Share of the budget above which it begins", defaults.trigger_threshold),
-        share("targetUsage", "Share of the budget to which it goes down", defaults.target_usage),
-        ConfigField::whole("minRecentMessages", "Newest messages that strategies prefer", defaults.min_recent_messages)
+        tokens("tokenBudget", "Token budget", defaults.token_budget)
+            .with_description("Limited to the model's remaining tokens; 0: use them all"),
+        share("triggerThreshold", "Trigger (share of the budget)", defaults.trigger_threshold),
+        share("targetUsage", "Target (share of the budget)", defaults.target_usage),
+        ConfigField::whole("minRecentMessages", "Newest messages to prefer", defaults.min_recent_messages)
             .between(0.0, 1_000_000.0),
-        ConfigField::choice("strategy", "How messages are chosen", strategies.into()),
-        tokens("compressWindow", "Tokens of the newest messages that it looks at", 0)
-            .with_description("Older messages are not loaded; 0 means 4 times the budget, and less than the budget is the budget"),
-        share("minSaving", "Share that a rewrite must save", defaults.min_saving)
-            .with_description("A rewrite costs the provider's prompt cache; where the budget is exceeded any saving will do"),
-        share("tailShare", "Share of the target for the newest messages", defaults.tail_share)
-            .with_description("They stay as they are"),
-        ConfigField::select("noteRole", "Who speaks notes", &[("system", "System"), ("user", "User"), ("assistant", "Model")]),
+        ConfigField::choice("strategy", "Strategy", strategies.into()),
+        tokens("compressWindow", "Tokens to load", 0).with_description(
+            "Older messages are not loaded. 0: 4 times the budget; never less than the budget",
+        ),
+        share("minSaving", "Minimum saving (share)", defaults.min_saving)
+            .with_description("Each rewrite invalidates the prompt cache. Ignored if the budget is exceeded"),
+        share("tailShare", "Share for the newest messages", defaults.tail_share)
+            .with_description("These messages stay unchanged"),
+        ConfigField::select(
+            "noteRole",
+            "Digest role",
+            &[("system", "System"), ("user", "User"), ("assistant", "Assistant")],
+        ),
     ]
 }
 
 fn strategy_label(name: &str) -> &'static str {
     match name {
-        "telegraphic" => "Notes without words that carry little",
-        "sentences" => "Notes of whole sentences",
-        "key-message" => "Whole messages by role, marker and age",
-        _ => "Previews, gists, the last rounds",
+        "telegraphic" => "Telegraphic digests",
+        "sentences" => "Digests of full sentences",
+        "key-message" => "Key messages by role, marker, and age",
+        _ => "Previews, digests, and the latest turns",
     }
 }

@@ -39,8 +39,8 @@ pub(crate) async fn ranked(
             Err(error) => error,
         }
     };
-    let message = phrase!("recall searched by words only: {reason}", reason = reason.phrase());
-    let help = phrase!("check the program that computes the vectors");
+    let message = phrase!("recall searches by words only: {reason}", reason = reason.phrase());
+    let help = phrase!("check the embedding program");
     cx.report(Diagnostic::warning(codes::RECALL_WITHOUT_VECTORS, message).with_help(help));
     Ok(Vec::new())
 }
@@ -80,6 +80,6 @@ async fn embedded(
     if vectors.len() == texts.len() {
         return Ok(vectors);
     }
-    let detail = phrase!("{count} vectors for {texts} texts", count = vectors.len(), texts = texts.len());
+    let detail = phrase!("expected {texts} vectors, got {count}", count = vectors.len(), texts = texts.len());
     Err(PortError::new(PortErrorKind::Invalid, detail))
 }

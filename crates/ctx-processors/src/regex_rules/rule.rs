@@ -161,8 +161,8 @@ fn find(
 ) -> Option<Find> {
     let text = rule.regex.as_deref().filter(|text| !text.is_empty());
     let Some(text) = text else {
-        let finding = Diagnostic::warning(codes::RULE_PATTERN, phrase!("the rule has no pattern"));
-        report("", finding.with_help(phrase!("write it as `regex`; until then the rule has no effect")));
+        let finding = Diagnostic::warning(codes::RULE_PATTERN, phrase!("the regex rule has no pattern"));
+        report("", finding.with_help(phrase!("set `regex`; the rule is ignored until then")));
         return None;
     };
     if let Some(escaped) = escaping(rule, report) {
@@ -203,19 +203,16 @@ fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Optio
 
 /// The finding about an expression that cannot run.
 pub(super) fn bad_pattern(text: &str, error: &Error) -> Diagnostic {
-    let message = phrase!(
-        "the pattern `{text}` is not valid: {error}",
-        text = excerpt(text),
-        error = error.to_string()
-    );
+    let message =
+        phrase!("invalid regex pattern `{text}`: {error}", text = excerpt(text), error = error.to_string());
     Diagnostic::warning(codes::RULE_PATTERN, message)
-        .with_help(phrase!("fix it; until then the rule has no effect"))
+        .with_help(phrase!("fix the pattern; the rule is ignored until then"))
 }
 
 fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
     let name = rule.name.as_deref().or(rule.id.as_deref()).unwrap_or("without a name");
     let message =
-        phrase!("the rule `{name}` replaces by a script, and scripts never run", name = excerpt(name));
+        phrase!("the regex rule `{name}` has a replacement script; scripts never run", name = excerpt(name));
     Diagnostic::warning(codes::RULE_SCRIPT, message)
         .with_help(phrase!("write a `replacement` with groups instead"))
 }
@@ -225,12 +222,12 @@ const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", 
 
 /// The finding about a word that means nothing where it stands.
 pub(super) fn unknown_value(what: &str, value: &str, known: &[&str]) -> Diagnostic {
-    let message = phrase!("there is no {what} `{value}`", what, value = excerpt(value));
+    let message = phrase!("unknown {what} `{value}`", what, value = excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
     match nearest(value, known.iter().copied()) {
         Some(near) => unknown.guessing(near, Fix::text),
         None => unknown.with_help(phrase!(
-            "use one of {known}; it is ignored",
+            "use one of {known}; the value is ignored until then",
             known = Argument::names(known, Divider::Comma)
         )),
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_macros::Template;
 use ctx_regex::{Error, Regex, Steps};
-use ctx_types::{Diagnostic, Text, excerpt, phrase, plural};
+use ctx_types::{Diagnostic, Text, count_of, excerpt, phrase};
 
 use super::find::{Find, expanded};
 use super::memory::{Remembered, Resolved};
@@ -226,27 +226,22 @@ impl<'a> RuleRun<'a> {
         self.skip(number);
         let Some(rule) = self.set.rules().get(number) else { return };
         let message = phrase!(
-            "the regex rule `{title}` gave up: {error}",
+            "the regex rule `{title}` stopped: {error}",
             title = excerpt(rule.title()),
             error = error.to_string()
         );
         let finding = Diagnostic::warning(codes::RULE_GAVE_UP, message)
-            .with_help(phrase!("it is skipped from this text on; nested quantifiers are the usual cause"));
+            .with_help(phrase!("simplify nested quantifiers; the rule is skipped for the remaining texts"));
         self.findings.push(rule.place().finding("/regex", finding));
     }
 
     /// Ends the run at a rule that would need more than is left.
     fn report_spent(&mut self, rule: &Rule) {
         self.is_spent = true;
-        let steps = plural(usize::try_from(self.limits.steps).unwrap_or(usize::MAX), "step");
+        let steps = count_of!(self.limits.steps, "step");
         let title = excerpt(rule.title());
-        let message = phrase!(
-            "all regex rules together have {steps}, which ran out at the rule `{title}`",
-            steps,
-            title
-        );
-        let help =
-            phrase!("the remaining texts stay as they are; set more with `steps` of `regex-processor`");
+        let message = phrase!("the regex rules exceed {steps} in total, at the rule `{title}`", steps, title);
+        let help = phrase!("raise `steps` of `regex-processor`; the remaining texts are unchanged");
         let finding = Diagnostic::warning(codes::RULES_SPENT, message).with_help(help);
         self.findings.push(rule.place().finding("/regex", finding));
     }

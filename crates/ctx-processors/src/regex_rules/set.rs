@@ -128,10 +128,10 @@ fn listed<'a>(
 fn too_many(left_out: usize) -> Diagnostic {
     let limit = RuleSet::MAX_RULES;
     let message = if left_out == 1 {
-        phrase!("1 regex rule is left out: the limit is {limit}", limit)
+        phrase!("1 regex rule is ignored: the limit is {limit}", limit)
     } else {
-        phrase!("{count} regex rules are left out: the limit is {limit}", count = left_out, limit)
+        phrase!("{count} regex rules are ignored: the limit is {limit}", count = left_out, limit)
     };
     Diagnostic::warning(codes::RULES_LIMIT, message)
-        .with_help(phrase!("switch presets off that you do not need"))
+        .with_help(phrase!("disable presets that you do not need"))
 }

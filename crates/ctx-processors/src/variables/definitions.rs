@@ -62,7 +62,7 @@ impl VariableDefinitions {
                 None | Some(Value::Null | Value::Bool(false)) => return None,
                 Some(_) => {
                     warn(
-                        phrase!("`enabled` is neither true nor false; the variables are ignored"),
+                        phrase!("`enabled` must be `true` or `false`; the variables are ignored"),
                         "/variableConfig/enabled",
                     );
                     return None;
@@ -70,7 +70,7 @@ impl VariableDefinitions {
             },
             _ => {
                 warn(
-                    phrase!("`variableConfig` is not an object; the variables are ignored"),
+                    phrase!("`variableConfig` must be an object; the variables are ignored"),
                     "/variableConfig",
                 );
                 return None;
@@ -99,15 +99,18 @@ impl VariableDefinitions {
 
     fn read_group(&mut self, items: &Value, group: &Group, report: &mut dyn FnMut(Diagnostic)) {
         let mut warn = |message: Phrase| report(warning(message).at_pointer(&*group.pointer));
-        let Value::Array(items) = items else { return warn(phrase!("the variables are not a list")) };
+        let Value::Array(items) = items else { return warn(phrase!("the variables must be a list")) };
         if group.depth == MAX_DEPTH {
-            return warn(phrase!("groups of variables are nested more than {limit} deep", limit = MAX_DEPTH));
+            return warn(phrase!("variable groups are nested deeper than {limit} levels", limit = MAX_DEPTH));
         }
         for (index, item) in items.iter().enumerate() {
             if self.list.len() == MAX_DEFINITIONS {
                 return report(
-                    warning(phrase!("more than {limit} variables", limit = MAX_DEFINITIONS))
-                        .at_pointer(&*group.pointer),
+                    warning(phrase!(
+                        "more than {limit} variables; the rest is ignored",
+                        limit = MAX_DEFINITIONS
+                    ))
+                    .at_pointer(&*group.pointer),
                 );
             }
             let pointer = format!("{}/{index}", group.pointer);
@@ -128,7 +131,7 @@ impl VariableDefinitions {
         let key = text("key").map(str::trim).ok_or_else(|| phrase!("a variable has no `key`"))?;
         let path = if group.path.is_empty() { key.to_owned() } else { format!("{}.{key}", group.path) };
         if !is_name(&path) {
-            return Err(phrase!("`{name}` is not a valid name for a variable", name = excerpt(&path)));
+            return Err(phrase!("invalid variable name `{name}`", name = excerpt(&path)));
         }
         let is_hidden = group.is_hidden || item.get("hidden").and_then(Value::as_bool) == Some(true);
         if text("type") == Some("group") || item.get("children").is_some_and(Value::is_array) {
@@ -140,17 +143,17 @@ impl VariableDefinitions {
             return Ok(());
         }
         if is_reserved(&path) {
-            return Err(phrase!("`{path}` means all variables and cannot be the name of one", path));
+            return Err(phrase!("reserved variable name `{path}`: it means all variables", path));
         }
         if self.by_path.contains_key(path.as_str()) {
-            return Err(phrase!("the variable `{path}` exists already; the first one is used", path));
+            return Err(phrase!("duplicate variable `{path}`; the first one is used", path));
         }
         let mut warn = |message: Phrase| report(warning(message).at_pointer(pointer));
         let (min, max) = bounds(item, &path, &mut warn);
         let initial = VariableValue::of_json(item.get("initialValue").unwrap_or(&Value::Null));
         if initial.size() > MAX_VALUE {
             return Err(phrase!(
-                "the initial value of `{path}` has more than {limit} bytes",
+                "the initial value of `{path}` exceeds {limit} bytes",
                 path,
                 limit = MAX_VALUE
             ));
@@ -168,7 +171,7 @@ impl VariableDefinitions {
         definition.initial = definition.clamp(initial.clone());
         if definition.initial != initial {
             warn(phrase!(
-                "the initial value of `{path}` is out of bounds and becomes {value}",
+                "the initial value of `{path}` is out of bounds; {value} is used",
                 path,
                 value = definition.initial.to_text()
             ));
@@ -207,14 +210,14 @@ fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(Phrase)) -> (Option<f64
         let value = item.get(key).filter(|value| !value.is_null() && value.as_str() != Some(""))?;
         let number = VariableValue::of_json(value).as_number();
         if number.is_none() {
-            warn(phrase!("`{key}` of `{path}` is not a number and is ignored", key, path));
+            warn(phrase!("`{key}` of `{path}` is not a number; it is ignored", key, path));
         }
         number
     };
     let (min, max) = (bound("min"), bound("max"));
     match (min, max) {
         (Some(least), Some(greatest)) if least > greatest => {
-            warn(phrase!("`min` of `{path}` is above `max`, so both are ignored", path));
+            warn(phrase!("`min` of `{path}` is above `max`; both are ignored", path));
             (None, None)
         }
         bounds => bounds,
@@ -266,7 +269,7 @@ mod tests {
             &json!([{ "key": "hp", "initialValue": 120, "max": "100" }]),
             &["hp=100[,100]"],
             &[
-                "warning[CTX0760]: the initial value of `hp` is out of bounds and becomes 100 (at /variableConfig/definitions/0)",
+                "warning[CTX0760]: the initial value of `hp` is out of bounds; 100 is used (at /variableConfig/definitions/0)",
             ],
         );
     }
@@ -278,25 +281,25 @@ mod tests {
             &["a=[,]", "n=[,]", "m=[,]"],
             &[
                 "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/0)",
-                "warning[CTX0760]: `a b` is not a valid name for a variable (at /variableConfig/definitions/1)",
-                "warning[CTX0760]: the variable `a` exists already; the first one is used (at /variableConfig/definitions/3)",
+                "warning[CTX0760]: invalid variable name `a b` (at /variableConfig/definitions/1)",
+                "warning[CTX0760]: duplicate variable `a`; the first one is used (at /variableConfig/definitions/3)",
                 "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/4)",
-                "warning[CTX0760]: `min` of `n` is above `max`, so both are ignored (at /variableConfig/definitions/5)",
-                "warning[CTX0760]: `min` of `m` is not a number and is ignored (at /variableConfig/definitions/6)",
+                "warning[CTX0760]: `min` of `n` is above `max`; both are ignored (at /variableConfig/definitions/5)",
+                "warning[CTX0760]: `min` of `m` is not a number; it is ignored (at /variableConfig/definitions/6)",
             ],
         );
         check(
             &json!([{ "key": "svars" }, { "key": "svars::list" }, { "key": "svars", "children": [{ "key": "a" }] }]),
             &["svars.a=[,]"],
             &[
-                "warning[CTX0760]: `svars` means all variables and cannot be the name of one (at /variableConfig/definitions/0)",
-                "warning[CTX0760]: `svars::list` means all variables and cannot be the name of one (at /variableConfig/definitions/1)",
+                "warning[CTX0760]: reserved variable name `svars`: it means all variables (at /variableConfig/definitions/0)",
+                "warning[CTX0760]: reserved variable name `svars::list`: it means all variables (at /variableConfig/definitions/1)",
             ],
         );
         check(
             &json!({ "key": "a" }),
             &[],
-            &["warning[CTX0760]: the variables are not a list (at /variableConfig/definitions)"],
+            &["warning[CTX0760]: the variables must be a list (at /variableConfig/definitions)"],
         );
     }
 
@@ -323,13 +326,13 @@ mod tests {
         for config in [json!({}), json!({ "enabled": false, "definitions": [] }), json!(null)] {
             check(config, &[]);
         }
-        let no_object = "warning[CTX0760]: `variableConfig` is not an object; the variables are ignored (at /variableConfig)";
+        let no_object = "warning[CTX0760]: `variableConfig` must be an object; the variables are ignored (at /variableConfig)";
         check(json!([1]), &[no_object]);
         check(json!(5), &[no_object]);
         check(
             json!({ "enabled": "yes" }),
             &[
-                "warning[CTX0760]: `enabled` is neither true nor false; the variables are ignored (at /variableConfig/enabled)",
+                "warning[CTX0760]: `enabled` must be `true` or `false`; the variables are ignored (at /variableConfig/enabled)",
             ],
         );
     }

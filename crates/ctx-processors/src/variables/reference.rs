@@ -81,10 +81,11 @@ impl References<'_> {
     /// Returns the diagnostic for a reference without a value. Suggests a similar name. O(variables).
     pub(crate) fn diagnostic(&self, unknown: Unknown<'_>) -> Diagnostic {
         let path = unknown.path;
-        let message = phrase!("there is no variable `{name}`", name = excerpt(path));
+        let message = phrase!("unknown variable `{name}`", name = excerpt(path));
         let found = Diagnostic::warning(codes::UNKNOWN_VARIABLE, message);
         if path.starts_with(ALL) {
-            let forms = phrase!("all variables are `svars` or `svars::json`, `svars::table`, `svars::list`");
+            let forms =
+                phrase!("use `svars`, `svars::json`, `svars::table` or `svars::list` for all variables");
             return found.with_help(forms);
         }
         match closest(path, self.variables.iter().map(|(path, _)| path)) {

@@ -120,8 +120,8 @@ impl Variables {
     /// Returns what was wrong with tags, in the order of the messages.
     pub fn findings(&self) -> Vec<Diagnostic> {
         let State { findings, left_out, .. } = &*self.state;
-        let more = (*left_out > 0)
-            .then(|| Diagnostic::more(*left_out, phrase!("the variables of this conversation")));
+        let more =
+            (*left_out > 0).then(|| Diagnostic::more(*left_out, phrase!("variables of this conversation")));
         findings.iter().cloned().chain(more).collect()
     }
 
@@ -257,13 +257,13 @@ impl Variables {
         let bytes = self.state.bytes - old.unwrap_or(0) + path.len() + size;
         if size > MAX_VALUE {
             return Err(phrase!(
-                "the new value of `{path}` has more than {limit} bytes and is not set",
+                "the new value of `{path}` exceeds {limit} bytes; it is not set",
                 path,
                 limit = MAX_VALUE
             ));
         }
         if bytes > MAX_BYTES || (old.is_none() && self.state.values.len() >= MAX_VARIABLES) {
-            return Err(phrase!("there is no room for the variable `{path}`, so it is not set", path));
+            return Err(phrase!("too many or too large variables; `{path}` is not set", path));
         }
         Ok(bytes)
     }
@@ -290,11 +290,7 @@ fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableV
     let path = &change.path;
     let Some(operand) = operand.as_number() else {
         let value = excerpt(&change.value);
-        return Err(phrase!(
-            "a tag `svar` changes `{path}` by `{value}`, which is not a number",
-            path,
-            value
-        ));
+        return Err(phrase!("`<svar>` changes `{path}` by `{value}`, which is not a number", path, value));
     };
     let old = old.and_then(VariableValue::as_number).unwrap_or(0.0);
     let new = match change.op {
@@ -307,9 +303,9 @@ fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableV
     if new.is_finite() {
         Ok(VariableValue::Number(new))
     } else if operand == 0.0 {
-        Err(phrase!("a tag `svar` divides `{path}` by zero", path))
+        Err(phrase!("`<svar>` divides `{path}` by zero", path))
     } else {
-        Err(phrase!("a tag `svar` makes `{path}` overflow", path))
+        Err(phrase!("`<svar>` makes `{path}` overflow", path))
     }
 }
 
@@ -420,16 +416,16 @@ mod tests {
             &["<svar name=hp op=+ value=much>", "<svar name=hp op=/ value=0>", "<svar op=x>"],
             "hp=10 mood=calm",
             &[
-                "warning[CTX0761]: a tag `svar` changes `hp` by `much`, which is not a number (at /nodes/n0/content bytes 0..30)",
-                "warning[CTX0761]: a tag `svar` divides `hp` by zero (at /nodes/n1/content bytes 0..27)",
-                "warning[CTX0761]: a tag `svar` names no variable (at /nodes/n2/content bytes 0..11)",
+                "warning[CTX0761]: `<svar>` changes `hp` by `much`, which is not a number (at /nodes/n0/content bytes 0..30)",
+                "warning[CTX0761]: `<svar>` divides `hp` by zero (at /nodes/n1/content bytes 0..27)",
+                "warning[CTX0761]: `<svar>` has no variable name (at /nodes/n2/content bytes 0..11)",
             ],
         );
         let vast = "<svar name=x value=1e300><svar name=x op=* value=1e300>";
         check(
             &[vast],
             "hp=10 mood=calm x=1e+300",
-            &["warning[CTX0761]: a tag `svar` makes `x` overflow (at /nodes/n0/content bytes 25..55)"],
+            &["warning[CTX0761]: `<svar>` makes `x` overflow (at /nodes/n0/content bytes 25..55)"],
         );
     }
 

@@ -135,18 +135,15 @@ impl<'t> Fields<'t> {
             Cow::Owned(path) => Cow::Owned(path.trim().to_owned()),
         };
         if path.is_empty() {
-            return Err(phrase!("a tag `svar` names no variable"));
+            return Err(phrase!("`<svar>` has no variable name"));
         }
         if path_len(&path) != path.len() || path.len() > MAX_PATH {
             let path = ctx_types::excerpt(&path);
-            return Err(phrase!(
-                "a tag `svar` names `{path}`, which is not a valid name for a variable",
-                path
-            ));
+            return Err(phrase!("`<svar>` has the invalid variable name `{path}`", path));
         }
         let path = canonical(path);
         if is_reserved(&path) {
-            return Err(phrase!("a tag `svar` names `{path}`, which means all variables", path));
+            return Err(phrase!("`<svar>` has the reserved name `{path}`, which means all variables", path));
         }
         let op = match self.op.map(unescape).as_deref().map(str::trim) {
             None | Some("" | "=" | "set") => Op::Set,
@@ -157,7 +154,7 @@ impl<'t> Fields<'t> {
             Some(other) => {
                 let other = ctx_types::excerpt(other);
                 return Err(phrase!(
-                    "a tag `svar` for `{path}` has the unknown operation `{other}`",
+                    "`<svar>` for `{path}` has the unknown operation `{other}`",
                     path,
                     other
                 ));
@@ -165,7 +162,7 @@ impl<'t> Fields<'t> {
         };
         match self.value {
             Some(value) => Ok(Change { path, op, value: unescape(value) }),
-            None => Err(phrase!("a tag `svar` for `{path}` has no value", path)),
+            None => Err(phrase!("`<svar>` for `{path}` has no value", path)),
         }
     }
 }
@@ -307,7 +304,8 @@ mod tests {
 
     #[test]
     fn the_name_of_all_variables_is_none_of_one() {
-        let reserved = |path: &str| format!("a tag `svar` names `{path}`, which means all variables");
+        let reserved =
+            |path: &str| format!("`<svar>` has the reserved name `{path}`, which means all variables");
         for path in ["svars", "svars::json", "svars::xml"] {
             check(&format!("<svar name={path} value=x>"), &[&reserved(path)]);
         }
@@ -316,17 +314,14 @@ mod tests {
 
     #[test]
     fn tags_that_say_too_little_say_so() {
-        check("<svar>a<svar/>", &["a tag `svar` names no variable"; 2]);
-        check("<svar value=1>", &["a tag `svar` names no variable"]);
-        check("<svar name=a>", &["a tag `svar` for `a` has no value"]);
-        check("<svar name=a op=pow value=1>", &["a tag `svar` for `a` has the unknown operation `pow`"]);
-        check(
-            "<svar name='a b' value=1>",
-            &["a tag `svar` names `a b`, which is not a valid name for a variable"],
-        );
+        check("<svar>a<svar/>", &["`<svar>` has no variable name"; 2]);
+        check("<svar value=1>", &["`<svar>` has no variable name"]);
+        check("<svar name=a>", &["`<svar>` for `a` has no value"]);
+        check("<svar name=a op=pow value=1>", &["`<svar>` for `a` has the unknown operation `pow`"]);
+        check("<svar name='a b' value=1>", &["`<svar>` has the invalid variable name `a b`"]);
         check("<svar name=a name=b value='' value=2>", &["a Set "]);
         for name in ["[0]", "a[", "a[x]", "a[0", "a]0["] {
-            let problem = format!("a tag `svar` names `{name}`, which is not a valid name for a variable");
+            let problem = format!("`<svar>` has the invalid variable name `{name}`");
             check(&format!("<svar name='{name}' value=1>"), &[&problem]);
         }
     }

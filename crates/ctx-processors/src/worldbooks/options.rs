@@ -26,13 +26,13 @@ pub(crate) const ANCHOR_FORMAT: &str = "anchorFormat";
 const GAP_ORDER: &str = "gapOrder";
 const EQUAL: &str = "equal";
 const GAP_ORDERS: [(&str, &str); 2] =
-    [("entry", "The order of each entry"), (EQUAL, "100 for all, so that only lanes decide")];
+    [("entry", "Order of each entry"), (EQUAL, "100 for all; the tie-breakers decide")];
 
 /// The order of books, by the names of settings.
 const STRATEGIES: [(&str, CharacterStrategy, &str); 3] = [
-    ("character_first", CharacterStrategy::CharacterFirst, "The agent's first"),
-    ("global_first", CharacterStrategy::GlobalFirst, "Global ones first"),
-    ("evenly", CharacterStrategy::Evenly, "All by the order of their entries"),
+    ("character_first", CharacterStrategy::CharacterFirst, "Character first"),
+    ("global_first", CharacterStrategy::GlobalFirst, "Global first"),
+    ("evenly", CharacterStrategy::Evenly, "Sorted evenly"),
 ];
 
 /// Declares the settings; their defaults are AIO Hub's, with SillyTavern's budget.
@@ -42,28 +42,26 @@ pub(crate) fn fields() -> Vec<ConfigField> {
     };
     let strategies = STRATEGIES.map(|(name, _, label)| (name, label));
     vec![
-        ConfigField::list(BOOKS, "Worldbooks for every agent").with_description("ids or names of books"),
-        count(DEPTH, "Messages that are searched", 2),
-        ConfigField::boolean(RECURSIVE, "Search texts of active entries", true),
-        ConfigField::number(BUDGET_PERCENT, "Tokens of all entries, in percent of the context", 25)
+        ConfigField::list(BOOKS, "Global worldbooks").with_description("ids or names of worldbooks"),
+        count(DEPTH, "Scan depth", 2),
+        ConfigField::boolean(RECURSIVE, "Recursive scanning", true),
+        ConfigField::number(BUDGET_PERCENT, "Context %", 25)
             .between(0.0, 100.0)
-            .with_description("0 is no budget"),
-        count(BUDGET_CAP, "Tokens of all entries at most", 0)
-            .with_description("0 is as the percentage allows"),
-        ConfigField::boolean(CASE_SENSITIVE, "The case of letters counts", false),
-        ConfigField::boolean(MATCH_WHOLE_WORDS, "Keys of one word match whole words", false),
-        ConfigField::boolean(INCLUDE_NAMES, "Search names of speakers", false),
-        count(MIN_ACTIVATIONS, "Entries that should become active", 0)
-            .with_description("with fewer, more messages are searched"),
-        count(MIN_ACTIVATIONS_DEPTH_MAX, "Messages that are searched for that", 0)
-            .with_description("0 is all"),
-        count(MAX_RECURSION_STEPS, "How often entries are considered at most", 0)
-            .with_description("the first time included; 0 is as often as needed"),
-        ConfigField::boolean(USE_GROUP_SCORING, "The number of found keys decides in groups", false),
-        ConfigField::select(STRATEGY, "Order of books", &strategies),
-        ConfigField::text(ANCHOR_FORMAT, "How the texts before or after the character are one message", "")
-            .with_description("`{0}` stands for them; empty is a message for each"),
-        ConfigField::select(GAP_ORDER, "Rank at a depth of the conversation", &GAP_ORDERS),
+            .with_description("token budget of all entries; 0: no limit"),
+        count(BUDGET_CAP, "Budget cap (tokens)", 0).with_description("0: only the percentage applies"),
+        ConfigField::boolean(CASE_SENSITIVE, "Case-sensitive", false),
+        ConfigField::boolean(MATCH_WHOLE_WORDS, "Match whole words", false),
+        ConfigField::boolean(INCLUDE_NAMES, "Include names", false),
+        count(MIN_ACTIVATIONS, "Min activations", 0)
+            .with_description("scans more messages until enough entries are active"),
+        count(MIN_ACTIVATIONS_DEPTH_MAX, "Max depth for min activations", 0).with_description("0: no limit"),
+        count(MAX_RECURSION_STEPS, "Max recursion steps", 0)
+            .with_description("includes the first pass; 0: no limit"),
+        ConfigField::boolean(USE_GROUP_SCORING, "Use group scoring", false),
+        ConfigField::select(STRATEGY, "Insertion strategy", &strategies),
+        ConfigField::text(ANCHOR_FORMAT, "Format of entries before and after the character", "")
+            .with_description("`{0}` is replaced with the entries; empty: one message per entry"),
+        ConfigField::select(GAP_ORDER, "Order at a depth", &GAP_ORDERS),
     ]
     .into_iter()
     .chain(lane_fields())

@@ -44,7 +44,7 @@ impl Outlets {
         let is_asked = move |name: &str| state.is_some_and(|state| state.has_given_outlet(name));
         let unasked = self.0.iter().filter(move |(name, _)| !is_asked(name));
         unasked.flat_map(|(name, outlet)| {
-            let reason = phrase!("nothing uses the outlet `{name}`", name = excerpt(name));
+            let reason = phrase!("no macro uses outlet `{name}`", name = excerpt(name));
             let entries = outlet.entries.iter();
             entries.map(move |entry| Decision::new(Outcome::Dropped, entry.clone(), reason.clone()))
         })

@@ -64,14 +64,14 @@ impl Selection {
     }
 
     fn missing(&self, id: &str, before: usize) -> Diagnostic {
-        let message = phrase!("the worldbook `{id}` was not given", id = excerpt(id));
+        let message = phrase!("worldbook `{id}` is not loaded", id = excerpt(id));
         let finding = Diagnostic::info(codes::MISSING_WORLDBOOK, message);
         let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
         let compared = if before < MAX_GUESSED { MAX_COMPARED } else { 0 };
         match nearest(id, known.filter(|name| !name.is_empty()).take(compared)) {
             Some(near) => finding.guessing(near, Fix::text),
             None => finding
-                .with_help(phrase!("give a book with this id or name; `ctx` takes it with `--worldbook`")),
+                .with_help(phrase!("pass a worldbook with this id or name, for example with `--worldbook`")),
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<D
             Status::NotActivated(reason) => {
                 let mut reason = set.describe_reason(reason, &|newest| transcript.name(newest));
                 if known.len() >= MAX_DECISIONS && !known.contains_key(&(book, reason.to_string())) {
-                    reason = phrase!("one of many reasons");
+                    reason = phrase!("several other reasons");
                 }
                 let at = *known.entry((book, reason.to_string())).or_insert(decisions.len());
                 if let Some(decision) = decisions.get_mut(at) {

@@ -92,13 +92,12 @@ pub fn described(changes: &[Change], expected: &str, result: &str) -> Vec<Phrase
 /// Describes what differs where each text is the same: how texts are joined, or what is said of them.
 fn report_changes(expected: &str, result: &str) -> Vec<Phrase> {
     let (old, new): (Vec<&str>, Vec<&str>) = (report(expected).collect(), report(result).collect());
-    let mut lines =
-        vec![phrase!("each text is the same; how they are joined, or what is said of them, differs:")];
+    let mut lines = vec![phrase!("all texts are equal, but their order, merging, or report differs:")];
     for op in difference(&old, &new).into_iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let gone = old.get(op.old_range()).unwrap_or_default().iter();
         let come = new.get(op.new_range()).unwrap_or_default().iter();
-        lines.extend(gone.map(|line| phrase!("not any more: {line}", line)));
-        lines.extend(come.map(|line| phrase!("now: {line}", line)));
+        lines.extend(gone.map(|line| phrase!("removed: {line}", line)));
+        lines.extend(come.map(|line| phrase!("added: {line}", line)));
     }
     lines
 }
@@ -154,22 +153,18 @@ impl Change {
         // Ids are read back from their quotes here, so that they may hold anything.
         let named = self.sources.iter().rev().map(|source| noun(&plain(source)));
         let what =
-            named.reduce(|of, what| phrase!("{what} of {of}", what, of)).unwrap_or_else(|| phrase!(""));
+            named.reduce(|of, what| phrase!("{what} in {of}", what, of)).unwrap_or_else(|| phrase!(""));
         let message = self.message;
         match &self.kind {
             ChangeKind::Changed => phrase!("{what} changed (message {message})", what, message),
             ChangeKind::Added => phrase!("{what} is new (message {message})", what, message),
             ChangeKind::Gone => {
-                phrase!("{what} is not sent any more (it was message {message})", what, message)
+                phrase!("{what} is no longer sent (was in message {message})", what, message)
             }
-            ChangeKind::Moved => phrase!("{what} stands elsewhere (message {message})", what, message),
-            ChangeKind::Role { old, new } => phrase!(
-                "{what} is said by `{new}` and was by `{old}` (message {message})",
-                what,
-                new,
-                old,
-                message
-            ),
+            ChangeKind::Moved => phrase!("{what} moved (message {message})", what, message),
+            ChangeKind::Role { old, new } => {
+                phrase!("{what} has role `{new}`, was `{old}` (message {message})", what, new, old, message)
+            }
         }
     }
 }
@@ -203,7 +198,7 @@ fn noun(source: &str) -> Phrase {
     }
     // People count from 1.
     let number = id.parse::<usize>().map_or(0, |index| index.saturating_add(1));
-    phrase!("{kind} no. {number}", kind, number)
+    phrase!("{kind} {number}", kind, number)
 }
 
 /// Finds what differs between two texts of one owner.
@@ -284,7 +279,7 @@ mod tests {
     #[test]
     fn what_wrote_the_part_that_differs_is_named() {
         let new = OLD.replace("is noon.", "is late.");
-        check(OLD, &new, "  macro `time` of preset entry `identity` changed (message 0)\n");
+        check(OLD, &new, "  macro `time` in preset entry `identity` changed (message 0)\n");
         check(OLD, &OLD.replace("It rains.", "It snows."), "  worldbook entry `7` changed (message 2)\n");
         check(OLD, &OLD.replace("Hello", "Hi"), "  message `n1` changed (message 1)\n");
     }
@@ -292,10 +287,10 @@ mod tests {
     #[test]
     fn what_came_went_and_moved_is_told() {
         let end = "--- 2 system · worldbook:7 · depth 1 · 4 tokens\nIt rains.\n";
-        check(OLD, &OLD.replace(end, ""), "  worldbook entry `7` is not sent any more (it was message 2)\n");
+        check(OLD, &OLD.replace(end, ""), "  worldbook entry `7` is no longer sent (was in message 2)\n");
         check(&OLD.replace(end, ""), OLD, "  worldbook entry `7` is new (message 2)\n");
         let moved = OLD.replace("worldbook:7 · depth 1", "worldbook:7 · depth 0");
-        check(OLD, &moved, "  worldbook entry `7` stands elsewhere (message 2)\n");
+        check(OLD, &moved, "  worldbook entry `7` moved (message 2)\n");
     }
 
     /// A message: its role, and texts with who wrote them; several are joined.
@@ -331,26 +326,25 @@ mod tests {
         };
         let (joined, hi): (Parts<'_>, Parts<'_>) = (&[a, b], &[c]);
         let old = [("system", joined), ("user", hi)];
-        let gone = "  worldbook entry `8` is not sent any more (it was message 0)\n";
+        let gone = "  worldbook entry `8` is no longer sent (was in message 0)\n";
         check(&old, &[("system", &[a]), ("user", hi)], gone);
-        let gone = "  preset entry `a` is not sent any more (it was message 0)\n";
+        let gone = "  preset entry `a` is no longer sent (was in message 0)\n";
         check(&old, &[("system", &[b]), ("user", hi)], gone);
-        let moved = "  worldbook entry `8` stands elsewhere (message 2)\n";
+        let moved = "  worldbook entry `8` moved (message 2)\n";
         check(&old, &[("system", &[a]), ("user", hi), ("system", &[b])], moved);
-        let swapped = "  worldbook entry `8` stands elsewhere (message 0)\n";
+        let swapped = "  worldbook entry `8` moved (message 0)\n";
         check(&old, &[("system", &[b, a]), ("user", hi)], swapped);
         let new = "  preset entry `x` is new (message 0)\n";
         check(&old, &[("system", &[a, ("preset:x", "X."), b]), ("user", hi)], new);
-        let role = "  preset entry `a` is said by `user` and was by `system` (message 0)\n";
+        let role = "  preset entry `a` has role `user`, was `system` (message 0)\n";
         check(&old, &[("user", &[a]), ("system", &[b]), ("user", hi)], role);
-        let all = "  worldbook entry `8` is said by `user` and was by `system` (message 0)\n";
+        let all = "  worldbook entry `8` has role `user`, was `system` (message 0)\n";
         check(&[("system", &[b]), ("user", hi)], &[("user", &[b, c])], all);
         let changed = "  worldbook entry `8` changed (message 0)\n";
         check(&old, &[("system", &[a, ("worldbook:8", "Bee.")]), ("user", hi)], changed);
-        let both =
-            "  worldbook entry `8` stands elsewhere (message 2)\n  worldbook entry `8` changed (message 2)\n";
+        let both = "  worldbook entry `8` moved (message 2)\n  worldbook entry `8` changed (message 2)\n";
         check(&old, &[("system", &[a]), ("user", hi), ("system", &[("worldbook:8", "Bee.")])], both);
-        let apart = "  each text is the same; how they are joined, or what is said of them, differs:\n";
+        let apart = "  all texts are equal, but their order, merging, or report differs:\n";
         check(&old, &[("system", &[a]), ("system", &[b]), ("user", hi)], apart);
     }
 
@@ -365,14 +359,14 @@ mod tests {
         check(
             &old,
             &old.replace("Robin", "Ada.."),
-            &format!("  macro `char` of {told} changed (message 0)\n"),
+            &format!("  macro `char` in {told} changed (message 0)\n"),
         );
     }
 
     #[test]
     fn entries_without_an_id_are_counted() {
         let old = snapshot(&[("system", &[("preset#0", "A.")])]);
-        check(&old, &old.replace("A.", "B."), "  preset entry no. 1 changed (message 0)\n");
+        check(&old, &old.replace("A.", "B."), "  preset entry 1 changed (message 0)\n");
     }
 
     #[test]
@@ -388,8 +382,8 @@ mod tests {
 
     #[test]
     fn other_differences_are_no_changes_of_messages() {
-        let expected = "  each text is the same; how they are joined, or what is said of them, differs:\n  \
-            not any more: 23 of 100 tokens, exact as o200k_base\n  now: 23 of 90 tokens, exact as o200k_base\n";
+        let expected = "  all texts are equal, but their order, merging, or report differs:\n  removed: 23 \
+            of 100 tokens, exact as o200k_base\n  added: 23 of 90 tokens, exact as o200k_base\n";
         check(OLD, &OLD.replace("of 100", "of 90"), expected);
     }
 

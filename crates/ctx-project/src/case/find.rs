@@ -39,7 +39,8 @@ pub fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<Phrase>)>> {
         }
         if found.is_empty() {
             let message = phrase!(
-                "no case below `{folder}`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `{expected}`",
+                "no test case in `{folder}`; a case needs an `agent`, `session`, or `case` file, or \
+                `{expected}`",
                 folder = files::name(folder),
                 expected = EXPECTED
             );

@@ -43,7 +43,7 @@ pub fn test(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcom
     let path = folder.join(EXPECTED);
     if files::leads_out(Path::new(EXPECTED), folder) {
         return Err(unusable!(
-            "`{path}` is a link that leads out of the folder of the case",
+            "`{path}` is a link to a path outside the folder of the case",
             path = files::name(&path)
         ));
     }
@@ -73,7 +73,7 @@ pub fn test(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcom
 /// Reports that the agent is gone whose entries are expected, and which file may be meant.
 fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
     let message = phrase!(
-        "there is no file `agent.yaml` or `agent.json`, but `{expected}` has results of `{entry}`",
+        "no `agent.yaml` or `agent.json`, but `{expected}` contains `{entry}`",
         expected = EXPECTED,
         entry
     );
@@ -81,7 +81,7 @@ fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
     match files::near(&folder.join("agent.yaml")) {
         Some(near) => gone.suggesting(&near),
         None => gone.with_help(phrase!(
-            "restore the agent, or name one in `case.yaml`; delete `{expected}` if the case should have none",
+            "restore the agent, name one in `case.yaml`, or delete `{expected}`",
             expected = EXPECTED
         )),
     }

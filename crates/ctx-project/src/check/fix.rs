@@ -51,7 +51,7 @@ pub fn fix(bytes: &[u8], name: &str, look: Look<'_>) -> Result<FixedDocument, Im
             break;
         };
         if tries >= MAX_TRIES {
-            let reason = phrase!("too many edits at once");
+            let reason = phrase!("too many edits");
             document.declined.extend(open.iter().map(|finding| ((*finding).clone(), reason.clone())));
             break;
         }
@@ -74,7 +74,7 @@ pub fn fix(bytes: &[u8], name: &str, look: Look<'_>) -> Result<FixedDocument, Im
 
 /// Why a finding that asks whether something was meant is left.
 fn guess() -> Phrase {
-    phrase!("it may mean something else; fix it by hand")
+    phrase!("the intent is unclear; fix it by hand")
 }
 
 /// Returns whether a finding asks whether something was meant, and knows no edit that is certain.
@@ -127,7 +127,7 @@ impl Attempt<'_> {
         let is_as_expected = |value: &Value| *value == expected;
         let read = Document::read(&bytes, self.name, &limits).ok();
         if !read.is_some_and(|read| is_as_expected(&read.value) && read.syntax == document.syntax) {
-            return Err(phrase!("other parts of the file would change too"));
+            return Err(phrase!("the edit would change other parts of the file"));
         }
         self.compare(asking, &asked, &(self.look)(&bytes).map_err(|error| error.phrase())?)?;
         Ok(bytes)
@@ -139,13 +139,12 @@ impl Attempt<'_> {
             Some(rest) => (MARK, rest),
             None => (&[][..], self.bytes),
         };
-        let text = std::str::from_utf8(rest).map_err(|_| phrase!("the file is not UTF-8"))?;
+        let text = std::str::from_utf8(rest).map_err(|_| phrase!("the file is not valid UTF-8"))?;
         let pointers: Vec<String> = asked.iter().map(RequestedEdit::pointer).collect();
         let places = Places::find(text, pointers.iter().map(String::as_str));
         let replacements = asked.iter().map(|asked| asked.in_text(text, &places, is_yaml));
         let replacements = replacements.collect::<Result<Vec<_>, _>>()?;
-        let edited =
-            edits::replaced(text, replacements).ok_or_else(|| phrase!("two edits change the same place"))?;
+        let edited = edits::replaced(text, replacements).ok_or_else(|| phrase!("two edits overlap"))?;
         Ok([mark, edited.as_bytes()].concat())
     }
 
@@ -172,7 +171,7 @@ impl Attempt<'_> {
             *left -= 1;
             if *left < 0 && !is_within(finding, &revealed) && (!is_cut || asking.contains(&kind(finding))) {
                 return Err(phrase!(
-                    "it would cause {code}: {message}",
+                    "the fix would cause {code}: {message}",
                     code = finding.code.to_string(),
                     message = finding.message
                 ));

@@ -63,7 +63,7 @@ impl Fixes {
 
     /// Records for the findings that could be fixed that their file is never changed.
     pub fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
-        let reason = phrase!("`{name}` is never changed", name);
+        let reason = phrase!("`ctx check --fix` never changes `{name}`", name);
         let open = found.iter().filter(|finding| finding.fix.is_some());
         let declined: Vec<_> =
             open.map(|finding| (Diagnostic { fix: None, ..finding.clone() }, reason.clone())).collect();

@@ -29,7 +29,7 @@ impl Conversations {
         for path in paths {
             match () {
                 () if files::is_stdin(path) => {
-                    let message = phrase!("`-` is standard input: one conversation, not one of several");
+                    let message = phrase!("`-` (standard input) cannot be combined with other conversations");
                     return Err(ProjectError::Usage(message));
                 }
                 () if path.is_dir() => found.extend(folder::files(path).into_iter().filter(is_conversation)),
@@ -45,10 +45,7 @@ impl Conversations {
         match found.is_empty() {
             true => {
                 let names = paths.iter().map(|path| files::name(path));
-                Err(unusable!(
-                    "there is no conversation in {paths}",
-                    paths = Argument::names(names, Divider::Comma)
-                ))
+                Err(unusable!("no conversations in {paths}", paths = Argument::names(names, Divider::Comma)))
             }
             false => Ok(Self::Many(found)),
         }
@@ -73,7 +70,7 @@ fn is_pattern(path: &Path) -> bool {
 fn matching(pattern: &Path) -> Result<Vec<FolderEntry>> {
     let paths = glob::glob(&pattern.to_string_lossy()).map_err(|error| {
         ProjectError::Usage(phrase!(
-            "`{name}` is not a valid pattern: {error}",
+            "`{name}` is not a valid glob pattern: {error}",
             name = files::name(pattern),
             error = error.msg
         ))

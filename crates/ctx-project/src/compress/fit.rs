@@ -9,8 +9,8 @@ use crate::error::{ProjectError, Result};
 pub fn strategy(name: &str) -> Result<Box<dyn Strategy>> {
     request::strategy(name).ok_or_else(|| {
         ProjectError::Usage(match closest(name, STRATEGIES) {
-            Some(near) => phrase!("there is no strategy `{name}`; did you mean `{near}`?", name, near),
-            None => phrase!("there is no strategy `{name}`", name),
+            Some(near) => phrase!("unknown strategy `{name}`; did you mean `{near}`?", name, near),
+            None => phrase!("unknown strategy `{name}`", name),
         })
     })
 }
@@ -19,9 +19,13 @@ pub fn strategy(name: &str) -> Result<Box<dyn Strategy>> {
 pub fn protection(loop_start: Option<usize>, messages: &[Message]) -> Result<Protection> {
     match loop_start {
         Some(start) if start > messages.len() => Err(ProjectError::Usage(match messages.len() {
-            1 => phrase!("`--loop-start {start}` is beyond the end: 1 message is sent", start),
+            1 => phrase!("`--loop-start {start}` is past the end of the context (1 message)", start),
             count => {
-                phrase!("`--loop-start {start}` is beyond the end: {count} messages are sent", start, count)
+                phrase!(
+                    "`--loop-start {start}` is past the end of the context ({count} messages)",
+                    start,
+                    count
+                )
             }
         })),
         Some(start) => Ok(Protection::CurrentLoop(start)),

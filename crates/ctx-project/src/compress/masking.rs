@@ -227,7 +227,7 @@ fn node(session: &Session, text: &str) -> Result<NodeId> {
     found.ok_or_else(|| {
         let places = path.len();
         ProjectError::Usage(phrase!(
-            "there is no message `{text}`; give its id, or its position on the path, from 1 to {places}",
+            "no message `{text}`; use an id, or a position on the active branch from 1 to {places}",
             text,
             places
         ))

@@ -41,7 +41,7 @@ impl SummaryProgram {
         match words {
             Some(words) => Ok(Self { words: words.into_iter().map(OsString::from).collect(), window }),
             None => Err(ProjectError::Usage(phrase!(
-                "`--summarizer cmd:{command}` is not a command: a quotation is not closed",
+                "`--summarizer cmd:{command}` has an unclosed quotation mark",
                 command
             ))),
         }
@@ -74,8 +74,8 @@ impl SummaryProgram {
         command.process_group(0);
         let child = command.spawn().map_err(|error| {
             let (kind, reason) = match error.kind() {
-                ErrorKind::NotFound => (PortErrorKind::NotFound, phrase!("there is no such program")),
-                ErrorKind::PermissionDenied => (PortErrorKind::Denied, phrase!("it may not be started")),
+                ErrorKind::NotFound => (PortErrorKind::NotFound, phrase!("no such program")),
+                ErrorKind::PermissionDenied => (PortErrorKind::Denied, phrase!("permission denied")),
                 _ => (PortErrorKind::Unavailable, Phrase::verbatim(crate::files::reason(&error))),
             };
             PortError::new(kind, phrase!("`{name}`: {reason}", name = self.name(), reason))
@@ -133,7 +133,7 @@ impl SummaryProgram {
     }
 
     fn text(&self, answer: Vec<u8>) -> Result<String, PortError> {
-        String::from_utf8(answer).map_err(|_| self.wrote(&phrase!("what is no UTF-8 text")))
+        String::from_utf8(answer).map_err(|_| self.wrote(&phrase!("invalid UTF-8")))
     }
 
     fn wrote(&self, what: &Phrase) -> PortError {
@@ -150,8 +150,8 @@ impl SummaryProgram {
 
     fn failure(&self, status: ExitStatus, complaint: &str) -> PortError {
         let how = match status.code() {
-            Some(code) => phrase!("`{name}` ended with exit code {code}", name = self.name(), code),
-            None => phrase!("`{name}` was ended by a signal", name = self.name()),
+            Some(code) => phrase!("`{name}` exited with code {code}", name = self.name(), code),
+            None => phrase!("`{name}` was terminated by a signal", name = self.name()),
         };
         let last = complaint.lines().rev().map(str::trim).find(|line| !line.is_empty());
         let how = match last {
@@ -265,14 +265,14 @@ mod tests {
 
     #[test]
     fn its_exit_code_and_last_words_are_told() {
-        let expected = "not available: `sh` ended with exit code 3: no luck";
+        let expected = "not available: `sh` exited with code 3: no luck";
         check("cat > /dev/null; echo half; echo one >&2; echo no luck >&2; exit 3", Err(expected));
-        check("kill -9 $$", Err("not available: `sh` was ended by a signal"));
+        check("kill -9 $$", Err("not available: `sh` was terminated by a signal"));
     }
 
     #[test]
     fn what_is_no_text_or_too_much_of_it_is_refused() {
-        check("printf '\\377'", Err("not readable: `sh` wrote what is no UTF-8 text"));
+        check("printf '\\377'", Err("not readable: `sh` wrote invalid UTF-8"));
         check("yes | head -c 1100000", Err("not readable: `sh` wrote more than 1 MiB"));
         check("yes", Err("not readable: `sh` wrote more than 1 MiB"));
     }
@@ -282,7 +282,7 @@ mod tests {
         let program = SummaryProgram::parse("no-such-program-here -x", None).unwrap();
         let request = SummaryRequest { prompt: "p".into(), model: None, temperature: None, max_tokens: None };
         let error = runtime().block_on(program.summarize(&request)).unwrap_err();
-        assert_eq!(error.to_string(), "not found: `no-such-program-here`: there is no such program");
+        assert_eq!(error.to_string(), "not found: `no-such-program-here`: no such program");
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(words("python3 'a b.py' -m x"), Ok(expected));
         assert_eq!(
             words("python3 'a b.py"),
-            Err("`--summarizer cmd:python3 'a b.py` is not a command: a quotation is not closed".to_owned())
+            Err("`--summarizer cmd:python3 'a b.py` has an unclosed quotation mark".to_owned())
         );
     }
 }

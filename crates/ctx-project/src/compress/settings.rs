@@ -30,10 +30,7 @@ pub fn settings(
         let (value, odd) = inputs::document(&file, sources)?;
         found.extend(odd);
         if !value.is_object() {
-            return Err(unusable!(
-                "`{file}` is not an object with settings of compression",
-                file = file.name
-            ));
+            return Err(unusable!("`{file}` is not an object of compression settings", file = file.name));
         }
         let (value, pointer) = below(&value, &[KEY]).unwrap_or((value, String::new()));
         layers.push(MaskLayer { level: MaskLevel::Global, value, pointer });
@@ -95,7 +92,7 @@ fn call(pairs: &[String], summarizer: Option<&SummarizerOptions>) -> Result<Valu
     for pair in pairs {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(ProjectError::Usage(phrase!(
-                "`--set {pair}` has no `=`; write `--set protectRecentCount=4`",
+                "`--set {pair}` has no `=`; use the form `--set protectRecentCount=4`",
                 pair
             )));
         };

@@ -64,11 +64,11 @@ impl SummaryFile {
         let (op, what) = match part {
             SummaryPart::All => (switch_summary(session, id, enabled), id.to_string()),
             SummaryPart::Facts => {
-                (switch_appendix(session, id, enabled, &self.counter), format!("the facts beside {id}"))
+                (switch_appendix(session, id, enabled, &self.counter), format!("facts of {id}"))
             }
         };
         let op = op.map_err(|error| ProjectError::Usage(error.phrase()))?;
-        let label = format!("switch {} {what}", if enabled { "on" } else { "off" });
+        let label = format!("{} {what}", if enabled { "enable" } else { "disable" });
         Ok(Some(SummaryStep { label, op }))
     }
 
@@ -122,13 +122,13 @@ pub fn find(session: &Session, text: &str) -> Result<NodeId> {
     let begun: Vec<&NodeId> = summaries().filter(|id| !text.is_empty() && id.starts_with(text)).collect();
     Err(ProjectError::Usage(match (begun.as_slice(), summaries().count()) {
         ([id], _) => return Ok((*id).clone()),
-        ([], 0) => phrase!("there is no node `{text}`; the conversation has no summary", text),
+        ([], 0) => phrase!("no summary `{text}`; the conversation has none", text),
         ([], _) => {
             let known = Argument::names(summaries().take(MOST_NAMED), Divider::Comma);
-            phrase!("there is no node `{text}`; the summaries are {known}", text, known)
+            phrase!("no summary `{text}`; the summaries are {known}", text, known)
         }
         (several, _) => {
-            phrase!("{ids} begin with `{text}`", ids = count_of!(several.len(), "id"), text)
+            phrase!("`{text}` is ambiguous: {ids} start with it", ids = count_of!(several.len(), "id"), text)
         }
     }))
 }

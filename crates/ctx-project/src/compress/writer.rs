@@ -104,7 +104,7 @@ fn model(
     config: &EndpointConfig,
 ) -> Result<ModelSummarizer> {
     let Some(name) = settings.summary_model.as_deref().or(config.model.as_deref()) else {
-        let message = phrase!("no model is set for writing summaries; name one with `--summarizer-model`");
+        let message = phrase!("no model for summaries; set one with `--summarizer-model`");
         return Err(ProjectError::Usage(message));
     };
     let mut endpoint = config.endpoint(&options.endpoint, true)?;

@@ -145,7 +145,8 @@ impl Guard {
         told.extend(more);
         if let (false, false, Some(Ask(ask))) = (told.is_empty(), self.is_agreed.get(), &self.ask) {
             let notice = phrase!(
-                "`{name}` {state}; left out: {keys}; to use this, read the file, then run `ctx trust {folder}`",
+                "`{name}` {state}; ignored: {keys}; to use these, read the file, then run `ctx trust \
+                {folder}`",
                 name = &self.document.name,
                 state = self.state.phrase(),
                 keys = keys(&told),
@@ -186,7 +187,7 @@ impl Guard {
             Answer::Yes => {}
             Answer::No => {
                 return Err(ProjectError::Usage(phrase!(
-                    "`{name}` {state}; `--no-config` leaves it out",
+                    "`{name}` {state}; use `--no-config` to ignore it",
                     name = &self.document.name,
                     state = self.state.phrase()
                 )));
@@ -210,7 +211,8 @@ impl Guard {
         let keys = keys(wanted.iter().copied());
         if options.is_empty() {
             return phrase!(
-                "`{name}` {state}; read it, then run `ctx trust {folder}`; or name the file on the command line, or set {keys} in your own `ctx.toml`",
+                "`{name}` {state}; read it, then run `ctx trust {folder}`, or name the file on the command \
+                line, or set {keys} in your own `ctx.toml`",
                 name,
                 state,
                 folder,
@@ -218,7 +220,8 @@ impl Guard {
             );
         }
         phrase!(
-            "`{name}` {state}; read it, then run `ctx trust {folder}`; or give {options}, or set {keys} in your own `ctx.toml`",
+            "`{name}` {state}; read it, then run `ctx trust {folder}`, or use {options}, or set {keys} in \
+            your own `ctx.toml`",
             name,
             state,
             folder,
@@ -242,7 +245,7 @@ pub(super) fn tell_foreign(folder: &Path, ask: Option<&Ask>) {
     let Some(Ask(ask)) = ask else { return };
     let name = files::name(&folder.join(NAME));
     let notice = phrase!(
-        "`{name}` belongs to another user and is not read; to use it, read it, then run `ctx trust {folder}`",
+        "ignoring `{name}`, which belongs to another user; to use it, read it, then run `ctx trust {folder}`",
         name = &name,
         folder = folder_name(folder)
     );
@@ -254,7 +257,7 @@ pub(super) fn refuse_link(folder: &Path) -> Result<()> {
     if files::leads_out(Path::new(NAME), folder) {
         let name = files::name(&folder.join(NAME));
         let message =
-            phrase!("`{name}` is a link that leads out of its folder; `--no-config` leaves it out", name);
+            phrase!("`{name}` is a link to a path outside its folder; use `--no-config` to ignore it", name);
         return Err(ProjectError::Usage(message));
     }
     Ok(())

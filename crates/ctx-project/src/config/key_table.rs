@@ -186,7 +186,7 @@ keyed! {
         /// Which tools may be called.
         tools: Option<Shaped<ToolKeys>> => "tools"
             is KeyRule::of_outside(Reach::Tools, Holds::Table(ToolKeys::ROWS)).option("--tools-dir"),
-        /// When conversations are summarised, and how.
+        /// When and how conversations are summarized.
         compression: Option<Shaped<MaskKeys>> => "compression" is KeyRule::VALUE,
         /// The model.
         model: Option<String> => "model" is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
@@ -281,7 +281,7 @@ impl JsonSchema for MaskKeys {
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
         let field = |field: &ConfigField| (field.key.to_string(), Value::from(field.schema()));
         let fields: Map<String, Value> = MaskConfig::fields().iter().map(field).collect();
-        let about = "When conversations are summarised, and how.";
+        let about = "When and how conversations are summarized.";
         json_schema!({ "type": "object", "description": about, "properties": fields })
     }
 }

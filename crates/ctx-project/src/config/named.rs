@@ -51,9 +51,12 @@ pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<
 }
 
 fn not_looked_at(pointer: &str, path: &Path) -> Diagnostic {
-    let message = phrase!("`{path}` lies outside of the folder, and is not read", path = files::name(path));
+    let message = phrase!(
+        "cannot check `{path}`: it is outside the folder of an untrusted `ctx.toml`",
+        path = files::name(path)
+    );
     let outside = Diagnostic::info(codes::UNREADABLE_FILE, message).at_pointer(pointer);
-    outside.with_help(phrase!("`ctx trust DIR` says that you trust the file"))
+    outside.with_help(phrase!("trust the file with `ctx trust DIR`"))
 }
 
 fn wanted(key: &str) -> Wanted {
@@ -91,7 +94,7 @@ fn folders(
     let folders = folders.into_iter().filter_map(|(pointer, path)| Some((pointer, path.as_ref()?)));
     let folders = folders.filter(|(pointer, path)| is_open(pointer, path));
     folders.filter(|(_, path)| !path.is_dir()).map(|(pointer, path)| {
-        let message = phrase!("there is no folder `{path}`", path = files::name(path));
+        let message = phrase!("no folder `{path}`", path = files::name(path));
         Diagnostic::error(codes::UNREADABLE_FILE, message).at_pointer(pointer)
     })
 }
@@ -100,8 +103,8 @@ fn folders(
 fn tools(named: &ToolNames) -> Vec<Diagnostic> {
     type Write = fn(&str) -> Phrase;
     let mut found = Vec::new();
-    let no_category = |name: &str| phrase!("there is no tool category `{name}`", name = excerpt(name));
-    let no_tool = |name: &str| phrase!("there is no tool `{name}`", name = excerpt(name));
+    let no_category = |name: &str| phrase!("unknown tool category `{name}`", name = excerpt(name));
+    let no_tool = |name: &str| phrase!("unknown tool `{name}`", name = excerpt(name));
     let lists = [
         ("categories", no_category as Write, &named.categories, &[FolderTools::CATEGORY][..]),
         ("tools", no_tool as Write, &named.tools, &FolderTools::NAMES[..]),

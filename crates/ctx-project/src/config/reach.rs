@@ -43,13 +43,13 @@ impl WithheldItem {
     /// Describes the effect of the key.
     pub fn about(&self) -> Phrase {
         match self.reach {
-            Reach::Sends => phrase!("where requests go, and what is sent with them"),
-            Reach::Secret => phrase!("a secret, which is sent"),
-            Reach::Asks => phrase!("the model, the retries or a time limit of requests"),
-            Reach::Tools => phrase!("files that the model may read"),
-            Reach::Store => phrase!("a file that conversations are written to"),
-            Reach::Files => phrase!("a path that leads out of the folder"),
-            Reach::Nothing => phrase!("a rule for tools"),
+            Reach::Sends => phrase!("controls the destination or contents of requests"),
+            Reach::Secret => phrase!("sends a secret"),
+            Reach::Asks => phrase!("controls the model, retries, or time limits of requests"),
+            Reach::Tools => phrase!("lets the model read files"),
+            Reach::Store => phrase!("writes conversations to a file"),
+            Reach::Files => phrase!("reads a path outside the folder"),
+            Reach::Nothing => phrase!("controls the use of tools"),
         }
     }
 

@@ -99,7 +99,7 @@ fn what_is_not_trusted_hides_nothing_of_the_users_own() {
         assert_ne!(expected, decided(&Config::default()), "{pointer}");
         let said = said.lock().unwrap();
         assert_eq!(said.len(), 1, "{pointer}: {said:?}");
-        assert!(said[0].contains(&format!("left out: `{}`", pointer[1..].replace('/', "."))), "{said:?}");
+        assert!(said[0].contains(&format!("ignored: `{}`", pointer[1..].replace('/', "."))), "{said:?}");
     }
 }
 

@@ -1,7 +1,9 @@
 //! Record of trusted folders, with the hash of each `ctx.toml` and the targets of its paths.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
@@ -24,8 +26,9 @@ const MAX_FOLDERS: usize = 10_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trusted {
     folders: BTreeMap<String, TrustedFolder>,
-    /// SHA-256 hash of each trusted file, by path. Such a file controls access, such as the keys of `ctx serve`.
-    files: BTreeMap<String, String>,
+    /// SHA-256 hashes of each trusted file, by path. Such a file controls access, such as the keys of `ctx serve`. A
+    /// file that is being changed has two hashes.
+    files: BTreeMap<String, Vec<String>>,
 }
 
 /// A trusted folder.
@@ -61,10 +64,10 @@ impl TrustState {
         match self {
             Self::Trusted => phrase!("is trusted"),
             Self::New => phrase!("is not trusted"),
-            Self::Changed => phrase!("was changed since it was trusted"),
-            Self::Moved(keys) => phrase!("was trusted while {keys} led elsewhere", keys = names(keys)),
+            Self::Changed => phrase!("changed since it was trusted"),
+            Self::Moved(keys) => phrase!("was trusted, but the target of {keys} changed", keys = names(keys)),
             Self::Unrecorded(keys) => {
-                phrase!("was trusted before it was recorded where {keys} leads", keys = names(keys))
+                phrase!("was trusted, but the target of {keys} was not recorded", keys = names(keys))
             }
         }
     }
@@ -86,7 +89,7 @@ impl Trusted {
         let folders = record.as_ref().and_then(|record| record.get("folders")?.as_object());
         let Some(folders) = folders else {
             return Err(unusable!(
-                "`{path}` is not a record of trusted folders; remove it, and trust them again",
+                "`{path}` is not a valid trust record; delete it, then trust the folders again",
                 path = files::name(&path)
             ));
         };
@@ -94,7 +97,7 @@ impl Trusted {
         let folder = |(name, value): (&String, &Value)| Some((name.clone(), TrustedFolder::read(value)?));
         Ok(Self {
             folders: folders.iter().filter_map(folder).collect(),
-            files: files.map(texts).unwrap_or_default(),
+            files: files.map(hashes).unwrap_or_default(),
         })
     }
 
@@ -149,13 +152,44 @@ impl Trusted {
 
     /// Returns whether a file is trusted with this content, such as the key file of `ctx serve`.
     pub fn has_file(&self, path: &Path, bytes: &[u8]) -> bool {
-        key(path).is_ok_and(|key| self.files.get(&key) == Some(&hash(bytes)))
+        let hashes = file_key(path).ok().and_then(|key| self.files.get(&key));
+        hashes.is_some_and(|hashes| hashes.contains(&hash(bytes)))
     }
 
     /// Trusts a file with this content.
     pub fn add_file(path: &Path, bytes: &[u8]) -> Result<()> {
-        let key = key(path)?;
-        Self::change_in(&made()?, |trusted| drop(trusted.files.insert(key, hash(bytes))))
+        Self::change_file(path, bytes, || Ok(()))
+    }
+
+    /// Trusts a file with the content that `write` writes. During the write, also trusts the previous content if it was
+    /// trusted.
+    ///
+    /// # Errors
+    ///
+    /// The record or the file cannot be written. Then the new content is not trusted.
+    pub fn change_file(path: &Path, bytes: &[u8], write: impl FnOnce() -> Result<()>) -> Result<()> {
+        Self::change_file_in(&made()?, path, bytes, write)
+    }
+
+    fn change_file_in(
+        record: &Path,
+        path: &Path,
+        bytes: &[u8],
+        write: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let (key, new) = (file_key(path)?, hash(bytes));
+        Self::change_in(record, |trusted| trusted.files.entry(key.clone()).or_default().push(new.clone()))?;
+        let written = write();
+        Self::change_in(record, |trusted| {
+            let hashes = trusted.files.entry(key).or_default();
+            if written.is_ok() {
+                *hashes = vec![new];
+            } else {
+                hashes.pop_if(|hash| *hash == new);
+            }
+            trusted.files.retain(|_, hashes| !hashes.is_empty());
+        })?;
+        written
     }
 
     fn change_in(record: &Path, change: impl FnOnce(&mut Self)) -> Result<()> {
@@ -165,7 +199,7 @@ impl Trusted {
         change(&mut trusted);
         if trusted.folders.len() > MAX_FOLDERS || trusted.files.len() > MAX_FOLDERS {
             return Err(unusable!(
-                "{limit} folders are already trusted; remove some with `ctx trust --remove DIR`",
+                "too many trusted folders ({limit}); remove some with `ctx trust --remove DIR`",
                 limit = MAX_FOLDERS
             ));
         }
@@ -192,7 +226,11 @@ impl Trusted {
         let folders = self.folders.iter().map(|(name, folder)| (name.clone(), folder.to_json()));
         let mut record = json!({ "folders": folders.collect::<Map<_, _>>() });
         if !self.files.is_empty() {
-            record["files"] = json!(self.files);
+            let files = self.files.iter().map(|(path, hashes)| match hashes.as_slice() {
+                [hash] => (path.clone(), json!(hash)),
+                hashes => (path.clone(), json!(hashes)),
+            });
+            record["files"] = files.collect::<Map<_, _>>().into();
         }
         let record = pretty_json(&record);
         files::write_private(&folder.join(NAME), &record)
@@ -221,10 +259,19 @@ fn texts(values: &Map<String, Value>) -> BTreeMap<String, String> {
     values.iter().filter_map(text).collect()
 }
 
+/// Reads the hashes of files: a text, or a list of texts while a file is being changed.
+fn hashes(files: &Map<String, Value>) -> BTreeMap<String, Vec<String>> {
+    let hashes = |value: &Value| match value {
+        Value::Array(list) => list.iter().map(|hash| hash.as_str().map(str::to_owned)).collect(),
+        value => Some(vec![value.as_str()?.to_owned()]),
+    };
+    files.iter().filter_map(|(path, value)| Some((path.clone(), hashes(value)?))).collect()
+}
+
 /// Returns the folder of the record and creates it if it is missing.
 fn made() -> Result<PathBuf> {
     let folder =
-        home::data().ok_or_else(|| unusable!("there is no home folder to store it in; set `CTX_HOME`"))?;
+        home::data().ok_or_else(|| unusable!("no home folder for the trust record; set `CTX_HOME`"))?;
     files::make_private_folder(&folder)?;
     Ok(folder)
 }
@@ -243,9 +290,18 @@ fn key(folder: &Path) -> Result<String> {
     match whole.to_str() {
         Some(path) => Ok(path.to_owned()),
         None => Err(unusable!(
-            "the path of `{folder}` is not Unicode; it cannot be stored",
+            "cannot store the path of `{folder}`: it is not valid Unicode",
             folder = files::name(folder)
         )),
+    }
+}
+
+/// Returns the path of a file without links. The file may not exist yet.
+fn file_key(path: &Path) -> Result<String> {
+    let is_missing = path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    match (path.parent(), path.file_name().and_then(OsStr::to_str)) {
+        (Some(folder), Some(name)) if is_missing => Ok(files::name(&Path::new(&key(folder)?).join(name))),
+        _ => key(path),
     }
 }
 
@@ -343,10 +399,25 @@ mod tests {
     fn trusts_file_with_its_content() {
         let (place, record) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let path = place.path().join("serve-keys.json");
-        std::fs::write(&path, "{}").unwrap();
-        let name = key(&path).unwrap();
-        Trusted::change_in(record.path(), |trusted| drop(trusted.files.insert(name, hash(b"{}")))).unwrap();
-        let trusted = Trusted::read_in(record.path()).unwrap();
-        assert!(trusted.has_file(&path, b"{}") && !trusted.has_file(&path, b"{ }"));
+        let has = |bytes: &[u8]| Trusted::read_in(record.path()).unwrap().has_file(&path, bytes);
+        let change = |bytes: &'static [u8], write: &dyn Fn() -> Result<()>| {
+            Trusted::change_file_in(record.path(), &path, bytes, write)
+        };
+        // The file does not exist yet.
+        change(b"{}", &|| {
+            assert!(has(b"{}"));
+            std::fs::write(&path, "{}").unwrap();
+            Ok(())
+        })
+        .unwrap();
+        assert!(has(b"{}") && !has(b"{ }"));
+        change(b"{ }", &|| {
+            assert!(has(b"{}") && has(b"{ }"));
+            Ok(())
+        })
+        .unwrap();
+        assert!(!has(b"{}") && has(b"{ }"));
+        change(b"[]", &|| Err(unusable!("the path is not valid"))).unwrap_err();
+        assert!(has(b"{ }") && !has(b"[]"));
     }
 }

@@ -120,7 +120,7 @@ impl FilesRead {
         let shown = name(path);
         let refused = |reason: &str| {
             Err(ProjectError::Usage(phrase!(
-                "`{shown}` is not written: {reason}; name another file",
+                "cannot write `{shown}`: {reason}; use another file",
                 shown,
                 reason
             )))
@@ -128,7 +128,9 @@ impl FilesRead {
         match self.0.iter().find(|(_, read, _)| read.is_same(&identity)) {
             Some((read, ..)) if *read == shown => refused("this run reads it"),
             Some((read, ..)) => refused(&format!("it is the same file as `{read}`, which this run reads")),
-            None if Identity::of_stdout().is_same(&identity) => refused("standard output goes to it"),
+            None if Identity::of_stdout().is_same(&identity) => {
+                refused("standard output is redirected to it")
+            }
             None => Ok(()),
         }
     }

@@ -30,19 +30,19 @@ pub fn is_editable(bytes: &[u8]) -> bool {
 /// tells which of several that is, nothing is written. O(bytes · depth of what changed), and for each new object with
 /// such a number O(objects that have one).
 pub fn edited(bytes: &[u8], value: &Value) -> Result<Vec<u8>, Phrase> {
-    let not_json = || phrase!("it is no plain JSON");
+    let not_json = || phrase!("it is not plain JSON");
     let Json { text, parsed, value: old } = Json::of(bytes).ok_or_else(not_json)?;
     let root: &RawValue = serde_json::from_str(&parsed).map_err(|_| not_json())?;
     let mut edit = Edit::new(text, &parsed);
     edit.value(root.get(), &old, value, "");
     if edit.is_unclear.get() {
-        return Err(phrase!("it has several numbers of many digits, of which nothing tells where each goes"));
+        return Err(phrase!("its long numbers cannot be matched to their places"));
     }
-    let text = replaced(text, edit.replacements).ok_or_else(|| phrase!("its changes overlap"))?;
+    let text = replaced(text, edit.replacements).ok_or_else(|| phrase!("the changes overlap"))?;
     let bytes = [&bytes[..bytes.len() - without_mark(bytes).len()], text.as_bytes()].concat();
     // Nothing else than what was asked for may come out.
     let is_meant = Json::of(&bytes).is_some_and(|came_out| came_out.value == *value);
-    if is_meant { Ok(bytes) } else { Err(phrase!("something else would come out")) }
+    if is_meant { Ok(bytes) } else { Err(phrase!("the result would differ from the requested value")) }
 }
 
 /// Takes the byte order mark off.

@@ -39,7 +39,11 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Creates a folder and its missing parents, accessible only to the user.
 pub fn make_private_folder(folder: &Path) -> Result<()> {
     ctx_chat::create_private_folder(folder).map_err(|error| {
-        unusable!("cannot make the folder `{folder}`: {error}", folder = name(folder), error = reason(&error))
+        unusable!(
+            "cannot create the folder `{folder}`: {error}",
+            folder = name(folder),
+            error = reason(&error)
+        )
     })
 }
 
@@ -75,9 +79,7 @@ fn write_as(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead, ne
 /// Rejects `-` as an output file.
 pub fn refuse_stdin(path: &Path) -> Result<(), ProjectError> {
     match is_stdin(path) {
-        true => {
-            Err(ProjectError::Usage(phrase!("`-` is standard input, which cannot be written; name a file")))
-        }
+        true => Err(ProjectError::Usage(phrase!("cannot write to `-`; name a file"))),
         false => Ok(()),
     }
 }

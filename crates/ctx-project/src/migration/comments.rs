@@ -16,28 +16,27 @@ pub(super) fn lost(text: &str) -> Option<Diagnostic> {
     let comments = comments(text);
     let first = comments.first()?;
     let message = match comments.len() {
-        1 => phrase!("the file is rewritten without this comment"),
+        1 => phrase!("rewriting the file removes this comment"),
         count => phrase!(
-            "the file is rewritten without this and {comments}",
+            "rewriting the file removes this comment and {comments}",
             comments = count_of!(count - 1, "more comment")
         ),
     };
     let found = Diagnostic::warning(codes::LOST_COMMENTS, message).at_span(Span::new(first.start, first.end));
-    Some(
-        found
-            .with_help(phrase!("restore by hand what you need; the old file is kept with the ending `.bak`")),
-    )
+    Some(found.with_help(phrase!("restore comments from the backup, which ends in `.bak`")))
 }
 
 /// Reports that a file of YAML loses digits of numbers, at the first of them.
 pub(super) fn lost_digits(text: &str) -> Option<Diagnostic> {
     let (number, place) = digits::first(text)?;
-    let message =
-        phrase!("the file is rewritten, and `{number}` loses digits", number = ctx_types::excerpt(&number));
+    let message = phrase!(
+        "rewriting the file truncates the digits of `{number}`",
+        number = ctx_types::excerpt(&number)
+    );
     let found = Diagnostic::warning(codes::LOST_DIGITS, message).at_span(place);
-    Some(found.with_help(phrase!(
-        "restore it by hand, or write it as a string; the old file is kept with the ending `.bak`"
-    )))
+    Some(
+        found.with_help(phrase!("write it as a string, or restore it from the backup, which ends in `.bak`")),
+    )
 }
 
 /// Returns the places of comments, in bytes. O(n).

@@ -142,7 +142,7 @@ impl KnownFile {
                 self.hash = hash(&bytes);
                 self.open = Some(OpenFile::open(&self.path, self.kind, bytes));
             }
-            (None, None) => return Err(Refusal::not_found(phrase!("there is no such file"))),
+            (None, None) => return Err(Refusal::not_found(phrase!("no such file"))),
         }
         Ok(())
     }

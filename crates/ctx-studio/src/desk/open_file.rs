@@ -401,7 +401,7 @@ impl OpenFile {
         let changed = config::locked_keys().find(|key| old.get(*key) != new.get(*key));
         changed.map_or(Ok(()), |key| {
             let message = phrase!("the page cannot change `{key}` in `ctx.toml`", key);
-            let help = phrase!("edit the file with an editor, and trust it with `ctx trust`");
+            let help = phrase!("edit the file in an editor, then run `ctx trust`");
             Err(Refusal::new(403, codes::FORBIDDEN_KEY, message).with_help(help))
         })
     }
@@ -411,9 +411,7 @@ impl OpenFile {
         let is_readable = self.kind != FileKind::Config || config::value_of(self.draft.text()).is_some();
         match is_readable {
             true => self.refuse_forbidden(self.draft.text()),
-            false => {
-                Err(Refusal::unusable(phrase!("`ctx.toml` is not valid TOML; correct it before saving")))
-            }
+            false => Err(Refusal::unusable(phrase!("`ctx.toml` is not valid TOML; fix it before you save"))),
         }
     }
 

@@ -23,8 +23,11 @@ use crate::server::Server;
 pub(crate) fn log_in(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let Login { code } = call.json()?;
     let token = server.access.log_in(&code).ok_or_else(|| {
-        let message = phrase!("the link was used before, is older than five minutes, or is of another run");
-        let help = phrase!("open the link that the terminal shows; Enter there shows a new one");
+        let message = phrase!(
+            "the link expired: it was used, is older than 5 minutes, or belongs to another \
+            run"
+        );
+        let help = phrase!("open the link in the terminal; press Enter there for a new link");
         Refusal::new(401, codes::BAD_LINK, message).with_help(help)
     })?;
     Reply::json(&LoggedIn {
@@ -133,7 +136,7 @@ pub(crate) fn code(_server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let told = call
         .language
         .explanation(code)
-        .ok_or_else(|| Refusal::not_found(phrase!("there is no code `{code}`", code)))?;
+        .ok_or_else(|| Refusal::not_found(phrase!("no code `{code}`", code)))?;
     let shown_by = match told.shown {
         Shown::By(command) => Some(command),
         Shown::ByPrograms | Shown::WithServer => None,

@@ -42,7 +42,7 @@ pub(crate) fn save(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let tag = only(&call.headers, &axum::http::header::IF_MATCH).ok().flatten();
     let tag = tag.and_then(|tag| tag.strip_prefix('"')?.strip_suffix('"'));
     let tag = tag.ok_or_else(|| {
-        Refusal::malformed(phrase!("`If-Match` must name the version of the file that is saved, in quotes"))
+        Refusal::malformed(phrase!("`If-Match` must contain the quoted version of the file"))
     })?;
     // What is kept is never older than the file: it is written before, and again before the page hears of it.
     server.keep();

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use ctx_language::Language;
 use ctx_project::files::{self, Existing};
-use ctx_project::sample;
+use ctx_project::sample::{self, Sample, SampleLanguage};
 use ctx_types::phrase;
 
 use crate::api::NoticeKind;
@@ -44,10 +45,14 @@ pub(crate) fn start(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let paths = sample::paths(folder);
     if let Some(path) = paths.iter().find(|path| path.symlink_metadata().is_ok()) {
         let path = files::name(path.strip_prefix(folder).unwrap_or(path));
-        let message = phrase!("`{path}` exists; nothing is written", path);
+        let message = phrase!("nothing written: `{path}` exists", path);
         return Err(Refusal::new(409, codes::STALE_FILE, message));
     }
-    sample::write(folder, sample::Sample::Short, Existing::Keep)?;
+    let language = match call.language {
+        Language::Zh => SampleLanguage::Chinese,
+        _ => SampleLanguage::English,
+    };
+    sample::write(folder, Sample::Short, language, Existing::Keep)?;
     let below = |path: &std::path::PathBuf| files::name(path.strip_prefix(folder).unwrap_or(path));
     told(server, call, paths.iter().map(below).collect())
 }

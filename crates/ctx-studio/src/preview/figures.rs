@@ -21,7 +21,7 @@ const MAX_DECISIONS: usize = 2_000;
 const MAX_LINES: usize = 50;
 
 /// The line of a budget that names what is kept free for the answer.
-const RESERVE: &str = "reserve for the answer";
+const RESERVE: &str = "response reserve";
 
 /// Adds up what is used, by what it comes from.
 pub(super) fn usage(context: &Context, shares: &[Vec<TokenShare>]) -> UsageView {

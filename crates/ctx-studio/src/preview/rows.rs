@@ -175,7 +175,7 @@ fn left_out_row(
     let why = phrase!("{outcome}: {reason}", outcome, reason = decision.reason);
     let why = match decision.count {
         0 | 1 => why,
-        count => phrase!("{why} ({count} in all)", why, count),
+        count => phrase!("{why} ({count} in total)", why, count),
     };
     let mut row = Row {
         n: None,

@@ -37,15 +37,12 @@ fn text(preview: &KeptPreview, number: usize) -> Result<RowText, Refusal> {
     let (text, segments) = match kept.shows {
         Shown::Message(n) => {
             let message =
-                context.messages.get(n).ok_or_else(|| Refusal::not_found(phrase!("there is no such row")))?;
+                context.messages.get(n).ok_or_else(|| Refusal::not_found(phrase!("no such row")))?;
             (message.text().into_owned(), message.segments().into_owned())
         }
         Shown::LeftOut(at) => {
-            let decision = context
-                .report
-                .decisions
-                .get(at)
-                .ok_or_else(|| Refusal::not_found(phrase!("there is no such row")))?;
+            let decision =
+                context.report.decisions.get(at).ok_or_else(|| Refusal::not_found(phrase!("no such row")))?;
             let text = left_out_text(&lock(&preview.turn), &decision.source).unwrap_or_default();
             let segments = vec![Segment::whole(text.len(), decision.source.clone())];
             (text, segments)
@@ -98,7 +95,7 @@ pub(crate) fn life(preview: &KeptPreview, number: usize, language: Language) -> 
     turn.is_traced = false;
     let context = context?;
     let lives = Lives::of(&context, turn.session());
-    let lives = lives.ok_or_else(|| Refusal::unusable(phrase!("no stage was looked at")))?;
+    let lives = lives.ok_or_else(|| Refusal::unusable(phrase!("no message trace was recorded")))?;
     let life = lives.find(&wanted).map_err(|unknown| Refusal::unusable(unknown.phrase()))?;
     let events = life.steps.iter().flat_map(|step| {
         step.events.iter().map(|event| LifeEvent {
@@ -117,7 +114,7 @@ pub(crate) fn life(preview: &KeptPreview, number: usize, language: Language) -> 
 /// Writes the request body in a dialect, with the bytes that would be sent.
 pub(crate) fn body(preview: &KeptPreview, dialect: &str, language: Language) -> Result<BodyView, Refusal> {
     let dialect =
-        Dialect::parse(dialect).ok_or_else(|| Refusal::not_found(phrase!("there is no such dialect")))?;
+        Dialect::parse(dialect).ok_or_else(|| Refusal::not_found(phrase!("unknown API dialect")))?;
     let mut turn = lock(&preview.turn);
     let before = turn.input.dialect.replace(dialect.name().into());
     let context = turn.assemble(false);

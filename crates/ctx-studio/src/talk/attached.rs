@@ -50,7 +50,7 @@ pub(crate) fn attach(server: &Server, call: &Call) -> Result<AttachedFile, Refus
     server.refuse_read_only()?;
     let name = call.query.get("name").map(String::as_str).unwrap_or_default();
     if name.is_empty() || name.len() > 255 || name.chars().any(char::is_control) {
-        return Err(Refusal::malformed(phrase!("`name` is a text of up to 255 bytes")));
+        return Err(Refusal::malformed(phrase!("`name` must be a string of up to 255 bytes")));
     }
     if call.body.is_empty() {
         return Err(Refusal::unusable(phrase!("`{name}` is empty", name)));
@@ -108,14 +108,14 @@ pub(super) fn stored(
     attached: &[AttachedFile],
 ) -> Result<Vec<StoredAttachment>, Refusal> {
     if attached.len() > MAX_FILES {
-        let message = phrase!("a message has at most {limit} attached files", limit = MAX_FILES);
+        let message = phrase!("attach at most {limit} files to a message", limit = MAX_FILES);
         return Err(Refusal::new(413, codes::TOO_LARGE, message));
     }
     let place = Place::of(server, id)?;
     let stored = |AttachedFile { name, path, .. }: &AttachedFile| {
         let below = place.below(path);
         if !server.desk.folder.has(&below) {
-            let message = phrase!("`{name}` is not there any more; attach it again", name = name.as_str());
+            let message = phrase!("`{name}` no longer exists; attach it again", name = name.as_str());
             return Err(Refusal::unusable(message));
         }
         let id = hash(below.as_bytes()).chars().take(12).collect::<String>();
@@ -205,11 +205,9 @@ impl Place {
             Some(below) => Ok(Self { base: format!("{below}/"), inner: "" }),
             None => {
                 let folder = files::name(Path::new(folder));
-                let message = phrase!(
-                    "attached files are kept in `{folder}`, which is not in the folder of this page",
-                    folder
-                );
-                let help = phrase!("put the file there yourself, or take `assets` out of `ctx.toml`");
+                let message =
+                    phrase!("the attachment folder `{folder}` is outside the folder of this page", folder);
+                let help = phrase!("copy the file there yourself, or remove `assets` from `ctx.toml`");
                 Err(Refusal::unusable(message).with_help(help))
             }
         }

@@ -51,7 +51,7 @@ fn operation(file: &SessionFile, step: ConversationStep) -> Result<(String, Sess
     let session = &file.session;
     let there = |id: &str| {
         let node = session.node(id).filter(|node| node.parent_id.is_some());
-        node.ok_or_else(|| Refusal::not_found(phrase!("there is no message `{id}`", id)))
+        node.ok_or_else(|| Refusal::not_found(phrase!("no message `{id}`", id)))
     };
     Ok(match step {
         ConversationStep::Edit { id, text } => {
@@ -63,11 +63,11 @@ fn operation(file: &SessionFile, step: ConversationStep) -> Result<(String, Sess
             let node = there(&id)?;
             let (parent, role) = (node.parent_id.clone().unwrap_or_default(), node.role.unwrap_or_default());
             let (new, op) = appended(parent, role, text)?;
-            (format!("branch beside {id}"), op, new)
+            (format!("branch from {id}"), op, new)
         }
         ConversationStep::Append { role, text } => {
             let role = Role::parse(&role)
-                .ok_or_else(|| Refusal::malformed(phrase!("there is no role `{role}`", role)))?;
+                .ok_or_else(|| Refusal::malformed(phrase!("unknown role `{role}`", role)))?;
             let (new, op) = appended(session.active_leaf_id().clone(), role, text)?;
             ("add a message".to_owned(), op, new)
         }
@@ -78,22 +78,22 @@ fn operation(file: &SessionFile, step: ConversationStep) -> Result<(String, Sess
         }
         ConversationStep::Toggle { id, enabled } => {
             there(&id)?;
-            let word = if enabled { "on" } else { "off" };
-            (format!("switch {word} {id}"), SessionOp::Toggle { id: id.as_str().into(), enabled }, id)
+            let word = if enabled { "enable" } else { "disable" };
+            (format!("{word} {id}"), SessionOp::Toggle { id: id.as_str().into(), enabled }, id)
         }
         ConversationStep::Remove { id } => {
             let parent = there(&id)?.parent_id.clone().unwrap_or_default();
             (format!("delete {id}"), SessionOp::Remove { id: id.as_str().into() }, parent.to_string())
         }
         ConversationStep::Regenerate { .. } | ConversationStep::Undo | ConversationStep::Redo => {
-            return Err(Refusal::malformed(phrase!("this is not a step on messages")));
+            return Err(Refusal::malformed(phrase!("not a message operation")));
         }
     })
 }
 
 fn appended(parent: NodeId, role: Role, text: String) -> Result<(String, SessionOp), Refusal> {
     let id = random::<9>()
-        .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("the system provides no random bytes")))?;
+        .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("cannot get random bytes from the system")))?;
     // Never one that a command line would take for an option.
     let id = format!("m{id}");
     let node = Box::new(Node::new(role, text).with_id(id.as_str()));
@@ -114,7 +114,7 @@ fn of_summary(
         _ => Some(summary.delete()?),
     };
     let Some(step) = step else {
-        return Err(Refusal::unusable(phrase!("the summary is switched so already")));
+        return Err(Refusal::unusable(phrase!("the summary already has this state")));
     };
     summary.take(&step)?;
     let (label, id) = (step.label, id.to_owned());
@@ -166,5 +166,5 @@ pub(crate) fn make_session(server: &Server, call: &Call) -> Result<String, Refus
     let bytes = files::pretty_json(&file.to_json());
     files::write(&[(server.desk.folder.full(&to), &bytes)], Existing::Keep, &FilesRead::default())?;
     server.look();
-    server.desk.id(&to).ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))
+    server.desk.id(&to).ok_or_else(|| Refusal::not_found(phrase!("no such file")))
 }

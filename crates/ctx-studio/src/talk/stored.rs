@@ -123,7 +123,7 @@ impl StoredTalks {
 
     /// Loads a conversation.
     pub(crate) fn open(&self, name: &str) -> Result<SessionFile, Refusal> {
-        let store = self.store().ok_or_else(|| Refusal::not_found(phrase!("there is no such file")))?;
+        let store = self.store().ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
         Ok(SessionFile::stored(&store, name)?)
     }
 
@@ -193,7 +193,7 @@ pub(crate) fn create(server: &Server, call: &Call) -> Result<MadeSession, Refusa
     server.refuse_read_only()?;
     let NewConversation { name, from } = call.json()?;
     if name.as_ref().is_some_and(|name| name.chars().count() > MAX_NAME) {
-        let message = phrase!("a name has at most {limit} characters", limit = MAX_NAME);
+        let message = phrase!("a name can have at most {limit} characters", limit = MAX_NAME);
         return Err(Refusal::malformed(message));
     }
     let id = new_id();

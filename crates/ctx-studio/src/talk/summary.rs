@@ -18,7 +18,7 @@ const MAX_FACTS: usize = 500;
 /// Tells all about a summary.
 pub(crate) fn summary(session: &Session, id: &str, language: Language) -> Result<SummaryView, Refusal> {
     let counter = Counter::estimate();
-    let missing = || Refusal::not_found(phrase!("there is no summary `{id}`", id));
+    let missing = || Refusal::not_found(phrase!("no summary `{id}`", id));
     let details = MaskDetails::of(session, id, &counter).ok_or_else(missing)?;
     let figures = figures(session, id, counter).ok_or_else(missing)?;
     let report = QualityReport::of_node(session, id).unwrap_or_default();

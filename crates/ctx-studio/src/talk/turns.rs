@@ -79,8 +79,8 @@ impl Turns {
         let running = lock(&self.0).get(id).filter(|turn| turn.is_running()).cloned();
         let Some(running) = running else { return Ok(()) };
         let message = match lock(&running.state).summary.is_some() {
-            true => phrase!("a summary is being written in this conversation; cancel it first"),
-            false => phrase!("an answer is being written in this conversation; stop it first"),
+            true => phrase!("a summary of this conversation is in progress; cancel it first"),
+            false => phrase!("a reply in this conversation is in progress; stop it first"),
         };
         Err(Refusal::new(409, codes::BUSY, message))
     }
@@ -94,7 +94,7 @@ impl Turns {
     ) -> Result<Arc<Running>, Refusal> {
         let mut turns = lock(&self.0);
         if turns.values().filter(|turn| turn.is_running()).count() >= MAX_RUNNING {
-            let message = phrase!("too many answers are being written; wait for one, or stop it");
+            let message = phrase!("too many replies are in progress; wait, or stop a reply");
             return Err(Refusal::new(503, codes::BUSY, message));
         }
         let number = turns.get(id).map_or(1, |turn| turn.number + 1);
@@ -184,7 +184,7 @@ pub(super) fn go_on(
     };
     std::thread::Builder::new().name("turn".to_owned()).spawn(run).map_err(|error| {
         let error = error.to_string();
-        let why = phrase!("the turn cannot begin: {error}", error);
+        let why = phrase!("cannot start the turn: {error}", error);
         turn.end(server, Some(why.clone()));
         Refusal::unusable(why)
     })?;
@@ -287,8 +287,7 @@ async fn run(
         opened = log.open(&turn.id) => opened,
         () = turn.cancel.cancelled() => return Ok(()),
     };
-    let TurnConversation { store, mut conversation, lease: _lease } =
-        opened.map_err(|error| error.phrase())?;
+    let TurnConversation { store, mut conversation, lease } = opened.map_err(|error| error.phrase())?;
     let (request, found) = setup.typed(&said.text, Some(&conversation));
     let request = TurnRequest { attachments: said.attachments, ..request };
     for found in found {
@@ -296,7 +295,12 @@ async fn run(
     }
     let asking = Asking { server, turn };
     let chat = setup.for_turns(Some(&asking));
-    let log = ChatLog { store: &*store, conversation: &mut conversation, memory: Some(&setup.memory) };
+    let log = ChatLog {
+        store: &*store,
+        conversation: &mut conversation,
+        memory: Some(&setup.memory),
+        lease: lease.as_ref(),
+    };
     let mut watch = |event| turn.note(server, event);
     let mut going = std::pin::pin!(run_turn(&chat, Some(log), request, &mut watch, &turn.cancel));
     let end = loop {
@@ -401,7 +405,7 @@ impl Approval for Asking<'_> {
         lock(&self.turn.state).call = None;
         match verdict {
             Ok(Ok(verdict)) => verdict,
-            _ => Verdict::Refused("nobody agreed in time".to_owned()),
+            _ => Verdict::Refused("the approval timed out".to_owned()),
         }
     }
 }
@@ -410,7 +414,7 @@ impl Approval for Asking<'_> {
 pub(crate) fn verdict(server: &Server, call: &Call) -> Result<(), Refusal> {
     let CallVerdict { id, allow, reason } = call.json()?;
     server.refuse_read_only()?;
-    let gone = || Refusal::not_found(phrase!("this call does not wait any more"));
+    let gone = || Refusal::not_found(phrase!("this tool call is no longer pending"));
     let running = lock(&server.turns.0).get(call.part("f")).cloned().ok_or_else(gone)?;
     let waiting = {
         let mut state = lock(&running.state);
@@ -420,7 +424,7 @@ pub(crate) fn verdict(server: &Server, call: &Call) -> Result<(), Refusal> {
     let (_, sender) = waiting.ok_or_else(gone)?;
     let verdict = match allow {
         true => Verdict::Allowed,
-        false => Verdict::Refused(reason.unwrap_or_else(|| "the user refused it".to_owned())),
+        false => Verdict::Refused(reason.unwrap_or_else(|| "rejected by the user".to_owned())),
     };
     sender.send(verdict).map_err(|_| gone())
 }

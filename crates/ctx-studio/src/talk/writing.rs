@@ -121,8 +121,8 @@ fn failed(failure: &SummaryFailure) -> Option<Written> {
 /// Tells windows what came of it.
 fn told(server: &Server, running: &Running, written: Option<Written>) -> Result<(), Phrase> {
     match written {
-        None => running.say(&phrase!("cancelled; the conversation is as it was")),
-        Some(Err(why)) => return Err(phrase!("{why}; the conversation is as it was", why)),
+        None => running.say(&phrase!("canceled; the conversation is unchanged")),
+        Some(Err(why)) => return Err(phrase!("{why}; the conversation is unchanged", why)),
         Some(Ok((file, notice, id))) => {
             let hash = super::told(server, &running.id, file);
             let told = running.language.say(&notice);

@@ -101,9 +101,9 @@ fn check_steps(server: &Running, id: &str) {
     assert_eq!(now["rows"][1]["branch"], json!({ "at": 2, "of": 2, "before": second }));
     let expected = json!([
         "add a message",
-        format!("branch beside {second}"),
+        format!("branch from {second}"),
         format!("edit {second}"),
-        format!("switch off {first}")
+        format!("disable {first}")
     ]);
     assert_eq!(now["undo"], expected);
     let tree = server.get(&format!("/api/conversations/{id}/tree")).good();

@@ -21,7 +21,7 @@ pub enum TablesError {
     #[error("`estimate` has no tables")]
     NoTables,
     /// The bytes were not written by this version of the crate, or are not all there.
-    #[error("these are no tables of this version")]
+    #[error("the tables have another version")]
     Malformed,
 }
 

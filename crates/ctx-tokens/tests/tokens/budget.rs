@@ -92,14 +92,11 @@ fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
         (found[0].message.clone(), found[0].help.clone().unwrap())
     };
     let (message, help) = said("mine");
-    assert_eq!(message, "the window of `mine` is unknown, so nothing limits the context");
-    assert_eq!(
-        help,
-        "say how many tokens the context may have, or give the model's window in a table of models"
-    );
+    assert_eq!(message, "the context window of `mine` is unknown; the context has no token limit");
+    assert_eq!(help, "set a token limit for the context, or add the model to a model table");
     let (message, help) = said("");
-    assert_eq!(message, "no model is named, so no window limits the context");
-    assert_eq!(help, "name the model, or say how many tokens the context may have");
+    assert_eq!(message, "no model is set; the context has no token limit");
+    assert_eq!(help, "set the model, or set a token limit for the context");
 }
 
 /// One rule for numbers of tokens wherever they stand.
@@ -137,10 +134,10 @@ fn everything_that_goes_off_is_a_line() {
     assert_eq!(
         lines,
         [
-            ("window of `mine`", 10_000),
-            ("reserve for the answer", -1_000),
+            ("context window of `mine`", 10_000),
+            ("response reserve", -1_000),
             ("tools", -250),
-            ("start of the answer", -3),
+            ("reply prefix", -3),
             ("summary prompt", -50),
         ]
     );
@@ -152,8 +149,7 @@ fn a_budget_of_nothing_names_what_took_it() {
     let error = Budget::compute(&model(), &request(Some(100), Some(97))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "nothing is left for messages: allowed context 100, reserve for the answer -97, \
-         start of the answer -3"
+        "no tokens left for messages: context limit 100, response reserve -97, reply prefix -3"
     );
     assert!(Budget::compute(&model(), &request(Some(100), Some(96))).is_ok());
 }

@@ -104,7 +104,7 @@ fn a_mistyped_model_is_told_what_is_near() {
     }
     // Another version is another model.
     let (_, diagnostic) = ModelTable::builtin().lookup("gpt-9");
-    assert_eq!(diagnostic.unwrap().help.unwrap(), "describe it in a table of models");
+    assert_eq!(diagnostic.unwrap().help.unwrap(), "add it to a model table");
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl<'a> Spelling<'a> {
                 placement = placement.to_string()
             );
             let help = phrase!(
-                "keep one of depth, `insertionPoint` and `anchorTarget`, or set `injectionStrategy.type`"
+                "keep one of depth, `insertionPoint`, and `anchorTarget`, or set `injectionStrategy.type`"
             );
             self.unclear("", message, help);
         }
@@ -131,7 +131,7 @@ impl<'a> Spelling<'a> {
                 codes::DEPTH_SYNTAX,
                 phrase!("depth {given} is negative; 0 is used", given),
             );
-            let help = phrase!("depth counts from the newest message upwards: 0 is after it");
+            let help = phrase!("write 0 or more: 0 is below the newest message");
             let negative = negative.at_pointer("/injectionStrategy/depth").with_help(help);
             self.diagnostics.push(negative.with_fix(Fix::value(0)));
             0
@@ -144,7 +144,7 @@ impl<'a> Spelling<'a> {
         let Some(placement) = self.depth() else { return self.without("depthConfig") };
         let message =
             phrase!("`depthConfig` has no depth; {placement} is used", placement = placement.to_string());
-        self.unclear("/injectionStrategy/type", message, phrase!("write `depthConfig`, or use type `depth`"));
+        self.unclear("/injectionStrategy/type", message, phrase!("add `depthConfig`, or use type `depth`"));
         placement
     }
 
@@ -197,10 +197,11 @@ impl<'a> Spelling<'a> {
     }
 
     fn unknown_type(&mut self, unknown: &str) {
-        let message = phrase!("unknown injection strategy type `{unknown}`", unknown = excerpt(unknown));
-        let help = phrase!(
-            "use `default`, `depth`, `advanced_depth` or `anchor`; the type is inferred from the other fields"
+        let message = phrase!(
+            "unknown injection strategy type `{unknown}`; it is inferred from the other fields",
+            unknown = excerpt(unknown)
         );
+        let help = phrase!("use `default`, `depth`, `advanced_depth`, or `anchor`");
         let known = nearest(unknown, ["default", "depth", "advanced_depth", "anchor"]);
         self.unknown("/injectionStrategy/type", message, known, help);
     }
@@ -208,8 +209,8 @@ impl<'a> Spelling<'a> {
     /// An explicit type without its value: the entry stays in its list.
     fn without(&mut self, field: &str) -> Placement {
         let message =
-            phrase!("the injection strategy needs `{field}`; the entry stays where the list has it", field);
-        self.unclear("/injectionStrategy/type", message, phrase!("write it, or use type `default`"));
+            phrase!("the injection strategy needs `{field}`; the entry stays at its list position", field);
+        self.unclear("/injectionStrategy/type", message, phrase!("add it, or use type `default`"));
         Placement::InOrder
     }
 

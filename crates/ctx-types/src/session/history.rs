@@ -106,9 +106,8 @@ impl History {
             return (Self::default(), found);
         };
         if log.get("version").and_then(Value::as_u64) != Some(VERSION) {
-            let message = phrase!("the operation log has an unknown version and is not read");
-            let help =
-                phrase!("it is kept as `{key}` in a new log, which records what is done here", key = FOREIGN);
+            let message = phrase!("the operation log has an unknown version; it is ignored");
+            let help = phrase!("find the old log under `{key}` of the new log", key = FOREIGN);
             let warning = Diagnostic::warning(codes::OPERATION_LOG, message).with_help(help);
             found.push(warning.at_pointer(format!("/{KEY}")));
             return (Self { foreign: Some(Arc::new(log.clone())), ..Self::default() }, found);

@@ -129,7 +129,7 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
         if let Some(id) = &node.id {
             let id = excerpt(id);
             let message =
-                phrase!("the id `{id}` is used twice; the later message is renamed to `{fresh}`", id, fresh);
+                phrase!("duplicate id `{id}`; the later message is renamed to `{fresh}`", id, fresh);
             reader.at_index(index, |reader| reader.report(Diagnostic::error(codes::NODE_ID, message)));
         }
         ids.push(fresh);

@@ -169,12 +169,12 @@ impl schemars::JsonSchema for Session {
         let nodes = schemars::json_schema!({ "type": ["object", "null"], "additionalProperties": node });
         let id = || crate::schema::simple("string");
         let tree = [
-            (NODES, "The messages by their ids, the root among them.", nodes),
-            (ROOT, "The id of the root, which is never sent.", id()),
-            (LEAF, "The id of the message at which the conversation goes on.", id()),
+            (NODES, "Messages by id, including the root.", nodes),
+            (ROOT, "Id of the root, which is never sent.", id()),
+            (LEAF, "Id of the active leaf: the conversation continues after this message.", id()),
         ];
         let mut schema = SessionHeader::json_schema(generator);
-        let about = "A conversation: a tree of messages, of which the way to one leaf is sent.";
+        let about = "A conversation: a tree of messages. The active branch is sent.";
         let tree = crate::schema::object(about, tree);
         schema.insert("description".to_owned(), about.into());
         if let (Some(Value::Object(all)), Some(Value::Object(tree))) =

@@ -163,14 +163,13 @@ impl SessionError {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
-            Self::DuplicateNode { id } => phrase!("a node `{id}` already exists", id = id.to_string()),
+            Self::DuplicateNode { id } => phrase!("node `{id}` already exists", id = id.to_string()),
             Self::UnnamedNode { parent } => {
                 phrase!("the new node below `{parent}` has no id", parent = parent.to_string())
             }
-            Self::IsRoot { id } => phrase!(
-                "`{id}` is the root, which cannot be removed, moved or switched off",
-                id = id.to_string()
-            ),
+            Self::IsRoot { id } => {
+                phrase!("`{id}` is the root; it cannot be removed, moved, or disabled", id = id.to_string())
+            }
             Self::BelowItself { id } => phrase!("`{id}` cannot go below itself", id = id.to_string()),
             Self::BadPatch { id, fault } => {
                 phrase!("the patch does not fit node `{id}`: {fault}", id = id.to_string(), fault)

@@ -39,7 +39,7 @@ impl<'a> Plan<'a> {
         for patch in &patch.nodes {
             let state = NodeState::of_patch(patch, session)?;
             if plan.changes.insert(patch.id.clone(), state).is_some() {
-                return Err(bad_patch(&patch.id, "it is set twice"));
+                return Err(bad_patch(&patch.id, "set twice"));
             }
         }
         Ok(plan)

@@ -14,7 +14,7 @@ impl Plan<'_> {
         let check = Check { plan: self, claims: self.claims()? };
         for (id, state) in &self.changes {
             if self.session.nodes.get(id).is_some_and(|slot| slot.node.is_malformed()) {
-                return Err(bad_patch(id, "the file has no object there"));
+                return Err(bad_patch(id, "there is no object at this position"));
             }
             match &state.node {
                 Some((node, filing)) => check.node(id, node, filing)?,
@@ -34,7 +34,7 @@ impl Plan<'_> {
         for (id, state) in &self.changes {
             for child in state.node.iter().flat_map(|(node, _)| &node.children_ids) {
                 if claims.insert(child, id).is_some() {
-                    return Err(bad_patch(child, "it is listed as a child twice"));
+                    return Err(bad_patch(child, "listed twice as a child"));
                 }
             }
         }
@@ -52,25 +52,25 @@ impl Check<'_> {
     fn node(&self, id: &NodeId, node: &Node, filing: &Filing) -> Result<(), SessionError> {
         let fail = |fault| Err(bad_patch(id, fault));
         if node.is_malformed() || node.id.as_ref() != Some(id) {
-            return fail("its own id is another");
+            return fail("its id differs");
         }
         let is_root = *id == self.plan.session.root_id;
         if is_root != node.parent_id.is_none() || (*filing == Filing::Unfiled && !is_root) {
-            return fail("only the root has no parent");
+            return fail("only the root may have no parent");
         }
         if !self.is_listed_by_parent(id, node.parent_id.as_ref()) {
             return fail("its parent does not list it");
         }
         let former = self.former_parent(id).filter(|former| node.parent_id.as_ref() != Some(former));
         if former.is_some_and(|former| !self.plan.changes.contains_key(former)) {
-            return fail("its former parent still lists it");
+            return fail("its old parent still lists it");
         }
         if !node.children_ids.iter().all(|child| self.is_child(child, id)) {
-            return fail("it lists a child that does not point back");
+            return fail("lists a child with another parent");
         }
         let selected = node.last_selected_child_id.as_ref();
         if selected.is_some_and(|child| self.claims.get(child).copied() != Some(id)) {
-            return fail("the branch last shown is no child of it");
+            return fail("the last shown branch is not its child");
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl Check<'_> {
         };
         match self.plan.changes.contains_key(former) {
             true => Ok(()),
-            false => Err(bad_patch(id, "its former parent still lists it")),
+            false => Err(bad_patch(id, "its old parent still lists it")),
         }
     }
 
@@ -93,7 +93,7 @@ impl Check<'_> {
         let mut former = self.old(id).into_iter().flat_map(|slot| &slot.node.children_ids);
         let stays = |child: &NodeId| !self.plan.changes.contains_key(child);
         match former.any(|child| stays(child) && self.claims.get(child).copied() != Some(id)) {
-            true => Err(bad_patch(id, "a former child still points to it")),
+            true => Err(bad_patch(id, "an old child still points to it")),
             false => Ok(()),
         }
     }

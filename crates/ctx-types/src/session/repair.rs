@@ -78,7 +78,7 @@ impl Repair<'_> {
             }
             if let Some(own) = own {
                 let is_used = self.nodes.index(&own).is_some();
-                let whose = if is_used { ", which is another node's" } else { "" };
+                let whose = if is_used { ", which belongs to another node" } else { "" };
                 let message = phrase!(
                     "node `{key}` has the field `id` set to `{own}`{whose}; the key is used",
                     key = excerpt(&key),
@@ -111,11 +111,11 @@ impl Repair<'_> {
         self.repair(self.root, |_| {});
         let used = self.name(self.root);
         let fault = if let Some(id) = named {
-            phrase!("the root `{id}` does not exist", id = excerpt(id))
+            phrase!("root `{id}` does not exist", id = excerpt(id))
         } else {
-            phrase!("the session names no root")
+            phrase!("the session has no root")
         };
-        let remedy = if found.is_some() { "is used" } else { "is made in memory" };
+        let remedy = if found.is_some() { "is used" } else { "is created in memory" };
         let message = phrase!("{fault}; `{used}` {remedy}", fault, used, remedy);
         let mut diagnostic = Diagnostic::error(codes::NO_ROOT, message);
         diagnostic.fix = found.map(|root| Box::new(Fix::value(&*self.id(root))));
@@ -125,8 +125,7 @@ impl Repair<'_> {
     fn clear_parent_of_root(&mut self) {
         let parent = self.nodes.slot(self.root).and_then(|slot| slot.node.parent_id.clone());
         if let Some(parent) = parent {
-            let message =
-                phrase!("the root has a parent, `{parent}`; it is ignored", parent = excerpt(&parent));
+            let message = phrase!("the root has parent `{parent}`; it is ignored", parent = excerpt(&parent));
             let diagnostic = Diagnostic::error(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, self.root, "parentId");
             self.repair(self.root, |node| node.parent_id = None);
@@ -170,7 +169,7 @@ impl Repair<'_> {
             let is_circle = seen.get(index) == Some(&walk);
             if is_circle && self.nodes.slot(index).is_some_and(|slot| slot.parent.is_some()) {
                 let first = self.first_of_circle(index);
-                self.hang_below_root(first, codes::CYCLIC_PARENTS, &phrase!("its parents lead back to it"));
+                self.hang_below_root(first, codes::CYCLIC_PARENTS, &phrase!("its parents form a cycle"));
             }
         }
     }
@@ -183,11 +182,8 @@ impl Repair<'_> {
 
     fn hang_below_root(&mut self, index: usize, code: Code, fault: &Phrase) {
         let root_id = self.id(self.root);
-        let message = phrase!(
-            "node `{index}`: {fault}; it is read as a child of the root",
-            index = self.name(index),
-            fault
-        );
+        let message =
+            phrase!("node `{index}`: {fault}; it is moved below the root", index = self.name(index), fault);
         self.report(code, index, "parentId", message);
         self.repair(index, |node| node.parent_id = Some(root_id));
         self.set_parent(index, self.root);
@@ -258,7 +254,7 @@ impl Repair<'_> {
                 continue;
             }
             let message = phrase!(
-                "the branch last shown, `{selected}`, is not a child of the node",
+                "the last shown branch `{selected}` is not a child of the node",
                 selected = excerpt(&selected)
             );
             let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
@@ -295,12 +291,12 @@ impl Repair<'_> {
         let end = self.nodes.slot(self.root).map(|root| self.nodes.leaf_below(root).id.clone());
         let id = end.unwrap_or_else(|| self.id(self.root));
         let fault = if let Some(named) = named {
-            phrase!("the active leaf `{id}` does not exist", id = excerpt(named))
+            phrase!("active leaf `{id}` does not exist", id = excerpt(named))
         } else {
-            phrase!("the session names no active leaf")
+            phrase!("the session has no active leaf")
         };
         let used = excerpt(&id);
-        let message = phrase!("{fault}; `{used}`, the end of the branch last shown, is used", fault, used);
+        let message = phrase!("{fault}; `{used}`, the leaf of the last shown branch, is used", fault, used);
         let diagnostic = Diagnostic::error(codes::DANGLING_LEAF, message).with_fix(Fix::value(&*id));
         self.reader.at_key("activeLeafId", |reader| reader.report(diagnostic));
         ActiveLeaf { id, is_repair: true }

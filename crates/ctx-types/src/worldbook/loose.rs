@@ -127,7 +127,7 @@ impl Field for KeyList {
             Some(Value::String(text)) => {
                 if text.bytes().filter(|byte| *byte == b',').count() >= Self::MOST_IN_TEXT {
                     let expected =
-                        phrase!("a list, or a text of at most {most} keys", most = Self::MOST_IN_TEXT);
+                        phrase!("a list, or text with at most {most} keys", most = Self::MOST_IN_TEXT);
                     reader.wrong_type(expected, &Value::from(text.as_str()));
                     return Self::default();
                 }

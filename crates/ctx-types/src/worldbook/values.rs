@@ -121,7 +121,7 @@ loose_field!(
 
 loose_field!(
     RecursionDelay,
-    "true, false or a level",
+    "true, false, or a level",
     |_| schemars::json_schema!({ "type": ["boolean", "number", "null"], "minimum": 0 }),
     |value| match value {
         Value::Bool(is_delayed) => Some(RecursionDelay(u32::from(*is_delayed))),

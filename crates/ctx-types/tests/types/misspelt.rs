@@ -51,7 +51,7 @@ fn a_key_near_an_absent_one_is_told() {
             ("/regexconfig", "regexConfig"),
             ("/preset_groups", "presetGroups"),
             ("/presetMessages/0/rol", "role"),
-            ("/presetMessages/0/contnt", "`content` is there too; remove one of the two"),
+            ("/presetMessages/0/contnt", "remove one of the two: `content` is set too"),
             ("/presetMessages/0/anchorTaget", "anchorTarget"),
             ("/presetMessages/0/isEnable", "isEnabled"),
             ("/presetMessages/1/Role", "role"),
@@ -69,7 +69,7 @@ fn a_key_beside_the_right_one_is_told_without_an_edit() {
     ]});
     check(
         &in_agent(file),
-        &[("/presetMessages/0/isEnable", "`isEnabled` is there too; remove one of the two")],
+        &[("/presetMessages/0/isEnable", "remove one of the two: `isEnabled` is set too")],
     );
 }
 

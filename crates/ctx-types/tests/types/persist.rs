@@ -177,7 +177,7 @@ fn findings_are_limited_in_number_and_in_size() {
     assert_eq!(found.len(), 1);
     let (_, found) = read::<Agent>(json!({ "worldbookIds": vec![1; 5_000] }));
     assert_eq!(found.len(), 1_001);
-    assert_eq!(found[1_000], "error[CTX0101]: 4000 more findings in this document are not shown");
+    assert_eq!(found[1_000], "error[CTX0101]: 4000 more diagnostics in this document are not shown");
     let mut reader = Reader::new();
     reader
         .at_key(&"k".repeat(1 << 19), |reader| (0..10).for_each(|_| reader.wrong_type("a text", &json!(1))));
@@ -195,7 +195,7 @@ fn findings_that_are_only_counted_are_as_bad_as_the_worst_of_them() {
     reader.wrong_type("a text", &json!(1));
     report(&mut reader, 1);
     let found = reader.finish();
-    assert_eq!(found[1_000].to_string(), "error[CTX0101]: 3 more findings in this document are not shown");
+    assert_eq!(found[1_000].to_string(), "error[CTX0101]: 3 more diagnostics in this document are not shown");
     let mut reader = Reader::new();
     report(&mut reader, 1_001);
     assert_eq!(reader.finish()[1_000].severity, Severity::Warning);

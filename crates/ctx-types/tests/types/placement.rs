@@ -130,7 +130,7 @@ fn of_several_places_a_depth_comes_before_an_index_and_an_index_before_an_anchor
 fn an_unknown_type_is_reported_and_the_place_inferred() {
     check(
         r#"{"injectionStrategy": {"type": "deep", "depth": 3}}"#,
-        "depth 3\nCTX0110 /injectionStrategy/type: unknown injection strategy type `deep`",
+        "depth 3\nCTX0110 /injectionStrategy/type: unknown injection strategy type `deep`; it is inferred from the other fields",
     );
 }
 
@@ -138,11 +138,11 @@ fn an_unknown_type_is_reported_and_the_place_inferred() {
 fn a_type_without_its_value_leaves_the_entry_in_order() {
     check(
         r#"{"injectionStrategy": {"type": "depth"}}"#,
-        "in order\nCTX0110 /injectionStrategy/type: the injection strategy needs `depth`; the entry stays where the list has it",
+        "in order\nCTX0110 /injectionStrategy/type: the injection strategy needs `depth`; the entry stays at its list position",
     );
     check(
         r#"{"injectionStrategy": {"type": "advanced_depth", "depthConfig": " "}}"#,
-        "in order\nCTX0110 /injectionStrategy/type: the injection strategy needs `depthConfig`; the entry stays where the list has it",
+        "in order\nCTX0110 /injectionStrategy/type: the injection strategy needs `depthConfig`; the entry stays at its list position",
     );
 }
 
@@ -150,9 +150,7 @@ fn a_type_without_its_value_leaves_the_entry_in_order() {
 fn an_advanced_depth_without_points_falls_back_to_the_plain_one() {
     check(
         r#"{"injectionStrategy": {"type": "advanced_depth", "depthConfig": "x", "depth": 2}}"#,
-        "depth 2
-CTX0111 /injectionStrategy/depthConfig: `x` is not a depth and is ignored
-CTX0110 /injectionStrategy/type: `depthConfig` has no depth; depth 2 is used",
+        "depth 2\nCTX0111 /injectionStrategy/depthConfig: invalid depth `x`; it is ignored\nCTX0110 /injectionStrategy/type: `depthConfig` has no depth; depth 2 is used",
     );
 }
 

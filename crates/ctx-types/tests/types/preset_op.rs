@@ -97,7 +97,7 @@ fn places_outside_the_list_are_errors() {
 
 #[test]
 fn what_is_no_object_cannot_be_switched() {
-    let expected = "preset entry 0 is not an object and cannot be switched on or off";
+    let expected = "preset entry 0 is not an object; it cannot be enabled or disabled";
     check_error("!", &PresetOp::Toggle { index: 0, enabled: false }, expected);
 }
 

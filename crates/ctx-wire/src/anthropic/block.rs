@@ -65,8 +65,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     fn check_blank(&mut self) {
         if self.written.is_empty() && self.homeless.is_empty() {
-            let text =
-                phrase!("message {index} of the context is not sent: it has no text", index = self.index);
+            let text = phrase!("message {index} is not sent: it has no text", index = self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
     }
@@ -89,7 +88,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         }
         self.add_calls(message);
         if message.name.is_some() {
-            let text = phrase!("its name is not sent: this dialect has no place for it");
+            let text = phrase!("its name is not sent: this API dialect does not support names");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
     }
@@ -102,7 +101,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         }
         if !is_calling && !message.tool_calls.is_empty() {
             let text = phrase!(
-                "its tool calls are not sent: role `{role}` has none",
+                "its tool calls are not sent: role `{role}` cannot have any",
                 role = message.role.to_string()
             );
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
@@ -180,7 +179,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         }
         let kind = kind.unwrap_or("without a type");
         let text =
-            phrase!("a part `{kind}` is not sent: this dialect has no block for it", kind = excerpt(kind));
+            phrase!("part `{kind}` is not sent: this API dialect does not support it", kind = excerpt(kind));
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
         None
     }
@@ -190,7 +189,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         let block = block(media);
         if block.is_none() {
             let text =
-                phrase!("{label} is not sent: this dialect has no block for it", label = media.label());
+                phrase!("{label} is not sent: this API dialect does not support it", label = media.label());
             self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
         }
         block
@@ -199,7 +198,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn put_aside(&mut self, role: Role, media: Vec<Json<'a>>) {
         if !media.is_empty() {
             let text = phrase!(
-                "a message of role `{role}` cannot have media; they are sent with the next user message",
+                "role `{role}` cannot have media; they are sent with the next user message",
                 role = role.to_string()
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
@@ -212,7 +211,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         let input: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
             let text = phrase!(
-                "the arguments of the call `{call}` are not a JSON object and are wrapped in one",
+                "arguments of call `{call}` are not a JSON object; they are wrapped in one",
                 call = excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));

@@ -39,10 +39,8 @@ pub(super) fn max_tokens<'a>(parameters: &'a Map<String, Value>, found: &mut Vec
     let names = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
     let set = names.into_iter().find_map(|name| parameters.get(name));
     let default = || {
-        let text = phrase!(
-            "`max_tokens` is not set; this dialect requires it, so {default} is sent",
-            default = DEFAULT_MAX_TOKENS
-        );
+        let text =
+            phrase!("`max_tokens` is required and not set; {default} is sent", default = DEFAULT_MAX_TOKENS);
         found.push(Diagnostic::info(codes::PARAMETER_ADDED, text).at_pointer("/max_tokens"));
         DEFAULT_MAX_TOKENS.into()
     };
@@ -60,14 +58,14 @@ pub(super) fn own<'a>(parameters: &'a Map<String, Value>, found: &mut Vec<Diagno
             ("max_completion_tokens" | "max_output_tokens", _) => {}
             (name, _) if FOREIGN.contains(&name) => {
                 let text = phrase!(
-                    "parameter `{name}` is not sent: this dialect has no such parameter",
+                    "parameter `{name}` is not sent: this API dialect does not support it",
                     name = excerpt(name)
                 );
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
             }
             (name, value) => {
                 if OLD.contains(&name) {
-                    let text = phrase!("parameter `{name}` is sent, but only older models take it", name);
+                    let text = phrase!("parameter `{name}` is sent, but only older models accept it", name);
                     found.push(Diagnostic::info(codes::OLD_PARAMETER, text).at_pointer(format!("/{name}")));
                 }
                 write(name, value.into());

@@ -20,7 +20,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         return Err(failure);
     }
     let Some(blocks) = body.get("content").and_then(Value::as_array) else {
-        return Err(Failure::unreadable("the body has no list of content blocks"));
+        return Err(Failure::unreadable("the response has no list of content blocks"));
     };
     let mut reply = Reply { id: text_of(body, "id"), model: text_of(body, "model"), ..Reply::default() };
     check_count(

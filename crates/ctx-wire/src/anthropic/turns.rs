@@ -98,7 +98,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         let text = match self.options.system {
             SystemPlacement::Hoisted => {
                 let text = phrase!(
-                    "a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after"
+                    "a system message moves to the leading system messages; changing it invalidates the prompt cache"
                 );
                 self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
                 return ("hoisted", false);
@@ -108,13 +108,11 @@ impl<'a, 'f> Turns<'a, 'f> {
             }
             SystemPlacement::InPlace => {
                 phrase!(
-                    "a system message is not allowed here; it is sent as a user message, in `<system>` tags"
+                    "a system message is not allowed here; it is sent as a user message in `<system>` tags"
                 )
             }
             SystemPlacement::Wrapped => {
-                phrase!(
-                    "a system message inside the conversation is sent as a user message, in `<system>` tags"
-                )
+                phrase!("a system message in the conversation is sent as a user message in `<system>` tags")
             }
         };
         self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
@@ -136,9 +134,8 @@ impl<'a, 'f> Turns<'a, 'f> {
     /// Lets the user begin.
     fn open(&mut self) {
         if self.written.first().is_some_and(|turn| turn.role == "assistant") {
-            let text = phrase!(
-                "the assistant speaks first, which this dialect rejects; a user message is put before it"
-            );
+            let text =
+                phrase!("the API rejects a leading assistant message; a user message is inserted before it");
             self.report(0, Diagnostic::info(codes::MESSAGE_MOVED, text));
             let blocks = vec![OPENING.into()];
             self.written.insert(0, Turn { role: "user", blocks });

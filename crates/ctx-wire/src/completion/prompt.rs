@@ -132,7 +132,7 @@ impl<'a> Prompt<'a> {
                 }
                 let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
                 let text = phrase!(
-                    "a part `{kind}` is not sent: a text completion has only text",
+                    "part `{kind}` is not sent: text completions support only text",
                     kind = excerpt(kind)
                 );
                 self.report(index, Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
@@ -143,7 +143,7 @@ impl<'a> Prompt<'a> {
                 Some(media) if media.text().is_some() => continue,
                 Some(media) => {
                     let text = phrase!(
-                        "{label} is not sent: a text completion has only text",
+                        "{label} is not sent: text completions support only text",
                         label = media.label()
                     );
                     Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)
@@ -154,29 +154,29 @@ impl<'a> Prompt<'a> {
         }
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
-                "its tool calls are not sent: role `{role}` has none",
+                "its tool calls are not sent: role `{role}` cannot have any",
                 role = message.role.to_string()
             );
             self.report(index, Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
         if message.name.is_some() {
-            let text = phrase!("its name is not sent: this dialect has no place for it");
+            let text = phrase!("its name is not sent: this API dialect does not support names");
             self.report(index, Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
         if message.reasoning.as_ref().is_some_and(|reasoning| !reasoning.artifacts.is_empty()) {
-            let text = phrase!("its reasoning state is not sent: this dialect has no place for it");
+            let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
             self.report(index, Diagnostic::info(codes::REASONING_NOT_SENT, text));
         }
         if message.cache_mark.is_some() {
             let text = phrase!(
-                "its cache mark is not sent: servers of text completions cache common prefixes by themselves"
+                "its cache mark is not sent: text completion servers cache common prefixes automatically"
             );
             self.report(index, Diagnostic::info(codes::CACHE_MARK, text));
         }
     }
 
     fn report(&mut self, index: usize, diagnostic: Diagnostic) {
-        let text = phrase!("message {index} of the context: {message}", index, message = diagnostic.message);
+        let text = phrase!("message {index}: {message}", index, message = diagnostic.message);
         self.found.push(Diagnostic { message: text, ..diagnostic }.at_pointer("/prompt"));
     }
 }

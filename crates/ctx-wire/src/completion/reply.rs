@@ -18,7 +18,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
     let is_reply =
         body.pointer("/choices/0/text").or_else(|| body.get("content")).is_some_and(Value::is_string);
     if !is_reply {
-        return Err(Failure::unreadable("the body has no choice with a text"));
+        return Err(Failure::unreadable("the response has no choice with text"));
     }
     let mut building = Building::default();
     stream::read(body, &mut building);

@@ -106,7 +106,7 @@ impl Template {
 
     fn of_map(map: &Map<String, Value>, reader: &mut Reader) -> Self {
         for key in map.keys().filter(|key| !KEYS.contains(&key.as_str())) {
-            let message = phrase!("`{key}` has no meaning in a template", key = excerpt(key));
+            let message = phrase!("unknown key `{key}` in a template", key = excerpt(key));
             let finding = Diagnostic::warning(codes::TEMPLATE, message).about_key();
             let finding = match nearest(key, KEYS) {
                 Some(near) => finding.guessing(near, Fix::key),

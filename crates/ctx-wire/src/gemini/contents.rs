@@ -61,7 +61,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             _ => self.content(message),
         };
         if parts.is_empty() && self.homeless.len() == first_homeless {
-            let text = phrase!("message {index} of the context is not sent: it has no text", index);
+            let text = phrase!("message {index} is not sent: it has no text", index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
         self.check_rest(message);
@@ -104,14 +104,13 @@ impl<'a, 'f> Contents<'a, 'f> {
         let mut media = self.content(message);
         media.retain(|part| part.get("text").is_none());
         if text.trim().is_empty() && media.is_empty() {
-            let text =
-                phrase!("message {index} of the context is not sent: it has no text", index = self.index);
+            let text = phrase!("message {index} is not sent: it has no text", index = self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
             return;
         }
         if self.options.system == SystemPlacement::Hoisted {
             let found = phrase!(
-                "a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after"
+                "a system message moves to the leading system messages; changing it invalidates the prompt cache"
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
             self.hoisted.push(text_part(text));
@@ -119,7 +118,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             return;
         }
         let found =
-            phrase!("a system message inside the conversation is sent as a user message, in `<system>` tags");
+            phrase!("a system message in the conversation is sent as a user message in `<system>` tags");
         self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
         media.insert(0, text_part(format!("<system>\n{text}\n</system>")));
         self.push("user", media);
@@ -144,7 +143,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         let media: Vec<Json<'_>> = words.extract_if(.., |part| part.get("text").is_none()).collect();
         if !media.is_empty() {
             let text =
-                phrase!("an assistant message cannot have media; they are sent with the next user message");
+                phrase!("assistant messages cannot have media; they are sent with the next user message");
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
         }
@@ -187,7 +186,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         let args: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
             let text = phrase!(
-                "the arguments of the call `{call}` are not a JSON object and are wrapped in one",
+                "arguments of call `{call}` are not a JSON object; they are wrapped in one",
                 call = excerpt(&call.id)
             );
             self.report(Diagnostic::warning(codes::ARGUMENTS, text));
@@ -255,8 +254,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             return self.medium(&media);
         }
         let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
-        let text =
-            phrase!("a part `{kind}` is not sent: this dialect has no such part", kind = excerpt(kind));
+        let text = phrase!("part `{kind}` is not sent: Gemini does not support it", kind = excerpt(kind));
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
         None
     }
@@ -264,8 +262,10 @@ impl<'a, 'f> Contents<'a, 'f> {
     fn medium(&mut self, media: &Media<'a>) -> Option<Json<'a>> {
         let part = part::of_media(media);
         if part.is_none() {
-            let text =
-                phrase!("{label} is not sent: this dialect does not accept its type", label = media.label());
+            let text = phrase!(
+                "{label} is not sent: this API dialect does not accept its type",
+                label = media.label()
+            );
             self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
         }
         part
@@ -274,13 +274,13 @@ impl<'a, 'f> Contents<'a, 'f> {
     fn check_rest(&mut self, message: &Message) {
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
-                "its tool calls are not sent: role `{role}` has none",
+                "its tool calls are not sent: role `{role}` cannot have any",
                 role = message.role.to_string()
             );
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
         if message.role != Role::Tool && message.name.is_some() {
-            let text = phrase!("its name is not sent: this dialect has no place for it");
+            let text = phrase!("its name is not sent: this API dialect does not support names");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
     }

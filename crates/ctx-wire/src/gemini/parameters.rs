@@ -80,9 +80,9 @@ fn put_format<'a>(config: &mut Vec<Field<'a>>, format: &'a Value) {
 fn not_sent(name: &str) -> Diagnostic {
     let shown = excerpt(name);
     if RESERVED.contains(&name) {
-        let text = phrase!("parameter `{shown}` is not sent: the request sets it itself", shown);
+        let text = phrase!("parameter `{shown}` is not sent: ctx sets it", shown);
         return Diagnostic::warning(codes::RESERVED_PARAMETER, text);
     }
-    let text = phrase!("parameter `{shown}` is not sent: this dialect has no such parameter", shown);
+    let text = phrase!("parameter `{shown}` is not sent: this API dialect does not support it", shown);
     Diagnostic::warning(codes::PARAMETER_NOT_SENT, text)
 }

@@ -18,7 +18,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         return Err(failure);
     }
     if body.pointer("/candidates/0").is_none() && stream::blocked(body).is_none() {
-        return Err(Failure::unreadable("the body has no candidate"));
+        return Err(Failure::unreadable("the response has no candidate"));
     }
     let mut building = Building::default();
     stream::read(body, &mut building);

@@ -17,7 +17,7 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     check_model(body, &mut found);
     if !matches!(body.get("max_tokens"), Some(Json::Number(number)) if number.is_u64()) {
         found.push(
-            refused(codes::SHAPE, phrase!("`max_tokens` is missing; this dialect requires it"))
+            refused(codes::SHAPE, phrase!("required parameter `max_tokens` is missing"))
                 .at_pointer("/max_tokens"),
         );
     }
@@ -51,18 +51,18 @@ fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
             "user" => {}
             "assistant" if index > 0 => {}
             "assistant" => {
-                let text = phrase!("the assistant speaks first; the first message must be a user message");
+                let text = phrase!("the first message must be a user message, not an assistant message");
                 found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
             }
             "system" => {
-                let text = phrase!("only the newest models accept a system message inside the conversation");
+                let text = phrase!("only the newest models accept system messages in the conversation");
                 found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer(place()));
                 if let Some(text) = misplaced(messages, index) {
                     found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
                 }
             }
             other => {
-                let text = phrase!("this dialect has no role `{other}`", other = excerpt(other));
+                let text = phrase!("this API dialect has no role `{other}`", other = excerpt(other));
                 let finding = super::unknown_role(text, other, &["user", "assistant"]);
                 found.push(finding.at_pointer(place()));
             }
@@ -75,10 +75,8 @@ fn misplaced(messages: &[Json<'_>], index: usize) -> Option<Phrase> {
     let before = index.checked_sub(1).and_then(|before| messages.get(before)).map(role);
     let after = messages.get(index + 1).map(role);
     match (before, after) {
-        (None, _) => Some(phrase!(
-            "a system message comes first; instructions before the conversation belong in `system`"
-        )),
-        (Some("system"), _) => Some(phrase!("two system messages in a row")),
+        (None, _) => Some(phrase!("the conversation starts with a system message; put it into `system`")),
+        (Some("system"), _) => Some(phrase!("two consecutive system messages")),
         (Some("assistant"), _) => Some(phrase!("a system message follows an assistant message")),
         (_, None | Some("assistant" | "system")) => None,
         _ => Some(phrase!("a system message precedes a user message")),
@@ -98,13 +96,13 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
         if block.get("type").and_then(Json::as_str) == Some("text")
             && text.is_none_or(|text| text.trim().is_empty())
         {
-            let text = phrase!("a block of text is empty");
+            let text = phrase!("a text block is empty");
             found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("{}/{position}", place())));
         }
     }
     let last = content.and_then(Json::as_str).or_else(|| blocks(message).last()?.get("text")?.as_str());
     if is_prefill && last.is_some_and(|text| text.ends_with(char::is_whitespace)) {
-        let text = phrase!("the start of the answer ends in white space");
+        let text = phrase!("the prefill ends with whitespace");
         found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
     }
 }
@@ -127,13 +125,13 @@ fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
             }
         }
         for (id, at) in open.drain(..).filter(|(id, _)| !answered.contains(id)) {
-            let text = phrase!("the call `{id}` has no result in the next message", id = excerpt(id));
+            let text = phrase!("call `{id}` has no result in the next message", id = excerpt(id));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
         }
         open = calls(message, index, found);
     }
     for (id, at) in open {
-        let text = phrase!("the call `{id}` has no result", id = excerpt(id));
+        let text = phrase!("call `{id}` has no result", id = excerpt(id));
         found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
     }
 }
@@ -142,18 +140,15 @@ fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
 fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<Diagnostic> {
     let shown = excerpt(id);
     Some(if id.is_empty() {
-        refused(codes::NO_CALL_ID, phrase!("the result names no call"))
+        refused(codes::NO_CALL_ID, phrase!("the result has no call id"))
     } else if !is_open {
-        refused(
-            codes::ORPHAN_RESULT,
-            phrase!("the previous message has no call with the id `{shown}`", shown),
-        )
+        refused(codes::ORPHAN_RESULT, phrase!("the previous message has no call with id `{shown}`", shown))
     } else if is_second {
-        refused(codes::DUPLICATE_RESULT, phrase!("the call `{shown}` already has a result", shown))
+        refused(codes::DUPLICATE_RESULT, phrase!("call `{shown}` already has a result", shown))
     } else if has_words {
         refused(
             codes::SEPARATED_RESULT,
-            phrase!("the result of the call `{shown}` comes after other content", shown),
+            phrase!("the result of call `{shown}` must come before other content", shown),
         )
     } else {
         return None;
@@ -173,12 +168,12 @@ fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -
         if id.is_empty() {
             found.push(refused(codes::NO_CALL_ID, phrase!("the call has no id")).at_pointer(at));
         } else if !ids.insert(id) {
-            let text = phrase!("two calls of one message have the id `{id}`", id = excerpt(id));
+            let text = phrase!("duplicate call id `{id}` in one message", id = excerpt(id));
             found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(at));
         } else {
             if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
                 let text = phrase!(
-                    "the id `{id}` has characters other than letters, digits, `_` and `-`",
+                    "call id `{id}` may contain only letters, digits, `_`, and `-`",
                     id = excerpt(id)
                 );
                 found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(at.clone()));

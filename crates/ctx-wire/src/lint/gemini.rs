@@ -13,11 +13,11 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let contents = body.get("contents").and_then(Json::as_list).unwrap_or_default();
     if contents.is_empty() {
-        let finding = refused(codes::NO_MESSAGES, phrase!("the request has no contents"));
+        let finding = refused(codes::NO_MESSAGES, phrase!("the request has no `contents`"));
         found.push(finding.at_pointer("/contents"));
     }
     if contents.first().is_some_and(|content| role(content) == "model") {
-        let text = phrase!("the model speaks first; some models accept only requests that the user starts");
+        let text = phrase!("the request starts with the model; some models require a user turn first");
         found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer("/contents/0/role"));
     }
     for (index, content) in contents.iter().enumerate() {
@@ -38,7 +38,7 @@ fn parts<'a>(content: &'a Json<'a>) -> &'a [Json<'a>] {
 
 fn check_content(index: usize, content: &Json<'_>, found: &mut Vec<Diagnostic>) {
     if !matches!(role(content), "user" | "model") {
-        let text = phrase!("this dialect has no role `{content}`", content = excerpt(role(content)));
+        let text = phrase!("this API dialect has no role `{content}`", content = excerpt(role(content)));
         let finding = super::unknown_role(text, role(content), &["user", "model"]);
         found.push(finding.at_pointer(format!("/contents/{index}/role")));
     }
@@ -67,7 +67,7 @@ fn check_pairs(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
         }
         for name in open.unanswered() {
             let text =
-                phrase!("the call of `{name}` has no result in the content after it", name = excerpt(name));
+                phrase!("the next content has no result for the call of `{name}`", name = excerpt(name));
             let place = format!("/contents/{}", index.saturating_sub(1));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place));
         }
@@ -118,14 +118,14 @@ impl<'a> OpenCalls<'a> {
                 return Ok(());
             }
             let text = phrase!(
-                "the result is named `{name}`, its call `{call}`",
+                "the result is named `{name}`, but its call is `{call}`",
                 name = excerpt(name),
                 call = excerpt(call.name)
             );
             return Err((codes::SHAPE, text));
         }
         let Some(call) = first_open(&mut self.calls, self.by_name.get_mut(name)) else {
-            let text = phrase!("the content before has no open call of `{name}`", name = excerpt(name));
+            let text = phrase!("the previous content has no open call of `{name}`", name = excerpt(name));
             return Err((codes::ORPHAN_RESULT, text));
         };
         call.is_answered = true;

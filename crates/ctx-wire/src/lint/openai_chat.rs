@@ -30,7 +30,7 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
         return;
     };
     let Some(known) = Role::parse(role) else {
-        let text = phrase!("there is no role `{role}`", role = excerpt(role));
+        let text = phrase!("unknown role `{role}`", role = excerpt(role));
         let finding = super::unknown_role(text, role, &["system", "developer", "user", "assistant", "tool"]);
         found.push(finding.at_pointer(format!("{place}/role")));
         return;
@@ -42,7 +42,7 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
 fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let content = message.get("content");
     if matches!(content, Some(Json::Object(_) | Json::Number(_) | Json::Bool(_))) {
-        let text = phrase!("`content` is neither a string nor a list of parts");
+        let text = phrase!("`content` must be a string or a list of parts");
         found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/content")));
         return;
     }
@@ -60,7 +60,7 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
         _ => {
             let text = phrase!("the message of role `{role}` is empty", role = role.to_string());
             Diagnostic::warning(codes::EMPTY_CONTENT, text)
-                .with_help(phrase!("some servers reject empty messages"))
+                .with_help(phrase!("remove the message or add content; some servers reject empty messages"))
         }
     };
     found.push(finding.at_pointer(format!("{place}/content")));
@@ -70,11 +70,11 @@ fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diag
     let Some(calls) = message.get("tool_calls").filter(|calls| !calls.is_null()) else { return };
     let place = format!("{place}/tool_calls");
     let Some(calls) = calls.as_list() else {
-        found.push(refused(codes::SHAPE, phrase!("`tool_calls` is not a list")).at_pointer(place));
+        found.push(refused(codes::SHAPE, phrase!("`tool_calls` must be a list")).at_pointer(place));
         return;
     };
     if role != Role::Assistant {
-        let text = phrase!("a message of role `{role}` has tool calls", role = role.to_string());
+        let text = phrase!("role `{role}` cannot have tool calls", role = role.to_string());
         found.push(refused(codes::CALLS_NOT_SENT, text).at_pointer(place.clone()));
     }
     if calls.is_empty() {
@@ -101,7 +101,7 @@ fn check_name(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let name = call.at(["function", "name"]).and_then(Json::as_str).unwrap_or_default();
     if !tools::is_valid_name(name) {
         let text = phrase!(
-            "the name `{name}` of the call is not 1 to 64 ASCII letters, digits, `_` and `-`",
+            "call name `{name}` must have 1 to 64 ASCII letters, digits, `_`, or `-`",
             name = excerpt(name)
         );
         found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/name")));
@@ -113,13 +113,12 @@ fn check_arguments(call: &Json<'_>, place: String, found: &mut Vec<Diagnostic>) 
         None => phrase!("the call has no arguments; write `{{}}` for none"),
         Some(Json::Text(text)) if serde_json::from_str::<serde_json::Value>(text).is_ok() => return,
         Some(value) if value.is_text() => {
-            let finding =
-                Diagnostic::warning(codes::ARGUMENTS, phrase!("the arguments of the call are not JSON"));
-            let finding = finding.with_help(phrase!("some servers reject them"));
+            let finding = Diagnostic::warning(codes::ARGUMENTS, phrase!("the call's arguments are not JSON"));
+            let finding = finding.with_help(phrase!("write valid JSON; some servers reject anything else"));
             found.push(finding.at_pointer(format!("{place}/arguments")));
             return;
         }
-        Some(_) => phrase!("the arguments of the call are not a string"),
+        Some(_) => phrase!("the call's arguments must be a string"),
     };
     found.push(refused(codes::SHAPE, text).at_pointer(place));
 }

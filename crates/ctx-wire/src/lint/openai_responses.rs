@@ -50,7 +50,7 @@ fn check_message(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let place = || format!("/input/{index}");
     let role = item.get("role").and_then(Json::as_str).unwrap_or_default();
     if !matches!(role, "user" | "assistant" | "system" | "developer") {
-        let text = phrase!("there is no role `{role}`", role = excerpt(role));
+        let text = phrase!("unknown role `{role}`", role = excerpt(role));
         let finding = super::unknown_role(text, role, &["user", "assistant", "system", "developer"]);
         found.push(finding.at_pointer(format!("{}/role", place())));
     }
@@ -76,11 +76,7 @@ fn refused_part(role: &str, kind: &str) -> Option<Phrase> {
     if (role == "assistant" && is_output) || (role != "assistant" && is_input) {
         return None;
     }
-    Some(phrase!(
-        "a message of role `{role}` cannot have a part `{part}`",
-        role = excerpt(role),
-        part = excerpt(kind)
-    ))
+    Some(phrase!("role `{role}` cannot have part `{part}`", role = excerpt(role), part = excerpt(kind)))
 }
 
 /// Every call has one result behind it, and every result a call before it.
@@ -96,7 +92,7 @@ impl<'a> Pairs<'a> {
     fn add_call(&mut self, index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) {
         let Some(id) = call_id(index, item, found) else { return };
         if self.calls.contains_key(id) {
-            let text = phrase!("an earlier call also has the id `{id}`", id = excerpt(id));
+            let text = phrase!("duplicate call id `{id}`", id = excerpt(id));
             found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(place_of_id(index)));
             return;
         }
@@ -109,7 +105,7 @@ impl<'a> Pairs<'a> {
             None => self.orphans.push((index, id)),
             Some((_, is_answered)) if !*is_answered => *is_answered = true,
             Some(_) => {
-                let text = phrase!("the call `{id}` already has a result", id = excerpt(id));
+                let text = phrase!("call `{id}` already has a result", id = excerpt(id));
                 found.push(refused(codes::DUPLICATE_RESULT, text).at_pointer(place_of_id(index)));
             }
         }
@@ -118,14 +114,14 @@ impl<'a> Pairs<'a> {
     /// Reports what has no counterpart; not to be asked where the provider knows an earlier part.
     fn finish(self, found: &mut Vec<Diagnostic>) {
         for (index, id) in self.orphans {
-            let text = phrase!("no call before it has the id `{id}`", id = excerpt(id));
+            let text = phrase!("no earlier call has id `{id}`", id = excerpt(id));
             found.push(refused(codes::ORPHAN_RESULT, text).at_pointer(place_of_id(index)));
         }
         let open = self.calls.into_iter().filter(|(_, (_, is_answered))| !is_answered);
         let mut open: Vec<(usize, &str)> = open.map(|(id, (index, _))| (index, id)).collect();
         open.sort_unstable();
         for (index, id) in open {
-            let text = phrase!("the call `{id}` has no result", id = excerpt(id));
+            let text = phrase!("call `{id}` has no result", id = excerpt(id));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(place_of_id(index)));
         }
     }
@@ -135,7 +131,7 @@ impl<'a> Pairs<'a> {
 fn call_id<'a>(index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> Option<&'a str> {
     let id = item.get("call_id").and_then(Json::as_str).filter(|id| !id.is_empty());
     if id.is_none() {
-        let finding = refused(codes::NO_CALL_ID, phrase!("the item names no call"));
+        let finding = refused(codes::NO_CALL_ID, phrase!("the item has no call id"));
         found.push(finding.at_pointer(format!("/input/{index}")));
     }
     id

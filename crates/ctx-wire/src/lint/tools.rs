@@ -30,7 +30,7 @@ pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [
         None => &[],
         Some(Json::List(tools)) => tools,
         Some(_) => {
-            found.push(refused(codes::SHAPE, phrase!("`tools` is not a list")).at_pointer("/tools"));
+            found.push(refused(codes::SHAPE, phrase!("`tools` must be a list")).at_pointer("/tools"));
             &[]
         }
     }
@@ -49,12 +49,12 @@ pub(super) fn check_names<'a>(
             None => phrase!("the tool has no name"),
             Some(name) if !is_valid_name(name) => {
                 phrase!(
-                    "the tool's name `{name}` is not 1 to 64 ASCII letters, digits, `_` and `-`",
+                    "tool name `{name}` must have 1 to 64 ASCII letters, digits, `_`, or `-`",
                     name = excerpt(name)
                 )
             }
             Some(name) if !seen.insert(name) => {
-                phrase!("two tools have the name `{name}`", name = excerpt(name))
+                phrase!("duplicate tool name `{name}`", name = excerpt(name))
             }
             Some(_) => continue,
         };
@@ -62,7 +62,7 @@ pub(super) fn check_names<'a>(
     }
     if count > MAX_TOOLS {
         let text = phrase!(
-            "the request has {count} tools; the large providers accept {limit}",
+            "the request has {count} tools; large providers accept {limit}",
             count,
             limit = MAX_TOOLS
         );

@@ -92,13 +92,10 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     fn report_refused(&mut self, kind: Option<&str>) {
         let kind = kind.map_or_else(|| "without a type".to_owned(), |kind| format!("`{}`", excerpt(kind)));
-        let text = phrase!(
-            "a message of role `{role}` cannot have a part {kind}",
-            role = self.message.role.to_string(),
-            kind
-        );
+        let text =
+            phrase!("role `{role}` cannot have part {kind}", role = self.message.role.to_string(), kind);
         let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)
-            .with_help(phrase!("it is sent as is, and the provider will probably reject the request"));
+            .with_help(phrase!("remove the part; the provider will probably reject the request"));
         let place = format!("/messages/{}/content/{}", self.index, self.written.len());
         self.found.push(found.at_pointer(place));
     }
@@ -117,7 +114,7 @@ impl<'a, 'f> Parts<'a, 'f> {
     fn put_aside(&mut self, part: Json<'a>) {
         if self.homeless.is_empty() {
             let text = phrase!(
-                "a message of role `{role}` cannot have media; they are sent in a user message after it",
+                "role `{role}` cannot have media; they are sent in the following user message",
                 role = self.message.role.to_string()
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
@@ -139,7 +136,7 @@ fn media_part<'a>(media: &Media<'a>) -> Result<Json<'a>, &'static str> {
         (mime_type, data) if mime_type.starts_with("image/") => {
             let url = match data {
                 Data::Url(url) => Json::from(*url),
-                _ => media.data_url().ok_or("this dialect takes no pictures by id")?,
+                _ => media.data_url().ok_or("this API dialect does not accept image ids")?,
             };
             let mut image = object([("url", url)]);
             if let Some(detail) = media.detail {
@@ -152,17 +149,17 @@ fn media_part<'a>(media: &Media<'a>) -> Result<Json<'a>, &'static str> {
             Ok(object([("type", "file".into()), ("file", file)]))
         }
         ("application/pdf", _) => {
-            let data = media.data_url().ok_or("this dialect takes no documents by address")?;
+            let data = media.data_url().ok_or("this API dialect does not accept document URLs")?;
             let file = object([("filename", media.file_name().into()), ("file_data", data)]);
             Ok(object([("type", "file".into()), ("file", file)]))
         }
         ("audio/wav" | "audio/mpeg", _) => {
             let format = if media.mime_type == "audio/wav" { "wav" } else { "mp3" };
-            let data = media.base64().ok_or("this dialect takes no recordings by address")?;
+            let data = media.base64().ok_or("this API dialect does not accept audio URLs")?;
             let audio = object([("data", data), ("format", format.into())]);
             Ok(object([("type", "input_audio".into()), ("input_audio", audio)]))
         }
-        _ => Err("this dialect has no part for it"),
+        _ => Err("this API dialect does not support it"),
     }
 }
 

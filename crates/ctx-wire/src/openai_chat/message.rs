@@ -93,7 +93,7 @@ impl<'a, 'f> Writer<'a, 'f> {
             map.push("tool_call_id", &**id);
         } else {
             let text = phrase!(
-                "its call id `{id}` is not sent: role `{role}` has none",
+                "call id `{id}` is not sent: role `{role}` cannot have one",
                 id = excerpt(id),
                 role = message.role.to_string()
             );
@@ -104,13 +104,14 @@ impl<'a, 'f> Writer<'a, 'f> {
     fn put_name(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let Some(name) = &message.name else { return };
         if message.role == Role::Tool {
-            let text = phrase!("the name `{name}` is not sent: role `tool` has none", name = excerpt(name));
+            let text =
+                phrase!("name `{name}` is not sent: role `tool` cannot have one", name = excerpt(name));
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         } else if is_valid_name(name) {
             map.push("name", &**name);
         } else {
-            let text = phrase!("the name `{name}` is not sent", name = excerpt(name));
-            let help = phrase!("the API accepts names of 1 to 64 ASCII letters, digits, `_` and `-`");
+            let text = phrase!("name `{name}` is not sent", name = excerpt(name));
+            let help = phrase!("use 1 to 64 ASCII letters, digits, `_`, and `-`");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text).with_help(help));
         }
     }
@@ -123,10 +124,10 @@ impl<'a, 'f> Writer<'a, 'f> {
             map.push("tool_calls", message.tool_calls.iter().map(call).collect::<Json<'_>>());
         } else {
             let text = phrase!(
-                "its tool calls are not sent: role `{role}` has none",
+                "its tool calls are not sent: role `{role}` cannot have any",
                 role = message.role.to_string()
             );
-            let help = phrase!("only the assistant can call tools");
+            let help = phrase!("remove the tool calls; only the assistant can have them");
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text).with_help(help));
         }
     }
@@ -140,13 +141,12 @@ impl<'a, 'f> Writer<'a, 'f> {
             map.push("reasoning_details", details);
         }
         if foreign.is_some() {
-            let text = phrase!("its reasoning state is not sent: this dialect has no place for it");
+            let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
             self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
         }
         if message.content.is_blank() && message.tool_calls.is_empty() {
-            let text =
-                phrase!("it is sent without text: it has only reasoning, which this dialect cannot carry");
-            let help = phrase!("switch the message off, or give it text; some servers reject empty ones");
+            let text = phrase!("it is sent without text: this API dialect cannot carry its reasoning");
+            let help = phrase!("disable the message or add text; some servers reject empty messages");
             self.report(Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));
         }
         self.echo(message, reasoning, map);
@@ -165,11 +165,13 @@ impl<'a, 'f> Writer<'a, 'f> {
             return;
         }
         let found = if self.begun == self.last + 1 {
-            let text = phrase!("the unfinished answer is sent as the last message, without a mark");
-            let help = phrase!("this dialect has no mark for it, and some servers start a new answer");
+            let text = phrase!("the prefill is sent as the last message, without a mark");
+            let help = phrase!(
+                "check the reply; some servers start a new one, as this API dialect has no prefill mark"
+            );
             Diagnostic::info(codes::CONTINUATION, text).with_help(help)
         } else {
-            let text = phrase!("the unfinished answer is not the last message, so it will not be continued");
+            let text = phrase!("the prefill is not the last message; it will not be continued");
             Diagnostic::warning(codes::CONTINUATION, text)
         };
         self.report(found);

@@ -18,7 +18,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
     let choice = body.pointer("/choices/0");
     let message = choice.and_then(|choice| choice.get("message")).filter(|message| message.is_object());
     let (Some(choice), Some(message)) = (choice, message) else {
-        return Err(Failure::unreadable("the body has no choice with a message"));
+        return Err(Failure::unreadable("the response has no choice with a message"));
     };
     let text = |key: &str| message.get(key).and_then(Value::as_str);
     let mut reply = Reply {

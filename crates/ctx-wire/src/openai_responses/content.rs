@@ -86,7 +86,7 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     fn report_refused(&mut self, kind: Option<&str>) {
         let kind = excerpt(kind.unwrap_or("without a type"));
-        let text = phrase!("a part `{kind}` is not sent: this dialect has no such part", kind);
+        let text = phrase!("part `{kind}` is not sent: Gemini does not support it", kind);
         self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
     }
 
@@ -96,7 +96,7 @@ impl<'a, 'f> Parts<'a, 'f> {
             (Some(part), Side::Output) => self.homeless.push(part),
             (None, _) => {
                 let text = phrase!(
-                    "{label} is not sent: this dialect does not accept its type",
+                    "{label} is not sent: this API dialect does not accept its type",
                     label = media.label()
                 );
                 self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
@@ -105,11 +105,7 @@ impl<'a, 'f> Parts<'a, 'f> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        let text = phrase!(
-            "message {index} of the context: {message}",
-            index = self.index,
-            message = diagnostic.message
-        );
+        let text = phrase!("message {index}: {message}", index = self.index, message = diagnostic.message);
         self.found.push(Diagnostic { message: text, ..diagnostic }.at_pointer("/input"));
     }
 }

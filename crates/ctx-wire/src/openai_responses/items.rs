@@ -81,7 +81,7 @@ impl<'a, 'f> Items<'a, 'f> {
         }
         if !homeless.is_empty() {
             let text =
-                phrase!("an assistant message cannot have media; they are sent in a user message after it");
+                phrase!("assistant messages cannot have media; they are sent in the following user message");
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.written.push(object([
                 ("type", "message".into()),
@@ -125,22 +125,22 @@ impl<'a, 'f> Items<'a, 'f> {
     fn check_rest(&mut self, message: &Message, mark: Option<CacheMark>) {
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
-                "its tool calls are not sent: role `{role}` has none",
+                "its tool calls are not sent: role `{role}` cannot have any",
                 role = message.role.to_string()
             );
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
         if message.name.is_some() {
-            let text = phrase!("its name is not sent: this dialect has no place for it");
+            let text = phrase!("its name is not sent: this API dialect does not support names");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
         if message.role == Role::Assistant && mark.is_some() {
-            let text = phrase!("its cache mark is not sent: in this dialect, answers cannot have one");
+            let text = phrase!("its cache mark is not sent: replies cannot have one in this API dialect");
             self.report(Diagnostic::info(codes::CACHE_MARK, text));
         }
         if message.is_continuation_prefix && self.index == self.last {
-            let text = phrase!("the unfinished answer is sent as the last message, without a mark");
-            let help = phrase!("this dialect has no mark for it and starts a new answer");
+            let text = phrase!("the prefill is sent as the last message, without a mark");
+            let help = phrase!("expect a new reply; this API dialect has no prefill mark");
             self.report(Diagnostic::info(codes::CONTINUATION, text).with_help(help));
         }
     }

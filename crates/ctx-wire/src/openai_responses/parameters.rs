@@ -42,7 +42,7 @@ pub(super) fn put<'a>(
             "response_format" => write("text", object([("format", format(value))])),
             name if FOREIGN.contains(&name) => {
                 let text = phrase!(
-                    "parameter `{name}` is not sent: this dialect has no such parameter",
+                    "parameter `{name}` is not sent: this API dialect does not support it",
                     name = excerpt(name)
                 );
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));

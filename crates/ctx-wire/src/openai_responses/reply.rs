@@ -17,7 +17,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         return Err(failure);
     }
     let Some(output) = body.get("output").and_then(Value::as_array) else {
-        return Err(Failure::unreadable("the body has no list of output"));
+        return Err(Failure::unreadable("the response has no output list"));
     };
     let (mut building, mut deltas) = (Building::default(), Vec::new());
     for (number, item) in output.iter().enumerate() {

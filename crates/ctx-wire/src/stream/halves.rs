@@ -62,7 +62,7 @@ impl Halves {
     pub(super) fn finding(&self) -> Option<Diagnostic> {
         let lost = self.lost + usize::from(self.open.is_some());
         let text = phrase!(
-            "the answer has {characters}, which cannot be stored",
+            "the reply contains {characters}, which cannot be stored",
             characters = count_of!(lost, "unpaired surrogate")
         );
         (lost > 0).then(|| Diagnostic::warning(codes::REPLY_REPAIRED, text))

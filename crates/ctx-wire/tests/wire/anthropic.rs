@@ -59,7 +59,7 @@ fn a_later_system_message_is_wrapped_and_reported() {
             { "type": "text", "text": "<system>\nnow in French\n</system>" },
         ] }] }),
         &[
-            "info[CTX0516]: a system message inside the conversation is sent as a user message, in `<system>` tags (at /messages/1)",
+            "info[CTX0516]: a system message in the conversation is sent as a user message in `<system>` tags (at /messages/1)",
         ],
     );
 }
@@ -100,7 +100,7 @@ fn arguments_that_are_no_object_are_wrapped() {
             { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "content": "" }] },
         ] }),
         &[
-            "warning[CTX0518]: the arguments of the call `c1` are not a JSON object and are wrapped in one (at /messages/1)",
+            "warning[CTX0518]: arguments of call `c1` are not a JSON object; they are wrapped in one (at /messages/1)",
         ],
     );
 }
@@ -117,7 +117,7 @@ fn the_user_begins_and_a_started_answer_ends_in_a_letter() {
             ] },
         ] }),
         &[
-            "info[CTX0516]: the assistant speaks first, which this dialect rejects; a user message is put before it (at /messages/0)",
+            "info[CTX0516]: the API rejects a leading assistant message; a user message is inserted before it (at /messages/0)",
         ],
     );
 }
@@ -161,7 +161,7 @@ fn a_blank_message_is_not_sent() {
             { "type": "text", "text": "hi" },
             { "type": "text", "text": "there" },
         ] }] }),
-        &["info[CTX0517]: message 1 of the context is not sent: it has no text (at /messages/1)"],
+        &["info[CTX0517]: message 1 is not sent: it has no text (at /messages/1)"],
     );
 }
 
@@ -184,9 +184,9 @@ fn tools_and_parameters_are_written_as_this_dialect_has_them() {
     assert_eq!(
         found,
         [
-            "info[CTX0504]: `max_tokens` is not set; this dialect requires it, so 4096 is sent (at /max_tokens)",
-            "info[CTX0507]: parameter `temperature` is sent, but only older models take it (at /temperature)",
-            "warning[CTX0503]: parameter `seed` is not sent: this dialect has no such parameter",
+            "info[CTX0504]: `max_tokens` is required and not set; 4096 is sent (at /max_tokens)",
+            "info[CTX0507]: parameter `temperature` is sent, but only older models accept it (at /temperature)",
+            "warning[CTX0503]: parameter `seed` is not sent: this API dialect does not support it",
         ]
     );
 }

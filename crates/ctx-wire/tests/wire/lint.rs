@@ -43,7 +43,7 @@ fn a_sound_body_has_no_findings() {
 fn pairs_are_checked() {
     check_chat(
         &json!([{ "role": "user", "content": "u" }, { "role": "tool", "tool_call_id": "a", "content": "42" }]),
-        &["error[CTX0521]: no call before it has the id `a` (at /messages/1/tool_call_id)"],
+        &["error[CTX0521]: no earlier call has id `a` (at /messages/1/tool_call_id)"],
     );
 }
 
@@ -63,9 +63,9 @@ fn shapes_that_are_wrong_are_found() {
     check_chat(
         &json!([{ "role": "bot", "content": "u" }, "text", { "role": "user", "content": 7 }]),
         &[
-            "error[CTX0530]: there is no role `bot` (at /messages/0/role)",
+            "error[CTX0530]: unknown role `bot` (at /messages/0/role)",
             "error[CTX0530]: the message has no role (at /messages/1)",
-            "error[CTX0530]: `content` is neither a string nor a list of parts (at /messages/2/content)",
+            "error[CTX0530]: `content` must be a string or a list of parts (at /messages/2/content)",
         ],
     );
 }
@@ -82,14 +82,12 @@ fn arguments_are_json_texts() {
     };
     check_chat(
         &messages(json!({})),
-        &[
-            "error[CTX0530]: the arguments of the call are not a string (at /messages/1/tool_calls/0/function)",
-        ],
+        &["error[CTX0530]: the call's arguments must be a string (at /messages/1/tool_calls/0/function)"],
     );
     check_chat(
         &messages(json!("{")),
         &[
-            "warning[CTX0518]: the arguments of the call are not JSON (at /messages/1/tool_calls/0/function/arguments)",
+            "warning[CTX0518]: the call's arguments are not JSON (at /messages/1/tool_calls/0/function/arguments)",
         ],
     );
 }
@@ -102,8 +100,8 @@ fn tools_have_names_of_their_own() {
         &json!({ "model": "m", "messages": [{ "role": "user", "content": "u" }], "tools": tools }),
         Dialect::OpenaiChat,
         &[
-            "error[CTX0534]: the tool's name `a b` is not 1 to 64 ASCII letters, digits, `_` and `-` (at /tools/0)",
-            "error[CTX0534]: two tools have the name `f` (at /tools/2)",
+            "error[CTX0534]: tool name `a b` must have 1 to 64 ASCII letters, digits, `_`, or `-` (at /tools/0)",
+            "error[CTX0534]: duplicate tool name `f` (at /tools/2)",
             "error[CTX0534]: the tool has no name (at /tools/3)",
         ],
     );
@@ -114,8 +112,8 @@ fn the_user_begins_at_anthropic() {
     check_anthropic(
         &json!([{ "role": "assistant", "content": "Hi " }]),
         &[
-            "error[CTX0531]: the assistant speaks first; the first message must be a user message (at /messages/0/role)",
-            "error[CTX0531]: the start of the answer ends in white space (at /messages/0/content)",
+            "error[CTX0531]: the first message must be a user message, not an assistant message (at /messages/0/role)",
+            "error[CTX0531]: the prefill ends with whitespace (at /messages/0/content)",
         ],
     );
 }
@@ -129,18 +127,18 @@ fn anthropic_wants_results_first_in_the_next_message() {
     check_anthropic(&json!([start, call, { "role": "user", "content": [answer, words] }]), &[]);
     check_anthropic(
         &json!([start, call, { "role": "user", "content": [words, answer] }]),
-        &["error[CTX0525]: the result of the call `a` comes after other content (at /messages/2/content/1)"],
+        &["error[CTX0525]: the result of call `a` must come before other content (at /messages/2/content/1)"],
     );
     check_anthropic(
         &json!([start, call, { "role": "user", "content": "and" }, { "role": "user", "content": [answer] }]),
         &[
-            "error[CTX0522]: the call `a` has no result in the next message (at /messages/1/content/0/id)",
-            "error[CTX0521]: the previous message has no call with the id `a` (at /messages/3/content/0)",
+            "error[CTX0522]: call `a` has no result in the next message (at /messages/1/content/0/id)",
+            "error[CTX0521]: the previous message has no call with id `a` (at /messages/3/content/0)",
         ],
     );
     check_anthropic(
         &json!([start, call]),
-        &["error[CTX0522]: the call `a` has no result (at /messages/1/content/0/id)"],
+        &["error[CTX0522]: call `a` has no result (at /messages/1/content/0/id)"],
     );
 }
 
@@ -205,9 +203,9 @@ fn results_answer_the_first_open_call() {
         &json!({ "contents": contents }),
         Dialect::Gemini,
         &[
-            "error[CTX0521]: the content before has no open call of `f` (at /contents/2/parts/2/functionResponse)",
-            "error[CTX0521]: the content before has no open call of `f` (at /contents/2/parts/3/functionResponse)",
-            "error[CTX0522]: the call of `g` has no result in the content after it (at /contents/1)",
+            "error[CTX0521]: the previous content has no open call of `f` (at /contents/2/parts/2/functionResponse)",
+            "error[CTX0521]: the previous content has no open call of `f` (at /contents/2/parts/3/functionResponse)",
+            "error[CTX0522]: the next content has no result for the call of `g` (at /contents/1)",
         ],
     );
 }

@@ -109,9 +109,7 @@ fn a_part_that_the_role_cannot_have_is_written_and_reported() {
     check(
         &[with_parts(Role::System, &parts)],
         r#"[{"role":"system","content":[{"type":"text","text":"see"},{"type":"image_url"}]}]"#,
-        &[
-            "error[CTX0514]: a message of role `system` cannot have a part `image_url` (at /messages/0/content/1)",
-        ],
+        &["error[CTX0514]: role `system` cannot have part `image_url` (at /messages/0/content/1)"],
     );
 }
 
@@ -122,7 +120,7 @@ fn a_refusal_is_the_assistants() {
         &[with_parts(Role::Assistant, &refusal), with_parts(Role::User, &refusal)],
         r#"[{"role":"assistant","content":[{"type":"refusal","refusal":"no"}]},
             {"role":"user","content":[{"type":"refusal","refusal":"no"}]}]"#,
-        &["error[CTX0514]: a message of role `user` cannot have a part `refusal` (at /messages/1/content/0)"],
+        &["error[CTX0514]: role `user` cannot have part `refusal` (at /messages/1/content/0)"],
     );
 }
 
@@ -132,7 +130,7 @@ fn a_part_without_a_type_is_reported_everywhere() {
         &[with_parts(Role::User, &[json!(42)])],
         r#"[{"role":"user","content":[42]}]"#,
         &[
-            "error[CTX0514]: a message of role `user` cannot have a part without a type (at /messages/0/content/0)",
+            "error[CTX0514]: role `user` cannot have part without a type (at /messages/0/content/0)",
             "error[CTX0532]: the message of role `user` is empty (at /messages/0/content)",
         ],
     );
@@ -165,7 +163,7 @@ fn calls_of_another_role_are_not_sent() {
     check(
         &[calling(Role::User, "hi", "c1")],
         r#"[{"role":"user","content":"hi"}]"#,
-        &["error[CTX0515]: its tool calls are not sent: role `user` has none (at /messages/0)"],
+        &["error[CTX0515]: its tool calls are not sent: role `user` cannot have any (at /messages/0)"],
     );
 }
 
@@ -175,7 +173,7 @@ fn a_call_id_of_another_role_is_not_sent() {
     check(
         &[user],
         r#"[{"role":"user","content":"hi"}]"#,
-        &["warning[CTX0515]: its call id `c1` is not sent: role `user` has none (at /messages/0)"],
+        &["warning[CTX0515]: call id `c1` is not sent: role `user` cannot have one (at /messages/0)"],
     );
 }
 
@@ -184,7 +182,7 @@ fn a_result_without_a_call_id_stays_a_tool_message() {
     check(
         &[message(Role::Tool, "2")],
         r#"[{"role":"tool","content":"2"}]"#,
-        &["error[CTX0520]: the tool message has no call id (at /messages/0)"],
+        &["error[CTX0520]: the tool result has no call id (at /messages/0)"],
     );
 }
 
@@ -196,8 +194,8 @@ fn broken_pairs_are_reported_and_written_unchanged() {
             {"role":"assistant","content":null,"tool_calls":[
               {"id":"c1","type":"function","function":{"name":"add","arguments":"{\"a\": 1}"}}]}]"#,
         &[
-            "error[CTX0521]: no call before it has the id `c9` (at /messages/0/tool_call_id)",
-            "error[CTX0522]: the call `c1` has no result (at /messages/1/tool_calls/0/id)",
+            "error[CTX0521]: no earlier call has id `c9` (at /messages/0/tool_call_id)",
+            "error[CTX0522]: call `c1` has no result (at /messages/1/tool_calls/0/id)",
         ],
     );
 }
@@ -218,9 +216,9 @@ fn a_name_of_other_characters_or_length_is_left_out() {
         &[named(Role::User, "艾达"), named(Role::User, ""), named(Role::User, &"n".repeat(65))],
         r#"[{"role":"user","content":"hi"},{"role":"user","content":"hi"},{"role":"user","content":"hi"}]"#,
         &[
-            "info[CTX0510]: the name `艾达` is not sent (at /messages/0)",
-            "info[CTX0510]: the name `` is not sent (at /messages/1)",
-            &format!("info[CTX0510]: the name `{}…` is not sent (at /messages/2)", "n".repeat(64)),
+            "info[CTX0510]: name `艾达` is not sent (at /messages/0)",
+            "info[CTX0510]: name `` is not sent (at /messages/1)",
+            &format!("info[CTX0510]: name `{}…` is not sent (at /messages/2)", "n".repeat(64)),
         ],
     );
 }
@@ -230,7 +228,7 @@ fn findings_quote_names_without_control_characters() {
     check(
         &[named(Role::User, "a\u{1b}[2J")],
         r#"[{"role":"user","content":"hi"}]"#,
-        &["info[CTX0510]: the name `a\\u{1b}[2J` is not sent (at /messages/0)"],
+        &["info[CTX0510]: name `a\\u{1b}[2J` is not sent (at /messages/0)"],
     );
 }
 
@@ -242,7 +240,7 @@ fn a_tool_message_has_no_name() {
         r#"[{"role":"assistant","content":null,"tool_calls":[
               {"id":"c1","type":"function","function":{"name":"add","arguments":"{\"a\": 1}"}}]},
             {"role":"tool","tool_call_id":"c1","content":"2"}]"#,
-        &["info[CTX0510]: the name `add` is not sent: role `tool` has none (at /messages/1)"],
+        &["info[CTX0510]: name `add` is not sent: role `tool` cannot have one (at /messages/1)"],
     );
 }
 
@@ -255,8 +253,8 @@ fn an_attachment_without_bytes_is_an_error_and_the_text_is_sent_as_it_is() {
         &[message(Role::User, "see").with(|message| message.attachments = attachments)],
         r#"[{"role":"user","content":"see"}]"#,
         &[
-            "error[CTX0513]: attachment `plan.pdf` is not sent: nothing loaded its bytes (at /messages/0)",
-            "error[CTX0513]: attachment `a2` is not sent: nothing loaded its bytes (at /messages/0)",
+            "error[CTX0513]: attachment `plan.pdf` is not sent: it is not loaded (at /messages/0)",
+            "error[CTX0513]: attachment `a2` is not sent: it is not loaded (at /messages/0)",
         ],
     );
 }
@@ -268,7 +266,7 @@ fn reasoning_state_is_left_out_and_reported() {
         &[message(Role::Assistant, "a").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":"a"}]"#,
         &[
-            "info[CTX0512]: its reasoning state is not sent: this dialect has no place for it (at /messages/0)",
+            "info[CTX0512]: its reasoning state is not sent: this API dialect does not support it (at /messages/0)",
         ],
     );
 }
@@ -280,7 +278,7 @@ fn a_message_of_nothing_but_reasoning_is_reported() {
         &[message(Role::Assistant, "").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":""}]"#,
         &[
-            "warning[CTX0512]: it is sent without text: it has only reasoning, which this dialect cannot carry (at /messages/0)",
+            "warning[CTX0512]: it is sent without text: this API dialect cannot carry its reasoning (at /messages/0)",
         ],
     );
 }
@@ -301,9 +299,7 @@ fn an_answer_to_be_continued_is_the_last_message() {
     check(
         &[message(Role::User, "go"), prefix],
         r#"[{"role":"user","content":"go"},{"role":"assistant","content":"Once"}]"#,
-        &[
-            "info[CTX0511]: the unfinished answer is sent as the last message, without a mark (at /messages/1)",
-        ],
+        &["info[CTX0511]: the prefill is sent as the last message, without a mark (at /messages/1)"],
     );
 }
 
@@ -313,9 +309,7 @@ fn an_answer_to_be_continued_elsewhere_is_a_warning() {
     check(
         &[prefix, message(Role::User, "go")],
         r#"[{"role":"assistant","content":"Once"},{"role":"user","content":"go"}]"#,
-        &[
-            "warning[CTX0511]: the unfinished answer is not the last message, so it will not be continued (at /messages/0)",
-        ],
+        &["warning[CTX0511]: the prefill is not the last message; it will not be continued (at /messages/0)"],
     );
 }
 

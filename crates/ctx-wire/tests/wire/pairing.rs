@@ -39,16 +39,13 @@ fn results_directly_behind_their_calls_are_fine_in_any_order() {
 fn a_call_without_a_result_is_an_error() {
     check(
         "call a b | result b",
-        &["error[CTX0522]: the call `a` has no result (at /messages/0/tool_calls/0/id)"],
+        &["error[CTX0522]: call `a` has no result (at /messages/0/tool_calls/0/id)"],
     );
 }
 
 #[test]
 fn a_result_without_a_call_is_an_error() {
-    check(
-        "user | result a",
-        &["error[CTX0521]: no call before it has the id `a` (at /messages/1/tool_call_id)"],
-    );
+    check("user | result a", &["error[CTX0521]: no earlier call has id `a` (at /messages/1/tool_call_id)"]);
 }
 
 #[test]
@@ -56,18 +53,15 @@ fn a_call_after_its_result_does_not_count() {
     check(
         "result a | call a",
         &[
-            "error[CTX0521]: no call before it has the id `a` (at /messages/0/tool_call_id)",
-            "error[CTX0522]: the call `a` has no result (at /messages/1/tool_calls/0/id)",
+            "error[CTX0521]: no earlier call has id `a` (at /messages/0/tool_call_id)",
+            "error[CTX0522]: call `a` has no result (at /messages/1/tool_calls/0/id)",
         ],
     );
 }
 
 #[test]
 fn calls_of_a_user_are_no_calls() {
-    check(
-        "user a | result a",
-        &["error[CTX0521]: no call before it has the id `a` (at /messages/1/tool_call_id)"],
-    );
+    check("user a | result a", &["error[CTX0521]: no earlier call has id `a` (at /messages/1/tool_call_id)"]);
 }
 
 #[test]
@@ -76,7 +70,7 @@ fn a_message_between_call_and_result_is_an_error() {
         check(
             &format!("call a | {between} | result a"),
             &[
-                "error[CTX0525]: the result of the call `a` does not directly follow it (at /messages/2/tool_call_id)",
+                "error[CTX0525]: the result of call `a` must follow the call directly (at /messages/2/tool_call_id)",
             ],
         );
     }
@@ -86,7 +80,7 @@ fn a_message_between_call_and_result_is_an_error() {
 fn a_second_result_is_an_error() {
     check(
         "call a | result a | result a",
-        &["error[CTX0524]: the call `a` already has a result (at /messages/2/tool_call_id)"],
+        &["error[CTX0524]: call `a` already has a result (at /messages/2/tool_call_id)"],
     );
 }
 
@@ -94,7 +88,7 @@ fn a_second_result_is_an_error() {
 fn an_id_twice_in_one_message_is_an_error() {
     check(
         "call a a | result a",
-        &["error[CTX0523]: two calls of one message have the id `a` (at /messages/0/tool_calls/1/id)"],
+        &["error[CTX0523]: duplicate call id `a` in one message (at /messages/0/tool_calls/1/id)"],
     );
 }
 
@@ -103,7 +97,7 @@ fn an_id_used_again_later_is_a_warning_and_pairs_with_the_nearest_call() {
     check(
         "call a | result a | call a | result a",
         &[
-            "warning[CTX0523]: an earlier message also has a call with the id `a` (at /messages/2/tool_calls/0/id)",
+            "warning[CTX0523]: duplicate call id `a`, also in an earlier message (at /messages/2/tool_calls/0/id)",
         ],
     );
 }
@@ -114,8 +108,8 @@ fn empty_ids_pair_with_nothing() {
         "call _ | result _ | result",
         &[
             "error[CTX0520]: the tool call has no id (at /messages/0/tool_calls/0)",
-            "error[CTX0520]: the tool message has no call id (at /messages/1)",
-            "error[CTX0520]: the tool message has no call id (at /messages/2)",
+            "error[CTX0520]: the tool result has no call id (at /messages/1)",
+            "error[CTX0520]: the tool result has no call id (at /messages/2)",
         ],
     );
 }
@@ -125,8 +119,8 @@ fn findings_are_in_the_order_of_the_messages() {
     check(
         "call a | user | result b",
         &[
-            "error[CTX0522]: the call `a` has no result (at /messages/0/tool_calls/0/id)",
-            "error[CTX0521]: no call before it has the id `b` (at /messages/2/tool_call_id)",
+            "error[CTX0522]: call `a` has no result (at /messages/0/tool_calls/0/id)",
+            "error[CTX0521]: no earlier call has id `b` (at /messages/2/tool_call_id)",
         ],
     );
 }

@@ -80,11 +80,11 @@ fn a_character_that_is_cut_in_two_is_whole_again() {
 
 #[test]
 fn half_a_character_alone_is_told() {
-    let one = "warning[CTX0540]: the answer has 1 unpaired surrogate, which cannot be stored";
+    let one = "warning[CTX0540]: the reply contains 1 unpaired surrogate, which cannot be stored";
     check_written(&["a\\ud83d"], "a", &[one]);
     check_written(&["a\\ud83db", "c"], "a\u{fffd}bc", &[one]);
     check_written(&["a", "\\ude00"], "a\u{fffd}", &[one]);
-    let two = "warning[CTX0540]: the answer has 2 unpaired surrogates, which cannot be stored";
+    let two = "warning[CTX0540]: the reply contains 2 unpaired surrogates, which cannot be stored";
     check_written(&["a\\ud83d", "b\\ud83d", "c"], "abc", &[two]);
 }
 
@@ -209,7 +209,7 @@ fn a_stream_that_never_says_why_it_ended_is_truncated() {
     check_stream(
         Dialect::OpenaiChat,
         &[chunk(&json!({ "content": "Hi" }))],
-        "the stream ended in the middle of the answer",
+        "the stream ended before the reply was complete",
     );
 }
 
@@ -221,7 +221,7 @@ fn an_error_in_a_stream_ends_it() {
             chunk(&json!({ "content": "Hi" })),
             json!({ "error": { "message": "overloaded", "type": "server_error" } }),
         ],
-        "the provider stopped with an error: overloaded",
+        "the provider reported an error: overloaded",
     );
 }
 
@@ -241,12 +241,12 @@ fn a_malformed_piece_is_an_error_and_what_came_before_is_kept() {
 fn an_answer_larger_than_the_limit_is_an_error() {
     let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits { bytes: 4, calls: 1 });
     let error = stream.push(&chunk(&json!({ "content": "12345" })).to_string()).unwrap_err();
-    assert_eq!(error.to_string(), "the answer is larger than 4 bytes");
+    assert_eq!(error.to_string(), "the reply is larger than 4 bytes");
     // The name of a tool counts as words do.
     let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits { bytes: 4, calls: 1 });
     let call = json!({ "tool_calls": [{ "index": 0, "id": "a", "function": { "name": "long" } }] });
     let error = stream.push(&chunk(&call).to_string()).unwrap_err();
-    assert_eq!(error.to_string(), "the answer is larger than 4 bytes");
+    assert_eq!(error.to_string(), "the reply is larger than 4 bytes");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn calls_written_as_text_have_the_same_limit() {
     stream
         .push(&json!({ "choices": [{ "text": call.repeat(2), "finish_reason": "stop" }] }).to_string())
         .unwrap();
-    assert_eq!(stream.finish().unwrap_err().to_string(), "the answer is larger than 1 tool calls");
+    assert_eq!(stream.finish().unwrap_err().to_string(), "the reply is larger than 1 tool calls");
 }
 
 #[test]
@@ -416,10 +416,10 @@ fn items_of_a_streamed_response_are_put_together() {
 #[test]
 fn a_response_that_fails_is_a_failure() {
     let failed = json!({ "type": "response.failed", "response": { "status": "failed", "error": { "code": "server_error", "message": "sorry" } } });
-    check_stream(Dialect::OpenaiResponses, &[failed], "the provider stopped with an error: sorry");
+    check_stream(Dialect::OpenaiResponses, &[failed], "the provider reported an error: sorry");
     let error =
         json!({ "type": "error", "code": "rate_limit_exceeded", "message": "slow down", "param": null });
-    check_stream(Dialect::OpenaiResponses, &[error], "the provider stopped with an error: slow down");
+    check_stream(Dialect::OpenaiResponses, &[error], "the provider reported an error: slow down");
     let cut = json!({ "type": "response.incomplete", "response": { "status": "incomplete", "incomplete_details": { "reason": "max_output_tokens" } } });
     check_stream(Dialect::OpenaiResponses, &[cut], "[]  Length");
 }
@@ -501,11 +501,11 @@ fn text_completions_are_read_and_calls_taken_out_of_the_words() {
 
 #[test]
 fn a_body_that_is_no_reply_is_an_error() {
-    check_body(Dialect::OpenaiResponses, &json!({}), "the body has no list of output");
-    check_body(Dialect::Gemini, &json!({}), "the body has no candidate");
-    check_body(Dialect::Completion, &json!({}), "the body has no choice with a text");
-    check_body(Dialect::OpenaiChat, &json!({ "choices": [] }), "the body has no choice with a message");
-    check_body(Dialect::Anthropic, &json!([]), "the body has no list of content blocks");
+    check_body(Dialect::OpenaiResponses, &json!({}), "the response has no output list");
+    check_body(Dialect::Gemini, &json!({}), "the response has no candidate");
+    check_body(Dialect::Completion, &json!({}), "the response has no choice with text");
+    check_body(Dialect::OpenaiChat, &json!({ "choices": [] }), "the response has no choice with a message");
+    check_body(Dialect::Anthropic, &json!([]), "the response has no list of content blocks");
     check_body(Dialect::OpenaiChat, &json!({ "error": { "message": "no" } }), "no");
 }
 

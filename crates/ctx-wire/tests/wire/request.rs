@@ -54,9 +54,9 @@ fn a_parameter_never_overwrites_the_request() {
         &json!({ "model": "x", "messages": [], "tools": [], "n": 1 }),
         r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"n":1}"#,
         &[
-            "warning[CTX0502]: parameter `model` is not sent: the request sets it itself",
-            "warning[CTX0502]: parameter `messages` is not sent: the request sets it itself",
-            "warning[CTX0502]: parameter `tools` is not sent: the request sets it itself",
+            "warning[CTX0502]: parameter `model` is not sent: ctx sets it",
+            "warning[CTX0502]: parameter `messages` is not sent: ctx sets it",
+            "warning[CTX0502]: parameter `tools` is not sent: ctx sets it",
         ],
     );
 }
@@ -68,7 +68,7 @@ fn a_missing_model_is_reported() {
         &[],
         &json!({}),
         r#"{"model":"","messages":[{"role":"user","content":"hi"}]}"#,
-        &["warning[CTX0501]: the request names no model (at /model)"],
+        &["warning[CTX0501]: the request has no model (at /model)"],
     );
 }
 
@@ -87,6 +87,6 @@ fn of_too_many_findings_the_most_severe_are_shown() {
     assert_eq!(encoded.diagnostics.first().unwrap().code, codes::NO_CALL_ID);
     assert_eq!(
         encoded.diagnostics.last().unwrap().to_string(),
-        "info[CTX0101]: 501 more findings in this request are not shown"
+        "info[CTX0101]: 501 more diagnostics in this request are not shown"
     );
 }

@@ -155,35 +155,29 @@ impl<'r> Run<'r, '_> {
         let ScanInput { answers, greeting, user_icon, .. } = *self.input;
         match condition {
             Condition::AnswersReach(needed) => (answers < *needed).then(|| {
-                phrase!(
-                    "it waits until the agent has said {messages}",
-                    messages = count_of!(*needed, "message")
-                )
+                phrase!("waits until the agent has sent {messages}", messages = count_of!(*needed, "message"))
             }),
             Condition::AnswersDivideBy(every) => (!answers.is_multiple_of(*every)).then(|| {
-                phrase!(
-                    "it is active at every {messages} of the agent",
-                    messages = count_of!(*every, "message")
-                )
+                phrase!("active only every {messages} of the agent", messages = count_of!(*every, "message"))
             }),
             Condition::Greeting(wanted) => greeting
                 .is_some_and(|greeting| greeting != *wanted)
-                .then(|| phrase!("it is for greeting {wanted}", wanted)),
+                .then(|| phrase!("only for greeting {wanted}", wanted)),
             Condition::UserIcon(wanted) => user_icon
                 .is_some_and(|icon| *icon != **wanted)
-                .then(|| phrase!("it is for the picture `{picture}` of the user", picture = excerpt(wanted))),
+                .then(|| phrase!("only for user avatar `{picture}`", picture = excerpt(wanted))),
             Condition::AnyKey(keys) => {
                 let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
                 match self.first(number, member, view, keys) {
                     SearchOutcome::Hit(_) => None,
-                    SearchOutcome::Absent => Some(phrase!("none of its secondary keys was found")),
+                    SearchOutcome::Absent => Some(phrase!("no secondary key matches")),
                     SearchOutcome::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.phrase()),
                 }
             }
             Condition::NoKey(keys) => {
                 let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
                 let hit = self.first(number, member, view, keys).hit()?;
-                Some(phrase!("the key `{key}`, which excludes it, was found", key = excerpt(&hit.key)))
+                Some(phrase!("excluding key `{key}` matches", key = excerpt(&hit.key)))
             }
         }
     }

@@ -188,7 +188,7 @@ impl<'r> Run<'r, '_> {
         let finding = match why {
             GaveUp::TooHard => {
                 let message = phrase!(
-                    "the search for the key `{key}` of `{id}` was stopped: {error}",
+                    "the search for key `{key}` of `{id}` stopped: {error}",
                     key,
                     id,
                     error = error.to_string()
@@ -198,7 +198,7 @@ impl<'r> Run<'r, '_> {
             GaveUp::StepsSpent => {
                 let steps = self.set.limits().regex_steps;
                 let message = phrase!(
-                    "the search for the key `{key}` of `{id}` did not finish: all keys together have {steps} steps",
+                    "the search for key `{key}` of `{id}` stopped: all keys together may use {steps} steps",
                     key,
                     id,
                     steps
@@ -207,7 +207,7 @@ impl<'r> Run<'r, '_> {
             }
         };
         let finding = finding.in_document(member.book.clone()).at_pointer(member.entry.pointer_to(part));
-        self.tell(finding.with_help(phrase!("make the pattern simpler")));
+        self.tell(finding.with_help(phrase!("simplify the pattern")));
     }
 
     /// Keeps what is wrong with a key, up to a number.

@@ -81,7 +81,7 @@ fn other_dialects_are_told() {
         Book::of("B", Level::Global, &Worldbook::read(json!({ "dialect": "ccv4" }), &mut Reader::new()));
     assert_eq!(
         found[0].to_string(),
-        "warning[CTX0955]: there is no dialect `ccv4`; the book is read as SillyTavern reads it (at B /dialect)"
+        "warning[CTX0955]: unknown dialect `ccv4`; SillyTavern's rules apply (at B /dialect)"
     );
     assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `ccv3`?"));
 }
@@ -211,8 +211,7 @@ fn an_expression_that_was_given_up_leaves_the_others_their_steps() {
     let (found, statuses) = told(json!(entries), &"a".repeat(10_000));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("CTX0960") && found[0].ends_with("(at B /entries/0/key/0)"), "{found:?}");
-    let given_up =
-        "the search for its key `/(a+)+\\1[b-z]/` was stopped, so it is unknown whether it matches";
+    let given_up = "it is unknown whether key `/(a+)+\\1[b-z]/` was stopped";
     assert_eq!((statuses[0].as_str(), statuses[99].as_str()), (given_up, given_up));
     assert_eq!(statuses[100], "it is active");
 }
@@ -238,16 +237,16 @@ fn keys_that_take_for_ever_leave_the_others_their_share() {
         if order == 200 {
             statuses.rotate_left(3);
         }
-        let none = "none of its keys was found";
+        let none = "no key matches";
         assert_eq!(statuses[200..], ["it is active", none, none]);
         let is_given_up = |status: &String| {
-            status.starts_with("the search for its key")
-                || status.starts_with("the steps of all keys ran out before its key")
+            status.starts_with("it is unknown whether key")
+                || status.ends_with("was not searched: the step limit of all keys is reached")
         };
         assert!(statuses[..200].iter().all(is_given_up), "{statuses:?}");
         assert_eq!(found.len(), 101);
         assert!(found[..100].iter().all(|finding| finding.contains(" (at B /entries/")), "{found:?}");
-        assert_eq!(found[100], "warning[CTX0960]: 100 more findings about keys, not listed");
+        assert_eq!(found[100], "warning[CTX0960]: 100 more diagnostics about keys, not listed");
     }
 }
 
@@ -268,21 +267,24 @@ fn values_that_mean_nothing_are_told_where_they_stand() {
     });
     let (found, _) = told(json!([entry]), "moon");
     let value = |field: &str, value: &str, counts_as: &str| {
-        let message = format!("`{field}` of `B.0` is {value}, which is not valid and counts as {counts_as}");
+        let message = format!("invalid `{field}` {value} of `B.0`; {counts_as} is used");
         format!("warning[CTX0957]: {message} (at B /entries/0/{field})")
     };
-    assert_eq!(found, [
-        value("depth", "-3", "0"),
-        value("scanDepth", "-1", "0"),
-        value("sticky", "1.5", "1"),
-        value("cooldown", "-2", "0"),
-        value("delay", "-1", "0"),
-        value("delayUntilRecursionLevel", "-1", "0"),
-        value("probability", "120", "100"),
-        value("groupWeight", "-5", "0"),
-        "warning[CTX0957]: `B.0` names `swip`, which is not a kind of generation (at B /entries/0/triggers/1)"
-            .to_owned(),
-    ]);
+    assert_eq!(
+        found,
+        [
+            value("depth", "-3", "0"),
+            value("scanDepth", "-1", "0"),
+            value("sticky", "1.5", "1"),
+            value("cooldown", "-2", "0"),
+            value("delay", "-1", "0"),
+            value("delayUntilRecursionLevel", "-1", "0"),
+            value("probability", "120", "100"),
+            value("groupWeight", "-5", "0"),
+            "warning[CTX0957]: unknown generation type `swip` in `B.0` (at B /entries/0/triggers/1)"
+                .to_owned(),
+        ]
+    );
 }
 
 #[test]
@@ -326,16 +328,16 @@ fn decorators_without_effect_are_told() {
     assert_eq!(
         found(json!({ "dialect": "ccv3", "entries": entries })),
         [
-            "warning[CTX0954]: there is no decorator `dept 3`; it has no effect and is not sent (at B /entries/0/content)",
-            "warning[CTX0954]: the decorator `depth deep` has a value that is not valid (at B /entries/0/content)",
+            "warning[CTX0954]: unknown decorator `dept 3`; it is ignored and not sent (at B /entries/0/content)",
+            "warning[CTX0954]: invalid value of decorator `depth deep` (at B /entries/0/content)",
         ]
     );
     assert_eq!(
         found(json!({ "entries": entries })),
         [
-            "warning[CTX0954]: there is no decorator `dept 3`; it has no effect and is not sent (at B /entries/0/content)",
-            "info[CTX0954]: the decorator `depth deep` has no effect in this book and is not sent (at B /entries/0/content)",
-            "warning[CTX0954]: there is no decorator `foo`; it has no effect and is not sent (at B /entries/1/content)",
+            "warning[CTX0954]: unknown decorator `dept 3`; it is ignored and not sent (at B /entries/0/content)",
+            "info[CTX0954]: decorator `depth deep` has no effect in this worldbook and is not sent (at B /entries/0/content)",
+            "warning[CTX0954]: unknown decorator `foo`; it is ignored and not sent (at B /entries/1/content)",
         ]
     );
 }
@@ -345,7 +347,7 @@ fn bad_keys_that_are_not_listed_are_counted() {
     let entries: Vec<Value> = (0..3_000).map(|n| json!({ "key": [format!("/({n}/")] })).collect();
     let (found, _) = told(json!(entries), "moon");
     assert_eq!(found.len(), 1_001);
-    assert_eq!(found[1_000], "warning[CTX0950]: 2000 more keys are not valid and are not listed");
+    assert_eq!(found[1_000], "warning[CTX0950]: 2000 more invalid keys are not listed");
 }
 
 #[test]
@@ -361,8 +363,7 @@ fn messages_beyond_the_limit_are_told_where_they_were_to_be_searched() {
         set.scan(&input, ports).diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(told(1_000), [""; 0]);
-    let expected =
-        "warning[CTX0963]: only the newest 1000 messages were searched for keys; 400 more should have been";
+    let expected = "warning[CTX0963]: only the newest 1000 messages were searched for keys; 400 more are within the scan depth";
     assert_eq!(told(1_400), [expected]);
 }
 
@@ -374,9 +375,8 @@ fn each_use_of_a_uid_is_told_as_what_it_is() {
     assert_eq!(
         found,
         [
-            "warning[CTX0952]: the entry has no uid, and its key `1` is the uid of another one in this book (at B \
-             /entries/1)",
-            "warning[CTX0952]: the uid `1` is used 3 times in this book (at B /entries/2/uid)",
+            "warning[CTX0952]: the entry has no uid, and its key `1` is another entry's uid (at B /entries/1)",
+            "warning[CTX0952]: uid `1` is used 3 times in this worldbook (at B /entries/2/uid)",
         ]
     );
 }

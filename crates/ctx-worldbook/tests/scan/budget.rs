@@ -9,7 +9,7 @@ fn constant(order: u8, bytes: usize) -> Value {
 }
 
 fn active(uid: u8) -> String {
-    format!("{uid}: it is always active (pass 1)")
+    format!("{uid}: constant (pass 1)")
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn texts_on_their_lines_stay_below_the_budget() {
     let case =
         |last: usize| json!({ "entries": [constant(9, 9), constant(8, last)], "context": 80, "chat": [] });
     check(case(8), &[&active(9), &active(8)]);
-    check(case(9), &[&active(9), "8: no, there is no room for its 9 tokens in the budget of 20 tokens"]);
+    check(case(9), &[&active(9), "8: no, its 9 tokens exceed the remaining budget (of 20 tokens)"]);
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn after_the_first_that_does_not_fit_nothing_fits() {
         case,
         &[
             &active(9),
-            "8: no, there is no room for its 50 tokens in the budget of 20 tokens",
-            "7: no, there is no room left in the budget of 20 tokens",
+            "8: no, its 50 tokens exceed the remaining budget (of 20 tokens)",
+            "7: no, the budget of 20 tokens is used up",
         ],
     );
 }
@@ -40,10 +40,7 @@ fn exempt_entries_are_taken_and_counted() {
     let mut exempt = constant(8, 50);
     exempt["ignoreBudget"] = json!(true);
     let case = json!({ "entries": [constant(9, 5), exempt, constant(7, 1)], "context": 80, "chat": [] });
-    check(
-        case,
-        &[&active(9), &active(8), "7: no, there is no room for its 1 token in the budget of 20 tokens"],
-    );
+    check(case, &[&active(9), &active(8), "7: no, its 1 token exceed the remaining budget (of 20 tokens)"]);
 }
 
 #[test]
@@ -54,8 +51,8 @@ fn exempt_entries_come_in_after_the_budget_is_used_up() {
     check(
         case,
         &[
-            "9: no, there is no room for its 30 tokens in the budget of 20 tokens",
-            "8: no, there is no room left in the budget of 20 tokens",
+            "9: no, its 30 tokens exceed the remaining budget (of 20 tokens)",
+            "8: no, the budget of 20 tokens is used up",
             &active(7),
         ],
     );
@@ -70,9 +67,9 @@ fn the_cap_is_the_most() {
         })
     };
     check(case(13, 25), &[&active(9), &active(8)]);
-    check(case(12, 25), &[&active(9), "8: no, there is no room for its 5 tokens in the budget of 12 tokens"]);
+    check(case(12, 25), &[&active(9), "8: no, its 5 tokens exceed the remaining budget (of 12 tokens)"]);
     check(case(0, 0), &[&active(9), &active(8)]);
-    check(case(12, 0), &[&active(9), "8: no, there is no room for its 5 tokens in the budget of 12 tokens"]);
+    check(case(12, 0), &[&active(9), "8: no, its 5 tokens exceed the remaining budget (of 12 tokens)"]);
 }
 
 #[test]
@@ -80,13 +77,13 @@ fn without_a_known_context_only_the_cap_counts() {
     let case =
         |cap: u8| json!({ "settings": { "budget_cap": cap }, "entries": [constant(9, 99)], "chat": [] });
     check(case(0), &[&active(9)]);
-    check(case(50), &["9: no, there is no room for its 99 tokens in the budget of 50 tokens"]);
+    check(case(50), &["9: no, its 99 tokens exceed the remaining budget (of 50 tokens)"]);
 }
 
 #[test]
 fn the_budget_is_at_least_one() {
     let case = json!({ "entries": [constant(9, 0)], "context": 1, "chat": [] });
-    check(case, &["9: no, there is no room for its 0 tokens in the budget of 1 token"]);
+    check(case, &["9: no, its 0 tokens exceed the remaining budget (of 1 token)"]);
 }
 
 #[test]
@@ -104,8 +101,8 @@ fn texts_of_earlier_passes_count_and_recursion_ends() {
         case,
         &[
             "0: key `go` in message 0 (pass 1)",
-            "1: no, there is no room for its 11 tokens in the budget of 20 tokens",
-            "2: no, none of its keys was found",
+            "1: no, its 11 tokens exceed the remaining budget (of 20 tokens)",
+            "2: no, no key matches",
         ],
     );
 }
@@ -115,7 +112,7 @@ fn macros_are_expanded_before_tokens_are_counted() {
     let case = json!({
         "entries": [{ "constant": true, "content": "{{char}}{{char}}{{char}}{{n}}" }], "context": 44, "chat": [],
     });
-    check(case, &["0: no, there is no room for its 10 tokens in the budget of 11 tokens"]);
+    check(case, &["0: no, its 10 tokens exceed the remaining budget (of 11 tokens)"]);
 }
 
 #[test]
@@ -131,7 +128,13 @@ fn a_probability_is_drawn_before_the_budget_is_asked() {
     });
     check(
         case,
-        &[&active(9), "8: no, 31.0 was drawn, and its probability is 30", &active(7), &active(6), &active(5)],
+        &[
+            &active(9),
+            "8: no, the random value 31.0 is above the probability 30",
+            &active(7),
+            &active(6),
+            &active(5),
+        ],
     );
 }
 
@@ -154,6 +157,6 @@ fn a_card_book_may_have_a_budget_of_its_own() {
         },
         "chat": [],
     });
-    let lost = "8: no, there is no room for its 4 tokens in its book's budget of 7 tokens";
+    let lost = "8: no, its 4 tokens exceed its worldbook's remaining budget (of 7 tokens)";
     check(case, &[&active(9), lost, &active(7), &active(1)]);
 }

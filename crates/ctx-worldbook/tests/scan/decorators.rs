@@ -17,9 +17,9 @@ fn sillytavern_activates_and_keeps_out() {
     check(
         case,
         &[
-            "0: `@@activate` forces it (pass 1)",
-            "1: no, `@@dont_activate` excludes it",
-            "2: no, none of its keys was found",
+            "0: forced by `@@activate` (pass 1)",
+            "1: no, excluded by `@@dont_activate`",
+            "2: no, no key matches",
         ],
     );
 }
@@ -40,37 +40,37 @@ fn card_entry(entry: &Value, expected: &str) {
     check(case, &[expected]);
 }
 
-const ACTIVE: &str = "0: it is always active (pass 1)";
+const ACTIVE: &str = "0: constant (pass 1)";
 
 #[test]
 fn cards_count_what_the_agent_said() {
     card("@@activate_only_after 2", ACTIVE);
-    card("@@activate_only_after 3", "0: no, it waits until the agent has said 3 messages");
+    card("@@activate_only_after 3", "0: no, waits until the agent has sent 3 messages");
     card("@@activate_only_every 2", ACTIVE);
-    card("@@activate_only_every 3", "0: no, it is active at every 3 messages of the agent");
+    card("@@activate_only_every 3", "0: no, active only every 3 messages of the agent");
 }
 
 #[test]
 fn cards_know_greetings_and_pictures() {
     card("@@is_greeting 1", ACTIVE);
-    card("@@is_greeting 0", "0: no, it is for greeting 0");
+    card("@@is_greeting 0", "0: no, only for greeting 0");
     card("@@is_user_icon cat", ACTIVE);
-    card("@@is_user_icon dog", "0: no, it is for the picture `dog` of the user");
+    card("@@is_user_icon dog", "0: no, only for user avatar `dog`");
 }
 
 #[test]
 fn cards_ask_for_further_keys() {
     card("@@additional_keys star, moon", ACTIVE);
-    card("@@additional_keys star", "0: no, none of its secondary keys was found");
+    card("@@additional_keys star", "0: no, no secondary key matches");
     card("@@exclude_keys star", ACTIVE);
-    card("@@exclude_keys star,sun", "0: no, the key `sun`, which excludes it, was found");
+    card("@@exclude_keys star,sun", "0: no, excluding key `sun` matches");
 }
 
 #[test]
 fn cards_say_how_deep_to_look() {
     let moon = |decorators: &str| json!({ "key": ["moon"], "content": format!("{decorators}\nx") });
     card_entry(&moon("@@scan_depth 2"), "0: key `moon` in message 0 (pass 1)");
-    card_entry(&moon("@@scan_depth 1"), "0: no, none of its keys was found");
+    card_entry(&moon("@@scan_depth 1"), "0: no, no key matches");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn books_of_cards_have_settings_for_all_entries() {
             "books": { "Card": { "dialect": dialect, "scan_depth": 3, "recursive_scanning": false, "entries": entries } },
         })
     };
-    let none = |uid: u8| format!("{uid}: no, none of its keys was found");
+    let none = |uid: u8| format!("{uid}: no, no key matches");
     check(case("ccv3"), &["0: key `moon` in message 0 (pass 1)", &none(1), &none(2)]);
     check(case("sillytavern"), &[&none(0), &none(1), &none(2)]);
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::case::check;
 
-const ACTIVE: &str = "0: it is always active (pass 1)";
+const ACTIVE: &str = "0: constant (pass 1)";
 
 #[track_caller]
 fn filtered(filter: Value, expected: &str) {
@@ -19,8 +19,8 @@ fn filtered(filter: Value, expected: &str) {
 fn characters_are_told_by_their_names() {
     filtered(json!({ "names": ["Bob", "ada"] }), ACTIVE);
     filtered(json!({ "names": ["Ada L."] }), ACTIVE);
-    filtered(json!({ "names": ["Bob"] }), "0: no, it is for other characters");
-    filtered(json!({ "names": ["ada"], "isExclude": true }), "0: no, it is for other characters");
+    filtered(json!({ "names": ["Bob"] }), "0: no, only for other characters");
+    filtered(json!({ "names": ["ada"], "isExclude": true }), "0: no, only for other characters");
     filtered(json!({ "names": ["Bob"], "isExclude": true }), ACTIVE);
     filtered(json!({ "names": [], "isExclude": true }), ACTIVE);
     filtered(json!(null), ACTIVE);
@@ -29,9 +29,9 @@ fn characters_are_told_by_their_names() {
 #[test]
 fn characters_are_told_by_their_tags() {
     filtered(json!({ "tags": ["poet"] }), ACTIVE);
-    filtered(json!({ "tags": ["cook"] }), "0: no, it is for characters with other tags");
-    filtered(json!({ "tags": ["poet"], "isExclude": true }), "0: no, it is for characters with other tags");
-    filtered(json!({ "tags": ["cook"], "names": ["ada"] }), "0: no, it is for characters with other tags");
+    filtered(json!({ "tags": ["cook"] }), "0: no, only for characters with other tags");
+    filtered(json!({ "tags": ["poet"], "isExclude": true }), "0: no, only for characters with other tags");
+    filtered(json!({ "tags": ["cook"], "names": ["ada"] }), "0: no, only for characters with other tags");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn entries_may_be_for_some_kinds_of_generation() {
         ],
         "trigger": "continue", "chat": [],
     });
-    check(case, &[ACTIVE, "1: no, it is for `normal`, `swipe` only", "2: it is always active (pass 1)"]);
+    check(case, &[ACTIVE, "1: no, only for `normal`, `swipe`", "2: constant (pass 1)"]);
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn the_first_reason_is_told() {
     });
     let mut case = json!({ "entries": [entry], "chat": [] });
     for (key, expected) in [
-        ("disable", "0: no, it is switched off"),
-        ("triggers", "0: no, it is for `quiet` only"),
-        ("characterFilter", "0: no, it is for other characters"),
-        ("delay", "0: no, it waits until the conversation has 9 messages"),
+        ("disable", "0: no, disabled"),
+        ("triggers", "0: no, only for `quiet`"),
+        ("characterFilter", "0: no, only for other characters"),
+        ("delay", "0: no, delayed until the conversation has 9 messages"),
         ("constant", ACTIVE),
     ] {
         check(case.clone(), &[expected]);

@@ -15,7 +15,7 @@ const ACTIVE: &str = "key `g` in message 0 (pass 1)";
 #[test]
 fn the_draw_follows_the_weights_in_the_order_of_the_entries() {
     let case = |drawn: f64| json!({ "entries": [member(90, 100), member(80, 300)], "chat": ["g"], "random": [drawn] });
-    let lost = "no, in the group `G`, another entry won the draw";
+    let lost = "no, another entry won the random choice in group `G`";
     for drawn in [0.0, 0.2, 0.25] {
         check(case(drawn), &[&format!("90: {ACTIVE}"), &format!("80: {lost}")]);
     }
@@ -41,7 +41,7 @@ fn who_goes_first_wins_by_order() {
         entry
     };
     let case = json!({ "entries": [with(9, false), with(5, true), with(7, true)], "chat": ["g"] });
-    let lost = "no, in the group `G`, another entry goes first";
+    let lost = "no, another entry has priority in group `G`";
     check(case, &[&format!("9: {lost}"), &format!("7: {ACTIVE}"), &format!("5: {lost}")]);
 }
 
@@ -59,10 +59,10 @@ fn scores_decide_before_a_draw() {
     check(
         case,
         &[
-            "0: no, in the group `G`, another entry has 2 found keys, it has 1",
-            "3: no, in the group `G`, another entry has 2 found keys, it has 1",
+            "0: no, another entry has 2 matching keys in group `G`, this entry 1",
+            "3: no, another entry has 2 matching keys in group `G`, this entry 1",
             "2: key `g` in message 0 with `h` in message 0 (pass 1)",
-            "1: no, in the group `G`, another entry won the draw",
+            "1: no, another entry won the random choice in group `G`",
         ],
     );
 }
@@ -81,8 +81,8 @@ fn scores_take_out_those_alone_that_are_scored() {
         case,
         &[
             &format!("0: {ACTIVE}"),
-            "1: no, in the group `G`, another entry has 2 found keys, it has 1",
-            "2: no, in the group `G`, another entry won the draw",
+            "1: no, another entry has 2 matching keys in group `G`, this entry 1",
+            "2: no, another entry won the random choice in group `G`",
         ],
     );
 }
@@ -102,9 +102,9 @@ fn an_active_entry_keeps_its_group() {
         case,
         &[
             &format!("0: {ACTIVE}"),
-            "1: no, in the group `G`, another entry is active already",
-            "2: key `later` in the text of `B.0` (pass 2)",
-            "3: no, in the group `G`, another entry is active already",
+            "1: no, another entry is already active in group `G`",
+            "2: key `later` in the content of `B.0` (pass 2)",
+            "3: no, another entry is already active in group `G`",
         ],
     );
 }
@@ -115,7 +115,7 @@ fn an_entry_of_several_groups_keeps_none_of_them() {
         "settings": { "recursive": true }, "chat": ["g"],
         "entries": [{ "key": ["g"], "group": "G,H", "content": "later" }, { "key": ["later"], "group": "G" }],
     });
-    check(case, &[&format!("0: {ACTIVE}"), "1: key `later` in the text of `B.0` (pass 2)"]);
+    check(case, &[&format!("0: {ACTIVE}"), "1: key `later` in the content of `B.0` (pass 2)"]);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn an_entry_of_several_groups_has_to_win_each() {
     let entry = |uid: u8, group: &str| json!({ "uid": uid, "key": ["g"], "group": group, "order": 9 - uid });
     let case = |draws: &[f64]| json!({ "entries": [entry(0, "A, B"), entry(1, "A"), entry(2, "B")], "chat": ["g"], "random": draws });
     let lost =
-        |uid: u8, group: &str| format!("{uid}: no, in the group `{group}`, another entry won the draw");
+        |uid: u8, group: &str| format!("{uid}: no, another entry won the random choice in group `{group}`");
     // The one that lost the first group leaves the second one to the other, without a draw.
     check(case(&[0.9]), &[&lost(0, "A"), &format!("1: {ACTIVE}"), &format!("2: {ACTIVE}")]);
     check(case(&[0.0, 0.9]), &[&lost(0, "B"), &lost(1, "A"), &format!("2: {ACTIVE}")]);
@@ -138,7 +138,7 @@ fn groups_that_are_numbers_draw_first() {
         "chat": ["g"], "random": [0.0, 0.9, 0.0],
     });
     let lost =
-        |uid: u8, group: &str| format!("{uid}: no, in the group `{group}`, another entry won the draw");
+        |uid: u8, group: &str| format!("{uid}: no, another entry won the random choice in group `{group}`");
     check(
         case,
         &[

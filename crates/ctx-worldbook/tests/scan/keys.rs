@@ -9,7 +9,7 @@ use crate::case::{check, check_chats};
 fn found(entry: Value, text: &str, expected: bool) {
     let expected = match expected {
         true => format!("0: key `{}` in message 0 (pass 1)", entry["key"][0].as_str().unwrap()),
-        false => "0: no, none of its keys was found".to_owned(),
+        false => "0: no, no key matches".to_owned(),
     };
     check(json!({ "entries": [entry], "chat": [text] }), &[&expected]);
 }
@@ -74,7 +74,7 @@ fn macros_in_keys_are_expanded() {
 fn names_of_speakers_are_searched_if_wanted() {
     let case = |is_wanted: bool| json!({ "settings": { "include_names": is_wanted }, "entries": [{ "key": ["zelda"] }], "chat": [["Zelda", "hi"]] });
     check(case(true), &["0: key `zelda` in message 0 (pass 1)"]);
-    check(case(false), &["0: no, none of its keys was found"]);
+    check(case(false), &["0: no, no key matches"]);
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn a_plain_key_does_not_reach_over_two_messages_and_an_expression_does() {
     check(
         case,
         &[
-            "0: no, none of its keys was found",
+            "0: no, no key matches",
             "1: key `/new\\s+\\x01old/` in message 1 (pass 1)",
-            "2: no, none of its keys was found",
+            "2: no, no key matches",
         ],
     );
 }
@@ -108,10 +108,10 @@ fn the_newest_messages_are_searched_as_deep_as_the_entry_says() {
     check(
         case,
         &[
-            "0: no, none of its keys was found",
+            "0: no, no key matches",
             "1: key `two` in message 1 (pass 1)",
             "2: key `one` in message 0 (pass 1)",
-            "3: no, none of its keys was found",
+            "3: no, no key matches",
             "4: key `/one/` in message 0 (pass 1)",
         ],
     );
@@ -133,13 +133,13 @@ fn secondary_keys_decide_by_their_logic() {
         case,
         &[
             "0: key `a1` in message 0 with `s2` in message 0 (pass 1)",
-            "1: no, key `a1` was found, but none of its secondary keys",
+            "1: no, key `a1` matches, but no secondary key",
             "2: key `a1` in message 0 (pass 1)",
-            "3: no, key `a1` was found, but so were all of its secondary keys",
+            "3: no, key `a1` matches, but so do all secondary keys",
             "4: key `a1` in message 0 (pass 1)",
-            "5: no, key `a1` was found, but so was the secondary key `s2`",
+            "5: no, key `a1` matches, but so does secondary key `s2`",
             "6: key `a1` in message 0 with `s2` in message 0 (pass 1)",
-            "7: no, key `a1` was found, but not all of its secondary keys",
+            "7: no, key `a1` matches, but not all secondary keys",
         ],
     );
 }
@@ -168,11 +168,11 @@ fn texts_beside_the_conversation_are_searched_where_an_entry_wants_them() {
     check(
         case,
         &[
-            "0: key `poet` in the user's profile (pass 1)",
-            "1: no, none of its keys was found",
+            "0: key `poet` in the user profile (pass 1)",
+            "1: no, no key matches",
             "2: key `/storm.?y/` in the scenario (pass 1)",
-            "3: key `note` in further text 0 (pass 1)",
-            "4: no, none of its keys was found",
+            "3: key `note` in additional text 0 (pass 1)",
+            "4: no, no key matches",
         ],
     );
 }
@@ -186,10 +186,10 @@ fn without_keys_only_constant_entries_are_active() {
     check(
         case,
         &[
-            "0: it is always active (pass 1)",
-            "1: no, it has no keys",
-            "2: it is always active (pass 1)",
-            "3: the host activates it (pass 1)",
+            "0: constant (pass 1)",
+            "1: no, no keys",
+            "2: constant (pass 1)",
+            "3: activated by the host (pass 1)",
         ],
     );
 }

@@ -18,7 +18,7 @@ fn check(settings: Value, entry: Value, expected: &[&str]) {
 fn dead(entry: Value, reason: &str) {
     let mut entry = entry;
     entry["content"] = json!("x");
-    let message = format!("CTX0970 `B.7` can never become active: {reason}");
+    let message = format!("CTX0970 `B.7` can never activate: {reason}");
     check(
         json!({}),
         entry,
@@ -32,47 +32,41 @@ fn dead(entry: Value, reason: &str) {
 
 #[test]
 fn entries_that_never_become_active_are_found() {
-    dead(json!({ "key": [] }), "it has no keys and is not constant");
-    dead(json!({ "key": [" "] }), "it has no keys and is not constant");
-    dead(json!({ "key": ["moon"], "scanDepth": 0 }), "it scans no message, so none of its keys is found");
-    dead(json!({ "key": ["moon"], "scanDepth": -1 }), "it scans no message, so none of its keys is found");
-    dead(json!({ "key": ["moon"], "probability": 0 }), "its probability is 0");
-    dead(
-        json!({ "key": ["moon"], "triggers": ["sometimes"] }),
-        "nothing of the kind `sometimes` is generated",
-    );
+    dead(json!({ "key": [] }), "no keys, and not constant");
+    dead(json!({ "key": [" "] }), "no keys, and not constant");
+    dead(json!({ "key": ["moon"], "scanDepth": 0 }), "scan depth 0: no key can match");
+    dead(json!({ "key": ["moon"], "scanDepth": -1 }), "scan depth 0: no key can match");
+    dead(json!({ "key": ["moon"], "probability": 0 }), "probability is 0");
+    dead(json!({ "key": ["moon"], "triggers": ["sometimes"] }), "unknown generation type `sometimes`");
     dead(
         json!({ "key": ["moon"], "keysecondary": ["moon"], "selectiveLogic": 2 }),
-        "its secondary keys forbid each of its keys",
+        "secondary keys exclude each key",
     );
     dead(
         json!({ "key": ["TOWER"], "keysecondary": ["tower"], "selectiveLogic": 2 }),
-        "its secondary keys forbid each of its keys",
+        "secondary keys exclude each key",
     );
     dead(
         json!({ "key": ["moon"], "keysecondary": ["moon"], "selectiveLogic": 1 }),
-        "its secondary keys forbid each of its keys",
+        "secondary keys exclude each key",
     );
-    dead(
-        json!({ "key": ["moon"], "keysecondary": [" "] }),
-        "it needs a secondary key, and nothing can match them",
-    );
+    dead(json!({ "key": ["moon"], "keysecondary": [" "] }), "needs a secondary key, and none can match");
     dead(
         json!({ "key": ["moon"], "keysecondary": ["sun", ""], "selectiveLogic": 3 }),
-        "it needs all of its secondary keys, and nothing can match one of them",
+        "needs all secondary keys, and one cannot match",
     );
     for key in ["/(?!)/", "/moon(?!)/", "/(?:moon|sun)[]/i", "/moon^/", "/(?!|moon)/"] {
-        dead(json!({ "key": [key] }), "nothing can match its keys");
+        dead(json!({ "key": [key] }), "no key can match");
     }
     dead(
         json!({ "key": ["moon"], "delay": 99_999_999_999_u64 }),
-        "no conversation reaches the 99999999999 messages of its `delay`",
+        "no conversation reaches the 99999999999 messages of `delay`",
     );
 }
 
 #[test]
 fn without_depth_no_key_is_found() {
-    let message = "CTX0970 `B.7` can never become active: it scans no message, so none of its keys is found";
+    let message = "CTX0970 `B.7` can never activate: scan depth 0: no key can match";
     let entry = json!({ "key": ["moon"], "content": "x" });
     check(json!({ "depth": 0 }), entry.clone(), &[message]);
     check(json!({ "depth": 0, "min_activations": 1 }), entry, &[]);
@@ -87,7 +81,10 @@ fn texts_that_exceed_the_budget_of_their_book_are_found() {
     };
     let found = |content: &str| lint(&book(content), CheckOptions { counter: Some(&Bytes), budget: None });
     assert_eq!(found("xx"), []);
-    assert_eq!(found("xxx")[0].message, "the text of `B.7` alone exceeds its book's budget of 2 tokens");
+    assert_eq!(
+        found("xxx")[0].message,
+        "the content of `B.7` alone exceeds its worldbook's budget of 2 tokens"
+    );
 }
 
 #[test]
@@ -107,14 +104,14 @@ fn entries_that_may_become_active_are_not() {
 
 #[test]
 fn recursion_that_never_comes_is_found() {
-    let waits = "CTX0971 `B.7` waits for a recursion that never happens:";
+    let waits = "CTX0971 `B.7` waits for recursion that never happens:";
     let entry = json!({ "key": ["moon"], "content": "x", "delayUntilRecursion": true });
     check(json!({ "recursive": true }), entry.clone(), &[]);
     check(json!({}), entry.clone(), &[&format!("{waits} recursion is off")]);
     check(
         json!({ "recursive": true, "max_recursion_steps": 1 }),
         entry.clone(),
-        &[&format!("{waits} entries are considered only once")],
+        &[&format!("{waits} entries are scanned only once")],
     );
     let mut excluded = entry;
     excluded["excludeRecursion"] = json!(true);
@@ -123,7 +120,7 @@ fn recursion_that_never_comes_is_found() {
 
 #[test]
 fn keys_that_are_found_everywhere_are_found() {
-    let found = |key: &str| format!("CTX0972 the key `{key}` of `B.7` is found in nearly every text");
+    let found = |key: &str| format!("CTX0972 key `{key}` of `B.7` matches nearly every text");
     let entry = |key: &str| json!({ "key": ["moon", key], "content": "x" });
     for key in [
         "a",
@@ -155,10 +152,10 @@ fn texts_that_cannot_be_sent_are_found() {
     check(
         json!({}),
         entry("x".repeat(19)),
-        &["CTX0973 the text of `B.7` alone reaches the budget of 20 tokens"],
+        &["CTX0973 the content of `B.7` alone uses the budget of 20 tokens"],
     );
     check(json!({}), entry("x".repeat(18)), &[]);
-    check(json!({}), entry(" ".to_owned()), &["CTX0974 `B.7` has no text"]);
+    check(json!({}), entry(" ".to_owned()), &["CTX0974 `B.7` has no content"]);
     let outlet = json!({ "key": ["moon"], "content": "x", "position": 7 });
-    check(json!({}), outlet, &["CTX0975 `B.7` goes to an outlet without a name, so it is never sent"]);
+    check(json!({}), outlet, &["CTX0975 `B.7` has an outlet without a name and is never sent"]);
 }

@@ -87,5 +87,5 @@ fn texts_of_an_outlet_descend() {
 
 #[test]
 fn an_entry_without_text_goes_nowhere() {
-    assert_eq!(output(json!([at(0, 1, "")])), json!({ "unplaced": [[0, "its text is empty"]] }));
+    assert_eq!(output(json!([at(0, 1, "")])), json!({ "unplaced": [[0, "its content is empty"]] }));
 }

@@ -24,14 +24,14 @@ fn patterns_are_found_in_and_across_texts_of_entries() {
         &[
             "0: key `moon` in message 0 (pass 1)",
             "1: key `/moon[^]*star/` in message 0 (pass 2)",
-            "2: key `/\\bstar$/` in the text of `B.0` (pass 2)",
+            "2: key `/\\bstar$/` in the content of `B.0` (pass 2)",
             "3: key `/n\\n\\x01a s/` in message 0 (pass 2)",
-            "4: no, none of its keys was found",
-            "5: no, none of its keys was found",
-            "6: key `/(?<=sun, )a st/` in the text of `B.0` (pass 2)",
-            "7: key `/(s).*\\1tar/` in the text of `B.0` (pass 2)",
+            "4: no, no key matches",
+            "5: no, no key matches",
+            "6: key `/(?<=sun, )a st/` in the content of `B.0` (pass 2)",
+            "7: key `/(s).*\\1tar/` in the content of `B.0` (pass 2)",
             "8: key `/o{2}[^]{2,9}a sun/` in message 0 (pass 2)",
-            "9: no, none of its keys was found",
+            "9: no, no key matches",
         ],
     );
 }
@@ -47,8 +47,8 @@ fn texts_of_active_entries_are_searched_too() {
         case,
         &[
             "0: key `go` in message 0 (pass 1)",
-            "1: key `alpha` in the text of `B.0` (pass 2)",
-            "2: no, none of its keys was found",
+            "1: key `alpha` in the content of `B.0` (pass 2)",
+            "2: no, no key matches",
         ],
     );
 }
@@ -65,7 +65,7 @@ fn an_expression_sees_all_texts_in_their_order() {
         &[
             "0: key `go` in message 0 (pass 1)",
             "1: key `/go[^]*alpha/` in message 0 (pass 2)",
-            "2: key `/alpha$/` in the text of `B.0` (pass 2)",
+            "2: key `/alpha$/` in the content of `B.0` (pass 2)",
         ],
     );
 }
@@ -74,7 +74,7 @@ fn an_expression_sees_all_texts_in_their_order() {
 fn without_recursion_they_are_not() {
     let case =
         json!({ "entries": [{ "key": ["go"], "content": "alpha" }, { "key": ["alpha"] }], "chat": ["go"] });
-    check(case, &["0: key `go` in message 0 (pass 1)", "1: no, none of its keys was found"]);
+    check(case, &["0: key `go` in message 0 (pass 1)", "1: no, no key matches"]);
 }
 
 #[test]
@@ -94,10 +94,10 @@ fn an_entry_may_keep_out_of_recursion_or_end_it() {
         case,
         &[
             "0: key `go` in message 0 (pass 1)",
-            "1: no, its key `alpha` was found only in texts of entries, which it ignores",
-            "2: key `beta` in the text of `B.0` (pass 2)",
-            "3: no, none of its keys was found",
-            "4: no, none of its keys was found",
+            "1: no, key `alpha` matches only in other entries; this entry is excluded from recursion",
+            "2: key `beta` in the content of `B.0` (pass 2)",
+            "3: no, no key matches",
+            "4: no, no key matches",
         ],
     );
 }
@@ -113,8 +113,8 @@ fn entries_that_call_each_other_are_active_once() {
         case,
         &[
             "0: key `a` in message 0 (pass 1)",
-            "1: key `b` in the text of `B.0` (pass 2)",
-            "2: key `c` in the text of `B.1` (pass 3)",
+            "1: key `b` in the content of `B.0` (pass 2)",
+            "2: key `c` in the content of `B.1` (pass 3)",
         ],
     );
 }
@@ -136,10 +136,10 @@ fn levels_wait_until_the_ones_before_have_dried_up() {
         case,
         &[
             "0: key `start` in message 0 (pass 1)",
-            "1: key `alpha` in the text of `B.0` (pass 4)",
-            "2: key `alpha` in the text of `B.0` (pass 2)",
-            "3: key `gamma` in the text of `B.2` (pass 7)",
-            "4: key `beta` in the text of `B.1` (pass 5)",
+            "1: key `alpha` in the content of `B.0` (pass 4)",
+            "2: key `alpha` in the content of `B.0` (pass 2)",
+            "3: key `gamma` in the content of `B.2` (pass 7)",
+            "4: key `beta` in the content of `B.1` (pass 5)",
         ],
     );
 }
@@ -170,7 +170,7 @@ fn a_single_level_gets_its_turn_though_nothing_else_was_active() {
     let entries = json!([{ "key": ["a"], "delayUntilRecursion": true }]);
     let case = |is_recursive: bool| json!({ "settings": { "recursive": is_recursive }, "entries": entries, "chat": ["a"] });
     check(case(true), &["0: key `a` in message 0 (pass 2)"]);
-    check(case(false), &["0: no, it waits for recursion of level 1"]);
+    check(case(false), &["0: no, waits for recursion level 1"]);
 }
 
 #[test]
@@ -192,11 +192,11 @@ fn steps_of_recursion_are_limited_if_wanted() {
         })
     };
     let first = "0: key `a` in message 0 (pass 1)";
-    let second = "1: key `b` in the text of `B.0` (pass 2)";
-    let none = |uid: u8| format!("{uid}: no, none of its keys was found");
+    let second = "1: key `b` in the content of `B.0` (pass 2)";
+    let none = |uid: u8| format!("{uid}: no, no key matches");
     check(case(1), &[first, &none(1), &none(2)]);
     check(case(2), &[first, second, &none(2)]);
-    check(case(0), &[first, second, "2: key `c` in the text of `B.1` (pass 3)"]);
+    check(case(0), &[first, second, "2: key `c` in the content of `B.1` (pass 3)"]);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn with_too_few_active_entries_more_messages_are_searched() {
             "chat": ["ancient", "f1", "f2", "f3"],
         })
     };
-    let none = |uid: u8| format!("{uid}: no, none of its keys was found");
+    let none = |uid: u8| format!("{uid}: no, no key matches");
     check(case(0, 0), &[&none(0), &none(1)]);
     check(case(1, 0), &[&none(0), "1: key `f1` in message 1 (pass 3)"]);
     check(case(2, 0), &["0: key `ancient` in message 0 (pass 4)", "1: key `f1` in message 1 (pass 3)"]);
@@ -223,7 +223,7 @@ fn a_wider_look_is_followed_by_recursion() {
         "entries": [{ "key": ["old"], "content": "alpha" }, { "key": ["alpha"] }],
         "chat": ["old", "new"],
     });
-    check(case, &["0: key `old` in message 0 (pass 2)", "1: key `alpha` in the text of `B.0` (pass 3)"]);
+    check(case, &["0: key `old` in message 0 (pass 2)", "1: key `alpha` in the content of `B.0` (pass 3)"]);
 }
 
 #[test]

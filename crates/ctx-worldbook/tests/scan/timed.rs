@@ -67,11 +67,11 @@ fn an_entry_waits_until_there_are_so_many_messages() {
     let entries = json!([{ "constant": true, "delay": 3 }]);
     check(
         json!({ "entries": entries, "chat": ["a", "b"] }),
-        &["0: no, it waits until the conversation has 3 messages"],
+        &["0: no, delayed until the conversation has 3 messages"],
     );
-    check(json!({ "entries": entries, "chat": ["a", "b", "c"] }), &["0: it is always active (pass 1)"]);
+    check(json!({ "entries": entries, "chat": ["a", "b", "c"] }), &["0: constant (pass 1)"]);
     let one = json!([{ "constant": true, "delay": 1 }]);
-    check(json!({ "entries": one, "chat": [] }), &["0: no, it waits until the conversation has 1 message"]);
+    check(json!({ "entries": one, "chat": [] }), &["0: no, delayed until the conversation has 1 message"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn an_effect_without_an_end_is_for_good() {
     let second = scan(&set, &case, &chat, &first.state, &mut draws(&case));
     let mut told = statuses(&set, &second, &chat);
     told.sort();
-    assert_eq!(told, ["0: it is sticky for good (pass 1)", "1: no, it is on cooldown for good"]);
+    assert_eq!(told, ["0: sticky permanently (pass 1)", "1: no, cooldown permanently"]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_state_that_cannot_be_read_is_told() {
     assert_eq!(
         found,
         [
-            "error[CTX0964]: the effect of `B.7` has no `start` and `end` (at /sticky)",
+            "error[CTX0964]: the timed effect of `B.7` has no `start` and `end` (at /sticky)",
             "error[CTX0964]: `cooldown` is not an object (at /cooldown)",
         ]
     );

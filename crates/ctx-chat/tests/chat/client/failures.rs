@@ -37,22 +37,22 @@ fn each_dialect_has_an_address_of_its_own() {
     for model in ["../../admin", "..\\..\\admin", "a/%2e%2e/../../x"] {
         assert_eq!(
             url(Dialect::Gemini, Some(model)).unwrap_err(),
-            "the model's name contains `..`, which would change the address"
+            "the model name contains `..`, which is not allowed in a URL path"
         );
     }
     let strange = "models/tuned/a%3Fb%23c:streamGenerateContent?alt=sse";
     assert_eq!(url(Dialect::Gemini, Some("tuned/a?b#c")), at(strange));
     assert_eq!(
         url(Dialect::Gemini, None).unwrap_err(),
-        "no model is named, and this dialect needs one in its address"
+        "this API dialect requires a model in its URL; set a model"
     );
 }
 
 #[test]
 fn what_is_no_address_is_refused() {
-    check_url("localhost", Err("the endpoint's address is not a URL"));
-    check_url("file:///etc/passwd", Err("the endpoint's address is neither `http` nor `https`"));
-    let password = "the endpoint's address contains a password; put it into a key or a header";
+    check_url("localhost", Err("the base URL is not valid"));
+    check_url("file:///etc/passwd", Err("the base URL must start with `http://` or `https://`"));
+    let password = "the base URL contains a password; use an API key or a header instead";
     check_url("https://me:secret@example.org", Err(password));
 }
 
@@ -61,7 +61,7 @@ fn headers_that_cannot_be_sent_are_refused_by_name() {
     let mut endpoint = Endpoint::new(Dialect::OpenaiChat, "http://localhost:1");
     endpoint.headers = vec![("x-a".to_owned(), "no\nline".into())];
     let error = Client::new(endpoint).unwrap_err();
-    assert_eq!(error.to_string(), "the value of the header `x-a` cannot be sent");
+    assert_eq!(error.to_string(), "the value of the header `x-a` is not valid");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn whoever_asks_for_too_long_a_wait_is_not_waited_for() {
     let busy = Answer::error(429, "rate_limit_exceeded", "later").with_header("retry-after: 3600");
     let asked = check([busy, Answer::text("Hi")], "LLM_RATE_LIMITED");
     let error = asked.result.unwrap_err().to_string();
-    assert_eq!(error, "the provider rejected the request: status 429: later; it asks to wait 3600 s");
+    assert_eq!(error, "the provider rejected the request: status 429: later; retry after 3600 s");
 }
 
 #[test]

@@ -30,12 +30,15 @@ fn check(sql: &str, expected: &str) {
 
 #[test]
 fn a_newer_store_is_not_touched() {
-    check("PRAGMA user_version = 9", "the store has version 9; this program knows versions up to 5");
+    check(
+        "PRAGMA user_version = 9",
+        "the store has version 9; this program supports up to 5; update the program",
+    );
 }
 
 #[test]
 fn a_checkpoint_that_is_no_conversation_is_told() {
-    let damaged = "the conversation `c` is damaged at step 0: it is no conversation";
+    let damaged = "the conversation `c` is damaged at revision 0: it is not a conversation";
     for session in ["[]", "{}", "null", "[5]"] {
         check(&format!("UPDATE checkpoints SET session = '{session}'"), damaged);
     }
@@ -44,7 +47,7 @@ fn a_checkpoint_that_is_no_conversation_is_told() {
 #[test]
 fn a_version_that_does_not_fit_the_tables_is_no_version_of_ours() {
     for version in ["0", "-5"] {
-        check(&format!("PRAGMA user_version = {version}"), "it is a database of another program");
+        check(&format!("PRAGMA user_version = {version}"), "the file is a database of another program");
     }
 }
 
@@ -104,11 +107,11 @@ fn triggers_that_a_file_brings_along_do_nothing() {
 fn a_step_that_is_missing_is_named() {
     check(
         "DELETE FROM steps WHERE revision = 1",
-        "the conversation `c` is damaged at step 1: the step is missing",
+        "the conversation `c` is damaged at revision 1: the step is missing",
     );
     check(
         "DELETE FROM steps WHERE revision = 2",
-        "the conversation `c` is damaged at step 2: the step is missing",
+        "the conversation `c` is damaged at revision 2: the step is missing",
     );
 }
 
@@ -116,7 +119,7 @@ fn a_step_that_is_missing_is_named() {
 fn a_step_that_cannot_be_read_is_named() {
     check(
         "UPDATE steps SET op = '{' WHERE revision = 2",
-        "the conversation `c` is damaged at step 2: EOF while parsing an object at line 1 column 1",
+        "the conversation `c` is damaged at revision 2: EOF while parsing an object at line 1 column 1",
     );
 }
 
@@ -124,7 +127,7 @@ fn a_step_that_cannot_be_read_is_named() {
 fn a_step_that_does_not_fit_is_named() {
     check(
         "UPDATE steps SET op = '{\"op\":\"remove\",\"id\":\"x\"}' WHERE revision = 2",
-        "the conversation `c` is damaged at step 2: no node `x`",
+        "the conversation `c` is damaged at revision 2: no node `x`",
     );
 }
 

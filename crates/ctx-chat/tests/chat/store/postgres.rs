@@ -141,18 +141,21 @@ fn a_conversation_that_is_held_is_waited_for_with_what_is_said_until_then() {
 
 #[test]
 fn a_newer_store_is_not_touched() {
-    check("UPDATE ctx_store SET version = 9", "the store has version 9; this program knows versions up to 2");
+    check(
+        "UPDATE ctx_store SET version = 9",
+        "the store has version 9; this program supports up to 2; update the program",
+    );
 }
 
 #[test]
 fn a_damaged_conversation_is_told() {
     check(
         "DELETE FROM ctx_steps WHERE revision = 1",
-        "the conversation `c` is damaged at step 1: the step is missing",
+        "the conversation `c` is damaged at revision 1: the step is missing",
     );
     check(
         "UPDATE ctx_steps SET op = '{' WHERE revision = 2",
-        "the conversation `c` is damaged at step 2: EOF while parsing an object at line 1 column 1",
+        "the conversation `c` is damaged at revision 2: EOF while parsing an object at line 1 column 1",
     );
 }
 
@@ -160,7 +163,7 @@ fn a_damaged_conversation_is_told() {
 fn a_server_that_is_not_there_is_told() {
     let error = block_on(PostgresStore::connect("host=127.0.0.1 port=1 user=x")).unwrap_err();
     assert!(matches!(error, StoreError::Unreachable(_)), "{error}");
-    assert!(error.to_string().starts_with("the store cannot be reached: "), "{error}");
+    assert!(error.to_string().starts_with("cannot reach the store: "), "{error}");
     let error = block_on(PostgresStore::connect("port=no")).unwrap_err();
     assert!(matches!(error, StoreError::Unreachable(_)), "{error}");
 }

@@ -21,7 +21,7 @@ fn large_results_leave_a_preview_and_the_way_to_the_rest() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "雪雪 and the end");
     assert_eq!(
         spilled.text,
-        format!("雪\n[... 11 bytes left out ...]\n end\nFull output: {}", path.display())
+        format!("雪\n[... 11 bytes omitted ...]\n end\nFull output: {}", path.display())
     );
 }
 
@@ -81,5 +81,5 @@ fn a_folder_that_cannot_be_written_ends_nothing() {
     fs::write(&file, "").unwrap();
     let spilled = SpillFolder::new(&file).with_sizes(2, 1).spill("c", "a", "text");
     assert_eq!(spilled.path, None);
-    assert!(spilled.text.contains("The full output could not be kept"), "{}", spilled.text);
+    assert!(spilled.text.contains("Cannot save the full output"), "{}", spilled.text);
 }

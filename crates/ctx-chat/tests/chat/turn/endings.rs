@@ -38,7 +38,7 @@ fn an_abort_among_tools_leaves_a_result_for_every_call() {
     let mut room = Room::new([calls, Answer::text("Fine.")]);
     room.cancel_at = Some("finish echo");
     assert_eq!(ending(&room.turn("Go", |chat| with_bench(chat, &Bench))), "aborted");
-    let cancelled = "error: cancelled by the user; whether anything was done is not known";
+    let cancelled = "error: canceled by the user; the outcome is unknown";
     let stored = room.stored();
     assert_eq!(
         stored[2..],

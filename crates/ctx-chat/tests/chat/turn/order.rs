@@ -1,17 +1,20 @@
 //! The order of a turn, by the names that the design gives to its tests, and what holds without its parts.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ctx_chat::{
-    Chat, ChatLog, Conversation, MessageTags, RequestCompression, StoreError, TurnRequest, run_turn,
-    with_compression,
+    Chat, ChatLog, Conversation, ConversationStore as _, MessageTags, RequestCompression, SqliteStore,
+    StoreError, TurnEvent, TurnRequest, run_turn, with_compression,
 };
 use ctx_engine::ConversationMemory;
+use ctx_pipeline::Cancel;
 use ctx_types::{SessionOp, StoredAttachment, Text, TurnInput};
 use serde_json::json;
 
 use crate::room::{Bench, Room, block_on, ending, with_bench};
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Server, Step, sse, word};
 
 #[test]
 fn should_persist_user_message_before_llm_call() {
@@ -32,6 +35,45 @@ fn a_question_that_the_store_refuses_is_asked_of_nobody() {
     assert_eq!((room.stored().len(), room.server.requests().len()), (2, 0));
 }
 
+/// Runs a turn that another process replaces. The turn must end without a stored reply.
+#[track_caller]
+fn check_replaced(answer: Answer, replace: impl Fn(&Path, &Cancel, &TurnEvent) + Sync) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut room = Room::new([answer]);
+    room.store = SqliteStore::open(file.path()).unwrap();
+    room.conversation = block_on(Conversation::create(&room.store, "c", None)).unwrap();
+    let (lease, _) = block_on(room.store.hold("c", None, Duration::ZERO)).unwrap().unwrap();
+    let chat = Chat::new(&room.agent, &room.client);
+    let (store, conversation) = (&room.store, &mut room.conversation);
+    let log = ChatLog { store, conversation, memory: None, lease: Some(&lease) };
+    let mut watch = |event| replace(file.path(), lease.lost(), &event);
+    let ended = block_on(run_turn(&chat, Some(log), Room::says("Hello"), &mut watch, &room.cancel));
+    let error = ended.unwrap_err();
+    assert!(matches!(error.source, StoreError::LeaseLost { .. }), "{error}");
+    assert_eq!(error.unstored.as_str(), "Hi");
+    assert_eq!(room.stored(), ["user: Hello"]);
+}
+
+#[test]
+fn stores_no_reply_after_another_process_took_the_lease() {
+    check_replaced(Answer::text("Hi"), |path, _, event| {
+        if matches!(event, TurnEvent::Sending { .. }) {
+            let other = rusqlite::Connection::open(path).unwrap();
+            assert_eq!(other.execute("UPDATE leases SET owner = 'other'", []).unwrap(), 1);
+        }
+    });
+}
+
+#[test]
+fn stops_request_when_lease_is_lost() {
+    let words = Step::Bytes(sse(&[word("Hi")], false));
+    check_replaced(Answer::stream(vec![words, Step::Stall]), |_, lost, event| {
+        if matches!(event, TurnEvent::Delta(_)) {
+            lost.cancel();
+        }
+    });
+}
+
 #[test]
 fn what_was_compressed_for_a_question_that_is_refused_is_forgotten() {
     let agent =
@@ -44,7 +86,7 @@ fn what_was_compressed_for_a_question_that_is_refused_is_forgotten() {
     request.turn.context_tokens = Some(8_000);
     let (chat, memory) = (Chat::new(&room.agent, &room.client), ConversationMemory::default());
     let (store, conversation) = (&room.store, &mut room.conversation);
-    let log = ChatLog { store, conversation, memory: Some(&memory) };
+    let log = ChatLog { store, conversation, memory: Some(&memory), lease: None };
     let error = block_on(run_turn(&chat, Some(log), request, &mut |_| (), &room.cancel)).unwrap_err();
     assert!(matches!(error.source, StoreError::Unwritable(_)), "{error}");
     assert!(!memory.is_compressed());
@@ -108,7 +150,7 @@ fn should_persist_error_as_assistant_message() {
     let mut room = Room::new([Answer::error(401, "invalid_api_key", "no"), Answer::text("Better now.")]);
     let end = room.turn("Hello", |_| ());
     assert_eq!(ending(&end), "LLM_UNAUTHORIZED");
-    let error = "assistant: LLM_ERROR\n- Code: LLM_UNAUTHORIZED\n- Message: the provider rejected the request: status 401: no; check the endpoint's key";
+    let error = "assistant: LLM_ERROR\n- Code: LLM_UNAUTHORIZED\n- Message: the provider rejected the request: status 401: no; check the API key";
     assert_eq!(room.stored(), ["user: Hello", error]);
     let end = room.turn("continue", |_| ());
     assert_eq!(ending(&end), "answered");

@@ -84,7 +84,12 @@ fn a_turn_that_was_dropped_midway_is_repaired_by_the_next() {
     let calls = Answer::calls(&[("a", "hang", "{}")]);
     let mut room = Room::new([calls, Answer::text("Fine.")]);
     let chat = Chat::new(&room.agent, &room.client);
-    let log = ctx_chat::ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None };
+    let log = ctx_chat::ChatLog {
+        store: &room.store,
+        conversation: &mut room.conversation,
+        memory: None,
+        lease: None,
+    };
     let mut chat = chat;
     with_bench(&mut chat, &Bench);
     if let Some(access) = &mut chat.tools {

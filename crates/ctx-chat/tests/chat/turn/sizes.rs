@@ -124,7 +124,7 @@ fn no_answer_waits_for_a_store_that_another_holds_to_keep_what_was_learned() {
         _ => {}
     };
     let chat = Chat::new(&room.agent, &room.client);
-    let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None };
+    let log = ChatLog { store: &room.store, conversation: &mut room.conversation, memory: None, lease: None };
     // The store has a day: without giving up, this would take as long.
     let end = block_on(run_turn(&chat, Some(log), Room::says("Where?"), &mut watch, &room.cancel)).unwrap();
     assert_eq!((ending(&end).as_str(), end.text.as_str()), ("answered", "In room 12."));
@@ -216,7 +216,7 @@ fn a_loop_that_is_too_large_by_itself_ends_with_a_reason() {
     });
     let TurnOutcome::Failed(failure) = &end.outcome else { panic!("{end:?}") };
     assert!(
-        failure.to_string().starts_with("the request is too large: protected content needs"),
+        failure.to_string().starts_with("the request is too large: protected messages need"),
         "{failure}"
     );
     assert!(room.stored().last().unwrap().contains("CONTEXT_TOO_LARGE"));

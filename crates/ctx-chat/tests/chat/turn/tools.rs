@@ -37,22 +37,22 @@ fn a_tool_that_does_not_work_says_so_to_the_model() {
 
 #[test]
 fn arguments_that_are_no_object_are_not_passed_on() {
-    check("echo", "[1]", "error: the arguments are no JSON object");
-    let stored = "error: the arguments are no JSON: EOF while parsing an object at line 1 column 1";
+    check("echo", "[1]", "error: the arguments are not a JSON object");
+    let stored = "error: the arguments are not valid JSON: EOF while parsing an object at line 1 column 1";
     check("echo", "{", stored);
 }
 
 #[test]
 fn a_tool_that_does_not_exist_is_not_called() {
     let names = "echo, fail, hang, huge, panic, empty, first, second, ask";
-    check("rm", "{}", &format!("error: there is no tool `rm`; tools: {names}"));
+    check("rm", "{}", &format!("error: unknown tool `rm`; tools: {names}"));
 }
 
 #[test]
 fn where_there_are_no_tools_none_is_called() {
     let mut room = Room::new([Answer::calls(&[("a", "echo", "{}")]), Answer::text("Done.")]);
     room.turn("Go", |_| ());
-    assert_eq!(room.stored()[2], "tool(a): error: there is no tool `echo`; tools: there are none");
+    assert_eq!(room.stored()[2], "tool(a): error: unknown tool `echo`; tools: none");
     assert!(room.server.requests()[0].json().get("tools").is_none());
 }
 
@@ -76,10 +76,7 @@ fn an_enormous_result_is_cut_off() {
         }
     });
     let result = &room.stored()[2];
-    assert!(
-        result.ends_with("[... cut off: the result has 104857600 bytes, and 1000 are taken ...]"),
-        "{result}"
-    );
+    assert!(result.ends_with("[... truncated: 1000 of 104857600 bytes ...]"), "{result}");
     assert!(result.len() < 1_100);
 }
 
@@ -138,7 +135,7 @@ fn the_model_is_told_only_of_what_the_policy_leaves() {
     let names: Vec<_> =
         tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
     assert_eq!(json!(names), json!(["echo", "empty"]));
-    assert_eq!(room.stored()[2], "tool(a): error: there is no tool `fail`; tools: echo, empty");
+    assert_eq!(room.stored()[2], "tool(a): error: unknown tool `fail`; tools: echo, empty");
 }
 
 /// A tool that does something else first, and then says this.
@@ -251,8 +248,8 @@ fn check_approval(approval: Option<&'static dyn Approval>, arguments: &str, expe
 #[test]
 fn a_call_that_needs_consent_waits_for_it() {
     check_approval(Some(&Careful), r#"{"a":"yes"}"#, r#"{"a":"yes"}"#);
-    check_approval(Some(&Careful), "{}", "error: the user does not want this call: not today");
-    check_approval(None, "{}", "error: nobody is there to agree to this call");
+    check_approval(Some(&Careful), "{}", "error: the user rejected this call: not today");
+    check_approval(None, "{}", "error: this call requires approval, but approval is not available");
 }
 
 fn tool(name: &str, category: Option<&str>) -> Tool {

@@ -1,7 +1,9 @@
 //! A single turn for scripts. Prints the reply or the request to standard output.
 
 use anyhow::{Error, Result};
-use ctx_chat::{Approval, ChatLog, Conversation, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn};
+use ctx_chat::{
+    Approval, ChatLog, Conversation, Hold, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn,
+};
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
 use ctx_types::phrase;
@@ -18,12 +20,13 @@ use crate::show;
 /// Runs one turn and prints the reply.
 pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: bool) -> Result<Exit> {
     let mut conversation = setup.open().await?;
-    let Some(_lease) = setup.lease(&mut conversation).await? else { return Ok(Exit::Stopped) };
+    let Some(lease) = setup.lease(&mut conversation).await? else { return Ok(Exit::Stopped) };
     setup.begin(&mut conversation).await?;
     let mut screen = Screen::new(setup, !as_json);
     let asking = Asking::new(language, Lines::start());
     let request = setup.typed(text, conversation.as_ref());
-    let end = turn(setup, Some(&asking), &mut conversation, request, &mut screen).await?;
+    let log = TurnLog { conversation: &mut conversation, lease: lease.as_ref() };
+    let end = turn(setup, Some(&asking), log, request, &mut screen).await?;
     match as_json {
         true => show::json(&to_json(&end, conversation.as_ref()))?,
         false => screen.end(&end)?,
@@ -31,22 +34,25 @@ pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: 
     Ok(exit(&end))
 }
 
+/// The conversation of a turn, and its lease.
+pub(super) struct TurnLog<'a> {
+    pub(super) conversation: &'a mut Option<Conversation>,
+    pub(super) lease: Option<&'a Hold>,
+}
+
 /// Runs a turn. An interrupt stops it.
 pub(super) async fn turn(
     setup: &Setup,
     asking: Option<&Asking>,
-    conversation: &mut Option<Conversation>,
+    TurnLog { conversation, lease }: TurnLog<'_>,
     request: ctx_chat::TurnRequest,
     screen: &mut Screen<'_>,
 ) -> Result<TurnEnd> {
     let approval = asking.map(|asking| asking as &dyn Approval);
     let (chat, cancel) = (setup.chat.for_turns(approval), Cancel::default());
-    let log = setup
-        .chat
-        .store
-        .as_ref()
-        .zip(conversation.as_mut())
-        .map(|((store, _), conversation)| ChatLog { store, conversation, memory: Some(&setup.chat.memory) });
+    let log = setup.chat.store.as_ref().zip(conversation.as_mut()).map(|((store, _), conversation)| {
+        ChatLog { store, conversation, memory: Some(&setup.chat.memory), lease }
+    });
     let mut watch = |event| screen.show(event);
     let turn = run_turn(&chat, log, request, &mut watch, &cancel);
     let result = setup.stops.stoppable(turn, &cancel).await;
@@ -55,7 +61,7 @@ pub(super) async fn turn(
             return error.source.into();
         }
         let text = format!("\n{}\n", error.unstored.as_str());
-        Error::new(error.source).context(Told(phrase!("this could not be stored:{text}", text)))
+        Error::new(error.source).context(Told(phrase!("cannot store this text:{text}", text)))
     })
 }
 

@@ -56,7 +56,7 @@ impl<'a> Screen<'a> {
                 show::failure(self.setup.language, &Told(failure.phrase()).into());
             }
             TurnOutcome::Aborted => {
-                show::note(self.setup.language, &phrase!("stopped; what came is kept"));
+                show::note(self.setup.language, &phrase!("stopped; the partial reply is kept"));
             }
             _ => {}
         }
@@ -75,29 +75,33 @@ impl<'a> Screen<'a> {
 fn line(event: &TurnEvent) -> Option<Phrase> {
     Some(match event {
         TurnEvent::Usage { usage, level: UsageLevel::Warning } => phrase!(
-            "{percent} % of the context is used: {used} of {limit} tokens",
+            "the context is {percent}% full: {used} of {limit} tokens",
             percent = format!("{:.0}", usage.usage_percent * 100.0),
             used = usage.used_tokens,
             limit = usage.total_budget
         ),
         TurnEvent::Summarizing(trigger) => {
-            phrase!("summarising older messages: {trigger}", trigger = trigger.phrase())
+            phrase!("summarizing older messages: {trigger}", trigger = trigger.phrase())
         }
         TurnEvent::Summarized(notice) => notice.phrase(),
         TurnEvent::NotSummarized(reason) => phrase!("no summary: {reason}", reason),
         TurnEvent::Compressed(report) => phrase!(
-            "the request was made smaller: {before} → {after} tokens",
+            "request compressed: {before} → {after} tokens",
             before = report.input_tokens,
             after = report.output_tokens
         ),
         TurnEvent::NotCompressed(reason) => {
-            phrase!("the request is large and stays so: {reason}", reason)
+            phrase!("cannot compress the request: {reason}", reason)
         }
         TurnEvent::Overflowed => {
-            phrase!("the request was too large for the model; it is sent again, smaller")
+            phrase!("the request was too large for the model; retrying with a smaller request")
         }
         TurnEvent::Retry { wait, reason, .. } => {
-            phrase!("again in {seconds} s: {reason}", seconds = format!("{:.1}", wait.as_secs_f32()), reason)
+            phrase!(
+                "retrying in {seconds} s: {reason}",
+                seconds = format!("{:.1}", wait.as_secs_f32()),
+                reason
+            )
         }
         TurnEvent::ToolStarted { name, arguments, .. } => phrase!("→ {name} {arguments}", name, arguments),
         TurnEvent::ToolFinished { name, is_error, took, bytes, .. } => {

@@ -99,7 +99,7 @@ impl Setup {
             tokio::time::sleep(SILENCE).await;
             show::remark(
                 self.language,
-                &phrase!("waiting for the next turn of the conversation `{id}`", id = &*id),
+                &phrase!("waiting for another turn of the conversation `{id}` to end", id = &*id),
             );
             std::future::pending::<()>().await;
         };
@@ -174,9 +174,7 @@ fn tell_of_waiting(language: Language, store: &SqliteStore, name: &str) {
 /// Returns the id of the most recently changed conversation.
 async fn newest(store: &SqliteStore) -> Result<String> {
     let newest = store.list().await?.into_iter().next();
-    newest
-        .map(|entry| entry.id)
-        .ok_or_else(|| ProjectError::Usage(phrase!("there is no conversation yet")).into())
+    newest.map(|entry| entry.id).ok_or_else(|| ProjectError::Usage(phrase!("no conversations yet")).into())
 }
 
 impl From<ModeName> for Mode {

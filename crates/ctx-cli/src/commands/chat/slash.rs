@@ -50,20 +50,20 @@ impl Slash {
 
 /// Commands with their help.
 pub(super) const HELP: &[(&str, &str)] = &[
-    ("/undo", "takes back the last turn, or the last change"),
-    ("/redo", "does again what was taken back"),
-    ("/edit TEXT", "says TEXT in place of your last message, on a new branch"),
-    ("/branch [N]", "goes on from message N on a new branch; without N lists the messages"),
-    ("/switch [N]", "goes to branch N; without N lists the branches"),
-    ("/regenerate", "asks for another answer, on a new branch"),
-    ("/retry", "tries again what failed"),
-    ("/continue", "lets the last answer go on"),
-    ("/compress", "lets the model summarise older messages"),
-    ("/context", "shows what the model is sent, and why"),
-    ("/tools", "lists the tools that the model may call"),
-    ("/mode [MODE]", "changes the mode: chat, agent or run; without MODE tells it"),
-    ("/help", "shows this list"),
-    ("/quit", "ends the chat; so does the end of input"),
+    ("/undo", "undo the last turn or change"),
+    ("/redo", "redo the last undone turn or change"),
+    ("/edit TEXT", "replace your last message with TEXT, on a new branch"),
+    ("/branch [N]", "continue from message N on a new branch; without N, list the messages"),
+    ("/switch [N]", "switch to branch N; without N, list the branches"),
+    ("/regenerate", "generate another reply, on a new branch"),
+    ("/retry", "retry the failed request"),
+    ("/continue", "continue the last reply"),
+    ("/compress", "summarize older messages with the model"),
+    ("/context", "show the messages of the next request, with reasons"),
+    ("/tools", "list the tools that the model can call"),
+    ("/mode [MODE]", "set the mode (chat, agent, or run); without MODE, show it"),
+    ("/help", "show this list"),
+    ("/quit", "quit; end of input also quits"),
 ];
 
 /// Parses a line. Returns `None` for a message. A message that starts with `/` is written with `//`.
@@ -81,7 +81,7 @@ pub(super) fn message(line: &str) -> &str {
 
 fn read(name: &str, rest: &str) -> Result<Slash, Phrase> {
     let plain =
-        |slash| if rest.is_empty() { Ok(slash) } else { Err(phrase!("`/{name}` takes nothing more", name)) };
+        |slash| if rest.is_empty() { Ok(slash) } else { Err(phrase!("`/{name}` takes no arguments", name)) };
     let number = || match rest {
         "" => Ok(None),
         rest => rest
@@ -94,7 +94,7 @@ fn read(name: &str, rest: &str) -> Result<Slash, Phrase> {
         "quit" | "exit" => plain(Slash::Quit),
         "undo" => plain(Slash::Undo),
         "redo" => plain(Slash::Redo),
-        "edit" if rest.is_empty() => Err(phrase!("`/edit` takes the text that is to be said")),
+        "edit" if rest.is_empty() => Err(phrase!("`/edit` needs the new text")),
         "edit" => Ok(Slash::Edit(rest.to_owned())),
         "branch" => number().map(Slash::Branch),
         "switch" => number().map(Slash::Switch),
@@ -108,15 +108,15 @@ fn read(name: &str, rest: &str) -> Result<Slash, Phrase> {
         "mode" => match Mode::parse(rest) {
             Some(mode) => Ok(Slash::Mode(Some(mode))),
             None => Err(match ctx_types::closest(rest, ["chat", "agent", "run"]) {
-                Some(near) => phrase!("there is no mode `{rest}`; did you mean `{near}`?", rest, near),
-                None => phrase!("there is no mode `{rest}`; there are chat, agent and run", rest),
+                Some(near) => phrase!("unknown mode `{rest}`; did you mean `{near}`?", rest, near),
+                None => phrase!("unknown mode `{rest}`; use chat, agent, or run", rest),
             }),
         },
         _ => {
             let names = HELP.iter().filter_map(|(usage, _)| usage.split(' ').next()?.strip_prefix('/'));
             Err(match ctx_types::closest(name, names) {
-                Some(near) => phrase!("there is no command `/{name}`; did you mean `/{near}`?", name, near),
-                None => phrase!("there is no command `/{name}`", name),
+                Some(near) => phrase!("unknown command `/{name}`; did you mean `/{near}`?", name, near),
+                None => phrase!("unknown command `/{name}`; type `/help` for a list", name),
             })
         }
     }
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_told() {
-        check("/undoo", Some(Err("there is no command `/undoo`; did you mean `/undo`?")));
-        check("/undo 2", Some(Err("`/undo` takes nothing more")));
+        check("/undoo", Some(Err("unknown command `/undoo`; did you mean `/undo`?")));
+        check("/undo 2", Some(Err("`/undo` takes no arguments")));
         check("/switch x", Some(Err("`/switch` takes a number from the list, not `x`")));
-        check("/edit", Some(Err("`/edit` takes the text that is to be said")));
+        check("/edit", Some(Err("`/edit` needs the new text")));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ctx_language::Language;
 use std::io::IsTerminal as _;
 
 use anyhow::Result;
-use ctx_chat::{ChatLog, Conversation, Mode, StoreError, TurnRequest, compress_conversation};
+use ctx_chat::{ChatLog, Conversation, Hold, Mode, StoreError, TurnRequest, compress_conversation};
 use ctx_compress::mask::MaskSelection;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
@@ -12,7 +12,7 @@ use ctx_types::{GenerationKind, NodeId, Phrase, Session, SessionOp, phrase};
 
 use crate::commands::chat::greeting;
 use crate::commands::chat::lines::Lines;
-use crate::commands::chat::once;
+use crate::commands::chat::once::{self, TurnLog};
 use crate::commands::chat::screen::Screen;
 use crate::commands::chat::setup::Setup;
 use crate::commands::chat::slash::{self, HELP, Slash};
@@ -31,7 +31,8 @@ fn nothing_said() -> Phrase {
 pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
     let lines = Lines::start();
     let conversation = setup.open().await?;
-    let mut talk = Talk { setup, conversation, asking: Asking::new(language, lines.clone()), lines };
+    let mut talk =
+        Talk { setup, conversation, lease: None, asking: Asking::new(language, lines.clone()), lines };
     talk.greet(greeting).await?;
     while let Some(line) = talk.line("> ").await {
         let slash = slash::parse(&line);
@@ -40,9 +41,8 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
             Some(Ok(command)) => command.is_change(),
             Some(Err(_)) => false,
         };
-        // Other processes can run a turn after this command ends.
         let lease = if is_change { talk.setup.lease(&mut talk.conversation).await } else { Ok(Some(None)) };
-        let _lease = match lease {
+        talk.lease = match lease {
             Ok(Some(lease)) => lease,
             Ok(None) => continue,
             Err(error @ StoreError::Held { .. }) => {
@@ -58,6 +58,8 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
             Some(Ok(command)) => talk.command(command).await?,
             Some(Err(wrong)) => show::note(language, &wrong),
         }
+        // Other processes can now run a turn.
+        talk.lease = None;
     }
     Ok(if talk.setup.stops.is_ended() { Exit::Stopped } else { Exit::Success })
 }
@@ -66,6 +68,8 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
 struct Talk<'a> {
     setup: &'a mut Setup,
     conversation: Option<Conversation>,
+    /// The lease of the current command.
+    lease: Option<Hold>,
     lines: Lines,
     asking: Asking,
 }
@@ -112,7 +116,7 @@ impl Talk<'_> {
             show::note(self.setup.language, &Phrase::verbatim(line));
         }
         let answer = self
-            .line(&(lang::word(self.setup.language, "which greeting? (0 for none)") + " "))
+            .line(&(lang::word(self.setup.language, "choose a greeting (0 for none):") + " "))
             .await
             .unwrap_or_default();
         answer.trim().parse().unwrap_or(1)
@@ -123,7 +127,8 @@ impl Talk<'_> {
         self.setup.begin(&mut self.conversation).await?;
         let mut screen = Screen::new(self.setup, true);
         let asking = Some(&self.asking);
-        let end = once::turn(self.setup, asking, &mut self.conversation, request, &mut screen).await?;
+        let log = TurnLog { conversation: &mut self.conversation, lease: self.lease.as_ref() };
+        let end = once::turn(self.setup, asking, log, request, &mut screen).await?;
         screen.end(&end)?;
         if let Some(usage) = end.usage.filter(|_| std::io::stderr().is_terminal()) {
             let bar = show::usage_bar(usage.used_tokens, usage.total_budget);
@@ -212,9 +217,9 @@ impl Talk<'_> {
         {
             Some(node) => {
                 let message = tree::outline(self.setup.language, node);
-                show::note(self.setup.language, &phrase!("now at: {message}", message));
+                show::note(self.setup.language, &phrase!("moved to: {message}", message));
             }
-            None => show::note(self.setup.language, &phrase!("now at the beginning")),
+            None => show::note(self.setup.language, &phrase!("moved to the start")),
         }
     }
 
@@ -234,7 +239,7 @@ impl Talk<'_> {
     async fn edit(&mut self, text: &str) -> Result<()> {
         let above = self.session().and_then(|session| tree::parent(session, &tree::last_user(session)?));
         let Some(above) = above else {
-            show::note(self.setup.language, &phrase!("there is no message of yours to edit"));
+            show::note(self.setup.language, &phrase!("you have not sent a message to edit"));
             return Ok(());
         };
         self.go_to(above).await?;
@@ -250,7 +255,7 @@ impl Talk<'_> {
         let Some(number) = number else { return show::result(&tree::list(self.setup.language, session)) };
         let Some(id) = number.checked_sub(1).and_then(|index| messages.get(index)).map(|(id, _)| id.clone())
         else {
-            show::note(self.setup.language, &phrase!("there is no message {number}", number));
+            show::note(self.setup.language, &phrase!("no message {number}", number));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -268,7 +273,7 @@ impl Talk<'_> {
         };
         let Some(id) = number.checked_sub(1).and_then(|index| tree::branches(session).into_iter().nth(index))
         else {
-            show::note(self.setup.language, &phrase!("there is no branch {number}", number));
+            show::note(self.setup.language, &phrase!("no branch {number}", number));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -278,7 +283,7 @@ impl Talk<'_> {
 
     async fn regenerate(&mut self) -> Result<()> {
         let Some(id) = self.session().and_then(tree::last_user) else {
-            show::note(self.setup.language, &phrase!("there is no message of yours to answer"));
+            show::note(self.setup.language, &phrase!("you have not sent a message to reply to"));
             return Ok(());
         };
         self.go_to(id).await?;
@@ -289,7 +294,7 @@ impl Talk<'_> {
         let Some(session) = self.session().filter(|session| tree::ends_in_error(session)) else {
             show::note(
                 self.setup.language,
-                &phrase!("nothing failed; `/regenerate` asks for another answer"),
+                &phrase!("nothing to retry; use `/regenerate` for another reply"),
             );
             return Ok(());
         };
@@ -318,7 +323,7 @@ impl Talk<'_> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         let (chat, cancel) = (setup.chat.for_turns(None), Cancel::default());
-        let log = ChatLog { store, conversation, memory: None };
+        let log = ChatLog { store, conversation, memory: None, lease: None };
         let turn = setup.chat.request("").turn;
         let work = compress_conversation(&chat, log, &turn, &MaskSelection::All, &cancel);
         match setup.stops.stoppable(work, &cancel).await? {
@@ -331,7 +336,7 @@ impl Talk<'_> {
     fn tools(&self) -> Result<()> {
         let tools = self.setup.chat.tools();
         if tools.is_empty() {
-            show::note(self.setup.language, &phrase!("there are no tools; `--tools-dir` gives some"));
+            show::note(self.setup.language, &phrase!("no tools; add some with `--tools-dir`"));
         }
         let what = |tool: &ctx_chat::Tool| tool.definition.description.clone().unwrap_or_default();
         for tool in &tools {

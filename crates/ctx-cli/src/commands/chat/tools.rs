@@ -32,7 +32,7 @@ impl Approval for Asking {
             return Verdict::Allowed;
         }
         let question = show::cut_line(&format!("{} {}", call.name, call.arguments.as_str()), 160);
-        let may = lang::word(self.language, "may it? [y]es, [a]lways, [N]o");
+        let may = lang::word(self.language, "allow? [y]es, [a]lways, [N]o");
         let answer = self.lines.next(&format!("{question}\n{may} ")).await;
         match answer.as_deref().map(str::trim) {
             Some("y" | "yes") => Verdict::Allowed,
@@ -40,9 +40,9 @@ impl Approval for Asking {
                 self.agrees.store(true, Ordering::Relaxed);
                 Verdict::Allowed
             }
-            Some("" | "n" | "no") => Verdict::Refused("no reason is given".to_owned()),
+            Some("" | "n" | "no") => Verdict::Refused("no reason given".to_owned()),
             Some(reason) => Verdict::Refused(reason.to_owned()),
-            None => Verdict::Refused("nobody answered".to_owned()),
+            None => Verdict::Refused("no confirmation".to_owned()),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn run(language: Language, arguments: &BudgetArguments) -> Result<Exi
     let config = project::config(language, &arguments.config, &mut sources)?;
     let model = arguments.model.clone().or_else(|| config.model().cloned());
     if model.is_none() && arguments.what_if.is_empty() {
-        let message = phrase!("name a model with `--model`, or models to compare with `--what-if`");
+        let message = phrase!("name a model with `--model`, or several with `--what-if`");
         return Err(ProjectError::Usage(message).into());
     }
     let mut found = config.found.clone();
@@ -54,12 +54,15 @@ impl From<&BudgetArguments> for BudgetOptions {
 fn account(language: Language, budget: &ModelBudget) -> String {
     let plan = &budget.plan;
     let window = plan.window.map(|tokens| {
-        (lang::say(language, &phrase!("window of `{model}`", model = budget.model)), tokens.to_string())
+        (
+            lang::say(language, &phrase!("context window of `{model}`", model = budget.model)),
+            tokens.to_string(),
+        )
     });
     let needs = plan.needs.iter().map(|need| (lang::say(language, &need.name), format!("-{}", need.tokens)));
     let room =
-        plan.room.map(|tokens| (lang::say(language, &phrase!("left for history")), tokens.to_string()));
-    let history = (lang::say(language, &phrase!("history has")), plan.history.to_string());
+        plan.room.map(|tokens| (lang::say(language, &phrase!("available for history")), tokens.to_string()));
+    let history = (lang::say(language, &phrase!("history")), plan.history.to_string());
     let lines = window.into_iter().chain(needs).chain(room).chain([history]);
     let lines: Vec<(String, String)> = lines.collect();
     let names = show::widest(lines.iter().map(|(name, _)| name));
@@ -68,7 +71,7 @@ fn account(language: Language, budget: &ModelBudget) -> String {
         format!("{}  {}\n", show::left(name, names), show::right(tokens, figures))
     };
     let lines: Vec<String> = lines.iter().map(line).collect();
-    let about = if budget.is_exact { "" } else { "about: its tokens are estimated\n" };
+    let about = if budget.is_exact { "" } else { "approximate: the tokens are estimated\n" };
     format!("{}{}{}\n", lines.concat(), lang::lines(language, about), lang::say(language, &plan.phrase()))
 }
 
@@ -78,10 +81,10 @@ fn row(language: Language, budget: &ModelBudget) -> [String; 6] {
     let or_none = |tokens: Option<u64>| tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string());
     let needed: u64 = plan.needs.iter().map(|need| need.tokens).sum();
     let outcome = match &plan.verdict {
-        BudgetVerdict::Unlimited => phrase!("unlimited"),
-        BudgetVerdict::Fits { free } => phrase!("fits, {free} free", free),
+        BudgetVerdict::Unlimited => phrase!("no limit"),
+        BudgetVerdict::Fits { free } => phrase!("fits, {free} left", free),
         BudgetVerdict::Compressed { to } => phrase!("compressed to {to}", to),
-        BudgetVerdict::Restless { culprit, .. } => phrase!("every turn: {culprit}", culprit),
+        BudgetVerdict::Restless { culprit, .. } => phrase!("compressed every turn: {culprit}", culprit),
         BudgetVerdict::Impossible { culprit, .. } => phrase!("impossible: {culprit}", culprit),
     };
     let about = if budget.is_exact { "" } else { "~" };
@@ -96,7 +99,7 @@ fn row(language: Language, budget: &ModelBudget) -> [String; 6] {
 }
 
 /// The titles of the table of models.
-const HEADER: [&str; 6] = ["model", "window", "needed", "left", "history", "outcome"];
+const HEADER: [&str; 6] = ["model", "context window", "needed", "available", "history", "outcome"];
 
 fn to_text(language: Language, own: Option<&ModelBudget>, others: &[ModelBudget]) -> String {
     let account = own.map(|budget| account(language, budget));

@@ -45,7 +45,7 @@ pub(super) fn run(language: Language, arguments: &RunArguments) -> Result<Exit> 
     let pass = &arguments.pass;
     let work = Work::of(language, pass, Some(arguments))?;
     if !Conversations::is_one(&work.sessions) && matches!(work.masking.target, Target::Other(_)) {
-        let message = phrase!("`--out` takes one conversation; `--write` overwrites each file in place");
+        let message = phrase!("`--out` writes one conversation; use `--write` to update each file");
         return Err(ProjectError::Usage(message).into());
     }
     let config = &work.masking.settings.config;
@@ -204,7 +204,7 @@ fn unwritten(outcome: &Value, plan: &Value) -> Value {
 }
 
 fn as_it_was(file: &SessionFile, why: &Phrase) -> Phrase {
-    phrase!("{stale}; `{name}` is as it was", stale = why, name = file.name)
+    phrase!("{stale}; `{name}` is unchanged", stale = why, name = file.name)
 }
 
 /// Writes what people are told of a new summary, for programs.

@@ -20,7 +20,7 @@ pub(super) fn drawn(language: Language, plan: &CompressionPlan<'_>, given: usize
         return head + &rows;
     }
     let messages = count_of!(given, "message");
-    let paired = phrase!("{messages} were given; calls and results are paired first", messages);
+    let paired = phrase!("input: {messages}; tool calls and results are paired first", messages);
     format!("{head}  {}\n{rows}", lang::say(language, &paired))
 }
 

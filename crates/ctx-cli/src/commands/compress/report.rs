@@ -117,11 +117,11 @@ fn to_text(language: Language, of_summaries: &[OfSummary], of_pass: Option<&OfPa
         of_summaries.iter().map(|(id, report)| drawn(language, &phrase!("summary `{id}`", id), report));
     let pass = of_pass.map(|pass| {
         let recalled = pass.recalled.as_ref().map(|answer| recall::listed(language, answer));
-        drawn(language, &phrase!("pass"), &pass.report) + &recalled.unwrap_or_default()
+        drawn(language, &phrase!("request compression"), &pass.report) + &recalled.unwrap_or_default()
     });
     let reports: Vec<String> = summaries.chain(pass).collect();
     match reports.is_empty() {
-        true => lang::lines(language, "there is no summary; `--budget N` reports on a pass\n"),
+        true => lang::lines(language, "no summaries; use `--budget N` for a report on request compression\n"),
         false => reports.join("\n"),
     }
 }
@@ -138,7 +138,7 @@ fn drawn(language: Language, what: &Phrase, report: &QualityReport) -> String {
 fn figures(report: &QualityReport) -> Phrase {
     let all = count_of!(report.kept.len() + report.lost.len(), "fact");
     let all = match report.retention() {
-        Some(share) => phrase!("{all} ({percent} %)", all, percent = format!("{:.1}", share * 100.0)),
+        Some(share) => phrase!("{all} ({percent}%)", all, percent = format!("{:.1}", share * 100.0)),
         None => all,
     };
     phrase!(
@@ -190,7 +190,7 @@ fn facts(language: Language, title: &str, facts: &[Fact]) -> String {
         let (place, text) = (show::left(place, width), one_line(&fact.text));
         let more = fact.count.checked_sub(1).filter(|more| *more > 0);
         let more = more.map(|more| phrase!(" (and {more})", more = count_of!(more, "more place")));
-        let opposite = fact.opposed.is_some().then(|| phrase!(" (the opposite is said)"));
+        let opposite = fact.opposed.is_some().then(|| phrase!(" (contradicted)"));
         let beside = more.iter().chain(&opposite).map(|note| lang::say(language, note));
         format!("  {kind}  {place}  {text}{}\n", beside.collect::<String>())
     };
@@ -237,7 +237,7 @@ mod tests {
             lines.map(message).collect::<Vec<_>>()
         };
         let report = QualityReport::of(&messages(original), &messages(compressed));
-        assert_eq!(drawn(Language::En, &phrase!("pass"), &report), format!("pass: {report}"));
+        assert_eq!(drawn(Language::En, &phrase!("request compression"), &report), format!("pass: {report}"));
     }
 
     #[test]

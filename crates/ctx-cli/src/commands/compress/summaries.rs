@@ -33,18 +33,18 @@ pub(super) fn switch(language: Language, arguments: &SwitchSummaryArguments, ena
         return work.unchanged(
             language,
             &match (is_of_facts, enabled) {
-                (true, true) => phrase!("the facts beside `{id}` are switched on already", id),
-                (true, false) => phrase!("the facts beside `{id}` are switched off already", id),
-                (false, true) => phrase!("`{id}` is switched on already", id),
-                (false, false) => phrase!("`{id}` is switched off already", id),
+                (true, true) => phrase!("the facts of `{id}` are already enabled", id),
+                (true, false) => phrase!("the facts of `{id}` are already disabled", id),
+                (false, true) => phrase!("`{id}` is already enabled", id),
+                (false, false) => phrase!("`{id}` is already disabled", id),
             },
         );
     };
     let told = match (is_of_facts, enabled) {
-        (true, true) => phrase!("switched on the facts beside `{id}`", id),
-        (true, false) => phrase!("switched off the facts beside `{id}`", id),
-        (false, true) => phrase!("switched on `{id}`", id),
-        (false, false) => phrase!("switched off `{id}`", id),
+        (true, true) => phrase!("enabled the facts of `{id}`", id),
+        (true, false) => phrase!("disabled the facts of `{id}`", id),
+        (false, true) => phrase!("enabled `{id}`", id),
+        (false, false) => phrase!("disabled `{id}`", id),
     };
     work.finish(language, &step, &lang::say(language, &told), Value::Null)
 }
@@ -62,7 +62,7 @@ pub(super) fn edit(language: Language, arguments: &EditArguments) -> Result<Exit
     let text = match &arguments.text {
         Some(text) => text.clone(),
         None if arguments.summary.session.as_deref().is_some_and(files::is_stdin) => {
-            let message = phrase!("standard input is already the conversation; give the text with `--text`");
+            let message = phrase!("standard input is the conversation; pass the text with `--text`");
             return Err(ProjectError::Usage(message).into());
         }
         None => standard_input(language)?,
@@ -88,13 +88,13 @@ pub(super) fn regenerate(language: Language, arguments: &RegenerateArguments) ->
     let plan = work.summary.plan(&settings.config)?;
     let name = work.summary.file.name.clone();
     let draft = waiting.until_done(writer.write(plan, work.counting.counter)).map_err(anyhow::Error::new);
-    let draft = draft.map_err(|error| error.context(Told(phrase!("`{name}` is as it was", name))))?;
+    let draft = draft.map_err(|error| error.context(Told(phrase!("`{name}` is unchanged", name))))?;
     if writer.takes_time() {
         work.summary.read_again(&mut work.sources)?;
     }
     let (step, notice) = work.summary.rewrite(&draft).map_err(|stale| {
         let stale = stale.phrase();
-        Told(phrase!("{stale}; `{name}` is as it was", stale, name))
+        Told(phrase!("{stale}; `{name}` is unchanged", stale, name))
     })?;
     let summary = masks::summary(language, &draft, &work.summary.id);
     let text = format!("{summary}\n{}", lang::say(language, &notice.phrase()));

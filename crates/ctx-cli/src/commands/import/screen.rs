@@ -34,10 +34,10 @@ pub(super) fn made(language: Language, made: &Import, room: usize) -> String {
     let guesses = guesses.map(|found| cut(&format!("{:INDENT$}{}", "", lang::say(language, &found.message))));
     let mut parts = vec![
         ("", files(language, report)),
-        ("Made", made_lines(language, made)),
-        ("Differs here", reasons(language, report, FieldStatus::Approximated)),
-        ("Has no effect here", reasons(language, report, FieldStatus::Kept)),
-        ("Is lost", reasons(language, report, FieldStatus::Unsupported)),
+        ("Created", made_lines(language, made)),
+        ("Approximated", reasons(language, report, FieldStatus::Approximated)),
+        ("Kept without effect", reasons(language, report, FieldStatus::Kept)),
+        ("Unsupported", reasons(language, report, FieldStatus::Unsupported)),
         ("Guessed", guesses.collect()),
     ];
     parts.retain(|(_, lines)| !lines.is_empty());
@@ -87,7 +87,7 @@ pub(super) fn groups(language: Language, report: &ImportReport) -> String {
         };
         show::listing(
             language,
-            ["became", "count", "fields", "example", "why"],
+            ["result", "count", "fields", "example", "reason"],
             file.groups().into_iter().map(row),
         )
     })
@@ -147,7 +147,7 @@ fn made_lines(language: Language, made: &Import) -> Vec<String> {
         );
         add("scripts", scripts(language, agent));
     }
-    add("books", made.worldbooks.iter().map(|made| book(language, made)).collect());
+    add("worldbooks", made.worldbooks.iter().map(|made| book(language, made)).collect());
     add(
         "profile",
         made.profile.iter().filter_map(|profile| Some(profile.name.as_ref()?.to_string())).collect(),
@@ -244,7 +244,7 @@ fn reasons(language: Language, report: &ImportReport, status: FieldStatus) -> Ve
 }
 
 /// Why a field has no effect of which no more is known.
-const UNREAD: &str = "nothing here uses it";
+const UNREAD: &str = "not used here";
 
 /// Fields of one file with the same reason.
 struct Reason<'a> {
@@ -312,7 +312,7 @@ fn first(language: Language, mut lines: Vec<String>, most: usize) -> Vec<String>
     if wanted > most {
         lines.truncate(most.saturating_sub(1));
         let more = wanted - lines.len();
-        let told = phrase!("and {more}; `--report` lists them", more = count_of!(more, "more line"));
+        let told = phrase!("and {more}; use `--report` to list all", more = count_of!(more, "more line"));
         lines.push(format!("{:INDENT$}{}\n", "", lang::say(language, &told)));
     }
     lines

@@ -17,7 +17,7 @@ use ctx_project::files;
 use ctx_project::store;
 
 /// The titles of the list.
-const HEADER: [&str; 4] = ["conversation", "changed", "steps", "title"];
+const HEADER: [&str; 4] = ["conversation", "changed", "operations", "title"];
 
 /// Lists what there is.
 pub(super) fn list(language: Language, arguments: &KeptArguments) -> Result<Exit> {
@@ -30,7 +30,7 @@ pub(super) fn list(language: Language, arguments: &KeptArguments) -> Result<Exit
         return Ok(Exit::Success);
     }
     if entries.is_empty() {
-        show::note(language, &phrase!("there is no conversation yet"));
+        show::note(language, &phrase!("no conversations yet"));
         return Ok(Exit::Success);
     }
     let rows = entries.into_iter().map(|entry| {
@@ -66,7 +66,7 @@ pub(super) fn delete(language: Language, arguments: &DeleteArguments) -> Result<
 fn remove(store: &SqliteStore, spill: &SpillFolder, id: &str) -> Result<()> {
     spill.delete(id).map_err(|error| {
         let reason = files::reason(&error);
-        Told(phrase!("cannot delete the results of `{id}`, and deletes nothing: {reason}", id, reason))
+        Told(phrase!("nothing deleted: cannot delete the tool results of `{id}`: {reason}", id, reason))
     })?;
     store::wait(store.delete(id))?.map_err(told)
 }

@@ -46,20 +46,17 @@ pub(super) fn export(language: Language, arguments: &ExportArguments) -> Result<
 fn spilled(spill: &SpillFolder, id: &str) -> Option<Diagnostic> {
     let count = spill.count(id).ok().filter(|count| *count > 0)?;
     let message = phrase!(
-        "{results} are in files next to the store, which are not exported",
+        "not exported: {results} in files next to the store",
         results = count_of!(count, "large result")
     );
-    let help = phrase!("the messages keep a preview, and the path");
+    let help = phrase!("each exported message contains a preview and the path of its file");
     Some(Diagnostic::info(codes::RESULTS_ELSEWHERE, message).with_help(help))
 }
 
 /// Puts the conversations of files into the store; one that fails does not stop the others.
 pub(super) fn import(language: Language, arguments: &ImportArguments) -> Result<Exit> {
     if arguments.id.is_some() && arguments.files.len() > 1 {
-        return Err(ProjectError::Usage(phrase!(
-            "`--id` names one conversation, and there are several files"
-        ))
-        .into());
+        return Err(ProjectError::Usage(phrase!("`--id` requires exactly one file")).into());
     }
     inputs::check_stdin(&arguments.files)?;
     let mut sources = show::sources(language);
@@ -103,9 +100,7 @@ fn take(
     let mut session = imported.value;
     let id = id.or(session.header.id.as_deref()).unwrap_or_default().to_owned();
     if id.is_empty() {
-        return Err(
-            ProjectError::Usage(phrase!("`{name}` contains no id; give one with `--id`", name)).into()
-        );
+        return Err(ProjectError::Usage(phrase!("`{name}` has no id; set one with `--id`", name)).into());
     }
     session.header.id = Some(id.as_str().into());
     let lost = digits::lost(&bytes, [&json!(session)]);
@@ -121,13 +116,13 @@ fn take(
             messages,
         }),
         Err(error @ StoreError::Exists { .. }) => Err(ProjectError::Usage(phrase!(
-            "`{name}`: {error}; give another with `--id`",
+            "`{name}`: {error}; set another id with `--id`",
             name,
             error = error.phrase()
         ))
         .into()),
         Err(error) => {
-            Err(Told(phrase!("`{name}` is not imported: {error}", name, error = error.phrase())).into())
+            Err(Told(phrase!("cannot import `{name}`: {error}", name, error = error.phrase())).into())
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn to_xml(results: &[Tested]) -> Result<Vec<u8>> {
 }
 
 fn unwritten(error: &std::io::Error) -> Told {
-    Told(phrase!("the results cannot be written as XML: {error}", error = error.to_string()))
+    Told(phrase!("cannot write the results as XML: {error}", error = error.to_string()))
 }
 
 fn case(writer: &mut Writer<Vec<u8>>, tested: &Tested) -> std::io::Result<()> {
@@ -88,13 +88,14 @@ fn fault(outcome: &Result<Outcome>) -> Option<(&'static str, String, String)> {
             let first = changes.first().map(|change| show::clean_line(&change.to_string()));
             let more = changes.len().checked_sub(1).filter(|more| *more > 0);
             let more = more.map(|more| format!(" and {}", plural(more, "more change"))).unwrap_or_default();
-            let line = first.unwrap_or_else(|| "the context is not the expected one".to_owned()) + &more;
+            let line =
+                first.unwrap_or_else(|| "the context differs from the expected one".to_owned()) + &more;
             let details = changes_to_text(Language::En, changes, expected, result)
                 + &show::plain_diff(expected, result);
             Some(("failure", line, details))
         }
         Ok(Outcome::New) => Some(("failure", "nothing is expected of it yet".to_owned(), String::new())),
-        Err(error) => Some(("error", "the case cannot be read".to_owned(), show::plain(error))),
+        Err(error) => Some(("error", "cannot read the case".to_owned(), show::plain(error))),
     }
 }
 

@@ -33,7 +33,7 @@ impl Watched {
     pub(super) fn new(folders: &[PathBuf]) -> Result<Self> {
         let (sender, events) = channel();
         let failed = |error: notify::Error| {
-            Told(phrase!("changes cannot be watched: {error}", error = error.to_string()))
+            Told(phrase!("cannot watch for changes: {error}", error = error.to_string()))
         };
         let mut watcher = notify::recommended_watcher(sender).map_err(failed)?;
         for folder in folders {
@@ -75,5 +75,5 @@ impl Watched {
 
 fn unwatched(folder: &Path, error: &notify::Error) -> Told {
     let (folder, error) = (files::name(folder), error.to_string());
-    Told(phrase!("changes of `{folder}` cannot be watched: {error}", folder, error))
+    Told(phrase!("cannot watch `{folder}` for changes: {error}", folder, error))
 }

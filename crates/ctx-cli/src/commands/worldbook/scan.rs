@@ -80,7 +80,7 @@ fn nothing(
     } else if is_empty {
         show::result(&lang::lines(language, "no entries\n"))?;
     } else {
-        let told = phrase!("nothing was searched: `worldbook-processor` did not run, or no entry can");
+        let told = phrase!("no scan: `worldbook-processor` did not run, or no entry can activate");
         show::result(&(lang::say(language, &told) + "\n"))?;
     }
     Ok(Exit::Success)
@@ -121,9 +121,9 @@ impl Scanned<'_> {
             Status::Activated(_) => None,
         });
         let kept = match (&self.written, &self.effects) {
-            (Some(file), _) => Some(phrase!("timed effects are written to {file}", file)),
+            (Some(file), _) => Some(phrase!("wrote timed effects to {file}", file)),
             (None, Some(_)) if !is_written => {
-                Some(phrase!("timed effects have changed; `--write` keeps them"))
+                Some(phrase!("timed effects changed; save them with `--write`"))
             }
             _ => None,
         };
@@ -218,6 +218,6 @@ fn hit_json(seen: &ObservedScan, hit: &KeyHit) -> Value {
         }
         KeyPlace::Entry(member) => json!({ "key": hit.key, "entry": id(member) }),
         KeyPlace::Source(source) => json!({ "key": hit.key, "text": source.phrase() }),
-        KeyPlace::Injected(number) => json!({ "key": hit.key, "text": format!("further text {number}") }),
+        KeyPlace::Injected(number) => json!({ "key": hit.key, "text": format!("additional text {number}") }),
     }
 }

@@ -4,7 +4,7 @@ use crate::mask::kind::ConversationKind;
 use crate::mask::plan::SummaryTask;
 
 /// Leads a second attempt; `{fault}` is what was wrong with the first.
-pub(super) const AGAIN: &str = "上一次的回答无法使用：{fault}。请只用纯文本写出摘要本身。";
+pub(super) const AGAIN: &str = "上一次的回复无法使用：{fault}。请只用纯文本写出摘要本身。";
 
 /// Returns the prompt of a task.
 pub(super) fn template(task: SummaryTask) -> &'static str {

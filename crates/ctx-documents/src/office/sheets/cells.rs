@@ -27,7 +27,7 @@ pub(super) fn write(
             Token::Text(_) => {}
         }
         if sheet.rows >= limits.rows {
-            page.leave_out(|| format!("rows after the first {} are left out", limits.rows));
+            page.leave_out(|| format!("omitted rows after the first {}", limits.rows));
             return Next::Stop;
         }
         if page.is_full { Next::Stop } else { Next::Go }
@@ -86,7 +86,7 @@ impl Sheet<'_> {
         let cell = std::mem::take(&mut self.cell);
         let column = cell.column.unwrap_or(self.column).max(self.column);
         if column >= MAX_COLUMNS {
-            return page.leave_out(|| format!("cells right of the first {MAX_COLUMNS} are left out"));
+            return page.leave_out(|| format!("omitted columns after the first {MAX_COLUMNS}"));
         }
         if cell.value.is_empty() {
             return;

@@ -81,7 +81,7 @@ fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     let places: BTreeMap<&str, usize> = places.collect();
     let at = |wanted: &str| places.get(wanted).copied();
     let Some(place) = at(id) else {
-        let reason = phrase!("it is in another branch of the conversation");
+        let reason = phrase!("on another branch");
         return Some(Decision::new(Outcome::NotLoaded, source, reason));
     };
     // Runs of messages that are left out, or were not loaded, are neighbours on the path.
@@ -94,6 +94,6 @@ fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     });
     let run = runs.max_by_key(|(is_inside, begin, _)| (*is_inside, *begin)).map(|(_, _, run)| run.clone());
     let is_blank = node.role.unwrap_or(Role::User) != Role::Tool && node.content.is_none();
-    let unknown = if is_blank { phrase!("it has nothing to send") } else { phrase!("it was not loaded") };
+    let unknown = if is_blank { phrase!("it has no content to send") } else { phrase!("not loaded") };
     Some(run.unwrap_or_else(|| Decision::new(Outcome::NotLoaded, source, unknown)))
 }

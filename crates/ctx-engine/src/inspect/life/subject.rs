@@ -40,12 +40,12 @@ impl UnknownMessage {
         match (&self.near, self.messages) {
             (Some(near), _) => phrase!("did you mean `{near}`?", near),
             (None, 0) => phrase!("the context has no messages"),
-            (None, 1) if is_number => phrase!("there is one, with the number 0"),
+            (None, 1) if is_number => phrase!("the only message is 0"),
             (None, count) if is_number => {
-                phrase!("there are {count}, from 0 to {last}", count, last = count - 1)
+                phrase!("there are {count}, numbered 0 to {last}", count, last = count - 1)
             }
             (None, count) => phrase!(
-                "name one of {messages} by its number, or by a source such as `history:n1`",
+                "name one of {messages} by number or by source, for example `history:n1`",
                 messages = count_of!(count, "message")
             ),
         }

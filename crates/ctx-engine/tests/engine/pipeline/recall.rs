@@ -99,7 +99,7 @@ fn what_is_recalled_stands_before_the_question_and_says_why() {
         .iter()
         .map(|decision| format!("{}: {}", decision.source, decision.reason))
         .collect();
-    let reason = "history:n21: recalled: `walnut` in it, 399 messages ago".to_owned();
+    let reason = "history:n21: recalled: contains `walnut`, 399 messages ago".to_owned();
     assert!(reasons.contains(&reason), "{reasons:#?}");
     assert!(log(&context, "recall").contains("recalled"), "{}", log(&context, "recall"));
     let again = assemble(&compile(&["recall"]), &session, "May she have walnut cake?", &memory);
@@ -141,9 +141,9 @@ fn questions_that_say_nothing_recall_nothing() {
     });
     let context = pollster::block_on(compiled.assemble(&session, &turn)).unwrap();
     assert_eq!(recalled(&context), None);
-    assert_eq!(log(&context, "recall"), "what is found does not fit into 9 tokens");
+    assert_eq!(log(&context, "recall"), "the matches do not fit into 9 tokens");
     let short = assemble(&compiled, &self::session(30), "May she have walnut cake?", &memory);
-    assert_eq!(log(&short, "recall"), "what is found is sent anyway");
+    assert_eq!(log(&short, "recall"), "the matches are already in the request");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn a_limiter_before_the_loader_is_told_from_one_that_fails() {
     assert_eq!(
         found,
         [
-            "warning[CTX0705]: `token-limiter` (at 50) limits nothing: it runs before `session-loader` (at 100) has loaded anything"
+            "warning[CTX0705]: `token-limiter` (at 50) has no effect: it runs before `session-loader` (at 100) loads messages"
         ]
     );
     // What fits is sent.

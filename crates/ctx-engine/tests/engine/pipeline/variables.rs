@@ -82,5 +82,5 @@ fn reports_first_unknown_variables_and_counts_the_others() {
     let found: Vec<u16> = context.report.diagnostics.iter().map(|finding| finding.code.number()).collect();
     assert_eq!(found, [vec![762; 16], vec![101]].concat());
     let last = context.report.diagnostics.last().unwrap();
-    assert_eq!(last.message.to_string(), "984 more findings in this agent are not shown");
+    assert_eq!(last.message.to_string(), "984 more diagnostics in this agent are not shown");
 }

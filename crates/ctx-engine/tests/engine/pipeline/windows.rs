@@ -33,7 +33,7 @@ fn the_window_grows_until_something_has_to_be_dropped() {
     let shortened = case.clone().with(shrinks(200)).context();
     let stored = Case { session: Some(shrunk(&talk(400))), ..case }.context();
     assert_eq!(texts(&shortened), texts(&stored));
-    assert_eq!(log(&shortened, "session-loader"), "95 messages loaded, 305 older ones not");
+    assert_eq!(log(&shortened, "session-loader"), "95 messages loaded, 305 older messages not loaded");
     let dropped = |context: &ctx_engine::Context| {
         let decisions =
             context.report.decisions.iter().filter(|decision| decision.outcome == Outcome::Dropped);
@@ -47,7 +47,7 @@ fn the_window_grows_to_everything_if_everything_fits() {
     let context = Case::talk(100, 800).with(shrinks(200)).context();
     assert_eq!(context.messages.len(), 101);
     assert_eq!(context.report.decisions, []);
-    assert_eq!(log(&context, "session-loader"), "100 messages loaded, 0 older ones not");
+    assert_eq!(log(&context, "session-loader"), "100 messages loaded, 0 older messages not loaded");
 }
 
 #[test]

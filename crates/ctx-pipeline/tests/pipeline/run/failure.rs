@@ -55,7 +55,7 @@ fn a_failure_is_reported_with_its_causes() {
 fn a_failure_says_how_to_switch_the_processor_off() {
     let (run, _) = run([failing("weather")], "u1", &Host::default());
     let help = run.diagnostics.iter().find_map(|diagnostic| diagnostic.help.as_ref());
-    assert_eq!(help.unwrap(), "the context is built without it; `--disable weather` switches it off");
+    assert_eq!(help.unwrap(), "the context is built without it; to disable it, use `--disable weather`");
 }
 
 #[test]

@@ -17,12 +17,12 @@ fn with(after: &'static str) -> impl Fn(&mut Vec<Message>) + Send + Sync + 'stat
 
 fn broken(member: &str) -> String {
     format!(
-        "error[CTX0454]: processor `edit` failed: it lost, duplicated or separated `{member}`, part of a tool call's group"
+        "error[CTX0454]: processor `edit` failed: it removed, duplicated, or separated `{member}` from its tool call group"
     )
 }
 
 fn moved(id: &str) -> String {
-    format!("moved history:{id}: placed before a tool call, which is never separated from its results")
+    format!("moved history:{id}: placed before a tool call, which stays with its results")
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_group_is_guarded_at_every_stage() {
         "c1:x t1:x",
         &[
             "s1 s3 c1:x t1:x",
-            "error[CTX0454]: processor `two` failed: it lost, duplicated or separated `t1`, part of a tool call's group",
+            "error[CTX0454]: processor `two` failed: it removed, duplicated, or separated `t1` from its tool call group",
             &moved("s1"),
             &moved("s3"),
         ],
@@ -180,7 +180,7 @@ fn a_group_that_a_core_processor_breaks_ends_the_run() {
     let (run, result) = crate::run::case::run([breaks], "c1:x t1:x", &crate::run::case::Host::default());
     assert_eq!(
         result.unwrap_err().to_string(),
-        "core processor `loader` failed: it lost, duplicated or separated `t1`, part of a tool call's group"
+        "core processor `loader` failed: it removed, duplicated, or separated `t1` from its tool call group"
     );
     assert_eq!(run.draft.messages().len(), 2);
 }

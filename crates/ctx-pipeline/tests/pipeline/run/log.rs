@@ -68,8 +68,7 @@ fn what_the_runner_puts_right_is_a_warning() {
         message.content = Content::Text("longer".into());
         Ok(())
     };
-    let warning =
-        "the segments of 1 message did not match their texts, which are now attributed to the stage";
+    let warning = "segments of 1 message did not match the text and are attributed to the processor";
     check(act, &json!([{ "level": "warn", "message": warning, "arguments": { "messages": "1 message" } }]));
 }
 
@@ -96,6 +95,6 @@ fn long_details_are_left_out() {
     let (run, _) = run([Step::new("step", act)], "u1", &Host::default());
     let log = &run.stages[0].log;
     assert!(log[0].details.is_some());
-    assert_eq!(log[1].to_string(), "gone (details of 16385 bytes are left out)");
+    assert_eq!(log[1].to_string(), "gone (16385 bytes of details omitted)");
     assert!(log[1].details.is_none());
 }

@@ -54,13 +54,10 @@ fn a_panic_in_the_preparation_is_a_failure_of_every_run() {
     check(
         [step(), Step::push("s2")],
         "u1",
-        &["u1 s2", "error[CTX0453]: processor `s1` failed: it panicked when it was prepared"],
+        &["u1 s2", "error[CTX0453]: processor `s1` failed: panic during preparation"],
     );
     let (_, result) = crate::run::case::run([step().core()], "u1", &Host::default());
-    assert_eq!(
-        result.unwrap_err().to_string(),
-        "core processor `s1` failed: it panicked when it was prepared"
-    );
+    assert_eq!(result.unwrap_err().to_string(), "core processor `s1` failed: panic during preparation");
 }
 
 #[test]

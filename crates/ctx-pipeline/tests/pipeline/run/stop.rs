@@ -74,7 +74,7 @@ fn looping(id: &str) -> Step {
     })
 }
 
-const TIMED_OUT: &str = "failed: the time limit passed";
+const TIMED_OUT: &str = "failed: timed out";
 
 #[test]
 fn a_processor_that_hangs_is_stopped_and_taken_back() {
@@ -98,7 +98,7 @@ fn a_loop_is_stopped_at_its_checkpoint() {
 #[test]
 fn a_core_processor_that_hangs_ends_the_run() {
     let (run, result) = run([Step::push("s1").hanging().core()], "u1", &with_deadline(50));
-    assert_eq!(result.unwrap_err().to_string(), "core processor `s1` failed: the time limit passed");
+    assert_eq!(result.unwrap_err().to_string(), "core processor `s1` failed: timed out");
     assert_eq!(describe(&run), ["u1"]);
 }
 
@@ -133,7 +133,7 @@ fn each_processor_has_a_limit_of_its_own() {
 fn a_limit_without_a_clock_is_reported_once() {
     let host = Host { limit: Some(Duration::ZERO), ..Host::default() };
     let expected =
-        "info[CTX0458]: processors have a time limit, but the host provides no clock; there is no limit";
+        "info[CTX0458]: processors have a time limit, but the host provides no clock; the limit is ignored";
     check_limited(vec![Step::push("s1"), Step::push("s2")], &host, &["u1 s1 s2", expected]);
 }
 

@@ -25,37 +25,47 @@ fn a_value_of_the_wrong_type_leaves_the_default() {
         "loud",
         json!("true"),
         "true or false",
-        "write `true` without quotes; until then its default `false` is used",
+        "write `true` without quotes; the default `false` is used until then",
     );
-    refuses("loud", json!(1), "true or false", "its default `false` is used");
+    refuses("loud", json!(1), "true or false", "correct the value; the default `false` is used until then");
     let bounds = "a whole number from 0 to 100";
-    refuses("limit", json!("7"), bounds, "write `7` without quotes; until then its default `5` is used");
+    refuses("limit", json!("7"), bounds, "write `7` without quotes; the default `5` is used until then");
     refuses(
         "limit",
         json!(101),
         bounds,
-        "the nearest valid value is `100`; until then its default `5` is used",
+        "use `100`, the nearest valid value; the default `5` is used until then",
     );
     refuses(
         "limit",
         json!(-0.5),
         bounds,
-        "the nearest valid value is `0`; until then its default `5` is used",
+        "use `0`, the nearest valid value; the default `5` is used until then",
     );
     refuses(
         "limit",
         json!(1.5),
         bounds,
-        "the nearest valid value is `2`; until then its default `5` is used",
+        "use `2`, the nearest valid value; the default `5` is used until then",
     );
-    refuses("limit", json!([]), bounds, "its default `5` is used");
-    refuses("mark", json!(7), "a text", "write `\"7\"`, in quotes; until then its default `\"-\"` is used");
-    refuses("mark", json!({}), "a text", "its default `\"-\"` is used");
-    refuses("word", json!(" "), "a text that is not blank", "its default `\"yes\"` is used");
+    refuses("limit", json!([]), bounds, "correct the value; the default `5` is used until then");
+    refuses("mark", json!(7), "a text", "write `\"7\"`, with quotes; the default `\"-\"` is used until then");
+    refuses("mark", json!({}), "a text", "correct the value; the default `\"-\"` is used until then");
+    refuses(
+        "word",
+        json!(" "),
+        "non-blank text",
+        "correct the value; the default `\"yes\"` is used until then",
+    );
     let options = "one of `preset`, `all`";
-    refuses("scope", json!("al"), options, "did you mean `all`? Until then its default `\"preset\"` is used");
-    refuses("scope", json!("everything"), options, "its default `\"preset\"` is used");
-    refuses("scope", json!(true), options, "its default `\"preset\"` is used");
+    refuses("scope", json!("al"), options, "did you mean `all`? The default `\"preset\"` is used until then");
+    refuses(
+        "scope",
+        json!("everything"),
+        options,
+        "correct the value; the default `\"preset\"` is used until then",
+    );
+    refuses("scope", json!(true), options, "correct the value; the default `\"preset\"` is used until then");
 }
 
 #[test]
@@ -67,24 +77,27 @@ fn an_empty_text_is_a_text() {
 #[test]
 fn an_unknown_setting_has_a_suggestion() {
     check_help(agent(json!({ "id": "alpha", "config": { "limt": 7 } })), "did you mean `limit`?");
-    let known = "known settings: `limit`, `loud`, `mark`, `scope`, `word`";
+    let known = "use one of these settings: `limit`, `loud`, `mark`, `scope`, `word`";
     check_help(agent(json!({ "id": "alpha", "config": { "colour": 7 } })), known);
-    check_help(agent(json!({ "id": "beta", "config": { "limit": 7 } })), "it has no settings");
+    check_help(
+        agent(json!({ "id": "beta", "config": { "limit": 7 } })),
+        "remove the key; this processor has no settings",
+    );
 }
 
 #[test]
 fn an_unknown_processor_has_a_suggestion() {
-    let found = ["warning /parameters/processors/0: there is no processor `alhpa` (set by agent)"];
+    let found = ["warning /parameters/processors/0: unknown processor `alhpa` (set by agent)"];
     check(agent(json!({ "id": "alhpa", "enabled": false })), &[], &found);
     check_help(agent(json!({ "id": "primary:alhpa" })), "did you mean `primary:alpha`?");
-    check_help(agent(json!({ "id": "knowledge" })), "`ctx processors list` lists them all");
+    check_help(agent(json!({ "id": "knowledge" })), "list all processors with `ctx processors list`");
 }
 
 #[test]
 fn a_setting_that_no_member_of_a_group_has_is_reported_once() {
     let set = json!({ "id": "message-formatters", "config": { "separatr": "+" } });
     let found = [
-        "warning /parameters/processors/0/config/separatr: no processor of `message-formatters` has a setting `separatr`",
+        "warning /parameters/processors/0/config/separatr: no processor in `message-formatters` has a setting `separatr`",
     ];
     check(agent(set.clone()), &[], &found);
     check_help(agent(set), "did you mean `separator`?");
@@ -97,9 +110,9 @@ fn fields_of_an_entry_of_the_wrong_type_are_left_out() {
         agent(set),
         &[],
         &[
-            "warning /parameters/processors/0/config: expected an object, found `[]`; it is ignored",
-            "warning /parameters/processors/0/enabled: expected true or false, found `\"no\"`; it is ignored",
-            "warning /parameters/processors/0/priority: expected a whole number from -1000000000 to 1000000000, found `1.5`; it is ignored",
+            "warning /parameters/processors/0/config: expected an object, found `[]`; the value is ignored",
+            "warning /parameters/processors/0/enabled: expected true or false, found `\"no\"`; the value is ignored",
+            "warning /parameters/processors/0/priority: expected a whole number from -1000000000 to 1000000000, found `1.5`; the value is ignored",
         ],
     );
     check_help(agent(json!({ "id": "alpha", "enabled": "false" })), "write `false` without quotes");
@@ -110,19 +123,19 @@ fn fields_of_an_entry_of_the_wrong_type_are_left_out() {
 fn a_whole_priority_may_be_written_with_a_point_and_is_bounded() {
     check(agent(json!({ "id": "alpha", "priority": 450.0 })), &["alpha: priority=450 (agent)"], &[]);
     let found = [
-        "warning /parameters/processors/0/priority: expected a whole number from -1000000000 to 1000000000, found `1e+300`; it is ignored",
+        "warning /parameters/processors/0/priority: expected a whole number from -1000000000 to 1000000000, found `1e+300`; the value is ignored",
     ];
     check(agent(json!({ "id": "alpha", "priority": 1e300 })), &[], &found);
 }
 
 #[test]
 fn an_unknown_key_of_an_entry_is_reported() {
-    let found = ["warning /parameters/processors/0/enable: an entry of `processors` has no `enable`"];
+    let found = ["warning /parameters/processors/0/enable: unknown key `enable` in an entry of `processors`"];
     check(agent(json!({ "id": "alpha", "enable": false })), &[], &found);
     check_help(agent(json!({ "id": "alpha", "enable": false })), "did you mean `enabled`?");
     check_help(
         agent(json!({ "id": "alpha", "scope": "all" })),
-        "use one of `id`, `enabled`, `priority`, `config`; settings of the processor go into its `config`",
+        "use one of `id`, `enabled`, `priority`, `config`; put processor settings in `config`",
     );
 }
 
@@ -136,16 +149,20 @@ fn what_is_no_entry_or_no_list_is_reported() {
     check(
         json!([["agent", { "processors": { "alpha": {} } }]]),
         &[],
-        &["warning /parameters/processors: expected a list, found `{\"alpha\":{}}`; it is ignored"],
+        &["warning /parameters/processors: expected a list, found `{\"alpha\":{}`; the value is ignored"],
     );
-    check(json!([["agent", 5]]), &[], &["warning /parameters: expected an object, found `5`; it is ignored"]);
+    check(
+        json!([["agent", 5]]),
+        &[],
+        &["warning /parameters: expected an object, found `5`; the value is ignored"],
+    );
 }
 
 #[test]
 fn a_long_value_is_shown_by_its_beginning() {
     let long = "x".repeat(1_000);
     let found = format!(
-        "warning /parameters/processors/0/enabled: expected true or false, found `\"{}…`; it is ignored",
+        "warning /parameters/processors/0/enabled: expected true or false, found `\"{}…`; the value is ignored",
         "x".repeat(63)
     );
     check(agent(json!({ "id": "alpha", "enabled": long })), &[], &[&found]);

@@ -50,7 +50,7 @@ fn of_many_unknown_processors_a_thousand_are_reported_and_few_compared() {
     let (layer, _) = SettingsLayer::read(Origin::User, &entries("unknown", MANY), "");
     let (_, found) = many_processors().resolve(&[layer]);
     assert_eq!(found.len(), 1_001);
-    assert_eq!(found[1_000].message, "9000 more findings in settings of processors are not shown");
+    assert_eq!(found[1_000].message, "9000 more diagnostics in settings of processors are not shown");
 }
 
 #[test]

@@ -70,7 +70,9 @@ fn of_two_entries_of_one_layer_the_later_counts_and_that_is_reported() {
             { "id": "primary:alpha", "enabled": false },
         ] }]]),
         &["alpha: enabled=false (agent)"],
-        &["warning /parameters/processors/0: processor `alpha` is set twice by agent; the later one is used"],
+        &[
+            "warning /parameters/processors/0: processor `alpha` is set twice by agent; the second one is used",
+        ],
     );
 }
 
@@ -160,8 +162,7 @@ fn a_switch_that_replaces_more_than_a_switch_is_told() {
         json!({ "processors": [{ "id": "alpha", "priority": 5, "config": { "limit": 7, "loud": true } }] });
     let user = json!({ "processors": [{ "id": "alpha", "config": { "mark": "*" } }] });
     let switch = |enabled: bool| json!({ "processors": [{ "id": "alpha", "enabled": enabled }] });
-    let told = "info /parameters/processors/0: switching `alpha` on (command-line) replaces its whole entry (agent), and \
-                with it `priority`, `limit`, `loud`";
+    let told = "info /parameters/processors/0: enabling `alpha` (command-line) replaces its whole entry (agent), including `priority`, `limit`, `loud`";
     let on = &["alpha: enabled=true (command-line)"];
     check(json!([["agent", agent], ["user", user], ["command-line", switch(true)]]), on, &[told]);
     let off = &["alpha: enabled=false (command-line)"];

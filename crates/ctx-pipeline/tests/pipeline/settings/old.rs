@@ -60,7 +60,7 @@ fn an_older_spelling_that_says_the_same_is_no_finding() {
     };
     let expected = ["token-limiter: enabled=true (agent)"];
     check(both(json!({ "enabled": true, "maxContextTokens": 9 })), &expected, &[]);
-    let ignored = "info /parameters/contextManagement: `processors` already sets `token-limiter`; this older spelling is ignored";
+    let ignored = "info /parameters/contextManagement: `processors` already sets `token-limiter`; this old key is ignored";
     check(both(json!({ "enabled": false })), &expected, &[ignored]);
     check(both(json!({ "enabled": true, "retainedCharacters": 9 })), &expected, &[ignored]);
 }
@@ -86,10 +86,10 @@ fn what_is_wrong_with_rules_is_reported_at_its_place() {
         ])),
         &["merge-consecutive-roles: x=1 (agent)"],
         &[
-            "warning /parameters/contextPostProcessing/rules/0: expected a rule with the `type` of a processor, found `5`; it is ignored",
-            "warning /parameters/contextPostProcessing/rules/1: expected a rule with the `type` of a processor, found `{\"enabled\":true}`; it is ignored",
-            "warning /parameters/contextPostProcessing/rules/2/enabled: expected true or false, found `\"no\"`; it is ignored",
-            "warning /parameters/contextPostProcessing/rules/3: there is no processor `post:merge-system-to-heat` (set by agent)",
+            "warning /parameters/contextPostProcessing/rules/0: expected a rule with the `type` of a processor, found `5`; the value is ignored",
+            "warning /parameters/contextPostProcessing/rules/1: expected a rule with the `type` of a processor, found `{\"enabled\":true}`; the value is ignored",
+            "warning /parameters/contextPostProcessing/rules/2/enabled: expected true or false, found `\"no\"`; the value is ignored",
+            "warning /parameters/contextPostProcessing/rules/3: unknown processor `post:merge-system-to-heat` (set by agent)",
             "warning /parameters/contextPostProcessing/rules/2/separator: `separator` of processor `merge-system-to-head` is `5` (set by agent); expected a text",
             "warning /parameters/contextPostProcessing/rules/4/x: processor `merge-consecutive-roles` has no setting `x`",
         ],
@@ -98,8 +98,8 @@ fn what_is_wrong_with_rules_is_reported_at_its_place() {
         json!([["agent", { "contextPostProcessing": 5 }], ["model", { "contextPostProcessing": { "rules": 6 } }]]),
         &[],
         &[
-            "warning /parameters/contextPostProcessing: expected an object, found `5`; it is ignored",
-            "warning /parameters/contextPostProcessing/rules: expected a list, found `6`; it is ignored",
+            "warning /parameters/contextPostProcessing: expected an object, found `5`; the value is ignored",
+            "warning /parameters/contextPostProcessing/rules: expected a list, found `6`; the value is ignored",
         ],
     );
     check(
@@ -127,7 +127,7 @@ fn limits_of_the_wrong_type_are_reported() {
         management(json!({ "enabled": 1, "retainedCharacters": "50" })),
         &[],
         &[
-            "warning /parameters/contextManagement/enabled: expected true or false, found `1`; it is ignored",
+            "warning /parameters/contextManagement/enabled: expected true or false, found `1`; the value is ignored",
             "warning /parameters/contextManagement/retainedCharacters: `retainedCharacters` of processor \
              `token-limiter` is `\"50\"` (set by agent); expected a number",
         ],
@@ -135,7 +135,7 @@ fn limits_of_the_wrong_type_are_reported() {
     check(
         management(json!([])),
         &[],
-        &["warning /parameters/contextManagement: expected an object, found `[]`; it is ignored"],
+        &["warning /parameters/contextManagement: expected an object, found `[]`; the value is ignored"],
     );
 }
 
@@ -149,8 +149,8 @@ fn what_the_newer_spelling_names_wins_and_the_older_is_reported() {
         }]]),
         &["merge-system-to-head: enabled=false (agent)", "convert-system-to-user: enabled=true (agent)"],
         &[
-            "info /parameters/contextPostProcessing/rules/0: `processors` already sets `merge-system-to-head`; this older spelling is ignored",
-            "info /parameters/contextManagement: `processors` already sets `token-limiter`; this older spelling is ignored",
+            "info /parameters/contextPostProcessing/rules/0: `processors` already sets `merge-system-to-head`; this old key is ignored",
+            "info /parameters/contextManagement: `processors` already sets `token-limiter`; this old key is ignored",
         ],
     );
     check(
@@ -165,7 +165,7 @@ fn what_the_newer_spelling_names_wins_and_the_older_is_reported() {
             "ensure-alternating-roles: enabled=false (agent)",
         ],
         &[
-            "info /parameters/contextPostProcessing/rules/0: `processors` already sets `merge-system-to-head`; this older spelling is ignored",
+            "info /parameters/contextPostProcessing/rules/0: `processors` already sets `merge-system-to-head`; this old key is ignored",
         ],
     );
 }

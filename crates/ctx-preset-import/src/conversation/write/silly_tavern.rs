@@ -167,15 +167,15 @@ impl Lost {
         let mut found = Vec::new();
         if !counted.is_empty() {
             let message = phrase!(
-                "a SillyTavern chat has no place for {counted}",
+                "not exported: a SillyTavern chat cannot store {counted}",
                 counted = Argument::list(counted, Divider::Comma)
             );
-            let help = phrase!("`messages` and `jsonl` hold them");
+            let help = phrase!("to keep them, export `messages` or `jsonl`");
             found.push(Diagnostic::warning(codes::CONTENT_LEFT_OUT, message).with_help(help));
         }
         if !self.notes.is_empty() {
             let keys: Vec<String> = self.notes.into_iter().collect();
-            let message = phrase!("notes on messages are left out: {keys}", keys = names(&keys));
+            let message = phrase!("not exported: fields of messages ({keys})", keys = names(&keys));
             found.push(Diagnostic::info(codes::CONTENT_LEFT_OUT, message));
         }
         found

@@ -87,7 +87,7 @@ pub(super) const FOREIGN: [Evidence; 30] = [
     certain(Format::RisuPreset, &["promptTemplate"], |map| has(map, "promptTemplate")),
     guess(
         Format::CardV1,
-        "a name beside texts of a card",
+        "a name and card texts",
         &["name", "description", "personality", "scenario", "mes_example"],
         |map| {
             has(map, "name") && ["personality", "scenario", "mes_example"].iter().any(|key| is_text(map, key))
@@ -101,7 +101,7 @@ pub(super) const FOREIGN: [Evidence; 30] = [
         };
         !prompts.is_empty() && prompts.iter().all(is_prompt)
     }),
-    guess(Format::Pygmalion, "a name beside a greeting", &["name", "greeting"], |map| {
+    guess(Format::Pygmalion, "a name and a greeting", &["name", "greeting"], |map| {
         is_text(map, "name") && is_text(map, "greeting") && !has(map, "content")
     }),
     guess(Format::ReasoningTemplate, "a prefix and a suffix", &["prefix", "suffix"], |map| {
@@ -153,7 +153,7 @@ pub(super) const OWN: [Evidence; 23] = [
         AGENT_KEYS.iter().any(|key| has(map, key))
             || parameters.is_some_and(|own| PARAMETERS.iter().any(|key| has(own, key)))
     }),
-    guess(Format::Agent, "a key that is nearly one of an agent", &[], |map| {
+    guess(Format::Agent, "a misspelled key of an agent", &[], |map| {
         let is_near = |key: &String| nearest_key(key, ["presetMessages", "presetGroups"]).is_some();
         map.keys().take(MAX_COMPARISONS).any(is_near)
     }),
@@ -204,7 +204,7 @@ pub(super) const OWN: [Evidence; 23] = [
     }),
     guess(
         Format::Profile,
-        "a text beside a display name or an icon",
+        "text with a display name or an icon",
         &["name", "content", "displayName"],
         |map| {
             is_profile(map)
@@ -212,7 +212,7 @@ pub(super) const OWN: [Evidence; 23] = [
                 && (is_text(map, "displayName") || is_text(map, "icon"))
         },
     ),
-    asked(Format::Profile, "a text under `content`", &["name", "content", "displayName"], |map| {
+    asked(Format::Profile, "text under `content`", &["name", "content", "displayName"], |map| {
         !is_message(map) && is_profile(map)
     }),
 ];

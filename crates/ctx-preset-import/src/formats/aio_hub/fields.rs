@@ -21,15 +21,15 @@ use crate::report::NOT_READ;
 use crate::source::Source;
 use crate::worldbook::Draft;
 
-pub(crate) const SHOWN: &str = "for applications that show it; no context depends on it";
-const LISTED: &str = "the order of the list says what follows what";
-const ENVELOPE: &str = "says what the file is, and is written again on export";
-const GREETING: &str = "an old import left a greeting among the entries";
-const OLDER: &str = "an older spelling of `processors`";
-const FEWER: &str = "less by the greetings";
-const TEMPLATE: &str = "the default template of the anchor stands for it";
-const STRATEGY: &str = "the type that the other fields say";
-const PARAMS: &str = "stands under `params`";
+pub(crate) const SHOWN: &str = "display only; no effect on contexts";
+const LISTED: &str = "the order of the list applies";
+const ENVELOPE: &str = "identifies the file type; written again on export";
+const GREETING: &str = "an old import stored a greeting as an entry";
+const OLDER: &str = "an old form of `processors`";
+const FEWER: &str = "reduced by the number of greetings";
+const TEMPLATE: &str = "the default template of the anchor replaces it";
+const STRATEGY: &str = "the type is inferred from the other fields";
+const PARAMS: &str = "moved to `params`";
 
 /// Fields that are read of an agent though none of its noun's.
 const OF_AGENT: [&str; 7] =
@@ -281,7 +281,7 @@ fn profile(profile: Source<'_>) {
     regex(profile.at("regexConfig"));
 }
 
-const FILE: &str = "the name by which its book is looked for";
+const FILE: &str = "the name is used to find its worldbook";
 
 /// Takes the books in the file of an agent, as if they stayed there.
 fn bundled(items: Source<'_>) {

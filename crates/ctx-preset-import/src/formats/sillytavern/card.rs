@@ -54,14 +54,14 @@ fn are_too_many(tags: &str) -> bool {
 }
 
 /// Why fields of a card are no more than nearly what they were, or kept.
-const TOLD: &str = "tells what the file is";
-const CREATOR: &str = "a field of its own; nothing shows it to the model";
-const MIRROR: &str = "older readers look here; `data` says the same";
-const UNLIKE_DATA: &str = "`data` counts, which says something else";
-const OTHER: &str = "another field of the card says it";
-const GROUPS: &str = "there are no groups";
-const DATES: &str = "nothing reads it";
-const FAVOURITE: &str = "for people; nothing sorts by it";
+const TOLD: &str = "identifies the file type";
+const CREATOR: &str = "stored as a separate field; not sent to the model";
+const MIRROR: &str = "for older readers; same as in `data`";
+const UNLIKE_DATA: &str = "`data` differs and is used";
+const OTHER: &str = "set by another field of the card";
+const GROUPS: &str = "group chats are not supported";
+const DATES: &str = "not used";
+const FAVOURITE: &str = "for people; not used for sorting";
 
 /// What is made of a card, but for its worldbook.
 pub(crate) struct TakenCard {
@@ -134,7 +134,7 @@ impl<'v> Card<'v> {
         let check = |reader: &mut Reader| {
             let tags = self.fields.at("tags").value();
             if let Some(tags) = tags.filter(|tags| tags.as_str().is_some_and(are_too_many)) {
-                reader.wrong_type(format!("a list, or a text of at most {MOST_TAGS} tags"), tags);
+                reader.wrong_type(format!("a list, or text with at most {MOST_TAGS} tags"), tags);
             }
         };
         match self.is_layered {
@@ -209,11 +209,11 @@ impl<'v> Card<'v> {
         }
         for notes in ["creator_notes", "creatorcomment"].map(|name| self.fields.at(name)) {
             if notes.as_str() == Some(NO_NOTES) {
-                notes.keep("what an empty field says in SillyTavern");
+                notes.keep("SillyTavern's text for an empty field");
             }
         }
         let extensions = self.fields.at("extensions");
-        extensions.any().alike("there is nothing in it").into("/character");
+        extensions.any().alike("empty").into("/character");
         extensions.at("world").text().into("/worldbookIds");
         put("depthPrompt", Self::take_note(extensions.at("depth_prompt")));
         let talkativeness = |around: Source<'v>| {
@@ -226,7 +226,7 @@ impl<'v> Card<'v> {
         self.fields.at("group_only_greetings").keep_all(GROUPS);
         self.fields.at("creation_date").keep(DATES);
         self.fields.at("modification_date").keep(DATES);
-        self.fields.at("character_book").list().alike("there is no book").into("/worldbookIds");
+        self.fields.at("character_book").list().alike("no worldbook").into("/worldbookIds");
         character
     }
 

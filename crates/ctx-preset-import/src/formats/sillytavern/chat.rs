@@ -3,9 +3,9 @@
 use super::note;
 use crate::source::Source;
 
-const VERSIONS: &str = "macros count the versions; the one in use is the message, the others are no branches";
-const OWN_NOTE: &str = "the line has a note in our own form, which counts";
-const NO_DEPTH: &str = "the note stands at no depth";
+const VERSIONS: &str = "only the active swipe becomes a message; the others are only counted by macros";
+const OWN_NOTE: &str = "the author's note in this project's format is used instead";
+const NO_DEPTH: &str = "the author's note has no depth";
 
 /// Takes the fields of a message.
 pub(crate) fn take_line(line: Source<'_>) {

@@ -49,10 +49,10 @@ pub(crate) fn take(preset: Source<'_>) -> Object {
     for (from, to) in OLD_SAMPLERS {
         let field = preset.at(from);
         if parameters.contains_key(to) {
-            field.keep("the newer name says it");
+            field.keep("set by the newer key");
             continue;
         }
-        field.number().alike("another name of it").into(format!("/parameters/{to}"));
+        field.number().alike("another key for the same setting").into(format!("/parameters/{to}"));
         let value = field.value().and_then(|value| sampler(from, value));
         parameters.extend(value.map(|value| (to.to_owned(), value)));
     }
@@ -88,9 +88,9 @@ fn sampler(field: &str, value: &Value) -> Option<Value> {
     }
 }
 
-const WINDOW: &str = "for the window of that application; it changes nothing of what is sent, here or there";
+const WINDOW: &str = "for that application's window; no effect on requests";
 const SOURCE: &str =
-    "stands by its source; the model of the chosen one is `modelId`, the rest is for applications";
+    "saved per source; `modelId` is the model of the active one, other applications use the rest";
 
 /// Takes the fields that choose and set up a source of models, which go below the name of each source.
 ///
@@ -162,7 +162,7 @@ pub(crate) fn take_model(preset: Source<'_>) -> Option<&str> {
     let model = model.filter(|model| !model.trim().is_empty());
     match model {
         Some(_) => drop(source.text().into("/modelId")),
-        None => source.keep("the preset names no model of it"),
+        None => source.keep("the preset has no model for it"),
     }
     model
 }

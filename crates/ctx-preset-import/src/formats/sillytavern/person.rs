@@ -32,11 +32,11 @@ pub(crate) enum PersonaPlace {
     Nowhere,
 }
 
-const ANOTHER: &str = "another persona than the one in use";
-const CHOSEN: &str = "the persona that is read";
-const ITS_OWN: &str = "the persona in use says it itself";
-const NO_DEPTH: &str = "the persona stands at no depth";
-const SAYS_NOTHING: &str = "the persona has neither a name nor a description";
+const ANOTHER: &str = "not the active persona";
+const CHOSEN: &str = "the imported persona";
+const ITS_OWN: &str = "set by the active persona";
+const NO_DEPTH: &str = "the persona has no depth";
+const SAYS_NOTHING: &str = "the persona has no name and no description";
 
 impl PersonaPlace {
     /// Takes the place that the persona in use has of its own, or else the general one, field by field.

@@ -19,7 +19,7 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
         is_prefilled.into("/parameters/processors/session-loader/config/continuation") == Some(true);
     let continuation = if is_prefilled { "last" } else { "in_place" };
     let processing = preset.0.at("custom_prompt_post_processing").text();
-    let processing = processing.nearly("formatters that come nearest").into("/parameters/processors");
+    let processing = processing.nearly("the closest formatters").into("/parameters/processors");
     let processing = processing.unwrap_or_default();
     let header = "/parameters/processors/dialogue-examples/config/header";
     let names_behavior = preset.0.at(NAMES);
@@ -88,7 +88,7 @@ fn generation(preset: ChatPreset<'_>) -> Value {
     ] {
         match is_claude {
             true => config[ours] = preset.take_text(key, to).into(),
-            false => preset.0.at(key).keep("only Claude's messages can begin with a part of the answer"),
+            false => preset.0.at(key).keep("only Claude accepts a prefill"),
         }
     }
     config

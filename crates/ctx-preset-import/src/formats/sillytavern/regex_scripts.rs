@@ -101,7 +101,7 @@ fn rule(source: Source<'_>, number: usize, pointer: &str, findings: &mut Vec<Dia
     let source = source.lead_to(format!("{LIST}/rules/{number}"));
     if source.object().is_none() {
         source.keep_below("");
-        let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("a regex script is not an object"));
+        let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
         findings.push(finding.at_pointer(pointer));
         return RegexRule::default();
     }
@@ -134,8 +134,8 @@ const SEND_AS: i64 = 4;
 const WORLD_INFO: i64 = 5;
 const REASONING: i64 = 6;
 
-const NO_COMMANDS: &str = "there are no slash commands for the script to change";
-const EVERYWHERE: &str = "a script of the old kind for the display is for all that is shown and sent";
+const NO_COMMANDS: &str = "slash commands are not supported, so the script cannot change them";
+const EVERYWHERE: &str = "an old display script applies to both display and requests";
 
 impl Script<'_> {
     /// Reads what the script changes. An old script for the display changes everything, shown or sent; then this
@@ -174,7 +174,7 @@ impl Script<'_> {
             self.report("placement", Diagnostic::info(codes::SCRIPT_PLACEMENT, phrase!(NO_COMMANDS)));
         }
         if !numbers.iter().all(is_known) {
-            let message = phrase!("`placement` has an unknown number");
+            let message = phrase!("unknown number in `placement`");
             self.report("placement", Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
         is_old
@@ -212,7 +212,7 @@ impl Script<'_> {
             Some(2) => Some("ESCAPED"),
             _ => {
                 if self.source.at(KEY).value().and_then(whole_of).is_some() {
-                    let message = phrase!("`substituteRegex` is not 0, 1 or 2");
+                    let message = phrase!("`substituteRegex` must be 0, 1, or 2");
                     self.report(KEY, Diagnostic::warning(codes::SCRIPT_VALUE, message));
                 }
                 None
@@ -234,7 +234,7 @@ impl Script<'_> {
         self.expect(key, "a list of texts", read.is_some());
         let items = read.unwrap_or_default();
         if !items.iter().all(Value::is_string) {
-            let message = phrase!("`{key}` of a regex script holds something other than strings", key);
+            let message = phrase!("`{key}` of a regex script must contain only strings", key);
             self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
         items.iter().filter_map(Value::as_str).map(T::from).collect()
@@ -257,7 +257,7 @@ impl Script<'_> {
     /// Reports a value that could not be read; null means that it is missing.
     fn expect(&mut self, key: &str, expected: &str, is_read: bool) {
         if !is_read && self.source.at(key).value().is_some_and(|value| !value.is_null()) {
-            let message = phrase!("`{key}` of a regex script is not {expected}", key, expected);
+            let message = phrase!("`{key}` of the regex script must be {expected}", key, expected);
             self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
     }

@@ -25,8 +25,8 @@ pub(crate) struct Preferences {
     pub(crate) post_history: bool,
 }
 
-const MET: &str = "decided when card and preset meet";
-const ANOTHER_PRESET: &str = "a preset was given, which says it";
+const MET: &str = "decided when card and preset are combined";
+const ANOTHER_PRESET: &str = "set by the imported preset";
 
 impl Settings {
     /// Takes the settings, or what the other programs take for granted.

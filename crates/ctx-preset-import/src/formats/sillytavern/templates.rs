@@ -8,15 +8,15 @@ use crate::format::Format;
 use crate::loose::Object;
 use crate::source::Source;
 
-const TURNS: &str = "a template writes every turn of a role alike";
-const NAMES: &str = "names are a matter of `speaker-names`";
-const WHOLE: &str = "answers come back as the model wrote them";
-const STORY: &str = "its parts become entries of their own, which are joined where they meet";
-const IN_TURNS: &str = "the story stands in turns of the system";
-const CHOSEN: &str = "a template is named, or follows the model";
-const STOPS: &str = "where answers end is a matter of the template of turns";
-const REASONING: &str = "reasoning of models comes in a field of its own";
-const PROMPT: &str = "a prompt of the preset says it, or there is nothing";
+const TURNS: &str = "one template formats all turns of a role";
+const NAMES: &str = "`speaker-names` handles names";
+const WHOLE: &str = "replies are kept as the model wrote them";
+const STORY: &str = "its parts become separate entries; adjacent ones are joined";
+const IN_TURNS: &str = "the story goes into system turns";
+const CHOSEN: &str = "templates are chosen by name or by model";
+const STOPS: &str = "the instruct template ends replies";
+const REASONING: &str = "reasoning arrives in a separate field";
+const PROMPT: &str = "a preset prompt sets it; otherwise it is empty";
 
 /// The fields of templates that are no more than kept.
 const INSTRUCT_KEPT: [(&str, &str); 11] = [
@@ -29,24 +29,24 @@ const INSTRUCT_KEPT: [(&str, &str); 11] = [
     ("names", NAMES),
     ("activation_regex", CHOSEN),
     ("bind_to_context", CHOSEN),
-    ("skip_examples", "examples are turns like all others"),
-    ("user_alignment_message", "no turn is made up"),
+    ("skip_examples", "examples are sent as normal turns"),
+    ("user_alignment_message", "no turns are added"),
 ];
 const CONTEXT_KEPT: [(&str, &str); 9] = [
-    ("name", "the template has no name of its own here"),
+    ("name", "the template has no name here"),
     ("use_stop_strings", STOPS),
     ("names_as_stop_strings", STOPS),
     ("always_force_name2", NAMES),
     ("trim_sentences", WHOLE),
     ("single_line", WHOLE),
     ("include_newline", WHOLE),
-    ("allow_jailbreak", "a card's text after the conversation is always allowed"),
+    ("allow_jailbreak", "a card's post-history text is always allowed"),
     ("story_string_prefix", STORY),
 ];
 const PROMPT_KEPT: [(&str, &str); 3] =
-    [("name", "prompts are called by their places"), ("content", PROMPT), ("post_history", PROMPT)];
+    [("name", "prompts are named by position"), ("content", PROMPT), ("post_history", PROMPT)];
 const REASONING_KEPT: [(&str, &str); 4] = [
-    ("name", "there are no templates of reasoning"),
+    ("name", "reasoning templates are not supported"),
     ("prefix", REASONING),
     ("suffix", REASONING),
     ("separator", REASONING),
@@ -64,7 +64,7 @@ pub(crate) fn take(format: Format, file: Source<'_>) {
         Format::SystemPrompt => keep(&PROMPT_KEPT),
         Format::ReasoningTemplate => keep(&REASONING_KEPT),
         Format::MasterExport => {
-            file.at("srw").keep_all("answers are not begun by the user");
+            file.at("srw").keep_all("replies do not start with a user text");
             file.at("instruct").list().into("/template");
             for (key, format) in MASTER_PARTS {
                 take(format, file.at(key));
@@ -89,7 +89,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     let take = |key: &str, to: &'static str| instruct.at(key).text().into(to).filter(|text| !text.is_empty());
     let flag = |key: &str, to: &'static str| instruct.at(key).flag().into(to);
     let break_ = if flag("wrap", "/template") == Some(false) { "" } else { "\n" };
-    let separator = instruct.at("separator_sequence").text().nearly("the suffix of roles that have none");
+    let separator = instruct.at("separator_sequence").text().nearly("the suffix of roles without their own");
     let separator = separator.into("/template").filter(|text| !text.is_empty());
     let frame = |before: Option<&str>, after: Option<&str>| {
         let before = before.map_or_else(String::new, |before| format!("{before}{break_}"));
@@ -113,7 +113,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     let also = sequences.into_iter().filter(|_| also).filter_map(trimmed);
     let stop = distinct(end.map(str::to_owned).into_iter().chain(also));
     for (key, note) in
-        [("macro", "sequences are written as they are"), ("enabled", "whoever names the template uses it")]
+        [("macro", "sequences are written unchanged"), ("enabled", "used when the template is selected")]
     {
         instruct.at(key).flag().nearly(note).into("/template");
     }
@@ -183,8 +183,8 @@ fn take_samplers(samplers: Source<'_>, preset: &mut Object) {
 fn take_context(context: Source<'_>, preset: &mut Object) {
     const HEADER: &str = "/parameters/processors/dialogue-examples/config/header";
     for (theirs, chat, note, to) in [
-        ("chat_start", "new_chat_prompt", "a turn of the system", "/presetMessages/new_chat/content"),
-        ("example_separator", "new_example_chat_prompt", "a turn of the system above each example", HEADER),
+        ("chat_start", "new_chat_prompt", "a system turn", "/presetMessages/new_chat/content"),
+        ("example_separator", "new_example_chat_prompt", "a system turn before each example", HEADER),
     ] {
         let text = context.at(theirs).text().nearly(note).into(to);
         preset.extend(text.map(|text| (chat.to_owned(), text.into())));

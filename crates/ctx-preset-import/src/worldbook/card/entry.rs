@@ -73,9 +73,9 @@ const OTHERS: [&str; 9] = [
     "key",
 ];
 
-const USE_REGEX: &str = "a key of the form /…/ is a regular expression, whatever this says";
-pub(in crate::worldbook) const EDITOR: &str = "for editors; the same field here";
-pub(in crate::worldbook) const QUICK_REPLIES: &str = "there are no quick replies";
+const USE_REGEX: &str = "a key written as /…/ is always a regular expression";
+pub(in crate::worldbook) const EDITOR: &str = "for editors; same field here";
+pub(in crate::worldbook) const QUICK_REPLIES: &str = "quick replies are not supported";
 
 /// Brings entries of one book into the unified form.
 pub(crate) struct Converter {
@@ -106,7 +106,7 @@ struct Fields<'v> {
 
 impl<'v> Fields<'v> {
     fn push(&mut self, name: &'static str, value: Option<&'v Value>) {
-        debug_assert!(self.count < FIELDS, "each field has a place");
+        debug_assert!(self.count < FIELDS, "converted field by field");
         if let Some(place) = self.all.get_mut(self.count) {
             *place = (name, value);
             self.count += 1;
@@ -146,7 +146,7 @@ impl Converter {
         let has_title = comment.is_some_and(|comment| !is_blank(comment));
         let title = if has_title { None } else { name };
         if has_title {
-            entry.found(name).keep("the comment is the title");
+            entry.found(name).keep("the comment becomes the title");
         } else {
             entry.found(name).text().into("/comment");
         }
@@ -156,7 +156,7 @@ impl Converter {
         let case = case_sensitive.filter(|_| self.is_v3 && !has_case);
         match self.is_v3 && !has_case {
             true => drop(entry.found(case).flag().into("/caseSensitive")),
-            false => entry.found(case_sensitive).keep("that of `extensions` counts"),
+            false => entry.found(case_sensitive).keep("the value in `extensions` is used"),
         }
         let is_before = place.and_then(Value::as_str) == Some("before_char");
         let extended = entry.found(extensions.get("position"));
@@ -164,15 +164,15 @@ impl Converter {
         let otherwise = Value::from(u8::from(!is_before));
         if position.is_some() {
             extended.any().into("/position");
-            entry.found(place).keep("the position in `extensions` counts");
+            entry.found(place).keep("the position in `extensions` applies");
         } else {
-            extended.keep("it is empty");
+            extended.keep("empty");
             entry.found(place).named(&["before_char", "after_char"]).into("/position");
         }
         entry.found(constant).switch().into("/constant");
         entry.found(selective).switch().into("/selective");
         entry.at("use_regex").flag().nearly(USE_REGEX).perhaps().into("/key");
-        entry.at("priority").keep("no application orders by it");
+        entry.at("priority").keep("not used for sorting");
 
         let mut fields = Fields { all: [("", None); FIELDS], count: 0 };
         let (mut is_titled, mut is_cased) = (false, false);
@@ -184,7 +184,7 @@ impl Converter {
                 "id" => drop(field.scalar().into(*to)),
                 "keys" | "secondary_keys" => field.texts(to),
                 "insertion_order" => drop(field.number().into(*to)),
-                "comment" if title.is_some() => field.keep("it says nothing, and the name is the title"),
+                "comment" if title.is_some() => field.keep("empty; the name becomes the title"),
                 _ => drop(field.text().into(*to)),
             }
             let is_title = *to == "comment" && found.is_some();

@@ -134,13 +134,13 @@ fn what_a_list_has_no_place_for_is_told() {
     file["operationLog"] = json!({ "version": 1, "undo": [{}, {}], "redo": [{}] });
     let session = read(file).value;
     let expected = [
-        (codes::BRANCHES_LEFT_OUT, "left out: 1 message outside of the active path"),
-        (codes::FILE_LEFT_OUT, "the log of 3 steps that could be undone or redone is left out"),
-        (codes::FILE_LEFT_OUT, "fields outside of the messages are left out: `name`, `x`, `updatedAt`"),
+        (codes::BRANCHES_LEFT_OUT, "not exported: 1 message outside the active branch"),
+        (codes::FILE_LEFT_OUT, "not exported: the undo log of 3 steps"),
+        (codes::FILE_LEFT_OUT, "not exported: fields outside messages (`name`, `x`, `updatedAt`)"),
     ];
     check_told(&session, ConversationForm::Messages, &expected);
     check_told(&session, ConversationForm::MessageLines, &expected);
-    let notes = (codes::CONTENT_LEFT_OUT, "notes on messages are left out: `x`");
+    let notes = (codes::CONTENT_LEFT_OUT, "not exported: fields of messages (`x`)");
     let expected = [expected[0], expected[1], notes];
     check_told(&session, ConversationForm::SillyTavernChat, &expected);
     check_told(&session, ConversationForm::Session, &[]);
@@ -155,7 +155,7 @@ fn tools_and_files_have_no_place_in_a_sillytavern_chat() {
         { "role": "tool", "content": "a", "tool_call_id": "c" },
         { "role": "assistant", "content": "", "tool_calls": [{ "id": "e", "function": { "name": "ls", "arguments": "{}" } }] },
     ]));
-    let expected = "a SillyTavern chat has no place for 3 tool calls, 1 tool result, 2 attachments";
+    let expected = "not exported: a SillyTavern chat cannot store 3 tool calls, 1 tool result, 2 attachments";
     let form = ConversationForm::SillyTavernChat;
     check_told(&session.value, form, &[(codes::CONTENT_LEFT_OUT, expected)]);
     assert_eq!(items(&write_conversation(&session.value, form).bytes, form).len(), 3);

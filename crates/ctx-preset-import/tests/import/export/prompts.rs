@@ -108,7 +108,7 @@ fn what_is_lost_is_told_up_to_a_number() {
         told.last().unwrap().message.clone()
     };
     assert!(!check(1_000, 1_000).to_string().contains("not shown"));
-    assert_eq!(check(1_002, 1_001), "2 more findings in this agent are not shown");
+    assert_eq!(check(1_002, 1_001), "2 more diagnostics in this agent are not shown");
 }
 
 #[test]

@@ -49,8 +49,8 @@ fn every_joined_message_has_a_decision() {
          history user: b
          history assistant: c",
         &[
-            "merged history:0: joined with its neighbours of one role",
-            "merged history:1: joined with its neighbours of one role",
+            "merged history:0: joined with neighbors of the same role",
+            "merged history:1: joined with neighbors of the same role",
         ],
     );
     check_decisions(on(), "history user: a\nhistory assistant: c", &[]);

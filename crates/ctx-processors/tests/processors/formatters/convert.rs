@@ -116,8 +116,8 @@ fn joined_messages_have_decisions() {
          history assistant: c
          gap system: d",
         &[
-            "merged preset:0: changed to role `user` and joined with its neighbours",
-            "merged history:1: changed to role `user` and joined with its neighbours",
+            "merged preset:0: changed to role `user` and joined with its neighbors",
+            "merged history:1: changed to role `user` and joined with its neighbors",
         ],
     );
 }

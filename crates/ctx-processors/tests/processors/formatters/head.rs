@@ -32,7 +32,7 @@ fn a_single_one_moves_too() {
                     user: hello
                     assistant: hi";
     check(scope("preset"), messages, expected);
-    check_decisions(scope("preset"), messages, &["moved preset:2: system messages stand at the head"]);
+    check_decisions(scope("preset"), messages, &["moved preset:2: system messages go to the front"]);
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn every_joined_message_has_a_decision() {
          history user: hello
          anchored system: B",
         &[
-            "merged preset:0: joined with the other system messages at the head",
-            "merged preset:2: joined with the other system messages at the head",
+            "merged preset:0: joined with the other system messages at the front",
+            "merged preset:2: joined with the other system messages at the front",
         ],
     );
 }
@@ -184,9 +184,9 @@ fn a_message_that_only_moves_says_so_beside_those_that_are_joined() {
          skeleton system: B
          history system name=bob: C",
         &[
-            "moved history:3: system messages stand at the head",
-            "merged preset:1: joined with the other system messages at the head",
-            "merged preset:2: joined with the other system messages at the head",
+            "moved history:3: system messages go to the front",
+            "merged preset:1: joined with the other system messages at the front",
+            "merged preset:2: joined with the other system messages at the front",
         ],
     );
 }

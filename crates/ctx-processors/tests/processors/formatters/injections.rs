@@ -83,8 +83,8 @@ fn joined_messages_have_decisions() {
         "gap system: a
          gap system: b",
         &[
-            "merged preset:0: joined with the neighbouring injections",
-            "merged preset:1: joined with the neighbouring injections",
+            "merged preset:0: joined with neighboring injections",
+            "merged preset:1: joined with neighboring injections",
         ],
     );
 }

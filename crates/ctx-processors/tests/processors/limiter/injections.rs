@@ -22,8 +22,8 @@ fn a_move_is_a_decision() {
     check_decisions(
         case(&["4"]),
         &[
-            "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, 20 tokens)",
-            "moved preset#1: its position is in the dropped part of the conversation; placed before what is kept",
+            "dropped history:0 and 1 more: does not fit the budget of 32 tokens (20 bytes, 20 tokens)",
+            "moved preset#1: its position is in dropped messages; placed before the kept ones",
         ],
     );
 }
@@ -33,7 +33,7 @@ fn what_stands_at_the_border_does_not_move() {
     check(case(&["3"]), "A u2 a3 u4");
     check_decisions(
         case(&["3"]),
-        &["dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes, 20 tokens)"],
+        &["dropped history:0 and 1 more: does not fit the budget of 32 tokens (20 bytes, 20 tokens)"],
     );
 }
 
@@ -68,8 +68,8 @@ fn points_of_several_go_with_the_history_around_them() {
     check_decisions(
         points,
         &[
-            "dropped history:0 and 1 more: older than what fits the budget of 38 tokens (20 bytes, 20 tokens)",
-            "dropped preset#1 and 1 more: its depths are in the dropped part of the conversation",
+            "dropped history:0 and 1 more: does not fit the budget of 38 tokens (20 bytes, 20 tokens)",
+            "dropped preset#1 and 1 more: its depths are in dropped messages",
         ],
     );
 }
@@ -105,13 +105,14 @@ fn in_history_that_was_not_loaded_they_go_the_same_way() {
 
 #[test]
 fn what_goes_to_the_front_is_told_once() {
-    let dropped = "dropped history:0 and 1 more: older than what fits the budget of 32 tokens (20 bytes";
+    let dropped = "dropped history:0 and 1 more: does not fit the budget of 32 tokens (20 bytes";
     let told = |case: Case, tokens: &str, moved: &str| {
         check_decisions(case, &[moved, &format!("{dropped}, {tokens})")]);
     };
-    let unloaded = "moved preset#1: its position is in history that is not loaded; placed before the rest";
+    let unloaded =
+        "moved preset#1: its position is in history that is not loaded; placed before the loaded messages";
     told(Case { window: Some(30), ..case(&["5"]) }, "at most 20 tokens", unloaded);
-    let beyond = "moved preset#1: depth 9 is beyond the 5 messages; placed before the oldest";
+    let beyond = "moved preset#1: depth 9 exceeds 5 messages; placed before the oldest";
     told(Case { window: Some(30), ..case(&["9"]) }, "at most 20 tokens", beyond);
     told(case(&["9"]), "20 tokens", beyond);
 }

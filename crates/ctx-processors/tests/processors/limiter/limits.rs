@@ -81,9 +81,7 @@ fn what_cannot_be_dropped_is_named_if_it_is_too_much() {
     case.preset = json!([{ "role": "system", "content": "0123456789" }, { "type": "chat_history" }]);
     check_error(
         case,
-        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: \
-         preset 10 (preset#0), leading instructions 10 (history:0), \
-         pending turn 25 (history:5 11, history:3 10, history:4 4)",
+        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: preset 10 (preset#0), leading system messages 10 (history:0), pending turn 25 (history:5 11, history:3 10, history:4 4)",
     );
     check(chat, "s0 u3 :x t5:x");
 }
@@ -101,9 +99,7 @@ fn an_unfinished_answer_that_is_too_much_is_part_of_the_pending_turn() {
 fn a_run_of_dropped_messages_is_one_decision() {
     check_decisions(
         Case { budget: Some(25), ..Case::of("u=3000 a u c:x t:x u a u") },
-        &[
-            "dropped history:0 and 5 more: older than what fits the budget of 25 tokens (3040 bytes, 3040 tokens)",
-        ],
+        &["dropped history:0 and 5 more: does not fit the budget of 25 tokens (3040 bytes, 3040 tokens)"],
     );
 }
 
@@ -111,8 +107,7 @@ fn a_run_of_dropped_messages_is_one_decision() {
 fn what_was_not_loaded_belongs_to_the_run() {
     check_decisions(
         Case { budget: Some(25), window: Some(25), ..Case::of("s u a u a u a u") },
-        &["dropped history:1 and 5 more: older than what fits the budget of 25 tokens (60 bytes, at most \
-             60 tokens)"],
+        &["dropped history:1 and 5 more: does not fit the budget of 25 tokens (60 bytes, at most 60 tokens)"],
     );
 }
 
@@ -121,7 +116,7 @@ fn a_long_text_is_bounded_by_its_bytes() {
     check_decisions(
         Case { budget: Some(25), window: Some(100_000), ..Case::of("u=70000 a u a=5 u a u") },
         &[
-            "dropped history:0 and 4 more: older than what fits the budget of 25 tokens (70035 bytes, at most 70035 tokens)",
+            "dropped history:0 and 4 more: does not fit the budget of 25 tokens (70035 bytes, at most 70035 tokens)",
         ],
     );
 }

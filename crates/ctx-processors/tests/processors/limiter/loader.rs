@@ -148,8 +148,7 @@ fn what_is_left_out_does_not_count() {
 
 #[test]
 fn what_is_left_out_is_decided_whatever_the_window() {
-    let expected =
-        ["hidden history:1: it is switched off (10 bytes)", "dropped history:2: it is blank (0 bytes)"];
+    let expected = ["hidden history:1: disabled (10 bytes)", "dropped history:2: blank (0 bytes)"];
     check_decisions(Case { window: Some(5), ..Case::of("u d b u a u") }, &expected);
     check_decisions(Case::of("u d b u a u"), &expected);
 }

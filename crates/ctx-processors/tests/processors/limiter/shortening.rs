@@ -76,8 +76,8 @@ fn the_decision_says_how_much_is_cut() {
     check_decisions(
         Case { budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") },
         &[
-            "cut history:2: its first 4 characters are kept (6 bytes)",
-            "dropped history:0 and 1 more: older than what fits the budget of 29 tokens (20 bytes, 20 tokens)",
+            "cut history:2: truncated to the first 4 characters (6 bytes)",
+            "dropped history:0 and 1 more: does not fit the budget of 29 tokens (20 bytes, 20 tokens)",
         ],
     );
 }
@@ -90,9 +90,8 @@ fn what_was_not_loaded_is_dropped_though_all_that_was_loaded_is_kept() {
     check_decisions(
         case,
         &[
-            "cut history:2: its first 4 characters are kept (6 bytes)",
-            "dropped history:0 and 1 more: older than what fits the budget of 29 tokens (20 bytes, at most 20 \
-             tokens)",
+            "cut history:2: truncated to the first 4 characters (6 bytes)",
+            "dropped history:0 and 1 more: does not fit the budget of 29 tokens (20 bytes, at most 20 tokens)",
         ],
     );
 }

@@ -20,27 +20,27 @@ fn expressions_that_cannot_run_are_reported_where_they_stand() {
     check(
         json!({ "regex": "(" }),
         &[
-            "warning[CTX0770]: the pattern `(` is not valid: invalid pattern at byte 0: unterminated group (at /regexConfig/presets/0/rules/0/regex)",
+            "warning[CTX0770]: invalid regex pattern `(`: invalid pattern at byte 0: unterminated group (at /regexConfig/presets/0/rules/0/regex)",
         ],
         &[],
     );
     check(
         json!({ "regex": "/a/gx", "dialect": "sillytavern" }),
         &[
-            "warning[CTX0770]: the pattern `/a/gx` is not valid: unknown flag `x` (at /regexConfig/presets/0/rules/0/regex)",
+            "warning[CTX0770]: invalid regex pattern `/a/gx`: unknown flag `x` (at /regexConfig/presets/0/rules/0/regex)",
         ],
         &[],
     );
     check(
         json!({ "regex": "a", "flags": "gx" }),
         &[
-            "warning[CTX0770]: the pattern `a` is not valid: unknown flag `x` (at /regexConfig/presets/0/rules/0/flags)",
+            "warning[CTX0770]: invalid regex pattern `a`: unknown flag `x` (at /regexConfig/presets/0/rules/0/flags)",
         ],
         &[],
     );
     check(
         json!({ "name": "n" }),
-        &["warning[CTX0770]: the rule has no pattern (at /regexConfig/presets/0/rules/0)"],
+        &["warning[CTX0770]: the regex rule has no pattern (at /regexConfig/presets/0/rules/0)"],
         &[],
     );
 }
@@ -50,7 +50,7 @@ fn scripts_never_run() {
     check(
         json!({ "name": "s", "regex": "a", "replacementType": "script", "scriptContent": "return 1" }),
         &[
-            "warning[CTX0771]: the rule `s` replaces by a script, and scripts never run (at /regexConfig/presets/0/rules/0/replacementType)",
+            "warning[CTX0771]: the regex rule `s` has a replacement script; scripts never run (at /regexConfig/presets/0/rules/0/replacementType)",
         ],
         &[],
     );
@@ -61,10 +61,10 @@ fn unknown_values_are_reported_and_ignored() {
     check(
         json!({ "regex": "z", "dialect": "perl", "substitutionMode": "raw", "targetRoles": ["bot"], "targetTexts": ["x"] }),
         &[
-            "warning[CTX0772]: there is no dialect `perl` (at /regexConfig/presets/0/rules/0/dialect)",
-            "warning[CTX0772]: there is no mode `raw` (at /regexConfig/presets/0/rules/0/substitutionMode)",
-            "warning[CTX0772]: there is no target `bot` (at /regexConfig/presets/0/rules/0/targetRoles)",
-            "warning[CTX0772]: there is no target `x` (at /regexConfig/presets/0/rules/0/targetTexts)",
+            "warning[CTX0772]: unknown dialect `perl` (at /regexConfig/presets/0/rules/0/dialect)",
+            "warning[CTX0772]: unknown mode `raw` (at /regexConfig/presets/0/rules/0/substitutionMode)",
+            "warning[CTX0772]: unknown target `bot` (at /regexConfig/presets/0/rules/0/targetRoles)",
+            "warning[CTX0772]: unknown target `x` (at /regexConfig/presets/0/rules/0/targetTexts)",
         ],
         &[],
     );
@@ -96,7 +96,7 @@ fn what_macros_make_of_an_expression_may_be_no_expression() {
         json!({ "regex": "/({{char}}/", "substitutionMode": "RAW" }),
         &[],
         &[
-            "warning[CTX0770]: the pattern `/(A.B/` is not valid: invalid pattern at byte 0: unterminated group (at /regexConfig/presets/0/rules/0/regex)",
+            "warning[CTX0770]: invalid regex pattern `/(A.B/`: invalid pattern at byte 0: unterminated group (at /regexConfig/presets/0/rules/0/regex)",
         ],
     );
 }
@@ -107,5 +107,5 @@ fn a_thousand_rules_run() {
     let (set, found) = rules(Value::Array(many));
     assert_eq!(set.rules().len(), 1_000);
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].to_string(), "warning[CTX0775]: 2 regex rules are left out: the limit is 1000");
+    assert_eq!(found[0].to_string(), "warning[CTX0775]: 2 regex rules are ignored: the limit is 1000");
 }

@@ -42,7 +42,7 @@ fn a_rule_that_gives_up_is_reported_once_and_skipped_from_there_on() {
         limits,
         &["e b", &long, "e b", &long],
         &["x c", &kept, "e c", &kept],
-        &["warning[CTX0773]: the regex rule `evil` gave up: search takes too many steps"],
+        &["warning[CTX0773]: the regex rule `evil` stopped: search takes too many steps"],
     );
 }
 
@@ -72,10 +72,10 @@ fn when_the_steps_are_spent_the_texts_that_are_left_stay() {
         &["b", &long, "b", &long, "b"],
         &["c", &changed, "c", &long, "b"],
         &[
-            "warning[CTX0774]: all regex rules together have 1100 steps, which ran out at the rule `/regexConfig/presets/0/rules/0`",
+            "warning[CTX0774]: the regex rules exceed 1100 steps in total, at the rule `/regexConfig/presets/0/rules/0`",
         ],
     );
-    let spent = "warning[CTX0774]: all regex rules together have 0 steps, which ran out at the rule `/regexConfig/presets/0/rules/0`";
+    let spent = "warning[CTX0774]: the regex rules exceed 0 steps in total, at the rule `/regexConfig/presets/0/rules/0`";
     check(&set, RuleLimits { steps: 0, ..limits }, &["", "b"], &["", "b"], &[spent]);
 }
 
@@ -91,6 +91,6 @@ fn a_text_may_grow_as_long_as_its_limit() {
         limits,
         &["bbbb", "bbbbb", "bb"],
         &["cccccccc", "ccccc", "cc"],
-        &["warning[CTX0773]: the regex rule `grow` gave up: replaced text exceeds the limit of 8 bytes"],
+        &["warning[CTX0773]: the regex rule `grow` stopped: replaced text exceeds the limit of 8 bytes"],
     );
 }

@@ -151,7 +151,7 @@ fn a_message_of_which_nothing_is_left_is_not_sent_unless_it_is_the_newest() {
     check(all.clone(), messages(), &["tool: ", "user: "]);
     let (_, run) = run(all, json!({}), json!({}), messages());
     let decisions: Vec<String> = run.draft.decisions().iter().map(ToString::to_string).collect();
-    assert_eq!(decisions, ["dropped history:n: nothing is left of it after the regex rules"]);
+    assert_eq!(decisions, ["dropped history:n: empty after the regex rules"]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn without_a_change_messages_are_the_very_same() {
     let before = vec![message(Role::User, "a")];
     let (_, run) = run(rules(json!([{ "regex": "z" }])), json!({}), json!({}), before.clone());
     assert!(run.draft.messages()[0].is_shared_with(&before[0]));
-    assert_eq!(run.stages[0].log[0].message, "no rule changed anything");
+    assert_eq!(run.stages[0].log[0].message, "no rule changed a message");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn settings_bound_what_rules_may_cost() {
         vec![message(Role::User, &"a".repeat(1_000))],
     );
     assert_eq!(run.diagnostics.len(), 1);
-    let expected = "warning[CTX0774]: all regex rules together have 100 steps, which ran out at the rule";
+    let expected = "warning[CTX0774]: the regex rules exceed 100 steps in total, at the rule";
     assert!(run.diagnostics[0].to_string().starts_with(expected), "{}", run.diagnostics[0]);
 }
 

@@ -94,7 +94,7 @@ fn a_value_that_two_places_share_is_left() {
     let (after, document) = fixed(text.as_bytes(), "a.yaml");
     assert_eq!(after, text.as_bytes());
     let reasons: Vec<String> = document.declined.iter().map(|(_, reason)| reason.to_string()).collect();
-    assert_eq!(reasons, ["it is an alias, or a text in a block"]);
+    assert_eq!(reasons, ["the value is a YAML alias or block"]);
 }
 
 #[test]

@@ -117,8 +117,7 @@ pub(super) fn read_list(
     let read: Vec<HistoryEntry> = items.iter().rev().map_while(HistoryEntry::read).collect();
     if read.len() < items.len() {
         let at = items.len() - read.len() - 1;
-        let message =
-            phrase!("an operation of the log is not readable; it and older ones cannot be undone or redone");
+        let message = phrase!("invalid operation in the log; it and older ones cannot be undone or redone");
         let found_here = Diagnostic::warning(codes::OPERATION_LOG, message);
         found.push(found_here.at_pointer(format!("{pointer}/{at}")));
     }

@@ -16,7 +16,7 @@ pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<Session
         | SessionOp::Move { .. }
         | SessionOp::Graft { .. }
         | SessionOp::ActivateLeaf { .. }
-        | SessionOp::Patch(_) => Err(phrase!("what it touched has changed since")),
+        | SessionOp::Patch(_) => Err(phrase!("the affected content has changed since")),
     }
 }
 
@@ -39,15 +39,15 @@ fn remove(session: &Session, inserted: &Node) -> Result<SessionOp, Phrase> {
         }
         Some(node) if node.is_summary() => Ok(SessionOp::Remove { id }),
         Some(_) => Err(phrase!("`{id}` is no longer a summary", id = id.to_string())),
-        None => Err(phrase!("`{id}` is gone", id = id.to_string())),
+        None => Err(phrase!("`{id}` no longer exists", id = id.to_string())),
     }
 }
 
 fn toggle(session: &Session, id: &NodeId, enabled: bool) -> Result<SessionOp, Phrase> {
     match session.node(id) {
         Some(node) if node.is_enabled() != enabled => Ok(SessionOp::Toggle { id: id.clone(), enabled }),
-        Some(_) => Err(phrase!("`{id}` was switched on or off since", id = id.to_string())),
-        None => Err(phrase!("`{id}` is gone", id = id.to_string())),
+        Some(_) => Err(phrase!("`{id}` was enabled or disabled since", id = id.to_string())),
+        None => Err(phrase!("`{id}` no longer exists", id = id.to_string())),
     }
 }
 
@@ -59,7 +59,7 @@ fn unedit(
     former: Option<&Node>,
 ) -> Result<SessionOp, Phrase> {
     let (Some(node), Some(former)) = (session.node(id), former) else {
-        return Err(phrase!("`{id}` is gone", id = id.to_string()));
+        return Err(phrase!("`{id}` no longer exists", id = id.to_string()));
     };
     let mut edited = former.clone();
     edit.apply(&mut edited);
@@ -72,7 +72,7 @@ fn unedit(
 
 /// Puts a removed summary back where it was, if the same nodes follow there.
 fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phrase> {
-    let gone = || phrase!("what it touched has changed since");
+    let gone = || phrase!("the affected content has changed since");
     let former = former.filter(|former| former.is_summary()).ok_or_else(gone)?;
     let after = former.parent_id.clone().ok_or_else(gone)?;
     let follows = &session.node(&after).ok_or_else(gone)?.children_ids;

@@ -60,8 +60,8 @@ fn a_new_session_is_complete() {
     check(&file, "root*", &[]);
 }
 
-const NO_ROOT: &str = "error[CTX0124]: the session names no root; `root` is made in memory (at /rootNodeId)";
-const NO_LEAF: &str = "error[CTX0120]: the session names no active leaf; `root`, the end of the branch last shown, is used (at /activeLeafId)";
+const NO_ROOT: &str = "error[CTX0124]: the session has no root; `root` is created in memory (at /rootNodeId)";
+const NO_LEAF: &str = "error[CTX0120]: the session has no active leaf; `root`, the leaf of the last shown branch, is used (at /activeLeafId)";
 
 #[test]
 fn a_file_without_nodes_gets_a_root_in_memory() {
@@ -97,17 +97,17 @@ fn a_file_that_is_no_object_comes_back_as_it_was() {
 
 #[test]
 fn an_unknown_root_is_replaced_by_the_first_blank_node_without_a_parent() {
-    let finding = "error[CTX0124]: the root `gone` does not exist; `r` is used (at /rootNodeId)";
+    let finding = "error[CTX0124]: root `gone` does not exist; `r` is used (at /rootNodeId)";
     let nodes = [("a", node("r", &[])), ("r", root(&["a"])), ("q", root(&[]))];
-    let orphan = "error[CTX0121]: node `q`: it has no parent and is not the root; it is read as a child of the root (at /nodes/q/parentId)";
+    let orphan = "error[CTX0121]: node `q`: it has no parent and is not the root; it is moved below the root (at /nodes/q/parentId)";
     check(&file("gone", "a", nodes), "r(a* q)", &[finding, orphan]);
 }
 
 #[test]
 fn without_a_root_the_messages_hang_below_one_made_in_memory() {
     let nodes = [("a", json!({ "content": "text", "childrenIds": ["b"] })), ("b", node("a", &[]))];
-    let finding = "error[CTX0124]: the root `root` does not exist; `root` is made in memory (at /rootNodeId)";
-    let orphan = "error[CTX0121]: node `a`: it has no parent and is not the root; it is read as a child of the root (at /nodes/a/parentId)";
+    let finding = "error[CTX0124]: root `root` does not exist; `root` is created in memory (at /rootNodeId)";
+    let orphan = "error[CTX0121]: node `a`: it has no parent and is not the root; it is moved below the root (at /nodes/a/parentId)";
     check(&file("root", "b", nodes), "root(a(b*))", &[finding, orphan]);
 }
 
@@ -115,7 +115,7 @@ fn without_a_root_the_messages_hang_below_one_made_in_memory() {
 fn a_root_with_a_parent_stays_the_root() {
     let nodes = [("root", node("a", &["a"])), ("a", node("root", &["root"]))];
     let findings = [
-        "error[CTX0121]: the root has a parent, `a`; it is ignored (at /nodes/root/parentId)",
+        "error[CTX0121]: the root has parent `a`; it is ignored (at /nodes/root/parentId)",
         "error[CTX0121]: node `a` lists the child `root`, which has another parent (at /nodes/a/childrenIds)",
     ];
     check(&file("root", "a", nodes), "root(a*)", &findings);
@@ -125,7 +125,7 @@ fn a_root_with_a_parent_stays_the_root() {
 fn a_dangling_leaf_is_replaced_by_the_end_of_the_branch_last_shown() {
     let finding = |leaf: &str| {
         format!(
-            "error[CTX0120]: the active leaf `gone` does not exist; `{leaf}`, the end of the branch last shown, is used (at /activeLeafId)"
+            "error[CTX0120]: active leaf `gone` does not exist; `{leaf}`, the leaf of the last shown branch, is used (at /activeLeafId)"
         )
     };
     for (line_before, leaf) in
@@ -146,7 +146,7 @@ fn a_node_whose_parent_does_not_exist_hangs_below_the_root() {
         ("a", node("root", &[])),
         ("y", node("x", &[])),
     ];
-    let finding = "error[CTX0121]: node `x`: its parent `gone` does not exist; it is read as a child of the root (at /nodes/x/parentId)";
+    let finding = "error[CTX0121]: node `x`: its parent `gone` does not exist; it is moved below the root (at /nodes/x/parentId)";
     check(&file("root", "y", nodes), "root(a x(y*))", &[finding]);
 }
 
@@ -160,13 +160,13 @@ fn parents_that_lead_back_are_cut_at_the_first_node_of_the_file() {
         ("c", node("b", &["a"])),
     ];
     let findings = [
-        "error[CTX0122]: node `b`: its parents lead back to it; it is read as a child of the root (at /nodes/b/parentId)",
+        "error[CTX0122]: node `b`: its parents form a cycle; it is moved below the root (at /nodes/b/parentId)",
         "error[CTX0121]: node `a` lists the child `b`, which has another parent (at /nodes/a/childrenIds)",
     ];
     check(&file("root", "a", nodes), "root(b(c(a*) d))", &findings);
     let nodes = [("root", root(&["a"])), ("a", node("a", &["a"]))];
     let findings = [
-        "error[CTX0122]: node `a`: it is its own parent; it is read as a child of the root (at /nodes/a/parentId)",
+        "error[CTX0122]: node `a`: it is its own parent; it is moved below the root (at /nodes/a/parentId)",
         "error[CTX0121]: node `a` lists the child `a`, which has another parent (at /nodes/a/childrenIds)",
     ];
     check(&file("root", "a", nodes), "root(a*)", &findings);
@@ -202,7 +202,7 @@ fn a_child_that_its_parent_does_not_list_comes_last() {
 fn a_branch_last_shown_that_is_no_child_is_forgotten() {
     let mut above = root(&["a"]);
     above["lastSelectedChildId"] = json!("gone");
-    let finding = "info[CTX0121]: the branch last shown, `gone`, is not a child of the node (at /nodes/root/lastSelectedChildId)";
+    let finding = "info[CTX0121]: the last shown branch `gone` is not a child of the node (at /nodes/root/lastSelectedChildId)";
     check(&file("root", "a", [("root", above), ("a", node("root", &[]))]), "root(a*)", &[finding]);
 }
 
@@ -215,7 +215,7 @@ fn the_key_names_a_node_whatever_its_id_says() {
         ("c", json!({ "id": "x/~", "parentId": "root" })),
     ];
     let findings = [
-        "error[CTX0123]: node `a` has the field `id` set to `b`, which is another node's; the key is used (at /nodes/a/id)",
+        "error[CTX0123]: node `a` has the field `id` set to `b`, which belongs to another node; the key is used (at /nodes/a/id)",
         "error[CTX0123]: node `c` has the field `id` set to `x/~`; the key is used (at /nodes/c/id)",
     ];
     check(&file("root", "c", nodes), "root(a b c*)", &findings);

@@ -176,7 +176,7 @@ fn a_summary_that_is_gone_is_a_conflict() {
     history.apply(&mut session, "compress", None, compress("b")).unwrap();
     session.apply(&SessionOp::Remove { id: "s".into() }).unwrap();
     let error = history.undo(&mut session).unwrap_err();
-    assert_eq!(error.to_string(), "cannot undo `compress`: `s` is gone");
+    assert_eq!(error.to_string(), "cannot undo `compress`: `s` no longer exists");
 }
 
 #[test]

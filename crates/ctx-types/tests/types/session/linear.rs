@@ -39,7 +39,7 @@ fn numbers_that_are_taken_are_left_out() {
 
 #[test]
 fn an_id_that_comes_again_is_replaced_and_reported() {
-    let message = "error[CTX0123]: the id `a` is used twice; the later message is renamed to `n1` (at /2)";
+    let message = "error[CTX0123]: duplicate id `a`; the later message is renamed to `n1` (at /2)";
     check("a b a", "root(>a(>b(>n1*)))", &[message]);
 }
 

@@ -194,7 +194,7 @@ fn operations_on_unknown_nodes_fail() {
 
 #[test]
 fn the_root_stays() {
-    let is_root = "`root` is the root, which cannot be removed, moved or switched off";
+    let is_root = "`root` is the root; it cannot be removed, moved, or disabled";
     let edit = NodeEdit { is_enabled: Change::Set(false), ..NodeEdit::default() };
     let edit = SessionOp::Edit { id: "root".into(), edit: Box::new(edit) };
     for op in [remove("root"), move_node("root", "a"), graft("root", "a"), toggle("root", true), edit] {
@@ -211,8 +211,8 @@ fn a_node_never_goes_below_itself() {
 
 #[test]
 fn a_new_node_needs_an_id_of_its_own() {
-    check_error("root(>a*)", &append("a", "a"), "a node `a` already exists");
-    check_error("root(>a*)", &insert("a", "root"), "a node `root` already exists");
+    check_error("root(>a*)", &append("a", "a"), "node `a` already exists");
+    check_error("root(>a*)", &insert("a", "root"), "node `root` already exists");
     let op = SessionOp::Append { parent: "a".into(), node: Box::default() };
     check_error("root(>a*)", &op, "the new node below `a` has no id");
 }
@@ -249,18 +249,15 @@ fn a_patch_that_would_break_a_link_fails() {
     let fault = |id: &str, fault: &str| format!("the patch does not fit node `{id}`: {fault}");
     check_patch(one(patch("n", Some("a"), &[])), &fault("n", "its parent does not list it"));
     check_patch(one(patch("c", Some("a"), &[])), &fault("c", "its parent does not list it"));
-    check_patch(one(patch("a", Some("root"), &[])), &fault("a", "a former child still points to it"));
-    check_patch(
-        one(patch("a", Some("root"), &["b", "x"])),
-        &fault("a", "it lists a child that does not point back"),
-    );
-    check_patch(one(patch("a", Some("root"), &["b", "b"])), &fault("b", "it is listed as a child twice"));
-    check_patch(one(patch("a", None, &["b"])), &fault("a", "only the root has no parent"));
-    check_patch(one(removal("b")), &fault("b", "its former parent still lists it"));
+    check_patch(one(patch("a", Some("root"), &[])), &fault("a", "an old child still points to it"));
+    check_patch(one(patch("a", Some("root"), &["b", "x"])), &fault("a", "lists a child with another parent"));
+    check_patch(one(patch("a", Some("root"), &["b", "b"])), &fault("b", "listed twice as a child"));
+    check_patch(one(patch("a", None, &["b"])), &fault("a", "only the root may have no parent"));
+    check_patch(one(removal("b")), &fault("b", "its old parent still lists it"));
     check_patch(one(removal("x")), "no node `x`");
     check_patch(one(removal("root")), &SessionError::IsRoot { id: "root".into() }.to_string());
     let twice = Patch { nodes: vec![removal("c"), removal("c")], active_leaf: None };
-    check_patch(twice, &fault("c", "it is set twice"));
+    check_patch(twice, &fault("c", "set twice"));
 }
 
 #[test]

@@ -35,9 +35,9 @@ fn recordings_films_and_rare_pictures_have_none() {
         "/messages/0/content",
         &json!("see"),
         &[
-            "error[CTX0513]: `memo.wav` (audio/wav) is not sent: this dialect has no block for it (at /messages/0)",
-            "error[CTX0513]: `film.mp4` (video/mp4) is not sent: this dialect has no block for it (at /messages/0)",
-            "error[CTX0513]: `a.heic` (image/heic) is not sent: this dialect has no block for it (at /messages/0)",
+            "error[CTX0513]: `memo.wav` (audio/wav) is not sent: this API dialect does not support it (at /messages/0)",
+            "error[CTX0513]: `film.mp4` (video/mp4) is not sent: this API dialect does not support it (at /messages/0)",
+            "error[CTX0513]: `a.heic` (image/heic) is not sent: this API dialect does not support it (at /messages/0)",
         ],
     );
 }
@@ -95,8 +95,8 @@ fn media_of_instructions_and_answers_go_to_the_user() {
             ] },
         ]),
         &[
-            "info[CTX0516]: a message of role `assistant` cannot have media; they are sent with the next user message (at /messages/2)",
-            "info[CTX0516]: a message of role `system` cannot have media; they are sent with the next user message (at /messages/0)",
+            "info[CTX0516]: role `assistant` cannot have media; they are sent with the next user message (at /messages/2)",
+            "info[CTX0516]: role `system` cannot have media; they are sent with the next user message (at /messages/0)",
         ],
     );
 }
@@ -125,7 +125,7 @@ fn a_system_message_stays_in_its_place_where_the_rules_allow_it() {
 
 #[test]
 fn elsewhere_a_system_message_is_wrapped() {
-    let found = "info[CTX0516]: a system message is not allowed here; it is sent as a user message, in `<system>` tags (at /messages/2)";
+    let found = "info[CTX0516]: a system message is not allowed here; it is sent as a user message in `<system>` tags (at /messages/2)";
     // Behind the assistant's.
     check_with(
         ANTHROPIC,
@@ -155,7 +155,7 @@ fn a_hoisted_system_message_joins_the_instructions() {
         "/system",
         &json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "now" }]),
         &[
-            "info[CTX0516]: a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after (at /messages/2)",
+            "info[CTX0516]: a system message moves to the leading system messages; changing it invalidates the prompt cache (at /messages/2)",
         ],
     );
 }
@@ -242,7 +242,7 @@ fn of_many_marks_the_last_four_are_written_and_none_outlasts_an_earlier() {
     let encoded = encode(ANTHROPIC, &turns(9), &Options::default());
     assert_eq!(encoded.to_string().matches("cache_control").count(), 4);
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["warning[CTX0533]: 6 messages have cache marks; the last 4 are written"]);
+    assert_eq!(told, ["warning[CTX0533]: 6 messages have cache marks; only the last 4 are sent"]);
 
     let encoded = encode(ANTHROPIC, &turns(4), &Options::default());
     assert!(!encoded.to_string().contains("1h"));

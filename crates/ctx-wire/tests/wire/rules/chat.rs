@@ -83,9 +83,8 @@ fn a_film_and_an_office_file_are_not_sent() {
         "/messages/0/content",
         &json!("see"),
         &[
-            "error[CTX0513]: `film.mp4` (video/mp4) is not sent: this dialect has no part for it (at /messages/0)",
-            "error[CTX0513]: `a.docx` (application/vnd.openxmlformats-officedocument.wordprocessingml.d…) is not \
-             sent: this dialect has no part for it (at /messages/0)",
+            "error[CTX0513]: `film.mp4` (video/mp4) is not sent: this API dialect does not support it (at /messages/0)",
+            "error[CTX0513]: `a.docx` (application/vnd.openxmlformats-officedocument.wordprocessingml.d…) is not sent: this API dialect does not support it (at /messages/0)",
         ],
     );
 }
@@ -117,7 +116,7 @@ fn media_of_results_follow_in_a_message_of_the_user_after_all_results() {
             { "role": "assistant", "content": "I see." },
         ]),
         &[
-            "info[CTX0516]: a message of role `tool` cannot have media; they are sent in a user message after it (at /messages/2)",
+            "info[CTX0516]: role `tool` cannot have media; they are sent in the following user message (at /messages/2)",
         ],
     );
 }
@@ -141,8 +140,8 @@ fn media_of_instructions_and_answers_follow_them() {
             ] },
         ]),
         &[
-            "info[CTX0516]: a message of role `system` cannot have media; they are sent in a user message after it (at /messages/0)",
-            "info[CTX0516]: a message of role `assistant` cannot have media; they are sent in a user message after it (at /messages/2)",
+            "info[CTX0516]: role `system` cannot have media; they are sent in the following user message (at /messages/0)",
+            "info[CTX0516]: role `assistant` cannot have media; they are sent in the following user message (at /messages/2)",
         ],
     );
 }
@@ -155,8 +154,8 @@ fn findings_about_pairs_point_behind_what_was_put_in() {
         "/messages/2",
         &json!({ "role": "tool", "tool_call_id": "c9", "content": "?" }),
         &[
-            "info[CTX0516]: a message of role `system` cannot have media; they are sent in a user message after it (at /messages/0)",
-            "error[CTX0521]: no call before it has the id `c9` (at /messages/2/tool_call_id)",
+            "info[CTX0516]: role `system` cannot have media; they are sent in the following user message (at /messages/0)",
+            "error[CTX0521]: no earlier call has id `c9` (at /messages/2/tool_call_id)",
         ],
     );
 }

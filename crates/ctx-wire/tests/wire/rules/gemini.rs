@@ -29,7 +29,7 @@ fn the_roles_are_user_and_model() {
 
 #[test]
 fn empty_contents_are_an_error() {
-    let found = ["error[CTX0500]: the request has no contents (at /contents)"];
+    let found = ["error[CTX0500]: the request has no `contents` (at /contents)"];
     check(GEMINI, &[], "/contents", &json!([]), &found);
     check(GEMINI, &[system("rules")], "/contents", &json!([]), &found);
 }
@@ -75,7 +75,7 @@ fn office_files_are_not_sent() {
         "/contents/0/parts",
         &json!([{ "text": "see" }]),
         &[
-            "error[CTX0513]: `a.xls` (application/vnd.ms-excel) is not sent: this dialect does not accept its type (at /messages/0)",
+            "error[CTX0513]: `a.xls` (application/vnd.ms-excel) is not sent: this API dialect does not accept its type (at /messages/0)",
         ],
     );
 }
@@ -159,7 +159,7 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
         "/contents/0/parts/1/text",
         &json!("<system>\nnow\n</system>"),
         &[
-            "info[CTX0516]: a system message inside the conversation is sent as a user message, in `<system>` tags (at /messages/2)",
+            "info[CTX0516]: a system message in the conversation is sent as a user message in `<system>` tags (at /messages/2)",
         ],
     );
     check_with(
@@ -169,7 +169,7 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
         "/systemInstruction/parts",
         &json!([{ "text": "a" }, { "text": "now" }]),
         &[
-            "info[CTX0516]: a system message inside the conversation is moved to the instructions before it; a change of it invalidates the cache of everything after (at /messages/2)",
+            "info[CTX0516]: a system message moves to the leading system messages; changing it invalidates the prompt cache (at /messages/2)",
         ],
     );
 }
@@ -181,9 +181,7 @@ fn cache_marks_have_no_place() {
         &[marked(user("hi"), CacheMark::Short)],
         "/contents/0/parts",
         &json!([{ "text": "hi" }]),
-        &[
-            "info[CTX0519]: cache marks are not sent: this dialect has none, and caches common prefixes by itself",
-        ],
+        &["info[CTX0519]: cache marks are not sent: this API dialect caches common prefixes automatically"],
     );
 }
 
@@ -221,8 +219,8 @@ fn tools_and_parameters_have_this_dialects_names() {
     assert_eq!(
         told,
         [
-            "warning[CTX0503]: parameter `logit_bias` is not sent: this dialect has no such parameter",
-            "warning[CTX0502]: parameter `model` is not sent: the request sets it itself",
+            "warning[CTX0503]: parameter `logit_bias` is not sent: this API dialect does not support it",
+            "warning[CTX0502]: parameter `model` is not sent: ctx sets it",
         ]
     );
 }

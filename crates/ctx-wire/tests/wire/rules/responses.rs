@@ -57,7 +57,7 @@ fn recordings_are_never_sent() {
         "/input/0/content",
         &json!("hear"),
         &[
-            "error[CTX0513]: message 0 of the context: `memo.wav` (audio/wav) is not sent: this dialect does not accept its type (at /input)",
+            "error[CTX0513]: message 0: `memo.wav` (audio/wav) is not sent: this API dialect does not accept its type (at /input)",
         ],
     );
     let chat = json!({ "type": "input_audio", "input_audio": { "data": "AA==", "format": "wav" } });
@@ -67,7 +67,7 @@ fn recordings_are_never_sent() {
         "/input/0/content",
         &json!("hear"),
         &[
-            "error[CTX0513]: message 0 of the context: audio of type `audio/wav` is not sent: this dialect does not accept its type (at /input)",
+            "error[CTX0513]: message 0: audio of type `audio/wav` is not sent: this API dialect does not accept its type (at /input)",
         ],
     );
 }
@@ -119,7 +119,7 @@ fn a_cache_mark_stands_on_a_part_of_the_input() {
         "/input/0/content",
         &json!([{ "type": "input_text", "text": "hi", "prompt_cache_breakpoint": { "mode": "explicit" } }]),
         &[
-            "info[CTX0519]: its cache mark is not sent: in this dialect, answers cannot have one (at /input/1)",
+            "info[CTX0519]: its cache mark is not sent: replies cannot have one in this API dialect (at /input/1)",
         ],
     );
 }
@@ -132,8 +132,8 @@ fn broken_pairs_are_reported() {
         "/input/2/call_id",
         &json!("c9"),
         &[
-            "error[CTX0521]: no call before it has the id `c9` (at /input/2/call_id)",
-            "error[CTX0522]: the call `c1` has no result (at /input/1/call_id)",
+            "error[CTX0521]: no earlier call has id `c9` (at /input/2/call_id)",
+            "error[CTX0522]: call `c1` has no result (at /input/1/call_id)",
         ],
     );
 }
@@ -165,5 +165,8 @@ fn tools_and_parameters_have_this_dialects_names() {
     });
     assert_eq!(format!("{:#}", encoded.to_value()), format!("{expected:#}"));
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["warning[CTX0503]: parameter `stop` is not sent: this dialect has no such parameter"]);
+    assert_eq!(
+        told,
+        ["warning[CTX0503]: parameter `stop` is not sent: this API dialect does not support it"]
+    );
 }

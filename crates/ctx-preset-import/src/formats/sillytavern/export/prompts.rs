@@ -113,7 +113,7 @@ impl Prompts {
                 return self.lose(
                     entry.index,
                     phrase!(
-                        "a preset has no anchor `{anchor}`; its entries are placed elsewhere there",
+                        "SillyTavern presets have no anchor `{anchor}`; its entries move elsewhere",
                         anchor
                     ),
                 );
@@ -167,8 +167,9 @@ impl Prompts {
             _ => return false,
         };
         if is_moved || !is_sent(entry) {
-            let lost =
-                phrase!("a preset cannot set what a card or persona puts at a depth; that stays with them");
+            let lost = phrase!(
+                "SillyTavern presets cannot set depths of card or persona texts; the card or persona keeps them"
+            );
             self.lose(entry.index, lost);
         }
         true
@@ -216,7 +217,7 @@ impl Prompts {
             Placement::Depth { points, order } => {
                 let depth = points.nearest(TOP, 1).first().copied().unwrap_or(TOP);
                 let lost = phrase!(
-                    "a prompt of a preset has one depth; of {points} only {depth} is kept",
+                    "SillyTavern prompts have one depth; of {points}, only {depth} is kept",
                     points = points.to_string(),
                     depth
                 );
@@ -226,7 +227,7 @@ impl Prompts {
             Placement::Index { at, order } if *at < 0 => return Place::InChat(at.unsigned_abs(), *order),
             Placement::Index { at, order } => {
                 let lost = phrase!(
-                    "a preset cannot count from the oldest message; the prompt is placed above all messages"
+                    "SillyTavern prompts cannot count from the oldest message; placed above all messages"
                 );
                 (Place::InChat(TOP, *order), (*at > 0).then_some(lost))
             }
@@ -247,16 +248,13 @@ impl Prompts {
         let lost = [
             (
                 is_matched && entry.part != Part::History,
-                phrase!("a prompt of a preset applies to every model, so this one goes to all"),
+                phrase!("SillyTavern prompts have no model filter; this one applies to all models"),
             ),
             (
                 !entry.attachments.is_empty(),
-                phrase!("a prompt of a preset cannot have files; this one is written without them"),
+                phrase!("SillyTavern prompts cannot have attachments; not exported"),
             ),
-            (
-                has_parts,
-                phrase!("a prompt of a preset is plain text; other parts of its content are left out"),
-            ),
+            (has_parts, phrase!("SillyTavern prompts are plain text; other content parts are not exported")),
         ];
         for (_, message) in lost.into_iter().filter(|(is_so, _)| *is_so) {
             self.lose(entry.index, message);

@@ -84,8 +84,7 @@ fn formatters(now: &Value, before: &Value, preset: &mut Object) -> Option<Diagno
     }
     let number = listed(now).iter().rposition(is_for_formatter);
     let number = number.map(|number| format!("/{number}")).unwrap_or_default();
-    let message =
-        phrase!("no post-processing of a preset matches the formatters of this agent; it is left as it was");
+    let message = phrase!("no SillyTavern post-processing matches the agent's formatters; it is unchanged");
     let help = phrase!("choose the post-processing in SillyTavern");
     let found = Diagnostic::warning(codes::PRESET_CANNOT_SAY, message).with_help(help);
     Some(found.at_pointer(format!("/parameters/processors{number}")))

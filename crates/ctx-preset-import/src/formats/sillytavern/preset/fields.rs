@@ -23,17 +23,17 @@ pub(crate) enum Form {
     Anchor,
 }
 
-const SILENT: &str = "a marker that stands for nothing is not sent, as there";
-const OWN_TEXT: &str = "what the marker stands for takes its place";
+const SILENT: &str = "an empty marker is not sent, as in SillyTavern";
+const OWN_TEXT: &str = "replaced by the content of the marker";
 const IN_LIST: &str = "a marker in the list has no depth";
-const NOWHERE: &str = "the marker stays where the order has it";
-const OVER: &str = "the card's text stands over it";
-const ORDERED: &str = "the order of 100001 counts, then 100000; this one has no effect, as there";
-const TWICE: &str = "the prompt stands in the order before, which counts";
+const NOWHERE: &str = "the marker stays at its position in the order";
+const OVER: &str = "the card's text overrides it";
+const ORDERED: &str = "order 100001 applies, then 100000; this one has no effect";
+const TWICE: &str = "the prompt's first position in the order is used";
 const NOBODY: &str = "no prompt has this identifier";
-const WINDOW: &str = "for the window of that application; it changes nothing of what is sent, here or there";
-const GROUPS: &str = "there are no groups";
-const PROXY: &str = "where requests go is not for a file of somebody else to say";
+const WINDOW: &str = "for that application's window; no effect on requests";
+const GROUPS: &str = "group chats are not supported";
+const PROXY: &str = "an imported file must not choose where requests go";
 
 impl Prompt<'_> {
     /// Takes the fields of a prompt that becomes the entry of a number.
@@ -44,13 +44,13 @@ impl Prompt<'_> {
         };
         prompt.at("identifier").text().into("/id");
         for (key, note, to) in [
-            ("system_prompt", "the id tells prompts of the application", "/id"),
-            ("marker", "the id tells markers", "/type"),
-            ("enabled", "the order decides", "/isEnabled"),
+            ("system_prompt", "built-in prompts are identified by id", "/id"),
+            ("marker", "markers are identified by id", "/type"),
+            ("enabled", "decided by the order", "/isEnabled"),
         ] {
             prompt.at(key).any().alike(note).into(to);
         }
-        near("forbid_overrides", "decided when card and preset meet", "/content");
+        near("forbid_overrides", "decided when card and preset are combined", "/content");
         prompt.at("injection_trigger").texts_together("/triggers");
         match form {
             Form::Plain => drop(prompt.at("content").text().into("/content")),
@@ -59,11 +59,11 @@ impl Prompt<'_> {
             Form::TextInList | Form::TextInChat | Form::Anchor => prompt.at("content").keep(OWN_TEXT),
         }
         match form {
-            Form::Anchor => prompt.at("role").keep("what stands here has roles of its own"),
+            Form::Anchor => prompt.at("role").keep("the inserted messages have their own roles"),
             _ => drop(prompt.at("role").named(&["system", "user", "assistant"]).into("/role")),
         }
         match form {
-            Form::TextInChat => prompt.at("name").keep("what stands at a depth has no name"),
+            Form::TextInChat => prompt.at("name").keep("prompts at a depth have no name"),
             _ => drop(prompt.at("name").text().into("/name")),
         }
         let [position, depth, order] =
@@ -103,7 +103,7 @@ impl ChatPreset<'_> {
         let new_chat = self.0.at("new_chat_prompt");
         match ids.contains_key("new_chat") {
             true => drop(new_chat.text().into("/presetMessages/new_chat/content")),
-            false => new_chat.keep("the conversation has no place"),
+            false => new_chat.keep("the conversation has no position"),
         }
         for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
             self.0.at(key).any().alike(WINDOW).into("");
@@ -111,14 +111,14 @@ impl ChatPreset<'_> {
         for (key, note) in [
             ("new_group_chat_prompt", GROUPS),
             ("group_nudge_prompt", GROUPS),
-            ("continue_postfix", "what a model wrote is joined to what was there by the application"),
+            ("continue_postfix", "the application joins a continuation to the existing text"),
             ("reverse_proxy", PROXY),
             ("proxy_password", PROXY),
             ("custom_url", PROXY),
         ] {
             self.0.at(key).keep(note);
         }
-        self.0.at("extensions").any().alike("there is nothing in it").into("/regexConfig");
+        self.0.at("extensions").any().alike("empty").into("/regexConfig");
     }
 
     /// Records for prompts that became no entry why they did not.
@@ -128,14 +128,14 @@ impl ChatPreset<'_> {
             match prompt.at("identifier").as_str() {
                 None => prompt.keep_all("a prompt without an identifier is never sent"),
                 Some(id) if seen.insert(id) && ids.contains_key(id) => {}
-                Some(_) => prompt.keep_all("another prompt has this identifier, or it stands for nothing"),
+                Some(_) => prompt.keep_all("duplicate identifier, or an empty marker"),
             }
         }
     }
 
     fn take_order(self, ids: &BTreeMap<&str, usize>) {
         let orders = self.0.at("prompt_order");
-        orders.any().alike("there is no order").into("/presetMessages");
+        orders.any().alike("no order").into("/presetMessages");
         let Some(order) = self.ordered_by() else { return };
         let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
         for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
@@ -144,9 +144,9 @@ impl ChatPreset<'_> {
         }
         if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
             let chosen = chosen.lead_to("/presetMessages");
-            let counts = "the order of 100001 counts, then 100000";
+            let counts = "order 100001 applies, then 100000";
             chosen.at("character_id").any().alike(counts).into("");
-            chosen.at("order").any().alike("nothing is ordered").into("");
+            chosen.at("order").any().alike("the order is empty").into("");
         }
         let repeated: BTreeSet<usize> = order.repeated().map(|(index, _)| index).collect();
         for (index, step) in order.steps {
@@ -175,8 +175,8 @@ impl ChatPreset<'_> {
             let own = self.prompt(id).and_then(Prompt::content);
             match own {
                 _ if overridden.contains(&id) => field.keep(OVER),
-                Some(own) if !own.is_empty() => field.keep("the prompt has a text, which counts"),
-                _ if !ids.contains_key(id) => field.keep("the order has no place for the prompt"),
+                Some(own) if !own.is_empty() => field.keep("the prompt's own text is used"),
+                _ if !ids.contains_key(id) => field.keep("the prompt is not in the order"),
                 _ => drop(field.text().into("/presetMessages")),
             }
         }
