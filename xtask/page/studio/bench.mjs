@@ -1,6 +1,6 @@
 // Measures the page: how soon it stands, and how long a keystroke takes to the painted preview.
 // Prints one table with the figure that each line should reach. CTX names a program that was built with optimizations.
-// TALK measures the page Talk alone, with a conversation of so many messages.
+// TALK measures the page Chat alone, with a conversation of so many messages.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

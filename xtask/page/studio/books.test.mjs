@@ -86,7 +86,7 @@ test("job 9: rows are chosen and changed together, in one step", async (t) => {
   await row(page, 0).locator("td", { hasText: "depth 7" }).waitFor();
   await bulk.locator("[data-test=bulk-order]").fill("55");
   await page.keyboard.press("Enter");
-  await bulk.locator("button", { hasText: "Off" }).click();
+  await bulk.locator("button", { hasText: "Disable" }).click();
   await save(page);
   const now = files(path);
   const { entries } = JSON.parse(now["garden.json"]);
@@ -141,7 +141,7 @@ test("timed effects are kept by a turn of the page as by the command, and shown 
     },
   );
   await page.locator(".to-books a").click();
-  await page.getByLabel("In this turn").check();
+  await page.getByLabel("Use in preview").check();
   await page.locator(".to-talk a").click();
   for (const [at, text] of ["And basil?", "Is that so?"].entries()) {
     await page.locator("[data-test=composer]").fill(text);

@@ -260,6 +260,8 @@ test("job 4: a template anchor with its default text, and macros", async (t) => 
     .locator("dialog .card[data-test]")
     .evaluateAll((all) => all.map((card) => card.dataset.test.slice(7)));
   assert.deepEqual(cards.slice(0, 2), ["chat_history", "user_profile"], "in the order of the registry");
+  const template = await page.locator("[data-test=anchor-user_profile] code").textContent();
+  assert.equal(template, "### About {{user}}\n\n{{persona}}", "in the language of the page");
   await page.locator("[data-test=anchor-char_description]").click();
   await page.waitForFunction(() => document.querySelectorAll(".entry").length === 6);
   const added = page.locator(".entry").nth(5);
@@ -391,7 +393,7 @@ test("job 3: groups, many at once, and the text of the file", async (t) => {
   await entry(page, "identity").locator(".pick").check();
   await entry(page, "season").locator(".pick").check();
   await page.locator(".selection").getByRole("button", { name: "Group" }).click();
-  await page.getByRole("menuitem", { name: "New Group" }).click();
+  await page.getByRole("menuitem", { name: "New group" }).click();
   await focused(page, "dialog input");
   await page.keyboard.type("Voice");
   await page.keyboard.press("Enter");
@@ -409,7 +411,7 @@ test("job 3: groups, many at once, and the text of the file", async (t) => {
   assert.equal(await page.locator(".entry").count(), 3, "a folded group hides its entries");
   await page.locator(".group [data-part=group]").click();
   await page.locator(".selection").getByRole("button", { name: "All" }).click();
-  await page.locator(".selection").getByRole("button", { name: "Off" }).click();
+  await page.locator(".selection").getByRole("button", { name: "Disable" }).click();
   await page.waitForFunction(() => document.querySelectorAll(".entry.off").length === 5);
   // The text: broken, shown with its place, and mended.
   await page.locator("[data-test=view-text]").click();
@@ -533,7 +535,7 @@ test("an edit that its YAML cannot express is offered as a list that is written 
   const { page } = await studio(t, path);
   await page.locator(".entry").nth(1).locator("[data-part=main]").focus();
   await page.keyboard.press("Alt+ArrowUp");
-  await page.locator("[data-test=rewrite]").filter({ hasText: "Rewrite this list: 2 comments would go" }).click();
+  await page.locator("[data-test=rewrite]").filter({ hasText: "Rewrite list (deletes 2 comments)" }).click();
   await page.locator("[data-test=conflict]").waitFor({ state: "detached" });
   await settled(page);
   await save(page);

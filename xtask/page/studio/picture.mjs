@@ -1,6 +1,8 @@
 // Takes pictures of the page for the documentation:
 // node studio/picture.mjs FILE [light|dark] [en|zh] [WIDTH] [FOLDER] [ADDRESS] [SELECTOR TO CLICK]...
-// The folder `talk` is the sample with a conversation that has a branch and a summary.
+// The pictures of the guide: `studio`: books; `studio-books`: books /books '[data-uid="0"] .link'; `studio-pipeline`:
+// books /pipeline '[data-entry=worldbook-processor] [data-part=main]'; `studio-talk`: talk /talk; each in en and zh.
+// The folder `talk` is the sample with a conversation that has a branch and a summary, `books` the sample with a worldbook.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
@@ -28,6 +30,23 @@ const TALKS = {
     "株距 20 cm，行距 30 cm。",
   ],
 };
+const BOOKS = {
+  en: [
+    { key: ["basil", "garden", "water"], comment: "Basil", content: "Basil is sown in May.", order: 10 },
+    { key: ["May", "sown"], comment: "May", content: "May is warm.", position: 4, depth: 2 },
+    { key: ["dragon"], comment: "Dragon", content: "No dragons here.", order: 30, probability: 40, useProbability: true },
+    { key: ["basil"], comment: "Moon", content: "Sow by the moon.", disable: true },
+    { key: [], comment: "Climate", content: "Leeds has a mild climate.", constant: true },
+  ],
+  zh: [
+    { key: ["罗勒", "花园", "浇水"], comment: "罗勒", content: "罗勒五月播种。", order: 10 },
+    { key: ["三月", "播种"], comment: "三月", content: "三月先在室内育苗。", position: 4, depth: 2 },
+    { key: ["龙"], comment: "龙", content: "这里没有龙。", order: 30, probability: 40, useProbability: true },
+    { key: ["罗勒"], comment: "月亮", content: "按月相播种。", disable: true },
+    { key: [], comment: "气候", content: "杭州气候温和。", constant: true },
+  ],
+};
+const QUESTIONS = { en: "How often do I water the basil?", zh: "罗勒多久浇一次水？" };
 const OTHER = { en: "15 cm is enough in a pot.", zh: "盆栽留 15 cm 就够了。" };
 
 /** The sample with a conversation of two branches whose beginning is a summary. */
@@ -46,9 +65,22 @@ function talk(lang) {
   return path;
 }
 
+/** The sample with a worldbook. */
+function books(lang) {
+  const path = folder();
+  const entries = Object.fromEntries(BOOKS[lang].map((entry, uid) => [uid, { uid, ...entry }]));
+  writeFileSync(join(path, "garden.json"), JSON.stringify({ name: "Garden", entries }));
+  const contents = [...TALKS[lang].slice(0, 2), QUESTIONS[lang]];
+  const messages = contents.map((content, at) => ({ role: at % 2 ? "assistant" : "user", content }));
+  writeFileSync(join(path, "conversation.json"), JSON.stringify(messages));
+  return path;
+}
+
 const [file, theme = "light", lang = "en", width = "1280", path = "", address = "", ...clicks] = process.argv.slice(2);
 process.env.CTX_HOME = mkdtempSync(join(tmpdir(), "home-"));
-const server = await serve(path === "talk" ? talk(lang) : path || folder());
+process.env.CTX_LANG = lang;
+const made = { talk, books }[path]?.(lang);
+const server = await serve(made ?? (path || folder()));
 const { page } = await open(server, { theme, lang, width: Number(width), height: 760 });
 await page.locator(".row").nth(3).waitFor({ state: "attached" });
 if (address) await page.evaluate((address) => (location.hash = address), address);

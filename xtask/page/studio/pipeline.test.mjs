@@ -56,9 +56,9 @@ test("job 6: switched, set, moved and reset in the agent's file, which holds onl
   assert.equal(of("merge-consecutive-roles").priority.value, 750);
   // One is reset, then all.
   await row(page, "merge-consecutive-roles").locator("button", { hasText: "Reset" }).click();
-  await origin(page, "merge-consecutive-roles", "built-in");
+  await origin(page, "merge-consecutive-roles", "default");
   await page.locator("[data-test=reset-all]").click();
-  await origin(page, "convert-system-to-user", "built-in");
+  await origin(page, "convert-system-to-user", "default");
   await save(page);
   assert.doesNotMatch(files(path)["agent.yaml"], /processors/);
   assert.deepEqual({ ...files(path), "agent.yaml": "" }, { ...before, "agent.yaml": "" });

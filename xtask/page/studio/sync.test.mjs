@@ -247,7 +247,7 @@ test("a file that was deleted is told, and written again by who keeps their text
   assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /isEnabled: (true|false)/);
   // With nothing to keep, the page says what is gone.
   rmSync(join(path, "agent.yaml"));
-  await page.locator(".toast", { hasText: "agent.yaml is no longer in the folder" }).waitFor();
+  await page.locator(".toast", { hasText: "agent.yaml was deleted or moved" }).waitFor();
 });
 
 test("saving again and again while somebody types is no conflict", async (t) => {
@@ -291,6 +291,8 @@ test("a file with line ends of two characters keeps them", async (t) => {
   await page.keyboard.type("# x");
   await page.keyboard.press("Enter");
   await page.keyboard.press("ArrowDown");
+  // Twice, as the line may be wrapped.
+  await page.keyboard.press("End");
   await page.keyboard.press("End");
   await page.keyboard.type(" # y");
   await settled(page);

@@ -1,4 +1,4 @@
-// Measures Talk with a long conversation of the store: its first screen, moving in it, what other windows and programs
+// Measures Chat with a long conversation of the store: its first screen, moving in it, what other windows and programs
 // change, and an answer that streams in.
 import { appendFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

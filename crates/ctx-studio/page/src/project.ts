@@ -1,6 +1,6 @@
 // The folder: its files, the registry, and which file this window edits.
 import { computed, effect, signal } from "@preact/signals";
-import type { Project, ProjectFile, Registry } from "./api";
+import type { AnchorInfo, Project, ProjectFile, Registry } from "./api";
 import { call, CallError } from "./transport";
 import { toast } from "./announce";
 import { file, type OpenFile } from "./files";
@@ -101,10 +101,15 @@ export function followRegistry(): void {
     if (!projectInfo.value) return;
     const query = id ? `?agent=${encodeURIComponent(id)}` : "";
     call<Registry>("GET", `registry${query}`).then(
-      (loaded) => (registry.value = loaded),
+      (loaded) => (registry.value = { ...loaded, anchors: loaded.anchors.map(inLanguage) }),
       () => {
         // The page works without help for macros; a lost server is told elsewhere.
       },
     );
   });
+}
+
+/** The registry's template of the user profile is Chinese: the English page inserts an English one. */
+function inLanguage(anchor: AnchorInfo): AnchorInfo {
+  return { ...anchor, template: t().templates[anchor.id] ?? anchor.template };
 }

@@ -108,8 +108,13 @@ function valueOf(entry: BookEntry, { key, type, default: built }: ConfigField): 
 
 /** The fields of an entry, as descriptions of which forms are made. */
 function described(entry: BookEntry): { place: ConfigField[]; more: ConfigField[] } {
-  const { fields, positions, logics } = t().books;
-  const label = (key: keyof typeof fields) => ({ key, label: fields[key], isRequired: false });
+  const { fields, fieldHelp, positions, logics } = t().books;
+  const label = (key: keyof typeof fields) => ({
+    key,
+    label: fields[key],
+    description: fieldHelp[key],
+    isRequired: false,
+  });
   const on = (key: keyof typeof fields, built = false): ConfigField => ({ ...label(key), type: "boolean", default: built });
   const number = (key: keyof typeof fields, built: number | undefined, maximum?: number): ConfigField => ({
     ...label(key),

@@ -147,7 +147,7 @@ function LifeList({ life }: { life: LifeView }) {
       <ol class="steps" data-test="life">
         {life.events.map((event, index) => (
           <li key={index}>
-            <b>{event.stage}</b> <span class="badge">{event.kind}</span> {event.text}
+            <b>{event.stage}</b> <span class="badge">{t().events[event.kind] ?? event.kind}</span> {event.text}
           </li>
         ))}
       </ol>

@@ -55,7 +55,7 @@ function Processor({ line, hasRun }: { line: Line; hasRun: boolean }) {
         <b title={about?.description}>{name}</b> <code>{id}</code>
         <span class="gap" />
         <span class="counts">
-          {stage ? t().counts(figure(stage.before), figure(stage.after)) : hasRun && t().off}
+          {stage ? t().counts(figure(stage.before), figure(stage.after)) : hasRun && t().disabled}
           {by !== 0 && <b class={by > 0 ? "plus" : "minus"}> {by > 0 ? `+${by}` : by}</b>}
         </span>
       </div>
