@@ -20,6 +20,11 @@ pub enum ClientError {
         /// What happened.
         detail: String,
     },
+    /// No program listens at the address of the provider.
+    ConnectionRefused {
+        /// The host, and the port if the URL names one.
+        host: String,
+    },
     /// The provider does not prove to be who it is said to be.
     Untrusted {
         /// The host.
@@ -66,6 +71,7 @@ impl ClientError {
         match self {
             Self::Config(phrase) => phrase.clone(),
             Self::Unreachable { host, detail } => phrase!("cannot reach `{host}`: {detail}", host, detail),
+            Self::ConnectionRefused { host } => phrase!("connection refused by `{host}`", host),
             Self::Untrusted { host, detail } => {
                 phrase!("cannot verify the certificate of `{host}`: {detail}", host, detail)
             }
@@ -137,6 +143,8 @@ impl ClientError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Disconnected { .. } | Self::TimedOut { .. } => true,
+            // A server that is not running does not start while a user waits.
+            Self::ConnectionRefused { .. } => false,
             Self::Stream(StreamError::Truncated | StreamError::Malformed { .. }) => true,
             Self::Config(_) | Self::Untrusted { .. } | Self::TooLarge { .. } | Self::Cancelled => false,
             Self::Provider { .. } | Self::Stream(_) => self.failure().is_some_and(|failure| {
@@ -149,7 +157,7 @@ impl ClientError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Config(_) => "LLM_CONFIG",
-            Self::Unreachable { .. } => "LLM_UNREACHABLE",
+            Self::Unreachable { .. } | Self::ConnectionRefused { .. } => "LLM_UNREACHABLE",
             Self::Untrusted { .. } => "LLM_UNTRUSTED",
             Self::Disconnected { .. } => "LLM_DISCONNECTED",
             Self::TimedOut { .. } => "LLM_TIMEOUT",

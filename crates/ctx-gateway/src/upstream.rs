@@ -112,7 +112,7 @@ fn may_differ(cause: &ClientError) -> bool {
     use FailureKind::{NotFound, QuotaExhausted, Unauthorized, Unreadable};
     let of_provider = cause.failure().map(|failure| failure.kind);
     cause.is_transient()
-        || matches!(cause, ClientError::Untrusted { .. })
+        || matches!(cause, ClientError::Untrusted { .. } | ClientError::ConnectionRefused { .. })
         || matches!(of_provider, Some(NotFound | QuotaExhausted | Unauthorized | Unreadable))
 }
 

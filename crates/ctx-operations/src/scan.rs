@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ctx_engine::prelude::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_engine::{Compile, Engine, ImportError};
-use ctx_processors::WorldbookScan;
+use ctx_processors::{NewestHit, WorldbookScan};
 use ctx_types::{Agent, Diagnostic, Phrase, Session, TurnInput, phrase};
 use ctx_worldbook::{Activation, CheckOptions, Member, Reason, Status, TimedState};
 
@@ -17,6 +17,8 @@ pub struct ObservedScan {
     pub scan: WorldbookScan,
     /// The tokens of each active entry.
     pub tokens: Vec<u32>,
+    /// The newest message with a key of each entry, in the order of the members of the set.
+    pub newest_hits: Vec<Option<NewestHit>>,
     /// Whether they were counted as the model counts.
     pub is_exact: bool,
     /// What is wrong with the books, whatever the conversation.
@@ -28,6 +30,8 @@ pub struct ObservedScan {
 pub struct SeenEntry<'a> {
     /// The entry.
     pub member: &'a Member,
+    /// Its number among the members of the set.
+    pub number: usize,
     /// `active`, or in a word why it is not.
     pub state: &'static str,
     /// If it is active: as what, and how many tokens it has.
@@ -42,14 +46,22 @@ impl ObservedScan {
         let (members, scan) = (self.scan.set.members(), &self.scan.scan);
         let active = scan.activations.iter().enumerate().filter_map(move |(at, activation)| {
             let active = Some((activation, self.tokens.get(at).copied()));
-            Some(SeenEntry { member: members.get(activation.member)?, state: "active", active, reason: None })
+            let (member, number) = (members.get(activation.member)?, activation.member);
+            Some(SeenEntry { member, number, state: "active", active, reason: None })
         });
-        let others = members.iter().zip(&scan.statuses).filter_map(move |(member, status)| match status {
-            Status::NotActivated(reason) => {
-                Some(SeenEntry { member, state: reason.as_str(), active: None, reason: Some(reason) })
-            }
-            Status::Activated(_) => None,
-        });
+        let others =
+            members.iter().zip(&scan.statuses).enumerate().filter_map(move |(number, (member, status))| {
+                match status {
+                    Status::NotActivated(reason) => Some(SeenEntry {
+                        member,
+                        number,
+                        state: reason.as_str(),
+                        active: None,
+                        reason: Some(reason),
+                    }),
+                    Status::Activated(_) => None,
+                }
+            });
         active.chain(others)
     }
 
@@ -57,7 +69,16 @@ impl ObservedScan {
     pub fn why(&self, entry: &SeenEntry<'_>) -> Option<Phrase> {
         let (set, message) = (&self.scan.set, |newest| self.scan.message(newest));
         let active = entry.active.map(|(activation, _)| set.describe_with(activation, &message));
-        active.or_else(|| entry.reason.map(|reason| set.describe_reason(reason, &message)))
+        active.or_else(|| {
+            Some(match entry.reason? {
+                Reason::NoKeyFound => {
+                    let newest = self.newest_hits.get(entry.number).and_then(Option::as_ref);
+                    let message = |_| newest.map_or_else(|| phrase!("a message"), |hit| hit.message.clone());
+                    set.describe_missing_key(entry.number, newest.map(|newest| &newest.hit), &message)
+                }
+                reason => set.describe_reason(reason, &message),
+            })
+        })
     }
 
     /// Returns the tokens of all active entries.
@@ -119,7 +140,8 @@ impl ContextProcessor for Probe {
         let options = CheckOptions { counter: Some(counter), budget: scan.scan.budget };
         let checked = ctx_worldbook::check(&scan.set, options);
         let is_exact = cx.inputs.model.is_exact;
-        let seen = ObservedScan { scan, tokens, is_exact, checked };
+        let newest_hits = scan.newest_hits(cx);
+        let seen = ObservedScan { scan, tokens, newest_hits, is_exact, checked };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
         Ok(())
     }

@@ -87,7 +87,7 @@ pub use unsent::unsent;
 pub use variable_processor::VariableProcessor;
 pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
 pub use window::{LoadedWindow, StillCompressed, WindowSize};
-pub use worldbook_processor::{WorldbookProcessor, WorldbookScan};
+pub use worldbook_processor::{NewestHit, WorldbookProcessor, WorldbookScan};
 pub use worldbooks::{keep_worldbook_state, worldbook_state};
 
 /// What stands between joined texts; AIO Hub's own default, so that its presets read the same.

@@ -12,7 +12,8 @@ use ctx_types::{
     phrase,
 };
 use ctx_worldbook::{
-    BookSet, Destination, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source as ScanSource, TimedState,
+    BookSet, Destination, KeyHit, KeyPlace, Ports, Scan, ScanInput, ScanSources, SeededDraws,
+    Source as ScanSource, TimedState,
 };
 use serde_json::json;
 
@@ -49,7 +50,28 @@ pub struct WorldbookScan {
     pub texts: Arc<[Text]>,
 }
 
+/// A key of an entry in a message, which can be older than the searched ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewestHit {
+    /// The key and its place.
+    pub hit: KeyHit,
+    /// The name of the message in reports.
+    pub message: Phrase,
+}
+
 impl WorldbookScan {
+    /// Returns the newest message with a key of each entry, whatever the scan depth, and its name in reports.
+    ///
+    /// For explanations, in a processor that runs before one that changes messages.
+    pub fn newest_hits(&self, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>> {
+        let transcript = Transcript::of(cx, self.set.limits().messages, None);
+        let named = |hit: KeyHit| {
+            let KeyPlace::Message(newest) = hit.place else { return None };
+            Some(NewestHit { message: transcript.name(newest), hit })
+        };
+        self.set.newest_hits(&transcript.messages).into_iter().map(|hit| hit.and_then(named)).collect()
+    }
+
     /// Names the message that is so many before the newest, as reports name it.
     pub fn message(&self, newest: usize) -> Phrase {
         message_name(&self.messages, newest)

@@ -73,9 +73,6 @@ impl Field for Option<Arc<str>> {
 /// Declares a field type of one small JSON value that is copied out of its slot.
 macro_rules! small_field {
     ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr) => {
-        small_field!($Type, $expected, $schema, $read, $write, words []);
-    };
-    ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr, words $words:expr) => {
         impl Field for Option<$Type> {
             fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
                 let read: fn(&Value) -> Option<$Type> = $read;
@@ -85,8 +82,6 @@ macro_rules! small_field {
                     // A value in quotes is none, though nothing else can be meant.
                     let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
                     let meant = unquoted.filter(|meant| !Value::is_null(meant) && read(meant).is_some());
-                    let word = || nearest(value.as_str()?, $words).filter(|near| near.is_certain);
-                    let meant = meant.or_else(|| Some(Value::from(word()?.name)));
                     reader.wrong_type_for($expected, value, meant);
                 }
                 found
@@ -109,14 +104,27 @@ macro_rules! small_field {
 small_field!(bool, "true or false", |_| schema::simple("boolean"), Value::as_bool, Value::from);
 small_field!(i64, "a whole number", |_| schema::simple("integer"), whole_number, Value::from);
 small_field!(f64, "a number", |_| schema::simple("number"), Value::as_f64, write_number);
-small_field!(
-    Role,
-    "one of `system`, `developer`, `user`, `assistant`, `tool`",
-    schema::optional::<Role>,
-    |value| value.as_str().and_then(Role::parse),
-    |role| Value::from(role.as_str()),
-    words Role::WORDS
-);
+impl Field for Option<Role> {
+    fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
+        let value = slot.filter(|value| !value.is_null())?;
+        let role = value.as_str().and_then(Role::parse);
+        if role.is_none() {
+            let near =
+                value.as_str().and_then(|word| nearest(word, Role::WORDS)).filter(|near| near.is_certain);
+            reader.unknown_role(value, near.map(|near| near.name));
+        }
+        role
+    }
+
+    fn put(&self, map: &mut Map<String, Value>, key: &str) {
+        put_if_changed(self, map, key, self.map(|role| Value::from(role.as_str())));
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        schema::optional::<Role>(generator)
+    }
+}
 
 /// 2^53: beyond it JavaScript, from which these files come, has no exact whole numbers.
 const EXACT: f64 = 9_007_199_254_740_992.0;

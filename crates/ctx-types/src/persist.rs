@@ -13,12 +13,13 @@ pub use kept::Kept;
 pub(crate) use kept::Sharing;
 
 use crate::phrase;
-use crate::{Phrase, ToArgument};
+use crate::{Argument, Divider, Phrase, ToArgument};
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::Fix;
+use crate::message::Role;
 use crate::pointer::pointer_step;
 use crate::wording::excerpt;
 
@@ -140,6 +141,24 @@ impl Reader {
         let mut wrong = Diagnostic::error(codes::WRONG_TYPE, message).with_help(help);
         wrong.fix = meant.map(|meant| Box::new(Fix::value(meant)));
         self.report(wrong);
+    }
+
+    /// Reports a role that does not exist, with the role that was certainly meant if it is known.
+    pub fn unknown_role(&mut self, found: &Value, meant: Option<&str>) {
+        if self.suppress(Severity::Error) {
+            return;
+        }
+        let is_greeting = self.pointer().starts_with("/greetings/");
+        let role = if is_greeting { Role::Assistant } else { Role::default() };
+        let (found, role) = (describe(found), role.as_str());
+        let message = phrase!("unknown role: {found}; the message is sent as `{role}`", found, role);
+        let help = match meant {
+            Some(word) => phrase!("did you mean `{word}`?", word),
+            None => phrase!("use {roles}", roles = Argument::names(Role::WORDS, Divider::Or)),
+        };
+        let mut unknown = Diagnostic::error(codes::WRONG_TYPE, message).with_help(help);
+        unknown.fix = meant.map(|meant| Box::new(Fix::value(Value::from(meant))));
+        self.report(unknown);
     }
 
     /// Reports that the value being read is not of the type it should have, and is understood all the same.

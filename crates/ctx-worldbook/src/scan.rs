@@ -1,11 +1,14 @@
 //! The result of a scan.
 
-use ctx_types::{Diagnostic, Phrase, Segment, Text, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, excerpt, phrase};
 
+use crate::hits::{FoundIn, View};
 use crate::input::{Ports, ScanInput, ScanMessage};
+use crate::keys::Key;
 use crate::run::Run;
-use crate::set::BookSet;
+use crate::set::{BookSet, Member};
 use crate::status::{Cause, KeyHit, KeyPlace, Reason, Status, secondary, until};
+use crate::texts::Texts;
 use crate::timed::TimedState;
 
 /// What became of every entry of a set, and what the active ones say.
@@ -69,6 +72,57 @@ impl BookSet {
     /// number of entries.
     pub fn scan(&self, input: &ScanInput<'_>, ports: Ports<'_>) -> Scan {
         Run::new(self, input, ports).run()
+    }
+
+    /// Returns the newest message with a plain key of each entry, whatever the scan depth; for explanations.
+    ///
+    /// `messages` begins with the oldest. Regexes and keys with macros are not searched. Linear in the texts.
+    pub fn newest_hits(&self, messages: &[ScanMessage]) -> Vec<Option<KeyHit>> {
+        let input = ScanInput { messages, ..ScanInput::default() };
+        let mut texts = Texts::new(self, &input);
+        texts.reach(messages.len());
+        let view = View { depth: messages.len(), sources: 0, has_recursion: false };
+        let newest = |member: &Member| {
+            let keys = member.entry.keys.iter().zip(&member.keys);
+            let hits = keys.filter_map(|(key, parsed)| match parsed {
+                Key::Literal(literal) => match texts.hits.place(*literal, view)? {
+                    FoundIn::Place(KeyPlace::Message(newest)) => Some((newest, key)),
+                    FoundIn::Place(_) | FoundIn::Piece(_) => None,
+                },
+                _ => None,
+            });
+            let (newest, key) = hits.min_by_key(|(newest, _)| *newest)?;
+            Some(KeyHit { key: key.clone(), place: KeyPlace::Message(newest) })
+        };
+        self.members().iter().map(newest).collect()
+    }
+
+    /// Explains why no key of an entry matches: the searched messages, and `earlier`, a key in an older message.
+    pub fn describe_missing_key(
+        &self,
+        member: usize,
+        earlier: Option<&KeyHit>,
+        message: &dyn Fn(usize) -> Phrase,
+    ) -> Phrase {
+        let own = self.members().get(member).and_then(|member| member.entry.scan_depth);
+        let depth = own.map_or(self.settings().depth, |depth| u64::try_from(depth).unwrap_or(0));
+        let searched = match depth {
+            0 => phrase!("scan depth is 0, so no key can match"),
+            1 => phrase!("no key in the last message (scan depth 1)"),
+            _ => phrase!("no key in the last {depth} messages (scan depth {depth})", depth),
+        };
+        let place = earlier.and_then(|hit| match hit.place {
+            KeyPlace::Message(newest) => Some((hit, newest)),
+            _ => None,
+        });
+        let Some((hit, newest)) = place else { return searched };
+        phrase!(
+            "{searched}; `{key}` is in {message}, {back} back",
+            searched,
+            key = excerpt(&hit.key),
+            message = message(newest),
+            back = count_of!(newest + 1, "message")
+        )
     }
 
     /// Explains why an entry is active, with the number of the message in `messages` where a key was found.

@@ -56,6 +56,13 @@ pub(super) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
     within.is_some_and(|error| is_untrusted(error)) || error.source().is_some_and(is_untrusted)
 }
 
+/// Returns whether no program listens at the address.
+pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    let io = error.downcast_ref::<io::Error>();
+    io.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        || error.source().is_some_and(is_refused)
+}
+
 /// What an error says, with its causes and without the address, which may hold a secret.
 pub(super) fn words(error: reqwest::Error) -> String {
     let error = error.without_url();

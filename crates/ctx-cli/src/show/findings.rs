@@ -61,7 +61,7 @@ pub(crate) fn failure(language: Language, error: &anyhow::Error) {
     // What was drawn already, for a result, says itself that it is an error.
     let name = lang::word(language, "error");
     let is_drawn = text.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('['));
-    let head = if is_drawn { String::new() } else { format!("{name}: ") };
+    let head = if is_drawn { String::new() } else { format!("{name}{}", colon(language)) };
     to_stderr(&clean(&format!("{head}{text}")));
 }
 
@@ -172,7 +172,25 @@ fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> Str
         group = group.element(level.message(help));
     }
     let renderer = if is_coloured() { Renderer::styled() } else { Renderer::plain() };
-    renderer.term_width(stderr_width()).render(&[group])
+    let mut drawn = renderer.term_width(stderr_width()).render(&[group]);
+    if language != Language::En {
+        // The renderer writes the colons behind the severity and the last label.
+        let help = lang::word(language, "help");
+        let label = finding.help.as_ref().and_then(|_| drawn.rfind(&*help));
+        for start in label.into_iter().chain([0]) {
+            let after = drawn.split_off(start);
+            drawn += &after.replacen(": ", colon(language), 1);
+        }
+    }
+    drawn
+}
+
+/// Returns the colon of a language, with the space behind it.
+const fn colon(language: Language) -> &'static str {
+    match language {
+        Language::Zh => "：",
+        _ => ": ",
+    }
 }
 
 #[cfg(test)]
