@@ -116,6 +116,7 @@ impl ChatSetup {
         config: Config,
         sources: &mut Sources,
     ) -> Result<(Self, ChatNotes)> {
+        let config = config.for_requests();
         let given = &options.endpoint;
         let mut endpoint = config.endpoint(given)?.endpoint(given, options.sends)?;
         let tools = open_tools(&options.tools, &config)?;

@@ -52,7 +52,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
         return Ok(Exit::Success);
     }
     let found = found_in(folder, &mut show::sources(language))?;
-    let withheld = found.withheld(&Value::Null);
+    let withheld = found.withheld();
     let count = count_outside(&withheld);
     if count > MAX_ITEMS && !arguments.many {
         return Err(ProjectError::Usage(phrase!(

@@ -31,9 +31,9 @@ pub struct ConfigDocument {
 }
 
 impl ConfigDocument {
-    /// Returns the keys that have no effect until the user trusts the file. `own` is the user's own file.
-    pub fn withheld(&self, own: &Value) -> Vec<Withheld> {
-        reach::withheld(&self.value, &self.folder, own)
+    /// Returns the keys that have no effect until the user trusts the file.
+    pub fn withheld(&self) -> Vec<Withheld> {
+        reach::withheld(&self.value, &self.folder)
     }
 
     /// Returns each path in the file: its key and its target.

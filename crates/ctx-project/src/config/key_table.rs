@@ -80,7 +80,7 @@ pub struct KeyRule {
     /// Command-line option that replaces the key.
     pub option: Option<&'static str>,
     /// Whether a run can ignore the key if the file is not trusted.
-    pub is_dispensable: bool,
+    pub is_optional: bool,
     /// Number that applies if the key is missing.
     pub default: Option<u64>,
 }
@@ -101,7 +101,7 @@ impl KeyRule {
         page: PageAccess::Editable,
         holds: Holds::Value,
         option: None,
-        is_dispensable: false,
+        is_optional: false,
         default: None,
     };
     const FILE: Self = Self { reach: Reach::Files, holds: Holds::Path, ..Self::VALUE };
@@ -111,7 +111,7 @@ impl KeyRule {
     }
 
     const fn asks(default: Option<u64>) -> Self {
-        Self { default, is_dispensable: true, ..Self::of_outside(Reach::Asks, Holds::Value) }
+        Self { default, is_optional: true, ..Self::of_outside(Reach::Asks, Holds::Value) }
     }
 
     const fn option(self, option: &'static str) -> Self {
@@ -122,8 +122,8 @@ impl KeyRule {
         Self { secrecy: Secrecy::Hidden, ..self }
     }
 
-    const fn dispensable(self) -> Self {
-        Self { is_dispensable: true, ..self }
+    const fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 
     /// Returns the rows of the table under the key.
@@ -174,7 +174,7 @@ keyed! {
             is KeyRule::of_outside(Reach::Sends, Holds::Endpoints(EndpointKeys::ROWS)),
         /// Where transcripts of recordings are made.
         transcription: Option<Shaped<EndpointKeys>> => "transcription"
-            is KeyRule::of_outside(Reach::Sends, Holds::Endpoint(EndpointKeys::ROWS)).dispensable(),
+            is KeyRule::of_outside(Reach::Sends, Holds::Endpoint(EndpointKeys::ROWS)).optional(),
         /// The user's settings of processors.
         processors: Option<Shaped<Vec<ProcessorSetting>>> => "processors" is KeyRule::VALUE,
         /// Worldbooks, which hold for every turn.
@@ -182,7 +182,7 @@ keyed! {
         /// The file that keeps conversations.
         store: Option<Filled> => "store" is KeyRule::of_outside(Reach::Store, Holds::Path).option("--store"),
         /// The folder of attached files.
-        assets: Option<Filled> => "assets" is KeyRule::FILE.dispensable(),
+        assets: Option<Filled> => "assets" is KeyRule::FILE.optional(),
         /// Which tools may be called.
         tools: Option<Shaped<ToolKeys>> => "tools"
             is KeyRule::of_outside(Reach::Tools, Holds::Table(ToolKeys::ROWS)).option("--tools-dir"),
