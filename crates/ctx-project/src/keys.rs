@@ -1,12 +1,12 @@
 //! Reads objects in project files key by key.
 
-use ctx_chat::redact_url;
 use ctx_tokens::{MAX_TOKENS, read_tokens};
 use ctx_types::{Diagnostic, Fix, Phrase, ToArgument, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::keyed::Meaningless;
+use crate::secrets::redact_value;
 
 /// Reader of an object. Collects a diagnostic with a pointer for each unknown key and each value of a wrong type.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ pub fn tokens_expected() -> Phrase {
 }
 
 fn wrong(expected: impl ToArgument, found: &Value) -> Diagnostic {
-    let shown = redact_url(&found.to_string());
+    let shown = redact_value(found).to_string();
     Diagnostic::error(
         codes::BAD_VALUE,
         phrase!("expected {expected}, found `{value}`", expected, value = excerpt(&shown)),

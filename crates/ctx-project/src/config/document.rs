@@ -78,7 +78,11 @@ pub(super) fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
 
 /// Returns the bytes for diagnostics, with secrets redacted.
 pub(super) fn shown(bytes: &[u8]) -> Vec<u8> {
-    std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
+    // The redacted text has the length of the bytes, so that positions in it are valid.
+    let chunks = bytes.utf8_chunks();
+    let text: String =
+        chunks.map(|chunk| chunk.valid().to_owned() + &"?".repeat(chunk.invalid().len())).collect();
+    covered(&text).into_bytes()
 }
 
 pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagnostic>> {

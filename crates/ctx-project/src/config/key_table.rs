@@ -38,6 +38,8 @@ pub enum Reach {
 pub enum Secrecy {
     /// Shown, except for secrets in URLs.
     Shown,
+    /// A URL, shown without its secrets.
+    Url,
     /// Texts are redacted.
     Hidden,
 }
@@ -116,6 +118,10 @@ impl KeyRule {
 
     const fn option(self, option: &'static str) -> Self {
         Self { option: Some(option), ..self }
+    }
+
+    const fn url(self) -> Self {
+        Self { secrecy: Secrecy::Url, ..self }
     }
 
     const fn hidden(self) -> Self {
@@ -207,7 +213,7 @@ keyed! {
             is KeyRule::of_outside(Reach::Sends, Holds::Value).hidden().option("--base-url"),
         /// The address of the server; by default the provider's own.
         base_url: Option<Filled> => "base-url"
-            is KeyRule::of_outside(Reach::Sends, Holds::Value).option("--base-url"),
+            is KeyRule::of_outside(Reach::Sends, Holds::Value).url().option("--base-url"),
         // Where no address is named, a dialect is one: that of its provider, who gets the key.
         /// The dialect that it speaks.
         dialect: Option<Parsed<Dialect>> => "dialect"

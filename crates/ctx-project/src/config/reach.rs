@@ -4,12 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_chat::redact_url;
+use ctx_chat::{redact_text, redact_url};
 use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
 use super::key_table::{ConfigFile, Holds, KeyRow, KeyRule, Reach, Secrecy, find, rule_of};
 use crate::files;
+use crate::secrets::redact_value;
 
 /// A key without effect until the user trusts the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +160,7 @@ fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<With
         let is_withheld = rule.reach != Reach::Files || files::leads_out(Path::new(path), folder);
         is_withheld.then(|| WithheldItem {
             target,
-            ..item(rule.reach, &pointer, redact_url(&Value::from(path).to_string()))
+            ..item(rule.reach, &pointer, Value::from(redact_text(path)).to_string())
         })
     });
     paths.flatten().collect()
@@ -235,10 +236,13 @@ fn shown(rule: KeyRule, value: &Value) -> String {
             format!("{} = …", names.join(", "))
         }
         _ if rule.secrecy == Secrecy::Hidden => "…".to_owned(),
-        Value::String(text) => redact_url(&Value::from(text.trim()).to_string()),
-        value => redact_url(&value.to_string()),
+        Value::String(text) if rule.secrecy == Secrecy::Url => {
+            Value::from(redact_url(text.trim())).to_string()
+        }
+        Value::String(text) => Value::from(redact_text(text.trim())).to_string(),
+        value => redact_value(value).to_string(),
     };
-    let is_complete = !matches!(rule.reach, Reach::Nothing | Reach::Asks) && rule.secrecy == Secrecy::Shown;
+    let is_complete = !matches!(rule.reach, Reach::Nothing | Reach::Asks) && rule.secrecy != Secrecy::Hidden;
     match value.char_indices().nth(MAX_OTHER).filter(|_| !is_complete) {
         Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
         None => value,
@@ -255,8 +259,7 @@ mod tests {
     fn check(file: &Value, expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("here.yaml"), "").unwrap();
-        let keys: Vec<String> =
-            withheld(file, folder.path()).iter().map(Withheld::key).collect();
+        let keys: Vec<String> = withheld(file, folder.path()).iter().map(Withheld::key).collect();
         assert_eq!(keys, expected);
     }
 
@@ -273,10 +276,7 @@ mod tests {
         check(&json!({ "transcription": { "model": "whisper-1" } }), &["transcription.model"]);
         check(&json!({ "endpoint": { "dialect": "gemini" } }), &["endpoint.dialect"]);
         check(&json!({ "tools": { "folder": "." }, "store": "chats.db" }), &["store", "tools"]);
-        check(
-            &json!({ "processors": [], "compression": {}, "tz": "UTC", "context-tokens": 1 }),
-            &[],
-        );
+        check(&json!({ "processors": [], "compression": {}, "tz": "UTC", "context-tokens": 1 }), &[]);
         check(&json!({ "model": "m" }), &["model"]);
     }
 

@@ -82,20 +82,20 @@ fn file(pointer: &str, value: Value) -> Value {
 
 /// A question or notice about an untrusted file.
 #[derive(Clone, Debug, PartialEq)]
-struct Asked {
+struct Question {
     keys: Vec<String>,
     too_many: Option<usize>,
     notice: Option<String>,
 }
 
 /// Returns a function that records each question and does not reply.
-fn recorder() -> (Arc<Mutex<Vec<Asked>>>, Ask) {
+fn recorder() -> (Arc<Mutex<Vec<Question>>>, Ask) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let ask = Ask::by({
         let asked = asked.clone();
         move |untrusted: &Untrusted<'_>| {
             let items = untrusted.withheld.iter().flat_map(|withheld| &withheld.items);
-            asked.lock().unwrap().push(Asked {
+            asked.lock().unwrap().push(Question {
                 keys: items.map(|item| item.key.clone()).collect(),
                 too_many: untrusted.too_many(),
                 notice: untrusted.notice.map(ToString::to_string),
@@ -117,7 +117,7 @@ fn what_is_not_trusted_hides_nothing_of_the_users_own() {
         assert_eq!(decided(&joined), expected, "{pointer}");
         assert_ne!(expected, decided(&Config::default()), "{pointer}");
         let asked = asked.lock().unwrap();
-        let [Asked { notice: Some(notice), .. }] = &asked[..] else { panic!("{pointer}: {asked:?}") };
+        let [Question { notice: Some(notice), .. }] = &asked[..] else { panic!("{pointer}: {asked:?}") };
         assert!(notice.contains(&format!("left out: `{}`", pointer[1..].replace('/', "."))), "{notice}");
     }
 }
@@ -202,12 +202,13 @@ fn question_shows_every_item_of_the_file() {
             let (_own, own) = folder(&own);
             let (asked, ask) = recorder();
             let config = shorten(Config::joined(read(document.clone()), Some(read(own)), Some(ask)));
-            let refused = [config.store().is_err(), config.file("models", None, &Sources::default()).is_err()];
+            let refused =
+                [config.store().is_err(), config.file("models", None, &Sources::default()).is_err()];
             let asked = asked.lock().unwrap();
             // A run that needs none of the keys is not asked about, and nothing is trusted.
             assert_eq!(asked.len(), refused.iter().filter(|is_refused| **is_refused).count());
             for asked in &*asked {
-                let expected = Asked { keys: expected.clone(), too_many, notice: None };
+                let expected = Question { keys: expected.clone(), too_many, notice: None };
                 assert_eq!(*asked, expected);
             }
         }
@@ -414,9 +415,7 @@ mod key_table {
             prop_assert_eq!(shown.len(), text.len());
             prop_assert!(!shown.contains(&secret), "{}", shown);
             let has_address = ["base-url", "store"].contains(&&*drawn.key);
-            // A list on several lines is hidden as a whole.
-            let is_list = drawn.tables == ["fallbacks"] && form == 1;
-            let is_plain = !(is_secret || has_address || is_list);
+            let is_plain = !(is_secret || has_address);
             prop_assert!(!is_plain || shown == text, "{}", shown);
             let items = withheld.iter().flat_map(|withheld| &withheld.items);
             prop_assert!(items.clone().all(|item| !item.shown.contains(&secret)));
