@@ -31,7 +31,7 @@ pub use check::check;
 pub(crate) use document::MAX_BYTES;
 pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
-pub use guard::{Answer, Ask, Untrusted};
+pub use guard::{Answer, Ask, Untrusted, is_link_out};
 pub use key_table::{
     ConfigFile, EndpointKeys, Holds, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
     ZoneName, locked_keys,

@@ -257,21 +257,28 @@ fn folder_name(folder: &Path) -> String {
     if folder.as_os_str().is_empty() { ".".to_owned() } else { files::shell_word(folder) }
 }
 
-/// Reports that a file in a parent folder is ignored because it belongs to another user.
-pub(super) fn tell_foreign(folder: &Path, ask: Option<&Ask>) {
+/// Reports that a file in a parent folder is ignored because it or the folder belongs to another user.
+pub(super) fn report_foreign(folder: &Path, ask: Option<&Ask>) {
     let Some(Ask(ask)) = ask else { return };
     let name = files::name(&folder.join(NAME));
     let notice = phrase!(
-        "`{name}` belongs to another user and is not read; to use it, read it, then run `ctx trust {folder}`",
+        "`{name}`, or its folder, belongs to another user and is not read; to use it, read it, then run `ctx trust {folder}`",
         name = &name,
         folder = folder_name(folder)
     );
     ask(&Untrusted { name: &name, withheld: &[], state: &TrustState::New, notice: Some(&notice) });
 }
 
-/// Rejects a `ctx.toml` that is a link out of its folder, because diagnostics show its lines.
+/// Returns whether a `ctx.toml` is a link out of its folder. Diagnostics would show lines of another file. The user's own
+/// file may be such a link.
+pub fn is_link_out(folder: &Path) -> bool {
+    files::leads_out(Path::new(NAME), folder)
+        && !home::configuration().is_some_and(|own| is_same(&own, folder))
+}
+
+/// Rejects a `ctx.toml` that is a link out of its folder.
 pub(super) fn refuse_link(folder: &Path) -> Result<()> {
-    if files::leads_out(Path::new(NAME), folder) {
+    if is_link_out(folder) {
         let name = files::name(&folder.join(NAME));
         let message =
             phrase!("`{name}` is a link that leads out of its folder; `--no-config` leaves it out", name);
