@@ -69,7 +69,7 @@ impl fmt::Debug for EndpointConfig {
 impl EndpointConfig {
     /// Reads an endpoint table. `place` resolves its paths.
     pub fn read(value: &Value, place: &dyn Fn(&str) -> PathBuf) -> (Self, Vec<Diagnostic>) {
-        let mut keys = match Keys::of(value) {
+        let mut keys = match Keys::with_secrets(value, |_| true) {
             Ok(keys) => keys,
             Err(fault) => return (Self::default(), vec![*fault]),
         };

@@ -14,14 +14,21 @@ pub struct Keys<'v> {
     values: &'v Map<String, Value>,
     known: Vec<&'static str>,
     found: Vec<Diagnostic>,
+    /// Whether the value of a key may be a secret, which no diagnostic repeats.
+    is_secret: fn(&str) -> bool,
 }
 
 impl<'v> Keys<'v> {
     /// Starts to read a value. Returns an error if it is not an object.
     pub fn of(value: &'v Value) -> Result<Self, Box<Diagnostic>> {
+        Self::with_secrets(value, |_| false)
+    }
+
+    /// Like [`of`](Self::of), but diagnostics do not repeat the values of keys that may be secrets.
+    pub fn with_secrets(value: &'v Value, is_secret: fn(&str) -> bool) -> Result<Self, Box<Diagnostic>> {
         match value {
-            Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new() }),
-            other => Err(Box::new(wrong("an object with keys", other).at_pointer(""))),
+            Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new(), is_secret }),
+            other => Err(Box::new(wrong("an object with keys", other, is_secret("")).at_pointer(""))),
         }
     }
 
@@ -45,7 +52,7 @@ impl<'v> Keys<'v> {
     pub fn filled(&mut self, key: &'static str) -> Option<&'v str> {
         let text = self.text(key)?;
         if text.is_empty() {
-            let wrong = wrong("a text that is not empty", &Value::from(text));
+            let wrong = wrong("a text that is not empty", &Value::from(text), false);
             self.found.push(wrong.at_pointer(format!("/{key}")));
         }
         Some(text).filter(|text| !text.is_empty())
@@ -119,7 +126,8 @@ impl<'v> Keys<'v> {
         let value = self.values.get(key).filter(|value| !value.is_null())?;
         let known = read(value);
         if known.is_none() {
-            self.found.push(wrong(expected, value).at_pointer(format!("/{key}")));
+            let is_secret = (self.is_secret)(key);
+            self.found.push(wrong(expected, value, is_secret).at_pointer(format!("/{key}")));
         }
         known
     }
@@ -130,7 +138,10 @@ pub fn tokens_expected() -> Phrase {
     phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }
 
-fn wrong(expected: impl ToArgument, found: &Value) -> Diagnostic {
+fn wrong(expected: impl ToArgument, found: &Value, is_secret: bool) -> Diagnostic {
+    if is_secret {
+        return Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected));
+    }
     let shown = redact_value(found).to_string();
     Diagnostic::error(
         codes::BAD_VALUE,

@@ -19,17 +19,14 @@ pub fn covered(text: &str) -> String {
     match DeTable::parse(body) {
         Ok(table) => {
             secrets.add_table(table.get_ref(), 0, Region::Top);
-            secrets.add_lines(&replace(body, &secrets.values, |_| '0'), Syntax::Valid);
+            let values = secrets.values.iter().map(|range| Replacement { range: range.clone(), by: '0' });
+            let lines = replace(body, &values.collect::<Vec<_>>());
+            secrets.add_lines(&lines, Syntax::Valid);
         }
         Err(_) => secrets.add_lines(body, Syntax::Invalid),
     }
     let mark = &text[..text.len() - body.len()];
-    mark.to_owned()
-        + &replace(
-            body,
-            &secrets.hidden,
-            |character| if "\r\n".contains(character) { character } else { '*' },
-        )
+    mark.to_owned() + &replace(body, &secrets.hidden)
 }
 
 /// Redacts URLs in the texts of a value.
@@ -44,17 +41,31 @@ pub(crate) fn redact_value(value: &Value) -> Value {
     }
 }
 
-/// Replaces each character in the ranges with as many characters as it has bytes.
-fn replace(text: &str, ranges: &[Range<usize>], with: impl Fn(char) -> char) -> String {
-    let mut is_hidden = vec![false; text.len()];
-    for range in ranges {
-        is_hidden[range.clone()].fill(true);
+/// Replaces each byte of a text that has a replacement.
+fn replace(text: &str, replacements: &[Replacement]) -> String {
+    let mut shown: Vec<Option<char>> = vec![None; text.len()];
+    for replacement in replacements {
+        shown[replacement.range.clone()].fill(Some(replacement.by));
     }
-    let shown = text.char_indices().map(|(at, character)| match is_hidden[at] {
-        true => with(character).to_string().repeat(character.len_utf8()),
-        false => character.to_string(),
-    });
-    shown.collect()
+    let mut replaced = String::with_capacity(text.len());
+    for (begin, character) in text.char_indices() {
+        let end = begin + character.len_utf8();
+        match shown[begin] {
+            Some(STAR) if "\r\n".contains(character) => replaced.push(character),
+            Some(_) => replaced.extend(shown[begin..end].iter().flatten()),
+            None => replaced.push(character),
+        }
+    }
+    replaced
+}
+
+/// Replacement of a secret.
+const STAR: char = '*';
+
+/// A range whose bytes are replaced by a character.
+struct Replacement {
+    range: Range<usize>,
+    by: char,
 }
 
 /// Rules for the values in a table.
@@ -135,8 +146,7 @@ enum Syntax {
 /// Possible secrets in a text.
 struct Secrets<'t> {
     text: &'t str,
-    /// Ranges that are replaced.
-    hidden: Vec<Range<usize>>,
+    hidden: Vec<Replacement>,
     /// Ranges of all values that are not tables or lists.
     values: Vec<Range<usize>>,
 }
@@ -167,19 +177,35 @@ impl Secrets<'_> {
                     self.add_at(inner.start, secrets);
                 } else if !secrets.is_empty() {
                     // Escapes move the positions.
-                    self.hidden.push(inner);
+                    self.hide(inner);
                 }
                 self.values.push(span);
             }
             _ => {
-                self.hidden.extend((region.secrecy(false) == Secrecy::Hidden).then(|| span.clone()));
+                if region.secrecy(false) == Secrecy::Hidden {
+                    self.hide_as_text(span.clone());
+                }
                 self.values.push(span);
             }
         }
     }
 
     fn add_at(&mut self, begin: usize, secrets: Vec<Range<usize>>) {
-        self.hidden.extend(secrets.into_iter().map(|secret| begin + secret.start..begin + secret.end));
+        secrets.into_iter().for_each(|secret| self.hide(begin + secret.start..begin + secret.end));
+    }
+
+    fn hide(&mut self, range: Range<usize>) {
+        self.hidden.push(Replacement { range, by: STAR });
+    }
+
+    /// Hides a value without quotes. The redacted text is valid TOML, which diagnostics need to find positions in it.
+    fn hide_as_text(&mut self, range: Range<usize>) {
+        // A single digit is not a secret.
+        if range.len() > 1 {
+            let quotes = [range.start..range.start + 1, range.end - 1..range.end];
+            self.hide(range);
+            self.hidden.extend(quotes.map(|range| Replacement { range, by: '"' }));
+        }
     }
 
     /// Adds the secrets of each line: URLs, settings in comments, and in invalid TOML all settings.
@@ -195,7 +221,7 @@ impl Secrets<'_> {
             let line = line.trim();
             let all = begin..begin + line.len();
             if is_open {
-                self.hidden.push(all);
+                self.hide(all);
                 continue;
             }
             self.add_at(begin, text_secrets(line));
@@ -213,7 +239,9 @@ impl Secrets<'_> {
                 Ok(table) if syntax == Syntax::Invalid => self.add_table(table.get_ref(), begin, region),
                 Err(_) if comment.is_none() && syntax == Syntax::Invalid => {
                     is_open = true;
-                    self.hidden.extend((!region.shows_incomplete(setting)).then_some(all));
+                    if !region.shows_incomplete(setting) {
+                        self.hide(all);
+                    }
                 }
                 _ => {}
             }
@@ -258,10 +286,10 @@ mod tests {
         );
         check("endpoint.headers.a = 'é'", "endpoint.headers.a = '**'");
         check(
-            "[endpoint]\nkey = 12\nother = 1.5\nlast = true\n",
-            "[endpoint]\nkey = **\nother = ***\nlast = ****\n",
+            "[endpoint]\nkey = 12\nother = 1.5\nlast = true\nshort = 5\n",
+            "[endpoint]\nkey = \"\"\nother = \"*\"\nlast = \"**\"\nshort = 5\n",
         );
-        check("[endpoint]\nkey-env = 12\nretries = 2\n", "[endpoint]\nkey-env = **\nretries = 2\n");
+        check("[endpoint]\nkey-env = 12\nretries = 2\n", "[endpoint]\nkey-env = \"\"\nretries = 2\n");
         check("endpoint = 'sk'\nfallbacks = ['sk']\n", "endpoint = '**'\nfallbacks = ['**']\n");
     }
 
@@ -399,6 +427,8 @@ mod tests {
             let text = if is_marked { format!("\u{feff}{text}") } else { text };
             let shown = covered(&text);
             prop_assert_eq!(shown.len(), text.len());
+            let body = shown.trim_start_matches('\u{feff}');
+            prop_assert!(around > 2 || crate::config::value_of(body).is_some(), "{}", shown);
             prop_assert!(!shown.contains(&part(&secret)) && !shown.contains(&part(&first)), "{}", shown);
             // What follows an `@` may be the host.
             let is_host = between == '@' && place == 7;

@@ -82,7 +82,13 @@ pub(super) fn shown(bytes: &[u8]) -> Vec<u8> {
     let chunks = bytes.utf8_chunks();
     let text: String =
         chunks.map(|chunk| chunk.valid().to_owned() + &"?".repeat(chunk.invalid().len())).collect();
-    covered(&text).into_bytes()
+    let mut shown = covered(&text).into_bytes();
+    for (shown, byte) in shown.iter_mut().zip(bytes) {
+        if *shown == b'?' {
+            *shown = *byte;
+        }
+    }
+    shown
 }
 
 pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagnostic>> {

@@ -216,6 +216,24 @@ fn question_shows_every_item_of_the_file() {
 }
 
 #[test]
+fn diagnostics_do_not_repeat_secrets_in_wrong_places() {
+    let file = json!({
+        "endpoint": { "base-url": ["canary"], "key-env": ["canary"], "headers": "canary", "retries": "canary" },
+        "fallbacks": ["canary"],
+        "transcription": "canary",
+    });
+    let found = Config::of(&file, Path::new("")).found;
+    assert_eq!(found.len(), 6, "{found:?}");
+    assert!(!format!("{found:?}").contains("canary"), "{found:?}");
+}
+
+#[test]
+fn hides_secrets_in_text_that_is_not_utf8() {
+    let bytes = b"# \xe9?\n[endpoint]\nkey = 'canary'\nother = '\xe9'\n";
+    assert_eq!(document::shown(bytes), b"# \xe9?\n[endpoint]\nkey = '******'\nother = '*'\n");
+}
+
+#[test]
 fn defaults_are_those_of_endpoints() {
     let endpoint = ctx_chat::Endpoint::new(ctx_wire::Dialect::OpenaiChat, "http://localhost");
     let default = |key: &str| find(EndpointKeys::ROWS, key).unwrap().default;
