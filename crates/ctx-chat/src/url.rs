@@ -103,7 +103,8 @@ fn secrets(text: &str, Authority { scheme, begin, is_special }: Authority) -> Ve
     let host = user.map_or(begin, |user| begin + user + 1);
     let path = end(host);
     let parameters = text[path..].find(['?', '#']).map_or(text.len(), |parameters| path + parameters);
-    let mut secrets = vec![begin..begin + user.unwrap_or_default()];
+    let user_info = begin..begin + user.unwrap_or_default();
+    let mut secrets = vec![user_info];
     // A password with a `/` that is not encoded ends in the path.
     secrets.extend(text[path..parameters].rfind('@').map(|at| path + 1..path + at));
     let mut part = parameters;

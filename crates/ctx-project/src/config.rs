@@ -33,8 +33,8 @@ pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
 pub use guard::{Answer, Ask, Untrusted, is_link_out};
 pub use key_table::{
-    ConfigFile, EndpointKeys, Holds, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
-    ZoneName, locked_keys,
+    ConfigFile, EndpointKeys, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
+    ValueType, ZoneName, locked_keys,
 };
 pub(crate) use key_table::{Secrecy, find, rule_of};
 use nearest::Nearest;
@@ -92,7 +92,7 @@ pub struct Config {
 
 /// Files that `ctx.toml` adds to the files of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beside {
+pub struct AddedFiles {
     /// Name of the `ctx.toml`.
     pub config: String,
     /// Keys and names of the files.
@@ -343,7 +343,7 @@ impl Config {
     }
 
     /// Fills in missing options of a turn. Returns the files that this adds to the files of the command line.
-    pub fn complete(&self, turn: &mut TurnOptions, sources: &Sources) -> Result<Option<Beside>> {
+    pub fn complete(&self, turn: &mut TurnOptions, sources: &Sources) -> Result<Option<AddedFiles>> {
         let given = [("agent", &turn.agent), ("session", &turn.session), ("profile", &turn.profile)];
         let given = given.map(|(key, path)| (key, path.is_some()));
         turn.agent = self.file("agent", turn.agent.take(), sources)?;
@@ -362,20 +362,20 @@ impl Config {
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());
         fill(&mut turn.tz, self.tz.as_ref());
-        Ok(self.beside(&given))
+        Ok(self.added_files(&given))
     }
 
     /// Returns the default files that apply in addition to the files of the command line.
     ///
     /// `keys` lists file keys and whether the command line sets each. The user should learn which defaults join the
     /// agent or conversation that they named.
-    pub fn beside(&self, keys: &[(&'static str, bool)]) -> Option<Beside> {
+    pub fn added_files(&self, keys: &[(&'static str, bool)]) -> Option<AddedFiles> {
         let absent = keys.iter().filter(|(_, is_given)| !is_given);
         let taken = absent.filter_map(|(key, _)| Some((*key, files::name(&self.default_file(key)?.path))));
         let taken: Vec<_> = taken.collect();
         let is_named = keys.iter().any(|(key, is_given)| *is_given && *key != "profile");
         let is_worth_saying = is_named && !taken.is_empty();
-        self.name.clone().filter(|_| is_worth_saying).map(|config| Beside { config, files: taken })
+        self.name.clone().filter(|_| is_worth_saying).map(|config| AddedFiles { config, files: taken })
     }
 
     /// Returns the file of the command line, or the default file of a key, which must exist.

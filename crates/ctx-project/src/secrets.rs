@@ -168,10 +168,11 @@ impl Secrets<'_> {
             }
             DeValue::String(text) => {
                 let inner = inside_quotes(self.text, span.clone());
+                let whole = 0..text.len();
                 let secrets = match region.secrecy(true) {
                     Secrecy::Shown => text_secrets(text),
                     Secrecy::Url => url_secrets(text),
-                    Secrecy::Hidden => vec![0..text.len()],
+                    Secrecy::Hidden => vec![whole],
                 };
                 if self.text[inner.clone()] == **text {
                     self.add_at(inner.start, secrets);
@@ -191,7 +192,9 @@ impl Secrets<'_> {
     }
 
     fn add_at(&mut self, begin: usize, secrets: Vec<Range<usize>>) {
-        secrets.into_iter().for_each(|secret| self.hide(begin + secret.start..begin + secret.end));
+        for secret in secrets {
+            self.hide(begin + secret.start..begin + secret.end);
+        }
     }
 
     fn hide(&mut self, range: Range<usize>) {
@@ -358,27 +361,30 @@ mod tests {
         check(template, template);
     }
 
-    /// A string of TOML, and the text that represents a part of it.
+    /// A string of TOML.
     struct Written {
         string: String,
-        part: Box<dyn Fn(&str) -> String>,
+        /// Writes a part of the text as the string does.
+        part: fn(&str) -> String,
     }
 
     /// Writes a string in a form that can represent it.
     fn written(text: &str, form: usize) -> Written {
-        let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-        let coded =
-            |text: &str| text.chars().map(|character| format!("\\u{:04x}", u32::from(character))).collect();
-        let plain = |text: &str| text.to_owned();
+        let escaped: fn(&str) -> String =
+            |text| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let coded: fn(&str) -> String = |text| {
+            let codes: Vec<String> = text.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+            codes.concat()
+        };
         let is_literal = !text.contains(['\'', '\n']);
-        let (string, part): (String, Box<dyn Fn(&str) -> String>) = match form {
-            0 => (format!("\"{}\"", coded(text)), Box::new(coded)),
-            1 => (format!("\"\"\"\n{}\"\"\"", escaped(text)), Box::new(escaped)),
-            2 => (format!("\"\"\"\\\n   {}\\\n  \"\"\"", escaped(text)), Box::new(escaped)),
-            3 if is_literal => (format!("'{text}'"), Box::new(plain)),
-            4 if is_literal => (format!("'''{text}'''"), Box::new(plain)),
-            5 if is_literal => (format!("'''\n{text}\n'''"), Box::new(plain)),
-            _ => (format!("\"{}\"", escaped(text)), Box::new(escaped)),
+        let (string, part) = match form {
+            0 => (format!("\"{}\"", coded(text)), coded),
+            1 => (format!("\"\"\"\n{}\"\"\"", escaped(text)), escaped),
+            2 => (format!("\"\"\"\\\n   {}\\\n  \"\"\"", escaped(text)), escaped),
+            3 if is_literal => (format!("'{text}'"), str::to_owned as fn(&str) -> String),
+            4 if is_literal => (format!("'''{text}'''"), str::to_owned as fn(&str) -> String),
+            5 if is_literal => (format!("'''\n{text}\n'''"), str::to_owned as fn(&str) -> String),
+            _ => (format!("\"{}\"", escaped(text)), escaped),
         };
         Written { string, part }
     }

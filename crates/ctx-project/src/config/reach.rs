@@ -8,7 +8,7 @@ use ctx_chat::{redact_text, redact_url};
 use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
-use super::key_table::{ConfigFile, Holds, KeyRow, KeyRule, Reach, Secrecy, find, rule_of};
+use super::key_table::{ConfigFile, KeyRow, KeyRule, Reach, Secrecy, ValueType, find, rule_of};
 use crate::files;
 use crate::secrets::redact_value;
 
@@ -92,19 +92,19 @@ pub(super) fn withheld(file: &Value, folder: &Path) -> Vec<Withheld> {
             let items = Some(items).filter(|items| !is_empty(items));
             items.map(|items| Withheld { pointer, items, option, is_optional })
         };
-        match rule.holds {
-            Holds::Endpoint(rows) => found.extend(rows.iter().filter_map(|row| {
+        match rule.value_type {
+            ValueType::Endpoint(rows) => found.extend(rows.iter().filter_map(|row| {
                 let (pointer, value) = (format!("{pointer}/{}", row.key), value.get(row.key)?);
                 let is_optional = rule.is_optional || row.rule.is_optional;
                 collect(items(row.rule, &pointer, value, folder), pointer, row.rule.option, is_optional)
             })),
-            Holds::Endpoints(rows) => {
+            ValueType::Endpoints(rows) => {
                 let tables = value.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
                 let items = tables
                     .flat_map(|(index, table)| fallback(rows, &format!("{pointer}/{index}"), table, folder));
                 found.extend(collect(items.collect(), pointer.clone(), rule.option, rule.is_optional));
             }
-            Holds::Table(rows) => {
+            ValueType::Table(rows) => {
                 let items = rows.iter().filter_map(|row| {
                     Some(items(row.rule, &format!("{pointer}/{}", row.key), value.get(row.key)?, folder))
                 });
@@ -114,8 +114,8 @@ pub(super) fn withheld(file: &Value, folder: &Path) -> Vec<Withheld> {
                     if items.is_empty() { vec![item(rule.reach, &pointer, "{}".to_owned())] } else { items };
                 found.extend(collect(items, pointer, rule.option, rule.is_optional));
             }
-            Holds::Value | Holds::Path if rule.reach == Reach::Nothing => {}
-            Holds::Value | Holds::Path => {
+            ValueType::Value | ValueType::Path if rule.reach == Reach::Nothing => {}
+            ValueType::Value | ValueType::Path => {
                 let items = items(*rule, &pointer, value, folder);
                 found.extend(collect(items, pointer, rule.option, rule.is_optional));
             }
@@ -149,7 +149,7 @@ fn fallback(rows: &[KeyRow], pointer: &str, table: &Value, folder: &Path) -> Vec
 
 /// Lists the items of a key that need trust.
 fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<WithheldItem> {
-    let Holds::Path = rule.holds else {
+    let ValueType::Path = rule.value_type else {
         return vec![item(rule.reach, pointer, shown(rule, value))];
     };
     let is_listed = value.is_array();
@@ -192,9 +192,9 @@ fn collect_targets(
     folder: &Path,
     found: &mut Vec<(String, PathBuf)>,
 ) {
-    if let (Holds::Endpoints(rows), Value::Array(tables)) = (rule.holds, value) {
+    if let (ValueType::Endpoints(rows), Value::Array(tables)) = (rule.value_type, value) {
         for (index, table) in tables.iter().enumerate() {
-            let rule = KeyRule { holds: Holds::Endpoint(rows), ..rule };
+            let rule = KeyRule { value_type: ValueType::Endpoint(rows), ..rule };
             collect_targets(rule, &format!("{key}.{index}"), table, folder, found);
         }
         return;
@@ -204,7 +204,7 @@ fn collect_targets(
             collect_targets(row.rule, &format!("{key}.{}", row.key), value, folder, found);
         }
     }
-    if let Holds::Path = rule.holds {
+    if let ValueType::Path = rule.value_type {
         let named = paths(value).map(|(index, path)| {
             let key = if value.is_array() { format!("{key}.{index}") } else { key.to_owned() };
             (key, files::target(&folder.join(path)))

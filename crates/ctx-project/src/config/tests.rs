@@ -65,8 +65,8 @@ fn value(pointer: &str, is_own: bool) -> Value {
 fn guarded() -> Vec<String> {
     let mut pointers = Vec::new();
     for row in ConfigFile::ROWS.iter().filter(|row| row.rule.reach != Reach::Nothing) {
-        match row.rule.holds {
-            Holds::Endpoint(rows) => {
+        match row.rule.value_type {
+            ValueType::Endpoint(rows) => {
                 pointers.extend(rows.iter().map(|inner| format!("/{}/{}", row.key, inner.key)));
             }
             _ => pointers.push(format!("/{}", row.key)),
@@ -413,15 +413,15 @@ mod key_table {
             let own = json!({ "endpoint": { "base-url": "http://own.example" } });
             let withheld = document.withheld();
             let rule = rule_of(top).unwrap();
-            let reaches = match (rule.holds, drawn.rule) {
-                (Holds::Endpoints(_) | Holds::Table(_), _) => true,
+            let reaches = match (rule.value_type, drawn.rule) {
+                (ValueType::Endpoints(_) | ValueType::Table(_), _) => true,
                 (_, Some(rule)) => rule.reach != Reach::Nothing,
                 (_, None) => false,
             };
             prop_assert_eq!(!withheld.is_empty(), reaches);
             let guard = Guard::of(&document, &own, None);
             let left = guard.effective(&file);
-            let is_left = if drawn.tables.is_empty() || !matches!(rule.holds, Holds::Endpoint(_)) {
+            let is_left = if drawn.tables.is_empty() || !matches!(rule.value_type, ValueType::Endpoint(_)) {
                 left.get(top).is_some()
             } else {
                 left[top].get(&drawn.key).is_some()
