@@ -73,4 +73,4 @@ pub use turn::{
     TurnEnd, TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel,
     compress_conversation, preview_turn, run_turn, sampling, within,
 };
-pub use url::{redact_url, url_secrets};
+pub use url::{redact_text, redact_url, text_secrets, url_origin, url_secrets};

@@ -32,13 +32,13 @@ fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
     let asked = lang::asked(given.get(1..).unwrap_or_default(), std::env::var_os("CTX_LANG"));
     let is_bare = is_bare(given.get(1..).unwrap_or_default());
-    match parse(given, asked) {
+    match parse(given.clone(), asked) {
         Ok(arguments) => match run(asked, arguments.command) {
             Ok(exit) => exit.into(),
             Err(error) => failed(asked, &error),
         },
         Err(error) if is_bare && is_without_verb(&error) => start(asked),
-        Err(error) => usage(&error, asked),
+        Err(error) => usage(&error, &given, asked),
     }
 }
 
@@ -113,10 +113,12 @@ fn failed(language: Language, error: &anyhow::Error) -> ExitCode {
 }
 
 /// Prints a command-line error, the help, or the version.
-fn usage(error: &clap::Error, language: Language) -> ExitCode {
+fn usage(error: &clap::Error, given: &[OsString], language: Language) -> ExitCode {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
     let printed = match language {
-        Language::En if error.use_stderr() => show::usage(&lang::usage::rendered(error), true),
+        Language::En if error.use_stderr() => {
+            show::usage(&lang::usage::rendered(error, given, show::is_coloured()), true)
+        }
         Language::En => error.print(),
         _ if error.use_stderr() => show::usage(&lang::usage::told(language, error), true),
         _ => show::usage(&lang::help::laid_out(&error.render().to_string()), false),

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use anyhow::Result;
 use ctx_engine::{Context, Engine, Switches};
-use ctx_project::config::{Answer, Ask, Beside, Config, Untrusted, Withheld};
+use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld};
 use ctx_project::options::{
     ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
 };
@@ -35,8 +35,9 @@ pub(crate) fn turn_on(
     change: impl FnOnce(&mut TurnFiles),
     sources: &mut Sources,
 ) -> Result<Turn> {
-    let (turn, beside) = Turn::open_on(engine, &turn_options(language, arguments), config, change, sources)?;
-    tell_beside(language, beside.as_ref());
+    let (turn, added_files) =
+        Turn::open_on(engine, &turn_options(language, arguments), config, change, sources)?;
+    report_added_files(language, added_files.as_ref());
     Ok(turn)
 }
 
@@ -55,8 +56,8 @@ pub(crate) fn config(
 }
 
 /// Lists the files that `ctx.toml` adds to the files of the command line.
-pub(crate) fn tell_beside(language: Language, beside: Option<&Beside>) {
-    let Some(Beside { config, files }) = beside else { return };
+pub(crate) fn report_added_files(language: Language, added_files: Option<&AddedFiles>) {
+    let Some(AddedFiles { config, files }) = added_files else { return };
     let named = files.iter().map(|(key, name)| phrase!("{key} `{name}`", key, name));
     let files = Argument::list(named, Divider::Comma);
     show::remark(

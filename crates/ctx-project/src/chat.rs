@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::books::Books;
 use crate::compress;
-use crate::config::{Beside, Config};
+use crate::config::{AddedFiles, Config};
 use crate::error::{Result, unusable};
 use crate::files;
 use crate::options::{EndpointOptions, TurnOptions};
@@ -98,7 +98,7 @@ pub struct ChatSetup {
 #[derive(Debug, Default)]
 pub struct ChatNotes {
     /// Which files `ctx.toml` brings in.
-    pub beside: Option<Beside>,
+    pub added_files: Option<AddedFiles>,
     /// What was found in the files.
     pub found: Vec<Diagnostic>,
 }
@@ -116,6 +116,7 @@ impl ChatSetup {
         config: Config,
         sources: &mut Sources,
     ) -> Result<(Self, ChatNotes)> {
+        let config = config.for_requests();
         let given = &options.endpoint;
         let mut endpoint = config.endpoint(given)?.endpoint(given, options.sends)?;
         let tools = open_tools(&options.tools, &config)?;
@@ -124,7 +125,7 @@ impl ChatSetup {
         let transcriber = config.transcription().transcriber(options.sends)?;
         let of_config = config.compression.clone();
         let further = options.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
-        let (mut turn, at, beside) = read_turn((engine, options.turn), config, sources)?;
+        let (mut turn, at, added_files) = read_turn((engine, options.turn), config, sources)?;
         let found = turn.settings().1;
         let assets = turn.take_assets();
         let (file, engine, with, input, books) = turn.into_parts();
@@ -163,7 +164,7 @@ impl ChatSetup {
             at,
             store: options.store,
         };
-        Ok((setup, ChatNotes { beside, found: [found, masks.diagnostics].concat() }))
+        Ok((setup, ChatNotes { added_files, found: [found, masks.diagnostics].concat() }))
     }
 
     /// Returns what turns are carried out with; `approval` agrees to calls of tools.
@@ -285,17 +286,17 @@ fn read_turn(
     (engine, mut given): (Engine, TurnOptions),
     config: Config,
     sources: &mut Sources,
-) -> Result<(Turn, Option<i64>, Option<Beside>)> {
+) -> Result<(Turn, Option<i64>, Option<AddedFiles>)> {
     // A chat has a conversation of its own.
     let mut config = config.without_session();
-    let beside = config.complete(&mut given, sources)?;
+    let added_files = config.complete(&mut given, sources)?;
     given.model = given.model.or_else(|| config.endpoint_model().cloned());
     let files = TurnFiles::of(&given)?;
     let input = turn::input(&given)?;
     let at = given.at.as_ref().and(input.at_millis);
     let with = Compile::default().with(|compile| compile.switches = given.switches);
     config.user_parameters = Some(ctx_chat::with_compression(config.user_parameters.take()));
-    Ok((Turn::read_with((engine, with), config, &files, input, sources)?, at, beside))
+    Ok((Turn::read_with((engine, with), config, &files, input, sources)?, at, added_files))
 }
 
 /// Compiles the agent; where a mode was chosen, or the agent has a persona, it is told of both.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_types::{Diagnostic, Phrase};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
 use crate::books::Books;
@@ -134,7 +134,10 @@ impl Checker {
     fn check_file(&self, path: &Path, is_of_folder: bool, fixes: &mut Option<Fixes>) -> Option<Checked> {
         let name = files::name(path);
         let mut sources = Sources::default();
+        let is_link_out =
+            config::is_config(path) && config::is_link_out(path.parent().unwrap_or(Path::new("")));
         let read = match files::read(path) {
+            _ if is_link_out => Err(link_out(&name)),
             Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name)),
             Ok(mut bytes) => {
                 if let Some(fixes) = fixes.as_mut().filter(|_| !config::is_config(path)) {
@@ -151,6 +154,12 @@ impl Checker {
         };
         Some(Checked::of(name, read, sources))
     }
+}
+
+/// Reports a `ctx.toml` that other commands do not read.
+fn link_out(name: &str) -> Diagnostic {
+    let message = phrase!("`{name}` is a link to a path outside its folder", name);
+    Diagnostic::error(codes::UNREADABLE_FILE, message).in_document(name)
 }
 
 /// Why a file is not read as what it is.

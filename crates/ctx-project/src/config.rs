@@ -31,10 +31,10 @@ pub use check::check;
 pub(crate) use document::MAX_BYTES;
 pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
-pub use guard::{Answer, Ask, Untrusted};
+pub use guard::{Answer, Ask, Untrusted, is_link_out};
 pub use key_table::{
-    ConfigFile, EndpointKeys, Holds, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
-    ZoneName, locked_keys,
+    ConfigFile, EndpointKeys, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
+    ValueType, ZoneName, locked_keys,
 };
 pub(crate) use key_table::{Secrecy, find, rule_of};
 use nearest::Nearest;
@@ -92,7 +92,7 @@ pub struct Config {
 
 /// Files that `ctx.toml` adds to the files of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beside {
+pub struct AddedFiles {
     /// Name of the `ctx.toml`.
     pub config: String,
     /// Keys and names of the files.
@@ -173,9 +173,9 @@ impl Config {
         if !guard.withholds() {
             return config.over(own);
         }
-        let counting = Self::of(&guard.counting(&found.value), &found.folder).named(&found);
-        let counting = Self { found: config.found.clone(), ..counting };
-        Self { guard, trusted: Some(Box::new(config.over(own.clone()))), ..counting.over(own) }
+        let effective = Self::of(&guard.effective(&found.value), &found.folder).named(&found);
+        let effective = Self { found: config.found.clone(), ..effective };
+        Self { guard, trusted: Some(Box::new(config.over(own.clone()))), ..effective.over(own) }
     }
 
     /// Reads the file of a folder. Returns its defaults and the document.
@@ -241,48 +241,48 @@ impl Config {
                     _ => true,
                 }
         })?;
-        Ok(&self.counting().endpoint)
+        Ok(&self.effective().endpoint)
     }
 
     /// Returns the fallbacks in order.
     pub fn fallbacks(&self) -> Result<&[EndpointConfig]> {
         self.guard.allow(|pointer| pointer == "/fallbacks")?;
-        Ok(&self.counting().fallbacks)
+        Ok(&self.effective().fallbacks)
     }
 
     /// Returns the defaults in effect: with the withheld keys if the user trusted the file during this run.
-    fn counting(&self) -> &Self {
+    fn effective(&self) -> &Self {
         self.trusted.as_deref().filter(|_| !self.guard.withholds()).unwrap_or(self)
     }
 
     /// Returns the model of requests. Reports a withheld model and ignores it.
     pub fn model(&self) -> Option<&String> {
-        self.guard.leave_out(|pointer| pointer == "/model");
-        self.counting().model.as_ref()
+        self.guard.ignore(|pointer| pointer == "/model");
+        self.effective().model.as_ref()
     }
 
     /// Returns the model of the endpoint.
     pub fn endpoint_model(&self) -> Option<&String> {
-        self.counting().endpoint.model.as_ref()
+        self.effective().endpoint.model.as_ref()
     }
 
     /// Returns the endpoint for transcripts. Reports withheld keys and ignores them, because most turns have no
     /// recordings.
     pub fn transcription(&self) -> &EndpointConfig {
-        self.guard.leave_out(|pointer| pointer.starts_with("/transcription/"));
-        &self.counting().transcription
+        self.guard.ignore(|pointer| pointer.starts_with("/transcription/"));
+        &self.effective().transcription
     }
 
     /// Returns the folder of attachments. Reports a withheld folder and ignores it.
     pub fn assets(&self) -> Option<&Path> {
-        self.guard.leave_out(|pointer| pointer == "/assets");
-        self.counting().assets.as_deref()
+        self.guard.ignore(|pointer| pointer == "/assets");
+        self.effective().assets.as_deref()
     }
 
     /// Returns the store of conversations, if one is set.
     pub fn store(&self) -> Result<Option<&Path>> {
         self.guard.allow(|pointer| pointer == "/store")?;
-        Ok(self.counting().store.as_deref())
+        Ok(self.effective().store.as_deref())
     }
 
     /// Returns the rules for tool calls and the folder that tools can read.
@@ -291,12 +291,12 @@ impl Config {
     /// only trusted rules apply.
     pub fn tools(&self, is_given: bool) -> Result<(Option<&Value>, Option<&Path>)> {
         if is_given {
-            self.guard.leave_out(|pointer| pointer == "/tools");
+            self.guard.ignore(|pointer| pointer == "/tools");
         } else {
             self.guard.allow(|pointer| pointer == "/tools")?;
         }
-        let counting = self.counting();
-        Ok((counting.tools.as_ref(), counting.tools_folder.as_deref()))
+        let effective = self.effective();
+        Ok((effective.tools.as_ref(), effective.tools_folder.as_deref()))
     }
 
     /// Removes the defaults of a conversation: its files, the default worldbooks, and the setting that enables or
@@ -317,6 +317,16 @@ impl Config {
         self
     }
 
+    /// Ignores the model of an untrusted file. The user's own endpoint may be set by the environment or the command
+    /// line only, and this file must not select the model of requests to it.
+    #[must_use]
+    pub fn for_requests(mut self) -> Self {
+        if self.guard.withhold_from_requests() {
+            self.model = None;
+        }
+        self
+    }
+
     /// Removes the default conversation.
     #[must_use]
     pub fn without_session(self) -> Self {
@@ -333,7 +343,7 @@ impl Config {
     }
 
     /// Fills in missing options of a turn. Returns the files that this adds to the files of the command line.
-    pub fn complete(&self, turn: &mut TurnOptions, sources: &Sources) -> Result<Option<Beside>> {
+    pub fn complete(&self, turn: &mut TurnOptions, sources: &Sources) -> Result<Option<AddedFiles>> {
         let given = [("agent", &turn.agent), ("session", &turn.session), ("profile", &turn.profile)];
         let given = given.map(|(key, path)| (key, path.is_some()));
         turn.agent = self.file("agent", turn.agent.take(), sources)?;
@@ -352,20 +362,20 @@ impl Config {
         fill(&mut turn.context_tokens, self.context_tokens.as_ref());
         fill(&mut turn.reserve, self.reserve.as_ref());
         fill(&mut turn.tz, self.tz.as_ref());
-        Ok(self.beside(&given))
+        Ok(self.added_files(&given))
     }
 
     /// Returns the default files that apply in addition to the files of the command line.
     ///
     /// `keys` lists file keys and whether the command line sets each. The user should learn which defaults join the
     /// agent or conversation that they named.
-    pub fn beside(&self, keys: &[(&'static str, bool)]) -> Option<Beside> {
+    pub fn added_files(&self, keys: &[(&'static str, bool)]) -> Option<AddedFiles> {
         let absent = keys.iter().filter(|(_, is_given)| !is_given);
         let taken = absent.filter_map(|(key, _)| Some((*key, files::name(&self.default_file(key)?.path))));
         let taken: Vec<_> = taken.collect();
         let is_named = keys.iter().any(|(key, is_given)| *is_given && *key != "profile");
         let is_worth_saying = is_named && !taken.is_empty();
-        self.name.clone().filter(|_| is_worth_saying).map(|config| Beside { config, files: taken })
+        self.name.clone().filter(|_| is_worth_saying).map(|config| AddedFiles { config, files: taken })
     }
 
     /// Returns the file of the command line, or the default file of a key, which must exist.
@@ -381,7 +391,7 @@ impl Config {
     }
 
     fn default_file(&self, key: &str) -> Option<&DefaultFile> {
-        self.counting().files.iter().find(|file| file.key == key)
+        self.effective().files.iter().find(|file| file.key == key)
     }
 
     /// Returns the conversation of the command line, or the default conversation.
@@ -395,11 +405,11 @@ impl Config {
     /// Returns the default worldbooks, which must exist.
     fn worldbooks(&self, sources: &Sources) -> Result<Vec<PathBuf>> {
         self.guard.allow(|pointer| pointer == "/worldbooks")?;
-        let counting = self.counting();
-        for (index, path) in counting.worldbooks.iter().enumerate() {
-            check_exists(path, &counting.worldbooks_of, &format!("/worldbooks/{index}"), sources)?;
+        let effective = self.effective();
+        for (index, path) in effective.worldbooks.iter().enumerate() {
+            check_exists(path, &effective.worldbooks_of, &format!("/worldbooks/{index}"), sources)?;
         }
-        Ok(counting.worldbooks.clone())
+        Ok(effective.worldbooks.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::Result;
-use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint, redact_url};
+use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint, redact_url, url_origin};
 use ctx_types::{Argument, Diagnostic, Divider, nearest, phrase, pointer_step};
 use ctx_wire::Dialect;
 use schemars::Schema;
@@ -69,7 +69,7 @@ impl fmt::Debug for EndpointConfig {
 impl EndpointConfig {
     /// Reads an endpoint table. `place` resolves its paths.
     pub fn read(value: &Value, place: &dyn Fn(&str) -> PathBuf) -> (Self, Vec<Diagnostic>) {
-        let mut keys = match Keys::of(value) {
+        let mut keys = match Keys::with_secrets(value, |_| true) {
             Ok(keys) => keys,
             Err(fault) => return (Self::default(), vec![*fault]),
         };
@@ -90,15 +90,12 @@ impl EndpointConfig {
         (config, [found, keys.finish()].concat())
     }
 
-    /// Returns a name for messages: the scheme and host of the base URL without credentials, or the dialect.
+    /// Returns a name for messages: the scheme, host, and port of a valid base URL, or the dialect.
     pub fn name(&self) -> Option<String> {
         let Some(address) = &self.base_url else {
             return self.dialect.map(|dialect| dialect.name().to_owned());
         };
-        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-        Some(if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") })
+        url_origin(address)
     }
 
     /// Fills in missing settings from another configuration.

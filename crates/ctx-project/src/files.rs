@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
 use ctx_chat::files::{NOT_REGULAR, open_input};
-use ctx_chat::redact_url;
+use ctx_chat::redact_text;
 use ctx_types::closest;
 
 pub use identity::FilesRead;
@@ -127,8 +127,8 @@ pub fn is_stdin(path: &Path) -> bool {
 pub fn name(path: &Path) -> String {
     match is_stdin(path) {
         true => "standard input".to_owned(),
-        false if cfg!(windows) => redact_url(&path.display().to_string()).replace('\\', "/"),
-        false => redact_url(&path.display().to_string()),
+        false if cfg!(windows) => redact_text(&path.display().to_string()).replace('\\', "/"),
+        false => redact_text(&path.display().to_string()),
     }
 }
 

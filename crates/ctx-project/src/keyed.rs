@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use ctx_chat::redact_url;
+use ctx_chat::redact_text;
 use ctx_types::{Diagnostic, Fix, Near, Phrase, excerpt, phrase};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -65,7 +65,7 @@ impl Meaningless {
     pub fn finding(self, text: &str) -> Diagnostic {
         let finding = Diagnostic::error(
             codes::BAD_VALUE,
-            phrase!("`{text}` {what}", text = excerpt(&redact_url(text)), what = self.what),
+            phrase!("`{text}` {what}", text = excerpt(&redact_text(text)), what = self.what),
         );
         match (self.near, self.help) {
             (Some((name, is_certain)), _) => finding.guessing(Near { name: &name, is_certain }, Fix::text),

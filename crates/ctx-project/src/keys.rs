@@ -1,12 +1,12 @@
 //! Reads objects in project files key by key.
 
-use ctx_chat::redact_url;
 use ctx_tokens::{MAX_TOKENS, read_tokens};
 use ctx_types::{Diagnostic, Fix, Phrase, ToArgument, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::keyed::Meaningless;
+use crate::secrets::redact_value;
 
 /// Reader of an object. Collects a diagnostic with a pointer for each unknown key and each value of a wrong type.
 #[derive(Debug)]
@@ -14,14 +14,21 @@ pub struct Keys<'v> {
     values: &'v Map<String, Value>,
     known: Vec<&'static str>,
     found: Vec<Diagnostic>,
+    /// Whether the value of a key may be a secret, which no diagnostic repeats.
+    is_secret: fn(&str) -> bool,
 }
 
 impl<'v> Keys<'v> {
     /// Starts to read a value. Returns an error if it is not an object.
     pub fn of(value: &'v Value) -> Result<Self, Box<Diagnostic>> {
+        Self::with_secrets(value, |_| false)
+    }
+
+    /// Like [`of`](Self::of), but diagnostics do not repeat the values of keys that may be secrets.
+    pub fn with_secrets(value: &'v Value, is_secret: fn(&str) -> bool) -> Result<Self, Box<Diagnostic>> {
         match value {
-            Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new() }),
-            other => Err(Box::new(wrong("an object with keys", other).at_pointer(""))),
+            Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new(), is_secret }),
+            other => Err(Box::new(wrong("an object with keys", other, is_secret("")).at_pointer(""))),
         }
     }
 
@@ -45,7 +52,7 @@ impl<'v> Keys<'v> {
     pub fn filled(&mut self, key: &'static str) -> Option<&'v str> {
         let text = self.text(key)?;
         if text.is_empty() {
-            let wrong = wrong("a text that is not empty", &Value::from(text));
+            let wrong = wrong("a text that is not empty", &Value::from(text), false);
             self.found.push(wrong.at_pointer(format!("/{key}")));
         }
         Some(text).filter(|text| !text.is_empty())
@@ -117,7 +124,8 @@ impl<'v> Keys<'v> {
         let value = self.values.get(key).filter(|value| !value.is_null())?;
         let known = read(value);
         if known.is_none() {
-            self.found.push(wrong(expected, value).at_pointer(format!("/{key}")));
+            let is_secret = (self.is_secret)(key);
+            self.found.push(wrong(expected, value, is_secret).at_pointer(format!("/{key}")));
         }
         known
     }
@@ -128,8 +136,11 @@ pub fn tokens_expected() -> Phrase {
     phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }
 
-fn wrong(expected: impl ToArgument, found: &Value) -> Diagnostic {
-    let shown = redact_url(&found.to_string());
+fn wrong(expected: impl ToArgument, found: &Value, is_secret: bool) -> Diagnostic {
+    if is_secret {
+        return Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected));
+    }
+    let shown = redact_value(found).to_string();
     Diagnostic::error(
         codes::BAD_VALUE,
         phrase!("expected {expected}, found `{value}`", expected, value = excerpt(&shown)),

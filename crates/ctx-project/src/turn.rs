@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::books::Books;
 use crate::codes;
-use crate::config::{Beside, Config};
+use crate::config::{AddedFiles, Config};
 use crate::documents::document_text;
 use crate::files;
 use crate::inputs::{self, AgentFile, InputFile};
@@ -165,14 +165,14 @@ impl Turn {
         config: Config,
         change: impl FnOnce(&mut TurnFiles),
         sources: &mut Sources,
-    ) -> Result<(Self, Option<Beside>)> {
+    ) -> Result<(Self, Option<AddedFiles>)> {
         let mut options = options.clone();
-        let beside = config.complete(&mut options, sources)?;
+        let added_files = config.complete(&mut options, sources)?;
         let mut files = TurnFiles::of(&options)?;
         change(&mut files);
         let input = input(&options)?;
         let with = Compile::default().with(|compile| compile.switches = options.switches);
-        Ok((Self::read_with((engine, with), config, &files, input, sources)?, beside))
+        Ok((Self::read_with((engine, with), config, &files, input, sources)?, added_files))
     }
 
     /// Hands out the agent, what it is compiled with, and the inputs of its turns.

@@ -63,7 +63,7 @@ fn assembled(
 ) -> Result<[SavedContext; 2]> {
     let mut config = project::config(language, &arguments.config, sources)?;
     let mut given = project::turn_options(language, &arguments.turn(&arguments.first));
-    project::tell_beside(language, config.complete(&mut given, sources)?.as_ref());
+    project::report_added_files(language, config.complete(&mut given, sources)?.as_ref());
     let (files, input) = (TurnFiles::of(&given)?, turn::input(&given)?);
     let mut assemble = |side| -> Result<SavedContext> {
         let file = match side {

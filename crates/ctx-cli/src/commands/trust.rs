@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::Result;
 use ctx_gateway::KeyFile;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::TrustArguments;
 use crate::exit::Exit;
 use crate::lang::{self, Told};
 use crate::{project, show};
-use ctx_project::config::{MAX_ITEMS, Trusted, count_outside, found_in, is_there};
+use ctx_project::config::{MAX_ITEMS, Trusted, count_outside, found_in, is_link_out, is_there};
 use ctx_project::error::ProjectError;
 use ctx_project::files;
 
@@ -51,8 +51,12 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
         }
         return Ok(Exit::Success);
     }
+    if is_link_out(folder) {
+        let name = files::name(&folder.join("ctx.toml"));
+        return Err(Told(phrase!("`{name}` is a link to a path outside its folder", name)).into());
+    }
     let found = found_in(folder, &mut show::sources(language))?;
-    let withheld = found.withheld(&Value::Null);
+    let withheld = found.withheld();
     let count = count_outside(&withheld);
     if count > MAX_ITEMS && !arguments.many {
         return Err(ProjectError::Usage(phrase!(

@@ -1,11 +1,14 @@
 //! Errors of the command line in another language than English, from what the parser knows of them.
 
+use std::ffi::OsString;
+
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ctx_language::Language;
 use ctx_types::{Phrase, phrase};
 
 use crate::lang::{self, Told};
+use crate::show::clean;
 use ctx_project::error::ProjectError;
 
 /// Writes an error: what is wrong, what may be meant, and how the command is used.
@@ -13,7 +16,7 @@ pub(crate) fn told(language: Language, error: &Error) -> String {
     let say = |phrase: &Phrase| lang::say(language, phrase);
     let Some(wrong) = wrong(error) else {
         // A command without a subcommand shows its help.
-        return lang::help::laid_out(&error.render().to_string());
+        return lang::help::laid_out(&clean(&error.render().to_string()));
     };
     let values = several(error, ContextKind::ValidValue);
     let values =
@@ -31,13 +34,19 @@ pub(crate) fn told(language: Language, error: &Error) -> String {
     let more = say(&phrase!("For more information, try '--help'."));
     let tips = (!tips.is_empty()).then(|| tips.join("\n"));
     let parts = [head].into_iter().chain(tips).chain(usage).chain([more]);
-    parts.collect::<Vec<_>>().join("\n\n") + "\n"
+    let text = parts.collect::<Vec<_>>().join("\n\n") + "\n";
+    clean(&text).into_owned()
 }
 
-/// Formats an error in English, with the parser's colors on a terminal.
-pub(crate) fn rendered(error: &Error) -> String {
+/// Formats an error in English with the parser's colors. Uses no colors if an argument has control characters, because
+/// the error repeats arguments, and they may contain color sequences that hide text.
+pub(crate) fn rendered(error: &Error, given: &[OsString], has_colors: bool) -> String {
     let text = error.render();
-    if crate::show::is_coloured() { text.ansi().to_string() } else { text.to_string() }
+    let is_clean = |argument: &OsString| !argument.to_string_lossy().contains(char::is_control);
+    if has_colors && given.iter().all(is_clean) {
+        return text.ansi().to_string();
+    }
+    clean(&text.to_string()).into_owned()
 }
 
 /// Returns what the parser knows, as a text.
@@ -156,4 +165,29 @@ fn tips(error: &Error) -> impl Iterator<Item = Phrase> {
     let trailing = of(error, ContextKind::TrailingArg).into_iter();
     let trailing = trailing.map(|value| phrase!("to pass '{value}' as a value, use '-- {value}'", value));
     arguments.chain(commands).chain(values).chain(trailing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_arguments_without_color_sequences() {
+        for argument in
+            ["--\u{1b}[8mconceal", "--agent=\u{1b}[31mred", "--\u{9b}8mx", "-\u{1b}]52;c;eA==\u{7}"]
+        {
+            let given: Vec<OsString> = ["ctx", "check", argument].map(Into::into).into();
+            let error = crate::args::command().try_get_matches_from(&given).unwrap_err();
+            let texts = [true, false].map(|has_colors| rendered(&error, &given, has_colors));
+            for text in texts.into_iter().chain([Language::En, Language::Zh].map(|to| told(to, &error))) {
+                assert!(
+                    !text.contains(|character: char| character.is_control() && character != '\n'),
+                    "{text:?}"
+                );
+            }
+        }
+        let given: Vec<OsString> = ["ctx", "check", "--nothing"].map(Into::into).into();
+        let error = crate::args::command().try_get_matches_from(&given).unwrap_err();
+        assert!(rendered(&error, &given, true).contains("\u{1b}["));
+    }
 }

@@ -422,6 +422,11 @@ fn links_that_lead_out_are_not_read() {
     let output = command.current_dir(folder.path().join("in")).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("is a link to a path outside its folder") && !told.contains(CANARY), "{told}");
+    for arguments in ["check in/ctx.toml", "trust in"] {
+        let told = folder.ctx(arguments);
+        assert!(told.starts_with("exit code 3") && !told.contains(CANARY), "{told}");
+        assert!(told.contains("is a link to a path outside its folder"), "{told}");
+    }
     symlink("../secret.txt", folder.path().join("case/expected.txt")).unwrap();
     let told = folder.ctx("test case");
     assert!(

@@ -31,9 +31,9 @@ pub struct ConfigDocument {
 }
 
 impl ConfigDocument {
-    /// Returns the keys that have no effect until the user trusts the file. `own` is the user's own file.
-    pub fn withheld(&self, own: &Value) -> Vec<Withheld> {
-        reach::withheld(&self.value, &self.folder, own)
+    /// Returns the keys that have no effect until the user trusts the file.
+    pub fn withheld(&self) -> Vec<Withheld> {
+        reach::withheld(&self.value, &self.folder)
     }
 
     /// Returns each path in the file: its key and its target.
@@ -78,7 +78,17 @@ pub(super) fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
 
 /// Returns the bytes for diagnostics, with secrets redacted.
 pub(super) fn shown(bytes: &[u8]) -> Vec<u8> {
-    std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| covered(text).into_bytes())
+    // The redacted text has the length of the bytes, so that positions in it are valid.
+    let chunks = bytes.utf8_chunks();
+    let text: String =
+        chunks.map(|chunk| chunk.valid().to_owned() + &"?".repeat(chunk.invalid().len())).collect();
+    let mut shown = covered(&text).into_bytes();
+    for (shown, byte) in shown.iter_mut().zip(bytes) {
+        if *shown == b'?' {
+            *shown = *byte;
+        }
+    }
+    shown
 }
 
 pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagnostic>> {

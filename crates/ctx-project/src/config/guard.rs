@@ -22,7 +22,7 @@ use crate::{files, home};
 pub struct Untrusted<'a> {
     /// Name of the file.
     pub name: &'a str,
-    /// Keys without effect until the user trusts the file.
+    /// Keys of the notice; in a question, all keys that reach outside the folder. A reply trusts the whole file.
     pub withheld: &'a [Withheld],
     /// Reason why the file is not trusted.
     pub state: &'a TrustState,
@@ -71,11 +71,15 @@ pub(super) struct Guard {
     document: ConfigDocument,
     /// Targets of the file's paths when it was read.
     targets: Vec<(String, PathBuf)>,
+    /// All keys that need trust. A question shows every one, even if the run does not use it.
+    items: Vec<Withheld>,
     /// Withheld keys that the run may need.
     withheld: Vec<Withheld>,
     /// Withheld keys that the run can ignore and that were not reported yet: the user's own file replaces them, or
     /// few runs need them.
-    untold: RefCell<Vec<Withheld>>,
+    unreported: RefCell<Vec<Withheld>>,
+    /// Keys that are withheld from requests only.
+    request_keys: Vec<Withheld>,
     state: TrustState,
     /// Whether the user trusted the file during this run.
     is_agreed: Cell<bool>,
@@ -88,8 +92,8 @@ impl Guard {
     /// The guard is empty if the file is the user's own, is trusted, or reaches nothing outside its folder. An
     /// unreadable record of trusted folders trusts no folder. Runs that need no trust then still work.
     pub(super) fn of(found: &ConfigDocument, own: &Value, ask: Option<Ask>) -> Self {
-        let withheld = found.withheld(own);
-        if withheld.is_empty() || home::configuration().is_some_and(|own| is_same(&own, &found.folder)) {
+        let items = found.withheld();
+        if items.is_empty() || home::configuration().is_some_and(|own| is_same(&own, &found.folder)) {
             return Self::default();
         }
         let targets = found.targets();
@@ -97,12 +101,20 @@ impl Guard {
         if state == TrustState::Trusted {
             return Self::default();
         }
-        let (untold, withheld) = withheld.into_iter().partition(|withheld| withheld.is_dispensable(own));
+        let (mut unreported, withheld): (Vec<_>, Vec<_>) =
+            items.iter().cloned().partition(|withheld| withheld.is_optional(own));
+        // Without an endpoint of the user's own, the model selects the tokenizer and the context window of local
+        // work. Requests ignore it, because they may carry a key from the environment or the command line.
+        let is_local = own.get("endpoint").is_none() && own.get("model").is_none();
+        let request_keys =
+            unreported.extract_if(.., |withheld| is_local && withheld.pointer == "/model").collect();
         Self {
             document: found.clone(),
             targets,
+            items,
             withheld,
-            untold: RefCell::new(untold),
+            unreported: RefCell::new(unreported),
+            request_keys,
             state,
             is_agreed: Cell::new(false),
             ask,
@@ -115,9 +127,9 @@ impl Guard {
     }
 
     /// Returns the value of a file without the withheld keys.
-    pub(super) fn counting(&self, file: &Value) -> Value {
+    pub(super) fn effective(&self, file: &Value) -> Value {
         let mut file = file.clone();
-        for withheld in self.withheld.iter().chain(&*self.untold.borrow()) {
+        for withheld in self.withheld.iter().chain(&*self.unreported.borrow()) {
             let (table, key) = withheld.pointer.rsplit_once('/').unwrap_or_default();
             if let Some(table) = file.pointer_mut(table).and_then(Value::as_object_mut) {
                 table.shift_remove(key);
@@ -126,38 +138,46 @@ impl Guard {
         file
     }
 
-    /// Keeps only the withheld keys with matching pointers.
+    /// Keeps only the withheld keys with matching pointers. A question still shows all keys.
     pub(super) fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
         self.withheld.retain(|withheld| is_wanted(&withheld.pointer));
-        self.untold.get_mut().retain(|withheld| is_wanted(&withheld.pointer));
+        self.unreported.get_mut().retain(|withheld| is_wanted(&withheld.pointer));
+    }
+
+    /// Withholds the keys that requests ignore. Returns whether there are any.
+    pub(super) fn withhold_from_requests(&mut self) -> bool {
+        let keys = std::mem::take(&mut self.request_keys);
+        let is_any = !keys.is_empty();
+        self.unreported.get_mut().extend(keys);
+        is_any
     }
 
     /// Ignores the withheld keys with matching pointers and reports them once.
-    pub(super) fn leave_out(&self, is_wanted: impl Fn(&str) -> bool) {
+    pub(super) fn ignore(&self, is_wanted: impl Fn(&str) -> bool) {
         let more = self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer)).cloned();
-        self.tell(|withheld| is_wanted(&withheld.pointer), more);
+        self.report(|withheld| is_wanted(&withheld.pointer), more);
     }
 
-    /// Reports ignored keys once: the matching keys in `untold`, and `more`.
-    fn tell(&self, is_wanted: impl Fn(&Withheld) -> bool, more: impl Iterator<Item = Withheld>) {
-        let (mut told, untold) = self.untold.take().into_iter().partition(is_wanted);
-        self.untold.replace(untold);
-        told.extend(more);
-        if let (false, false, Some(Ask(ask))) = (told.is_empty(), self.is_agreed.get(), &self.ask) {
+    /// Reports ignored keys once: the matching keys in `unreported`, and `more`.
+    fn report(&self, is_wanted: impl Fn(&Withheld) -> bool, more: impl Iterator<Item = Withheld>) {
+        let (mut reported, unreported) = self.unreported.take().into_iter().partition(is_wanted);
+        self.unreported.replace(unreported);
+        reported.extend(more);
+        if let (false, false, Some(Ask(ask))) = (reported.is_empty(), self.is_agreed.get(), &self.ask) {
             let notice = phrase!(
                 "`{name}` {state}; ignored: {keys}; to use these, read the file, then run `ctx trust \
                 {folder}`",
                 name = &self.document.name,
                 state = self.state.phrase(),
-                keys = keys(&told),
+                keys = keys(&reported),
                 folder = self.folder()
             );
-            ask(&Untrusted { withheld: &told, notice: Some(&notice), ..self.untrusted() });
+            ask(&Untrusted { withheld: &reported, notice: Some(&notice), ..self.untrusted() });
         }
     }
 
     fn untrusted(&self) -> Untrusted<'_> {
-        Untrusted { name: &self.document.name, withheld: &self.withheld, state: &self.state, notice: None }
+        Untrusted { name: &self.document.name, withheld: &self.items, state: &self.state, notice: None }
     }
 
     /// Returns the folder of the file as an argument of a command line.
@@ -178,7 +198,7 @@ impl Guard {
         let wanted = self.withheld.iter().filter(|withheld| is_wanted(&withheld.pointer, withheld.option));
         let wanted: Vec<&Withheld> = wanted.collect();
         if self.is_agreed.get() || wanted.is_empty() {
-            self.tell(|withheld| is_wanted(&withheld.pointer, withheld.option), std::iter::empty());
+            self.report(|withheld| is_wanted(&withheld.pointer, withheld.option), std::iter::empty());
             return Ok(());
         }
         let untrusted = self.untrusted();
@@ -192,7 +212,7 @@ impl Guard {
                     state = self.state.phrase()
                 )));
             }
-            Answer::NotAsked => return Err(ProjectError::Usage(self.ways_out(&wanted))),
+            Answer::NotAsked => return Err(ProjectError::Usage(self.fixes(&wanted))),
         }
         Trusted::add_at(&self.document, &self.targets)?;
         self.is_agreed.set(true);
@@ -200,7 +220,7 @@ impl Guard {
     }
 
     /// Describes the fixes for keys that the run needs and the guard withholds.
-    fn ways_out(&self, wanted: &[&Withheld]) -> Phrase {
+    fn fixes(&self, wanted: &[&Withheld]) -> Phrase {
         let (name, state) = (&self.document.name, self.state.phrase());
         let folder = self.folder();
         let mut options: Vec<&str> = wanted.iter().filter_map(|withheld| withheld.option).collect();
@@ -240,21 +260,28 @@ fn folder_name(folder: &Path) -> String {
     if folder.as_os_str().is_empty() { ".".to_owned() } else { files::shell_word(folder) }
 }
 
-/// Reports that a file in a parent folder is ignored because it belongs to another user.
-pub(super) fn tell_foreign(folder: &Path, ask: Option<&Ask>) {
+/// Reports that a file in a parent folder is ignored because it or the folder belongs to another user.
+pub(super) fn report_foreign(folder: &Path, ask: Option<&Ask>) {
     let Some(Ask(ask)) = ask else { return };
     let name = files::name(&folder.join(NAME));
     let notice = phrase!(
-        "ignoring `{name}`, which belongs to another user; to use it, read it, then run `ctx trust {folder}`",
+        "ignoring `{name}`: the file or its folder belongs to another user; to use it, read it, then run `ctx trust {folder}`",
         name = &name,
         folder = folder_name(folder)
     );
     ask(&Untrusted { name: &name, withheld: &[], state: &TrustState::New, notice: Some(&notice) });
 }
 
-/// Rejects a `ctx.toml` that is a link out of its folder, because diagnostics show its lines.
+/// Returns whether a `ctx.toml` is a link out of its folder. Diagnostics would show lines of another file. The user's own
+/// file may be such a link.
+pub fn is_link_out(folder: &Path) -> bool {
+    files::leads_out(Path::new(NAME), folder)
+        && !home::configuration().is_some_and(|own| is_same(&own, folder))
+}
+
+/// Rejects a `ctx.toml` that is a link out of its folder.
 pub(super) fn refuse_link(folder: &Path) -> Result<()> {
-    if files::leads_out(Path::new(NAME), folder) {
+    if is_link_out(folder) {
         let name = files::name(&folder.join(NAME));
         let message =
             phrase!("`{name}` is a link to a path outside its folder; use `--no-config` to ignore it", name);

@@ -38,6 +38,8 @@ pub enum Reach {
 pub enum Secrecy {
     /// Shown, except for secrets in URLs.
     Shown,
+    /// A URL, shown without its secrets.
+    Url,
     /// Texts are redacted.
     Hidden,
 }
@@ -53,7 +55,7 @@ pub enum PageAccess {
 
 /// Type of a key's value.
 #[derive(Clone, Copy, Debug)]
-pub enum Holds {
+pub enum ValueType {
     /// A value.
     Value,
     /// A path or a list of paths.
@@ -76,11 +78,11 @@ pub struct KeyRule {
     /// Access of the settings page.
     pub page: PageAccess,
     /// Type of the value.
-    pub holds: Holds,
+    pub value_type: ValueType,
     /// Command-line option that replaces the key.
     pub option: Option<&'static str>,
     /// Whether a run can ignore the key if the file is not trusted.
-    pub is_dispensable: bool,
+    pub is_optional: bool,
     /// Number that applies if the key is missing.
     pub default: Option<u64>,
 }
@@ -99,44 +101,48 @@ impl KeyRule {
         reach: Reach::Nothing,
         secrecy: Secrecy::Shown,
         page: PageAccess::Editable,
-        holds: Holds::Value,
+        value_type: ValueType::Value,
         option: None,
-        is_dispensable: false,
+        is_optional: false,
         default: None,
     };
-    const FILE: Self = Self { reach: Reach::Files, holds: Holds::Path, ..Self::VALUE };
+    const FILE: Self = Self { reach: Reach::Files, value_type: ValueType::Path, ..Self::VALUE };
 
-    const fn of_outside(reach: Reach, holds: Holds) -> Self {
-        Self { reach, holds, page: PageAccess::Locked, ..Self::VALUE }
+    const fn of_outside(reach: Reach, value_type: ValueType) -> Self {
+        Self { reach, value_type, page: PageAccess::Locked, ..Self::VALUE }
     }
 
     const fn asks(default: Option<u64>) -> Self {
-        Self { default, is_dispensable: true, ..Self::of_outside(Reach::Asks, Holds::Value) }
+        Self { default, is_optional: true, ..Self::of_outside(Reach::Asks, ValueType::Value) }
     }
 
     const fn option(self, option: &'static str) -> Self {
         Self { option: Some(option), ..self }
     }
 
+    const fn url(self) -> Self {
+        Self { secrecy: Secrecy::Url, ..self }
+    }
+
     const fn hidden(self) -> Self {
         Self { secrecy: Secrecy::Hidden, ..self }
     }
 
-    const fn dispensable(self) -> Self {
-        Self { is_dispensable: true, ..self }
+    const fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 
     /// Returns the rows of the table under the key.
     pub const fn rows(self) -> &'static [KeyRow] {
-        match self.holds {
-            Holds::Endpoint(rows) | Holds::Endpoints(rows) | Holds::Table(rows) => rows,
-            Holds::Value | Holds::Path => &[],
+        match self.value_type {
+            ValueType::Endpoint(rows) | ValueType::Endpoints(rows) | ValueType::Table(rows) => rows,
+            ValueType::Value | ValueType::Path => &[],
         }
     }
 
     /// Returns whether keys without a row may contain a secret.
     pub const fn hides_unknown(self) -> bool {
-        matches!(self.holds, Holds::Endpoint(_) | Holds::Endpoints(_))
+        matches!(self.value_type, ValueType::Endpoint(_) | ValueType::Endpoints(_))
     }
 }
 
@@ -168,24 +174,24 @@ keyed! {
         models: Option<Filled> => "models" is KeyRule::FILE.option("--models"),
         /// Where models are reached.
         endpoint: Option<Shaped<EndpointKeys>> => "endpoint"
-            is KeyRule::of_outside(Reach::Sends, Holds::Endpoint(EndpointKeys::ROWS)),
+            is KeyRule::of_outside(Reach::Sends, ValueType::Endpoint(EndpointKeys::ROWS)),
         /// Where models are reached by `ctx serve` while the endpoint does not answer, in this order and in its dialect.
         fallbacks: Option<Shaped<Vec<EndpointKeys>>> => "fallbacks"
-            is KeyRule::of_outside(Reach::Sends, Holds::Endpoints(EndpointKeys::ROWS)),
+            is KeyRule::of_outside(Reach::Sends, ValueType::Endpoints(EndpointKeys::ROWS)),
         /// Where transcripts of recordings are made.
         transcription: Option<Shaped<EndpointKeys>> => "transcription"
-            is KeyRule::of_outside(Reach::Sends, Holds::Endpoint(EndpointKeys::ROWS)).dispensable(),
+            is KeyRule::of_outside(Reach::Sends, ValueType::Endpoint(EndpointKeys::ROWS)).optional(),
         /// The user's settings of processors.
         processors: Option<Shaped<Vec<ProcessorSetting>>> => "processors" is KeyRule::VALUE,
         /// Worldbooks, which hold for every turn.
         worldbooks: Vec<String> => "worldbooks" is KeyRule::FILE.option("--worldbook"),
         /// The file that keeps conversations.
-        store: Option<Filled> => "store" is KeyRule::of_outside(Reach::Store, Holds::Path).option("--store"),
+        store: Option<Filled> => "store" is KeyRule::of_outside(Reach::Store, ValueType::Path).option("--store"),
         /// The folder of attached files.
-        assets: Option<Filled> => "assets" is KeyRule::FILE.dispensable(),
+        assets: Option<Filled> => "assets" is KeyRule::FILE.optional(),
         /// Which tools may be called.
         tools: Option<Shaped<ToolKeys>> => "tools"
-            is KeyRule::of_outside(Reach::Tools, Holds::Table(ToolKeys::ROWS)).option("--tools-dir"),
+            is KeyRule::of_outside(Reach::Tools, ValueType::Table(ToolKeys::ROWS)).option("--tools-dir"),
         /// When and how conversations are summarized.
         compression: Option<Shaped<MaskKeys>> => "compression" is KeyRule::VALUE,
         /// The model.
@@ -204,22 +210,22 @@ keyed! {
     pub struct EndpointKeys {
         /// Headers that are sent with each request, by their names.
         headers: Option<AnyOf<TextTable>> => "headers"
-            is KeyRule::of_outside(Reach::Sends, Holds::Value).hidden().option("--base-url"),
+            is KeyRule::of_outside(Reach::Sends, ValueType::Value).hidden().option("--base-url"),
         /// The address of the server; by default the provider's own.
         base_url: Option<Filled> => "base-url"
-            is KeyRule::of_outside(Reach::Sends, Holds::Value).option("--base-url"),
+            is KeyRule::of_outside(Reach::Sends, ValueType::Value).url().option("--base-url"),
         // Where no address is named, a dialect is one: that of its provider, who gets the key.
         /// The dialect that it speaks.
         dialect: Option<Parsed<Dialect>> => "dialect"
-            is KeyRule::of_outside(Reach::Sends, Holds::Value).option("--dialect"),
+            is KeyRule::of_outside(Reach::Sends, ValueType::Value).option("--dialect"),
         /// The model that is asked.
         model: Option<String> => "model" is KeyRule::asks(None),
         /// The variable of the environment that holds the key.
         key_env: Option<Filled> => "key-env"
-            is KeyRule::of_outside(Reach::Secret, Holds::Value).option("--key-env"),
+            is KeyRule::of_outside(Reach::Secret, ValueType::Value).option("--key-env"),
         /// The file that holds the key and nothing else.
         key_file: Option<Filled> => "key-file"
-            is KeyRule::of_outside(Reach::Secret, Holds::Path).option("--key-file"),
+            is KeyRule::of_outside(Reach::Secret, ValueType::Path).option("--key-file"),
         /// How many seconds connecting may take.
         connect: Option<u64> => "connect-timeout" is KeyRule::asks(Some(10)),
         /// How many seconds may pass until the first piece of an answer.
@@ -235,7 +241,7 @@ keyed! {
     /// What tools the model may call, and which of them.
     pub struct ToolKeys {
         /// The folder that the model may look into.
-        folder: Option<Filled> => "folder" is KeyRule::of_outside(Reach::Tools, Holds::Path),
+        folder: Option<Filled> => "folder" is KeyRule::of_outside(Reach::Tools, ValueType::Path),
         /// Whether each call waits until you agree.
         ask: bool => "ask" is KeyRule::VALUE,
         /// The tools that may be called; all if absent.

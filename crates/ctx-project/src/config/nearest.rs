@@ -1,8 +1,9 @@
 //! Finds the nearest `ctx.toml` within the user's project.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use super::guard::{Ask, tell_foreign};
+use super::guard::{Ask, report_foreign};
 use super::trust::Trusted;
 use crate::home;
 
@@ -13,16 +14,15 @@ const MAX_PARENTS: usize = 64;
 pub(super) struct Nearest {
     /// Path relative to the working folder, or absolute without links.
     folder: PathBuf,
-    /// Whether the file is in a parent folder and belongs to another user.
+    /// Whether it is a parent folder, and the file, its link, or the folder belongs to another user.
     is_foreign: bool,
 }
 
 impl Nearest {
-    /// Returns the folder, except if the file belongs to another user and the folder was never trusted. Reports such
-    /// a file. Otherwise another user with write access to a parent folder could configure every run below it.
+    /// Returns the folder, except if it is foreign and was never trusted. Reports such a folder. Otherwise another user with write access to a parent folder could configure every run below it.
     pub(super) fn allowed(self, ask: Option<&Ask>) -> Option<PathBuf> {
         if self.is_foreign && !Trusted::read().unwrap_or_default().has_folder(&self.folder) {
-            tell_foreign(&self.folder, ask);
+            report_foreign(&self.folder, ask);
             return None;
         }
         Some(self.folder)
@@ -45,27 +45,31 @@ pub(super) fn folder_from(start: &Path, name: &str) -> Option<Nearest> {
     Some(Nearest { folder: within_project(start).nth(levels)?.to_owned(), is_foreign })
 }
 
-/// Returns the number of levels from a folder up to the nearest folder with such a file, and whether the file belongs
-/// to another user.
-fn found_from(start: &Path, name: &str, is_of_user: &dyn Fn(&Path) -> bool) -> Option<(usize, bool)> {
+/// Returns the number of levels from a folder up to the nearest folder with such a file, and whether the file, its link,
+/// or the folder belongs to another user. The owner of a folder can replace the files in it.
+fn found_from(start: &Path, name: &str, is_of_user: &dyn Fn(&Metadata) -> bool) -> Option<(usize, bool)> {
     let levels = within_project(start).position(|folder| folder.join(name).is_file())?;
-    let file = within_project(start).nth(levels)?.join(name);
-    Some((levels, levels > 0 && !is_of_user(&file)))
+    let folder = within_project(start).nth(levels)?;
+    let file = folder.join(name);
+    let mut owned = [folder.metadata(), file.metadata(), file.symlink_metadata()].into_iter();
+    let is_own = owned.all(|owned| owned.is_ok_and(|owned| is_of_user(&owned)));
+    Some((levels, levels > 0 && !is_own))
 }
 
-/// Returns whether a file belongs to the user. For root, also accepts the user who ran `sudo`, as git does.
+/// Returns whether a file or folder belongs to the user or to root. For root, also accepts the user who ran `sudo`, as
+/// git does.
 #[cfg(unix)]
-fn is_of_user(file: &Path) -> bool {
+fn is_of_user(owned: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
 
     let user = rustix::process::geteuid();
     let caller = std::env::var("SUDO_UID").ok().filter(|_| user.is_root()).and_then(|uid| uid.parse().ok());
-    let owner = file.metadata().map(|metadata| metadata.uid());
-    owner.is_ok_and(|owner| owner == user.as_raw() || Some(owner) == caller)
+    let owner = owned.uid();
+    owner == 0 || owner == user.as_raw() || Some(owner) == caller
 }
 
 #[cfg(not(unix))]
-fn is_of_user(_: &Path) -> bool {
+fn is_of_user(_: &Metadata) -> bool {
     true
 }
 
@@ -133,12 +137,27 @@ mod tests {
         let below = folder.path().join("deep");
         std::fs::create_dir_all(below.join("er")).unwrap();
         std::fs::write(folder.path().join("ctx.toml"), "").unwrap();
-        let found = |start: &Path, is_own: bool| found_from(start, "ctx.toml", &|_| is_own);
+        let found = |start: &Path, is_own: bool| found_from(start, "ctx.toml", &|_: &Metadata| is_own);
         assert_eq!(found(&below, true), Some((1, false)));
         assert_eq!(found(&below, false), Some((1, true)));
         assert_eq!(found(&below.join("er"), false), Some((2, true)));
         // In the working folder itself, the user sees the file.
         assert_eq!(found(folder.path(), false), Some((0, false)));
-        assert!(is_of_user(&folder.path().join("ctx.toml")));
+        assert!(is_of_user(&folder.path().join("ctx.toml").metadata().unwrap()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn checks_owner_of_link_and_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("deep");
+        std::fs::create_dir(&below).unwrap();
+        std::fs::write(folder.path().join("other.toml"), "").unwrap();
+        std::os::unix::fs::symlink("other.toml", folder.path().join("ctx.toml")).unwrap();
+        let found = |is_own: &dyn Fn(&Metadata) -> bool| found_from(&below, "ctx.toml", is_own);
+        assert_eq!(found(&|_| true), Some((1, false)));
+        assert_eq!(found(&|owned| !owned.is_symlink()), Some((1, true)));
+        assert_eq!(found(&|owned| !owned.is_file()), Some((1, true)));
+        assert_eq!(found(&|owned| !owned.is_dir()), Some((1, true)));
     }
 }

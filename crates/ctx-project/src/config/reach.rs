@@ -4,12 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_chat::redact_url;
+use ctx_chat::{redact_text, redact_url};
 use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
-use super::key_table::{ConfigFile, Holds, KeyRow, KeyRule, Reach, Secrecy, find, rule_of};
+use super::key_table::{ConfigFile, KeyRow, KeyRule, Reach, Secrecy, ValueType, find, rule_of};
 use crate::files;
+use crate::secrets::redact_value;
 
 /// A key without effect until the user trusts the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct Withheld {
     /// Command-line option that replaces the key.
     pub(super) option: Option<&'static str>,
     /// Whether most runs do not need the key.
-    is_dispensable: bool,
+    is_optional: bool,
 }
 
 /// One value of a withheld key.
@@ -61,8 +62,8 @@ impl WithheldItem {
 
 impl Withheld {
     /// Returns whether a run can ignore the key: the user's own file replaces it, or most runs do not need it.
-    pub(super) fn is_dispensable(&self, own: &Value) -> bool {
-        self.is_dispensable
+    pub(super) fn is_optional(&self, own: &Value) -> bool {
+        self.is_optional
             || match self.pointer.split_once("/endpoint/") {
                 Some(_) => names_endpoint(own),
                 None => own.pointer(&self.pointer).is_some(),
@@ -81,34 +82,29 @@ pub fn count_outside(withheld: &[Withheld]) -> usize {
 }
 
 /// Returns the keys of a file that have no effect until the user trusts it, in the order of the key table.
-///
-/// `own` is the value of the user's own file.
-pub(super) fn withheld(file: &Value, folder: &Path, own: &Value) -> Vec<Withheld> {
+pub(super) fn withheld(file: &Value, folder: &Path) -> Vec<Withheld> {
     let mut found = Vec::new();
     for KeyRow { key, rule } in ConfigFile::ROWS {
         let Some(value) = file.get(*key) else { continue };
         let pointer = format!("/{key}");
-        let collect = |items, pointer: String, option, is_dispensable| {
+        let collect = |items, pointer: String, option, is_optional| {
             let is_empty = |items: &Vec<WithheldItem>| items.is_empty();
             let items = Some(items).filter(|items| !is_empty(items));
-            items.map(|items| Withheld { pointer, items, option, is_dispensable })
+            items.map(|items| Withheld { pointer, items, option, is_optional })
         };
-        match rule.holds {
-            // The model is withheld only to protect the user's own endpoint. Without an endpoint, it only selects the
-            // tokenizer and the context window.
-            _ if rule.reach == Reach::Asks && own.get("endpoint").is_none() && own.get(*key).is_none() => {}
-            Holds::Endpoint(rows) => found.extend(rows.iter().filter_map(|row| {
+        match rule.value_type {
+            ValueType::Endpoint(rows) => found.extend(rows.iter().filter_map(|row| {
                 let (pointer, value) = (format!("{pointer}/{}", row.key), value.get(row.key)?);
-                let is_dispensable = rule.is_dispensable || row.rule.is_dispensable;
-                collect(items(row.rule, &pointer, value, folder), pointer, row.rule.option, is_dispensable)
+                let is_optional = rule.is_optional || row.rule.is_optional;
+                collect(items(row.rule, &pointer, value, folder), pointer, row.rule.option, is_optional)
             })),
-            Holds::Endpoints(rows) => {
+            ValueType::Endpoints(rows) => {
                 let tables = value.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
                 let items = tables
                     .flat_map(|(index, table)| fallback(rows, &format!("{pointer}/{index}"), table, folder));
-                found.extend(collect(items.collect(), pointer.clone(), rule.option, rule.is_dispensable));
+                found.extend(collect(items.collect(), pointer.clone(), rule.option, rule.is_optional));
             }
-            Holds::Table(rows) => {
+            ValueType::Table(rows) => {
                 let items = rows.iter().filter_map(|row| {
                     Some(items(row.rule, &format!("{pointer}/{}", row.key), value.get(row.key)?, folder))
                 });
@@ -116,12 +112,12 @@ pub(super) fn withheld(file: &Value, folder: &Path, own: &Value) -> Vec<Withheld
                 // A table without known keys still enables tools.
                 let items =
                     if items.is_empty() { vec![item(rule.reach, &pointer, "{}".to_owned())] } else { items };
-                found.extend(collect(items, pointer, rule.option, rule.is_dispensable));
+                found.extend(collect(items, pointer, rule.option, rule.is_optional));
             }
-            Holds::Value | Holds::Path if rule.reach == Reach::Nothing => {}
-            Holds::Value | Holds::Path => {
+            ValueType::Value | ValueType::Path if rule.reach == Reach::Nothing => {}
+            ValueType::Value | ValueType::Path => {
                 let items = items(*rule, &pointer, value, folder);
-                found.extend(collect(items, pointer, rule.option, rule.is_dispensable));
+                found.extend(collect(items, pointer, rule.option, rule.is_optional));
             }
         }
     }
@@ -137,7 +133,8 @@ fn names_endpoint(own: &Value) -> bool {
     endpoint.is_some_and(|endpoint| endpoint.keys().any(says_where))
 }
 
-/// Lists the items of a fallback, starting with its base URL or dialect.
+/// Lists the items of a fallback in the order of its rows. A fallback without a key that reaches outside is one item,
+/// because requests go to its provider.
 fn fallback(rows: &[KeyRow], pointer: &str, table: &Value, folder: &Path) -> Vec<WithheldItem> {
     let mut found = Vec::new();
     for row in rows {
@@ -152,7 +149,7 @@ fn fallback(rows: &[KeyRow], pointer: &str, table: &Value, folder: &Path) -> Vec
 
 /// Lists the items of a key that need trust.
 fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<WithheldItem> {
-    let Holds::Path = rule.holds else {
+    let ValueType::Path = rule.value_type else {
         return vec![item(rule.reach, pointer, shown(rule, value))];
     };
     let is_listed = value.is_array();
@@ -163,7 +160,7 @@ fn items(rule: KeyRule, pointer: &str, value: &Value, folder: &Path) -> Vec<With
         let is_withheld = rule.reach != Reach::Files || files::leads_out(Path::new(path), folder);
         is_withheld.then(|| WithheldItem {
             target,
-            ..item(rule.reach, &pointer, redact_url(&Value::from(path).to_string()))
+            ..item(rule.reach, &pointer, Value::from(redact_text(path)).to_string())
         })
     });
     paths.flatten().collect()
@@ -195,9 +192,9 @@ fn collect_targets(
     folder: &Path,
     found: &mut Vec<(String, PathBuf)>,
 ) {
-    if let (Holds::Endpoints(rows), Value::Array(tables)) = (rule.holds, value) {
+    if let (ValueType::Endpoints(rows), Value::Array(tables)) = (rule.value_type, value) {
         for (index, table) in tables.iter().enumerate() {
-            let rule = KeyRule { holds: Holds::Endpoint(rows), ..rule };
+            let rule = KeyRule { value_type: ValueType::Endpoint(rows), ..rule };
             collect_targets(rule, &format!("{key}.{index}"), table, folder, found);
         }
         return;
@@ -207,7 +204,7 @@ fn collect_targets(
             collect_targets(row.rule, &format!("{key}.{}", row.key), value, folder, found);
         }
     }
-    if let Holds::Path = rule.holds {
+    if let ValueType::Path = rule.value_type {
         let named = paths(value).map(|(index, path)| {
             let key = if value.is_array() { format!("{key}.{index}") } else { key.to_owned() };
             (key, files::target(&folder.join(path)))
@@ -239,10 +236,13 @@ fn shown(rule: KeyRule, value: &Value) -> String {
             format!("{} = …", names.join(", "))
         }
         _ if rule.secrecy == Secrecy::Hidden => "…".to_owned(),
-        Value::String(text) => redact_url(&Value::from(text.trim()).to_string()),
-        value => redact_url(&value.to_string()),
+        Value::String(text) if rule.secrecy == Secrecy::Url => {
+            Value::from(redact_url(text.trim())).to_string()
+        }
+        Value::String(text) => Value::from(redact_text(text.trim())).to_string(),
+        value => redact_value(value).to_string(),
     };
-    let is_complete = !matches!(rule.reach, Reach::Nothing | Reach::Asks) && rule.secrecy == Secrecy::Shown;
+    let is_complete = !matches!(rule.reach, Reach::Nothing | Reach::Asks) && rule.secrecy != Secrecy::Hidden;
     match value.char_indices().nth(MAX_OTHER).filter(|_| !is_complete) {
         Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
         None => value,
@@ -259,8 +259,7 @@ mod tests {
     fn check(file: &Value, expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("here.yaml"), "").unwrap();
-        let keys: Vec<String> =
-            withheld(file, folder.path(), &Value::Null).iter().map(Withheld::key).collect();
+        let keys: Vec<String> = withheld(file, folder.path()).iter().map(Withheld::key).collect();
         assert_eq!(keys, expected);
     }
 
@@ -277,10 +276,8 @@ mod tests {
         check(&json!({ "transcription": { "model": "whisper-1" } }), &["transcription.model"]);
         check(&json!({ "endpoint": { "dialect": "gemini" } }), &["endpoint.dialect"]);
         check(&json!({ "tools": { "folder": "." }, "store": "chats.db" }), &["store", "tools"]);
-        check(
-            &json!({ "processors": [], "compression": {}, "model": "m", "tz": "UTC", "context-tokens": 1 }),
-            &[],
-        );
+        check(&json!({ "processors": [], "compression": {}, "tz": "UTC", "context-tokens": 1 }), &[]);
+        check(&json!({ "model": "m" }), &["model"]);
     }
 
     #[test]
@@ -304,7 +301,7 @@ mod tests {
         std::os::unix::fs::symlink(".", folder.path().join("in")).unwrap();
         std::fs::create_dir(folder.path().join("etc")).unwrap();
         std::os::unix::fs::symlink("/nowhere/at/all", folder.path().join("dangling")).unwrap();
-        let keys = |file: &Value| withheld(file, folder.path(), &Value::Null).len();
+        let keys = |file: &Value| withheld(file, folder.path()).len();
         assert_eq!(keys(&json!({ "assets": "out/etc" })), 1);
         assert_eq!(keys(&json!({ "assets": "in/etc" })), 0);
         assert_eq!(keys(&json!({ "session": "out/no-such-file" })), 1);
@@ -315,6 +312,6 @@ mod tests {
     fn an_address_is_shown_with_its_whole_host() {
         let host = format!("https://api.openai.com{}.example.org", ".a".repeat(110));
         let file = json!({ "endpoint": { "base-url": format!("{}{host}", " ".repeat(2_000)) } });
-        assert_eq!(withheld(&file, Path::new(""), &Value::Null)[0].items[0].shown, format!("{host:?}"));
+        assert_eq!(withheld(&file, Path::new(""))[0].items[0].shown, format!("{host:?}"));
     }
 }

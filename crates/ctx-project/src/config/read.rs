@@ -12,12 +12,15 @@ use crate::keyed::{Parsed, Shaped, Tokens};
 use crate::keys::Keys;
 
 use super::guard::Guard;
-use super::{Config, ConfigFile, DefaultFile, Origin, ToolKeys, ToolNames, ToolRuleKeys, ZoneName};
+use super::{
+    Config, ConfigFile, DefaultFile, KeyRule, Origin, ToolKeys, ToolNames, ToolRuleKeys, ZoneName, rule_of,
+};
 
 impl Config {
     /// Reads the keys of a file. Paths are relative to `folder`.
     pub(super) fn of(value: &Value, folder: &Path) -> Self {
-        let mut keys = match Keys::of(value) {
+        let is_secret = |key: &str| rule_of(key).is_some_and(KeyRule::hides_unknown);
+        let mut keys = match Keys::with_secrets(value, is_secret) {
             Ok(keys) => keys,
             Err(fault) => return Self { found: vec![*fault], ..Self::default() },
         };

@@ -65,8 +65,8 @@ fn value(pointer: &str, is_own: bool) -> Value {
 fn guarded() -> Vec<String> {
     let mut pointers = Vec::new();
     for row in ConfigFile::ROWS.iter().filter(|row| row.rule.reach != Reach::Nothing) {
-        match row.rule.holds {
-            Holds::Endpoint(rows) => {
+        match row.rule.value_type {
+            ValueType::Endpoint(rows) => {
                 pointers.extend(rows.iter().map(|inner| format!("/{}/{}", row.key, inner.key)));
             }
             _ => pointers.push(format!("/{}", row.key)),
@@ -80,26 +80,45 @@ fn file(pointer: &str, value: Value) -> Value {
     keys.iter().rev().fold(value, |value, key| json!({ *key: value }))
 }
 
+/// A question or notice about an untrusted file.
+#[derive(Clone, Debug, PartialEq)]
+struct Question {
+    keys: Vec<String>,
+    too_many: Option<usize>,
+    notice: Option<String>,
+}
+
+/// Returns a function that records each question and does not reply.
+fn recorder() -> (Arc<Mutex<Vec<Question>>>, Ask) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let ask = Ask::by({
+        let asked = asked.clone();
+        move |untrusted: &Untrusted<'_>| {
+            let items = untrusted.withheld.iter().flat_map(|withheld| &withheld.items);
+            asked.lock().unwrap().push(Question {
+                keys: items.map(|item| item.key.clone()).collect(),
+                too_many: untrusted.too_many(),
+                notice: untrusted.notice.map(ToString::to_string),
+            });
+            Answer::NotAsked
+        }
+    });
+    (asked, ask)
+}
+
 #[test]
 fn what_is_not_trusted_hides_nothing_of_the_users_own() {
     for pointer in &guarded() {
         let (_own, own) = folder(&file(pointer, value(pointer, true)));
         let (_stranger, stranger) = folder(&file(pointer, value(pointer, false)));
         let expected = decided(&read(own.clone()).0);
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let ask = Ask::by({
-            let said = said.clone();
-            move |untrusted: &Untrusted<'_>| {
-                said.lock().unwrap().extend(untrusted.notice.map(ToString::to_string));
-                Answer::NotAsked
-            }
-        });
+        let (asked, ask) = recorder();
         let joined = Config::joined(read(stranger), Some(read(own)), Some(ask));
         assert_eq!(decided(&joined), expected, "{pointer}");
         assert_ne!(expected, decided(&Config::default()), "{pointer}");
-        let said = said.lock().unwrap();
-        assert_eq!(said.len(), 1, "{pointer}: {said:?}");
-        assert!(said[0].contains(&format!("ignored: `{}`", pointer[1..].replace('/', "."))), "{said:?}");
+        let asked = asked.lock().unwrap();
+        let [Question { notice: Some(notice), .. }] = &asked[..] else { panic!("{pointer}: {asked:?}") };
+        assert!(notice.contains(&format!("ignored: `{}`", pointer[1..].replace('/', "."))), "{notice}");
     }
 }
 
@@ -149,10 +168,69 @@ fn untrusted_file_decides_nothing_about_own_endpoint() {
     let (_stranger, stranger) = folder(&stranger);
     let expected = decided(&read(own.clone()).0);
     assert_eq!(decided(&Config::joined(read(stranger.clone()), Some(read(own)), None)), expected);
-    // Without an endpoint in the user's own file, the model takes effect.
-    let alone = Config::joined(read(stranger), None, None);
+    // Without an endpoint in the user's own file, the model takes effect, but not in requests.
+    let (asked, ask) = recorder();
+    let alone = Config::joined(read(stranger), None, Some(ask));
     assert_eq!(alone.model().map(String::as_str), Some("expensive"));
-    assert_eq!(alone.endpoint_model(), None);
+    assert_eq!((alone.endpoint_model(), asked.lock().unwrap().len()), (None, 0));
+    assert_eq!(alone.for_requests().model(), None);
+    let asked = asked.lock().unwrap();
+    assert!(asked.iter().any(|asked| asked.keys == ["model"] && asked.notice.is_some()), "{asked:?}");
+}
+
+#[test]
+fn question_shows_every_item_of_the_file() {
+    let books: Vec<String> = (0..MAX_ITEMS).map(|number| format!("../{number}.json")).collect();
+    let stranger = json!({
+        "session": "../chat.json",
+        "assets": "/",
+        "model": "m",
+        "store": "chats.db",
+        "endpoint": { "base-url": "http://foreign.example", "key-env": "AWS_SECRET_ACCESS_KEY" },
+        "transcription": { "base-url": "http://foreign.example", "key-file": "/etc/shadow", "retries": 1 },
+        "tools": { "folder": "/" },
+    });
+    let mut crowded = stranger.clone();
+    crowded["worldbooks"] = json!(books);
+    // The user's own file replaces some of these keys.
+    let own = json!({ "endpoint": { "base-url": "http://own.example" }, "model": "own", "tools": {} });
+    for (file, too_many) in [(stranger, None), (crowded, Some(MAX_ITEMS + 8))] {
+        let (_stranger, document) = folder(&file);
+        let expected: Vec<String> =
+            document.withheld().into_iter().flat_map(|key| key.items).map(|item| item.key).collect();
+        for shorten in [Config::without_session, Config::of_books, Config::for_requests, |config| config] {
+            let (_own, own) = folder(&own);
+            let (asked, ask) = recorder();
+            let config = shorten(Config::joined(read(document.clone()), Some(read(own)), Some(ask)));
+            let refused =
+                [config.store().is_err(), config.file("models", None, &Sources::default()).is_err()];
+            let asked = asked.lock().unwrap();
+            // A run that needs none of the keys is not asked about, and nothing is trusted.
+            assert_eq!(asked.len(), refused.iter().filter(|is_refused| **is_refused).count());
+            for asked in &*asked {
+                let expected = Question { keys: expected.clone(), too_many, notice: None };
+                assert_eq!(*asked, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn diagnostics_do_not_repeat_secrets_in_wrong_places() {
+    let file = json!({
+        "endpoint": { "base-url": ["canary"], "key-env": ["canary"], "headers": "canary", "retries": "canary" },
+        "fallbacks": ["canary"],
+        "transcription": "canary",
+    });
+    let found = Config::of(&file, Path::new("")).found;
+    assert_eq!(found.len(), 6, "{found:?}");
+    assert!(!format!("{found:?}").contains("canary"), "{found:?}");
+}
+
+#[test]
+fn hides_secrets_in_text_that_is_not_utf8() {
+    let bytes = b"# \xe9?\n[endpoint]\nkey = 'canary'\nother = '\xe9'\n";
+    assert_eq!(document::shown(bytes), b"# \xe9?\n[endpoint]\nkey = '******'\nother = '*'\n");
 }
 
 #[test]
@@ -177,7 +255,7 @@ fn lists_every_item_that_reaches_outside() {
         ],
     });
     let (_folder, document) = folder(&file);
-    let withheld = document.withheld(&Value::Null);
+    let withheld = document.withheld();
     let items: Vec<_> = withheld.iter().flat_map(|withheld| &withheld.items).collect();
     let shown = |key: &str| &*items.iter().find(|item| item.key == key).unwrap().shown;
     assert_eq!(shown("tools.folder"), "\"/\"");
@@ -195,7 +273,7 @@ fn too_many_items_are_not_asked_about() {
     let count = |tables: usize| {
         let tables: Vec<Value> = (0..tables).map(|_| json!({ "retries": 1 })).collect();
         let (_folder, document) = folder(&json!({ "fallbacks": tables }));
-        let withheld = document.withheld(&Value::Null);
+        let withheld = document.withheld();
         let state = TrustState::New;
         Untrusted { name: "ctx.toml", withheld: &withheld, state: &state, notice: None }.too_many()
     };
@@ -333,17 +411,17 @@ mod key_table {
             prop_assert_eq!(is_in_schema(&drawn), drawn.rule.is_some());
             // Trust: keys that reach outside have no effect on the user's own endpoint.
             let own = json!({ "endpoint": { "base-url": "http://own.example" } });
-            let withheld = document.withheld(&own);
+            let withheld = document.withheld();
             let rule = rule_of(top).unwrap();
-            let reaches = match (rule.holds, drawn.rule) {
-                (Holds::Endpoints(_) | Holds::Table(_), _) => true,
+            let reaches = match (rule.value_type, drawn.rule) {
+                (ValueType::Endpoints(_) | ValueType::Table(_), _) => true,
                 (_, Some(rule)) => rule.reach != Reach::Nothing,
                 (_, None) => false,
             };
             prop_assert_eq!(!withheld.is_empty(), reaches);
             let guard = Guard::of(&document, &own, None);
-            let left = guard.counting(&file);
-            let is_left = if drawn.tables.is_empty() || !matches!(rule.holds, Holds::Endpoint(_)) {
+            let left = guard.effective(&file);
+            let is_left = if drawn.tables.is_empty() || !matches!(rule.value_type, ValueType::Endpoint(_)) {
                 left.get(top).is_some()
             } else {
                 left[top].get(&drawn.key).is_some()
@@ -355,9 +433,7 @@ mod key_table {
             prop_assert_eq!(shown.len(), text.len());
             prop_assert!(!shown.contains(&secret), "{}", shown);
             let has_address = ["base-url", "store"].contains(&&*drawn.key);
-            // A list on several lines is hidden as a whole.
-            let is_list = drawn.tables == ["fallbacks"] && form == 1;
-            let is_plain = !(is_secret || has_address || is_list);
+            let is_plain = !(is_secret || has_address);
             prop_assert!(!is_plain || shown == text, "{}", shown);
             let items = withheld.iter().flat_map(|withheld| &withheld.items);
             prop_assert!(items.clone().all(|item| !item.shown.contains(&secret)));

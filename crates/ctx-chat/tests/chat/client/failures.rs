@@ -70,7 +70,10 @@ fn reports_refused_connection_without_retry() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut endpoint = Endpoint::new(Dialect::OpenaiChat, format!("http://127.0.0.1:{port}"));
     let asked = ask(endpoint);
-    assert_eq!(asked.result.unwrap_err().cause.to_string(), format!("connection refused by `127.0.0.1:{port}`"));
+    assert_eq!(
+        asked.result.unwrap_err().cause.to_string(),
+        format!("connection refused by `127.0.0.1:{port}`")
+    );
 }
 
 #[test]

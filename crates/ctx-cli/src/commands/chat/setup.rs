@@ -48,7 +48,7 @@ impl Setup {
         let config = project::config(language, &arguments.setup.config, sources)?;
         let options = options(language, arguments, &config)?;
         let (chat, notes) = ChatSetup::read(options, config, sources)?;
-        project::tell_beside(language, notes.beside.as_ref());
+        project::report_added_files(language, notes.added_files.as_ref());
         let setup = Self {
             language,
             chat,

@@ -71,7 +71,7 @@ impl Work {
         let files = pass.session.iter().chain(&settings.settings).chain(&settings.agent);
         inputs::check_stdin(files.chain(&pass.counting.models))?;
         let given = [("agent", settings.agent.is_some()), ("session", !pass.session.is_empty())];
-        project::tell_beside(language, config.beside(&given).as_ref());
+        project::report_added_files(language, config.added_files(&given).as_ref());
         let sessions = conversations(pass, &config, &sources)?;
         let mut found = config.found.clone();
         let counting = TokenCounting::of(&(&pass.counting).into(), &config, &mut sources, &mut found)?;

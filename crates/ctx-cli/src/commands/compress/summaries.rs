@@ -79,7 +79,7 @@ pub(super) fn regenerate(language: Language, arguments: &RegenerateArguments) ->
     let mut work = Work::of(language, &arguments.summary, &[&settings.settings, &settings.agent])?;
     let is_session_given = arguments.summary.session.is_some();
     let given = [("agent", settings.agent.is_some()), ("session", is_session_given)];
-    project::tell_beside(language, work.config.beside(&given).as_ref());
+    project::report_added_files(language, work.config.added_files(&given).as_ref());
     let summarizer = (&arguments.summarizer).into();
     let settings = compress::settings(&settings.into(), Some(&summarizer), &work.config, &mut work.sources)?;
     show::findings(language, &work.sources, &settings.diagnostics);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_project::config::{ConfigFile, Holds, PageAccess};
+use ctx_project::config::{ConfigFile, PageAccess, ValueType};
 use ctx_project::drafts::{Draft, Edit};
 use serde_json::json;
 
@@ -106,10 +106,10 @@ fn locks_each_key_that_reaches_outside() {
     let config = "model = \"gpt-5\"\n";
     for row in ConfigFile::ROWS.iter().filter(|row| row.rule.page == PageAccess::Locked) {
         let mut file = open("ctx.toml", FileKind::Config, config.as_bytes());
-        let locked = match row.rule.holds {
-            Holds::Endpoints(_) => format!("[[{}]]\nbase-url = \"https://a.example\"\n", row.key),
-            Holds::Endpoint(_) | Holds::Table(_) => format!("[{}]\nmodel = \"m\"\n", row.key),
-            Holds::Value | Holds::Path => format!("{} = \"a.db\"\n", row.key),
+        let locked = match row.rule.value_type {
+            ValueType::Endpoints(_) => format!("[[{}]]\nbase-url = \"https://a.example\"\n", row.key),
+            ValueType::Endpoint(_) | ValueType::Table(_) => format!("[{}]\nmodel = \"m\"\n", row.key),
+            ValueType::Value | ValueType::Path => format!("{} = \"a.db\"\n", row.key),
         };
         file.set_text(0, 0, &format!("{config}{locked}")).unwrap_err();
         let edit = Edit::Set { pointer: format!("/{}", row.key), value: json!([]) };
