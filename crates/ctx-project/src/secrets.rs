@@ -362,14 +362,14 @@ mod tests {
     }
 
     /// A string of TOML.
-    struct Written {
+    struct TomlString {
         string: String,
         /// Writes a part of the text as the string does.
         part: fn(&str) -> String,
     }
 
     /// Writes a string in a form that can represent it.
-    fn written(text: &str, form: usize) -> Written {
+    fn written(text: &str, form: usize) -> TomlString {
         let escaped: fn(&str) -> String =
             |text| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         let coded: fn(&str) -> String = |text| {
@@ -386,7 +386,7 @@ mod tests {
             5 if is_literal => (format!("'''\n{text}\n'''"), str::to_owned as fn(&str) -> String),
             _ => (format!("\"{}\"", escaped(text)), escaped),
         };
-        Written { string, part }
+        TomlString { string, part }
     }
 
     proptest! {
@@ -410,7 +410,7 @@ mod tests {
                 6 => ("store", format!("postgres://u:{secret}@host.example/db")),
                 _ => ("store", format!("postgres://host.example/db?key={secret}")),
             };
-            let Written { string, part } = written(&value, form);
+            let TomlString { string, part } = written(&value, form);
             let setting = match (key, table, layout) {
                 ("store", ..) => format!("store = {string}\n"),
                 (_, "fallbacks", 0 | 1) => format!("[[fallbacks]]\n{key} = {string}\n"),
@@ -436,7 +436,7 @@ mod tests {
             let body = shown.trim_start_matches('\u{feff}');
             prop_assert!(around > 2 || crate::config::value_of(body).is_some(), "{}", shown);
             prop_assert!(!shown.contains(&part(&secret)) && !shown.contains(&part(&first)), "{}", shown);
-            // What follows an `@` may be the host.
+            // The text after an `@` may be the host.
             let is_host = between == '@' && place == 7;
             prop_assert!(is_host || !shown.contains(&part(&second)), "{}", shown);
             let redacted = redact_value(&json!([value]))[0].to_string();

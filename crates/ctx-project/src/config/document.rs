@@ -78,7 +78,7 @@ pub(super) fn too_large(bytes: &[u8], name: &str) -> Option<Phrase> {
 
 /// Returns the bytes for diagnostics, with secrets redacted.
 pub(super) fn shown(bytes: &[u8]) -> Vec<u8> {
-    // The redacted text has the length of the bytes, so that positions in it are valid.
+    // The redacted text keeps the length of the bytes. Positions in it stay valid.
     let chunks = bytes.utf8_chunks();
     let text: String =
         chunks.map(|chunk| chunk.valid().to_owned() + &"?".repeat(chunk.invalid().len())).collect();
