@@ -19,17 +19,17 @@ fn without_an_agent_the_built_in_ones_are_listed() {
     assert_snapshot!(ctx("anchors list", &[]), @"
     exit code 0
     === output
-     anchor              kind          entry   what it is for, and what goes there
-    ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-     chat_history        placeholder           Where the messages of the conversation stand
-     user_profile        template              Who the user is; the content is a template
-     world_info_before   placeholder           Where worldbook entries stand that go before the character
-     world_info_after    placeholder           Where worldbook entries stand that go after the character
-     char_description    template              Who the character is; the content is a template
-     char_personality    template              How the character is; the content is a template
-     scenario            template              Where the story stands; the content is a template
-     dialogue_examples   placeholder           Where example dialogues stand
-     author_note         placeholder           Where the author's note and worldbook entries around it stand
+     anchor              kind          entry   purpose and entries
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     chat_history        placeholder           Position of the conversation's messages
+     user_profile        template              User profile; its content is a template
+     world_info_before   placeholder           Position of worldbook entries before the character
+     world_info_after    placeholder           Position of worldbook entries after the character
+     char_description    template              Character's description; its content is a template
+     char_personality    template              Character's personality; its content is a template
+     scenario            template              Scenario; its content is a template
+     dialogue_examples   placeholder           Position of the dialogue examples
+     author_note         placeholder           Position of the author's note and the worldbook entries around it
     ");
 }
 
@@ -38,22 +38,22 @@ fn with_an_agent_its_own_are_listed_too() {
     assert_snapshot!(ctx("anchors list a.yaml", &[("a.yaml", AGENT)]), @"
     exit code 0
     === output
-     anchor              kind          entry   what it is for, and what goes there
-    ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-     chat_history        placeholder           Where the messages of the conversation stand
-                                               no entry declares it: the conversation follows the preset
-     user_profile        template      1       Who the user is; the content is a template
-     world_info_before   placeholder           Where worldbook entries stand that go before the character
-     world_info_after    placeholder           Where worldbook entries stand that go after the character
-     char_description    template              Who the character is; the content is a template
-     char_personality    template              How the character is; the content is a template
-     scenario            template              Where the story stands; the content is a template
-     dialogue_examples   placeholder           Where example dialogues stand
-     author_note         placeholder           Where the author's note and worldbook entries around it stand
+     anchor              kind          entry   purpose and entries
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     chat_history        placeholder           Position of the conversation's messages
+                                               not declared; the history follows the preset
+     user_profile        template      1       User profile; its content is a template
+     world_info_before   placeholder           Position of worldbook entries before the character
+     world_info_after    placeholder           Position of worldbook entries after the character
+     char_description    template              Character's description; its content is a template
+     char_personality    template              Character's personality; its content is a template
+     scenario            template              Scenario; its content is a template
+     dialogue_examples   placeholder           Position of the dialogue examples
+     author_note         placeholder           Position of the author's note and the worldbook entries around it
      lore                ad-hoc        0       declared by the preset
                                                after: preset:weather
                                                before: preset#4 (order 5)
-     loer                missing               named as a target, declared by no entry
+     loer                missing               target of an entry, but not declared
                                                after: preset:lost
     ");
 }
@@ -65,9 +65,9 @@ fn programs_read_json() {
     let rows: serde_json::Value = serde_json::from_str(json).unwrap();
     let row = |id: &str| rows.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap().to_string();
     assert_snapshot!(row("lore"), @r#"{"id":"lore","kind":"ad-hoc","description":"declared by the preset","entry":0,"placed":[{"entry":3,"source":"preset:weather","side":"after","order":100.0},{"entry":4,"source":"preset#4","side":"before","order":5.0}]}"#);
-    assert_snapshot!(row("loer"), @r#"{"id":"loer","kind":"missing","description":"named as a target, declared by no entry","entry":null,"placed":[{"entry":5,"source":"preset:lost","side":"after","order":100.0}]}"#);
-    assert_snapshot!(row("user_profile"), @r#"{"id":"user_profile","kind":"template","description":"Who the user is; the content is a template","entry":1,"placed":[]}"#);
-    assert_snapshot!(row("scenario"), @r#"{"id":"scenario","kind":"template","description":"Where the story stands; the content is a template","entry":null,"placed":[]}"#);
+    assert_snapshot!(row("loer"), @r#"{"id":"loer","kind":"missing","description":"target of an entry, but not declared","entry":null,"placed":[{"entry":5,"source":"preset:lost","side":"after","order":100.0}]}"#);
+    assert_snapshot!(row("user_profile"), @r#"{"id":"user_profile","kind":"template","description":"User profile; its content is a template","entry":1,"placed":[]}"#);
+    assert_snapshot!(row("scenario"), @r#"{"id":"scenario","kind":"template","description":"Scenario; its content is a template","entry":null,"placed":[]}"#);
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn long_and_hostile_ids_do_no_harm() {
     let answer = ctx("anchors list a.json", &[("a.json", &agent.to_string())]);
     let rows: Vec<&str> = answer.lines().skip(2).collect();
     assert_snapshot!(rows.iter().rev().take(4).rev().copied().collect::<Vec<_>>().join("\n"), @"
-    长的名字很长的名字很长的名字很长的名字很长的名
-    字很长的名字很长的名字很长的名字很长的名字很长
-    的名字很长的名字很长的名字很长的名字很长的名字
-    很长的名字很长的名字
+    �[2J很长的名字很长的名字很长的名字很长的名字很长的名   ad-hoc        0       declared by the preset
+    字很长的名字很长的名字很长的名字很长的名字很长的名字
+    很长的名字很长的名字很长的名字很长的名字很长的名字很
+    长的名字很长的名字很长的名字很长的名字很长的名字
     ");
 }

@@ -38,14 +38,14 @@ fn a_model_writes_the_summary() {
     assert_snapshot!(output, @"
     exit code 0
     === output
-    summarise 10 messages with 257 tokens, from `n1` to `n10`
+    summarize 10 messages (257 tokens) from `n1` to `n10`
 
     `compression_8c38f6836520a663` (system, 11 tokens; written by the summarizer):
       Ada Bell has room 12, B-7781.
 
     compressed 10 messages, saved 246 tokens
     sent now: 54 of 300 tokens; 1 summary hides 10 messages
-    written: `chat.json`; `ctx session undo` takes it back
+    wrote `chat.json`; undo this with `ctx session undo`
     ");
     assert_eq!(requests.len(), 1);
     assert_eq!(requests[0].header("authorization"), Some(format!("Bearer {CANARY}").as_str()));
@@ -80,22 +80,22 @@ fn an_answer_that_fails_is_told_and_changes_nothing() {
     assert_snapshot!(told.concat(), @"
     exit code 4
     === errors
-    error: the summarizer failed: not available: the provider rejected the request: status 500: we have trouble; `chat.json` is as it was
+    error: the summarizer failed: not available: the provider rejected the request: status 500: we have trouble; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer failed: not allowed: the provider rejected the request: status 401: no such key: [redacted]; check the endpoint's key; `chat.json` is as it was
+    error: the summarizer failed: not allowed: the provider rejected the request: status 401: no such key: [redacted]; check the API key; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer failed: not found: the provider rejected the request: status 404: there is no model `writer-1`; check the model and the endpoint's address; `chat.json` is as it was
+    error: the summarizer failed: not found: the provider rejected the request: status 404: there is no model `writer-1`; check the model and the base URL; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer's answer is not a summary: it was cut off; `chat.json` is as it was
+    error: invalid summary: the reply is truncated; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer failed: not readable: the provider rejected the request: the body has no choice with a message; `chat.json` is as it was
+    error: the summarizer failed: not readable: the provider rejected the request: the response has no choice with a message; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer's answer is not a summary: it was empty; `chat.json` is as it was
+    error: invalid summary: the reply is empty; `chat.json` is unchanged
     ");
 }
 
@@ -118,17 +118,17 @@ fn what_is_missing_is_a_fault_of_the_command_line() {
     assert_snapshot!(run("openai"), @"
     exit code 2
     === errors
-    error: no model is set for writing summaries; name one with `--summarizer-model`
+    error: no model for summaries; set one with `--summarizer-model`
     ");
     assert_snapshot!(run("openai --summarizer-model m"), @"
     exit code 2
     === errors
-    error: no API key: set `OPENAI_API_KEY`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`
+    error: no API key; set `OPENAI_API_KEY`, use `--key-env` or `--key-file`, or name a local server with `--base-url`
     ");
     assert_snapshot!(run("opnai"), @"
     exit code 2
     === errors
-    error: invalid value 'opnai' for '--summarizer <WHO>': expected `extractive`, `cmd:PROGRAM`, or a dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
+    error: invalid value 'opnai' for '--summarizer <WHO>': expected `extractive`, `cmd:PROGRAM`, or an API dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
 
     For more information, try '--help'.
     ");

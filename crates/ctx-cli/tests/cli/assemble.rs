@@ -56,7 +56,7 @@ fn a_table_shows_one_line_for_each_message() {
 
     8 messages, 63 of 299997 tokens
 
-    moved, merged or left out:
+    moved, merged, or dropped:
       hidden preset:off: disabled
     ");
 }
@@ -182,7 +182,7 @@ fn json_has_messages_report_and_effects() {
     assert_eq!(keys, ["messages", "report", "effects"]);
     assert_eq!(result["messages"][0]["source"]["id"], "identity");
     assert_snapshot!(result["messages"][4], @r#"{"role":"user","content":"When do I sow basil?","source":{"kind":"history","id":"n3","trust":"user"},"tokens":9,"place":"history"}"#);
-    assert_snapshot!(result["report"]["decisions"], @r#"[{"outcome":"hidden","source":{"kind":"preset","id":"off","index":3,"trust":"preset"},"reason":"switched off","count":1}]"#);
+    assert_snapshot!(result["report"]["decisions"], @r#"[{"outcome":"hidden","source":{"kind":"preset","id":"off","index":3,"trust":"preset"},"reason":"disabled","count":1}]"#);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn the_report_is_written_beside_the_result() {
     [system]
     {{usr}}
     === errors
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:1:44
       |
     1 | presetMessages: [{ role: system, content: '{{usr}}' }]
@@ -204,7 +204,7 @@ fn the_report_is_written_beside_the_result() {
     ");
     let report = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();
-    assert_snapshot!(report["diagnostics"], @r#"[{"code":"CTX0300","severity":"warning","message":"no macro is called `usr`","arguments":{"name":"usr"},"location":{"document":"a.yaml","pointer":"/presetMessages/0/content","span":{"start":0,"end":7}},"help":"did you mean `user`?","helpArguments":{"name":"user"}}]"#);
+    assert_snapshot!(report["diagnostics"], @r#"[{"code":"CTX0300","severity":"warning","message":"unknown macro `usr`","arguments":{"name":"usr"},"location":{"document":"a.yaml","pointer":"/presetMessages/0/content","span":{"start":0,"end":7}},"help":"did you mean `user`?","helpArguments":{"name":"user"}}]"#);
     assert_eq!(report, json(&folder.ctx("assemble a.yaml --json"))["report"]);
 }
 
@@ -239,10 +239,10 @@ fn long_ids_and_wide_letters_keep_the_table_in_shape() {
 
     5 messages, about 893 tokens
 
-    moved, merged or left out:
-      degraded preset#4: a placeholder replaces `photo.png`: it cannot be loaded: not found: it has no location
+    moved, merged, or dropped:
+      degraded preset#4: a placeholder replaces `photo.png`: cannot load it: not found: the attachment has no path
     === errors
-    warning[CTX0790]: a placeholder replaces `photo.png`: it cannot be loaded: not found: it has no location (in preset#4)
+    warning[CTX0790]: a placeholder replaces `photo.png`: cannot load it: not found: the attachment has no path (in preset#4)
     ");
 }
 
@@ -287,10 +287,10 @@ fn a_context_can_be_printed_as_anthropic_takes_it() {
       ]
     }
     === errors
-    info[CTX0504]: `max_tokens` is not set; this dialect requires it, so 4096 is sent
+    info[CTX0504]: `max_tokens` is required and not set; 4096 is sent
     --> request body /max_tokens
 
-    info[CTX0516]: a system message inside the conversation is sent as a user message, in `<system>` tags
+    info[CTX0516]: a system message in the conversation is sent as a user message in `<system>` tags
     --> request body /messages/2
     "#);
 }

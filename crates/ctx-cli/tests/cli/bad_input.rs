@@ -38,7 +38,7 @@ fn a_folder_is_no_file() {
     assert_snapshot!(ctx("assemble presets", &[("presets/a.yaml", "")]), @"
     exit code 3
     === errors
-    error: `presets` is a folder where a file is expected
+    error: `presets` is a folder, not a file
     ");
 }
 
@@ -48,13 +48,13 @@ fn a_value_that_begins_with_a_macro_is_to_be_quoted() {
     assert_snapshot!(ctx("assemble a.yaml", &[("a.yaml", agent)]), @"
     exit code 3
     === errors
-    error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where the text of a key should stand
+    error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where a key should be a string
      --> a.yaml:4:15
       |
     4 |     content: {{char}} is patient.
       |               ^
       |
-      = help: quote a value that begins with `{{`
+      = help: quote values that start with `{{`
     ");
 }
 
@@ -78,7 +78,7 @@ fn invalid_json_is_shown_with_its_line() {
     1 | [{"role": "user"
       |                ^
       |
-      = help: the file may have been cut off; a bracket or a quote is not closed
+      = help: close the open bracket or quote; the file may be truncated
     "#);
     assert_snapshot!(ctx("assemble --input Hi --tools t.json", &[("t.json", "[1, \"x]")]), @r#"
     exit code 3
@@ -89,7 +89,7 @@ fn invalid_json_is_shown_with_its_line() {
     1 | [1, "x]
       |       ^
       |
-      = help: the file may have been cut off; a bracket or a quote is not closed
+      = help: close the open bracket or quote; the file may be truncated
     "#);
 }
 
@@ -101,14 +101,14 @@ fn a_file_in_the_wrong_place_is_told_where_it_belongs() {
     === errors
     error[CTX0607]: expected a conversation (a session with `nodes`, a list of messages, or a SillyTavern chat), found an agent
     --> a.yaml
-     = help: this is an agent: give it where an agent is expected
+     = help: use this file as an agent, not as a conversation
     ");
     assert_snapshot!(ctx("assemble c.jsonl", &files), @"
     exit code 3
     === errors
     error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a SillyTavern chat
     --> c.jsonl
-     = help: this is a conversation: give it where a session is expected
+     = help: use this file as a conversation, not as an agent
     ");
 }
 
@@ -122,7 +122,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
     === output
     4 files checked: 4 errors, 0 warnings
     === errors
-    error[CTX0601]: the document is not text: the byte at 24 is not part of a character
+    error[CTX0601]: the document is not text: invalid byte at 24
      --> bytes.yaml:2:13
       |
     2 | modelId: caf�
@@ -130,7 +130,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
       |
       = help: save the file as UTF-8
 
-    error[CTX0601]: the document is not text: the byte at 7 is not part of a character
+    error[CTX0601]: the document is not text: invalid byte at 7
      --> nul.yaml:1:8
       |
     1 | name: a�b
@@ -141,7 +141,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
     error[CTX0606]: the document is empty
     --> empty.yaml
 
-    error[CTX0601]: the document is not text: the byte at 4 is not part of a character
+    error[CTX0601]: the document is not text: invalid byte at 4
     --> wide.yaml
      = help: save the file as UTF-8
     ");
@@ -153,7 +153,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     assert_snapshot!(ctx("check a.json", &[("a.json", agent)]), @r#"
     exit code 1
     === output
-    `a.json` is checked as an agent
+    checked `a.json` as an agent
     1 file checked: 6 errors, 1 warning
     === errors
     error[CTX0100]: expected a text, found the number `7`
@@ -162,7 +162,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |           ^
       |
-      = help: in quotes it is a string; the value is kept but ignored
+      = help: put the value in quotes to make it a string; it is ignored until then
 
     error[CTX0100]: expected an object, found the number `5`
      --> a.json:1:34
@@ -170,7 +170,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                  ^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
     error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
      --> a.json:1:47
@@ -178,7 +178,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                               ^^^^^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
     error[CTX0100]: expected a text or a list of content parts, found an object
      --> a.json:1:68
@@ -186,7 +186,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                                                    ^^^^^^^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
     error[CTX0100]: expected true or false, found the text `no`
      --> a.json:1:93
@@ -194,7 +194,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                                                                             ^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
     error[CTX0100]: expected a number, found a list of 0
      --> a.json:1:108
@@ -202,9 +202,9 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                                                                                            ^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
-    warning[CTX0450]: expected an object, found `"hot"`; it is ignored
+    warning[CTX0450]: expected an object, found `"hot"`; the value is ignored
      --> a.json:1:130
       |
     1 | ..., "isEnabled": "no", "order": [] } ], "parameters": "hot" }
@@ -213,7 +213,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     assert_snapshot!(ctx("check a.json", &[("a.json", r#"{ "presetMessages": "all of them" }"#)]), @r#"
     exit code 1
     === output
-    `a.json` is checked as an agent
+    checked `a.json` as an agent
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0100]: expected a list, found the text `all of them`
@@ -222,7 +222,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     1 | { "presetMessages": "all of them" }
       |                     ^^^^^^^^^^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
     "#);
 }
 

@@ -30,7 +30,7 @@ fn many_conversations_are_a_table() {
     1 | {bad
       |  ^
       |
-      = help: put keys into double quotes
+      = help: put keys in double quotes
     ");
     assert_snapshot!(folder.ctx("compress plan --session more/*.json --budget 120"), @"
     exit code 3
@@ -46,19 +46,19 @@ fn many_conversations_are_a_table() {
     === errors
     error[CTX0607]: expected a conversation (a session with `nodes`, a list of messages, or a SillyTavern chat), found an agent
     --> more/agent.json
-     = help: this is an agent: give it where an agent is expected
+     = help: use this file as an agent, not as a conversation
     error[CTX0602]: invalid JSON: key must be a string
      --> more/bad.json:1:2
       |
     1 | {bad
       |  ^
       |
-      = help: put keys into double quotes
+      = help: put keys in double quotes
     ");
     assert_snapshot!(folder.ctx("compress plan --session none/*.json --mask"), @"
     exit code 3
     === errors
-    error: there is no conversation in `none/*.json`
+    error: no conversations in `none/*.json`
     ");
 }
 

@@ -22,7 +22,7 @@ fn on_the_command_line_what_is_no_number_of_tokens_is_a_usage_error() {
     assert_snapshot!(ctx("assemble --input Hi --context-tokens -1", &[]), @"
     exit code 2
     === errors
-    error: invalid value '-1' for '--context-tokens <N>': expected a whole number from 0 to 1000000000; 0 means the model's window
+    error: invalid value '-1' for '--context-tokens <N>': expected a whole number from 0 to 1000000000; use 0 for the model's context window
 
     For more information, try '--help'.
     ");
@@ -68,7 +68,7 @@ fn in_a_case_it_is_an_error_in_the_same_words() {
     assert_snapshot!(ctx("test tests", &[("tests/case.yaml", case), ("a.yaml", AGENT)]), @"
     exit code 3
     === output
-    FAILED tests: the case cannot be read
+    FAILED tests: cannot read the case
     error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
      --> case.yaml:2:17
       |
@@ -121,29 +121,29 @@ fn said(arguments: &str) -> String {
 fn a_model_that_nobody_knows_is_said_to_be_unknown() {
     assert_snapshot!(said("--model gtp-4o"), @"
     === errors
-    warning[CTX0400]: the model `gtp-4o` is unknown: its tokens are estimated
+    warning[CTX0400]: unknown model `gtp-4o`; tokens are estimated
      |
      = help: did you mean `gpt-4o`?
 
-    warning[CTX0410]: the window of `gtp-4o` is unknown, so nothing limits the context
+    warning[CTX0410]: the context window of `gtp-4o` is unknown; the context has no token limit
      |
-     = help: say how many tokens the context may have, or give the model's window in a table of models
+     = help: set a token limit for the context, or add the model to a model table
     ");
     assert_snapshot!(said("--model mine --context-tokens 0"), @"
     === errors
-    warning[CTX0400]: the model `mine` is unknown: its tokens are estimated
+    warning[CTX0400]: unknown model `mine`; tokens are estimated
      |
-     = help: describe it in a table of models
+     = help: add it to a model table
 
-    warning[CTX0410]: the window of `mine` is unknown, so nothing limits the context
+    warning[CTX0410]: the context window of `mine` is unknown; the context has no token limit
      |
-     = help: say how many tokens the context may have, or give the model's window in a table of models
+     = help: set a token limit for the context, or add the model to a model table
     ");
     assert_snapshot!(said("--model mine --context-tokens 100"), @"
     === errors
-    warning[CTX0400]: the model `mine` is unknown: its tokens are estimated
+    warning[CTX0400]: unknown model `mine`; tokens are estimated
      |
-     = help: describe it in a table of models
+     = help: add it to a model table
     ");
 }
 
@@ -153,9 +153,9 @@ fn a_window_is_missed_only_where_it_is_asked_for() {
     assert_eq!(said("--context-tokens 100"), "");
     assert_snapshot!(said("--context-tokens 0"), @"
     === errors
-    warning[CTX0410]: no model is named, so no window limits the context
+    warning[CTX0410]: no model is set; the context has no token limit
      |
-     = help: name the model, or say how many tokens the context may have
+     = help: set the model, or set a token limit for the context
     ");
 }
 

@@ -133,10 +133,10 @@ fn nothing_is_asked_where_nothing_is_said() {
 #[test]
 fn a_missing_key_is_told_with_a_way_out() {
     let folder = Folder::with(&[("agent.yaml", AGENT)]);
-    assert_snapshot!(folder.ctx("chat agent.yaml --once Hello"), @r"
+    assert_snapshot!(folder.ctx("chat agent.yaml --once Hello"), @"
     exit code 2
     === errors
-    error: no API key: set `OPENAI_API_KEY`, or name a key with `--key-env` or `--key-file`, or a server of your own with `--base-url`
+    error: no API key; set `OPENAI_API_KEY`, use `--key-env` or `--key-file`, or name a local server with `--base-url`
     ");
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hello --key-env NO_SUCH_KEY"), @r"
     exit code 2
@@ -149,7 +149,7 @@ fn a_missing_key_is_told_with_a_way_out() {
 fn commands_of_a_chat_move_through_its_tree() {
     let place = Place::with(echo());
     let lines = "One\n/branch\n/regenerate\n/switch\n/edit Two\n/undo\n/redo\n/switch 1\n/branch 1\n/branch 9\n/quit\n";
-    assert_snapshot!(place.talk(lines), @r"
+    assert_snapshot!(place.talk(lines), @"
     exit code 0
     === output
     You said One
@@ -160,11 +160,11 @@ fn commands_of_a_chat_move_through_its_tree() {
        2* assistant You said One
     You said Two
     === errors
-    now at: assistant You said One
-    now at: assistant You said Two
-    now at: assistant You said One
-    now at: user      One
-    there is no message 9
+    moved to: assistant You said One
+    moved to: assistant You said Two
+    moved to: assistant You said One
+    moved to: user      One
+    no message 9
     ");
     assert_eq!(place.requests().len(), 3);
 }
@@ -173,19 +173,19 @@ fn commands_of_a_chat_move_through_its_tree() {
 fn undo_and_redo_survive_the_end_of_the_program() {
     let place = Place::with(echo());
     place.talk("One\nTwo\n");
-    assert_snapshot!(place.talk("/undo\n"), @r"
+    assert_snapshot!(place.talk("/undo\n"), @"
     exit code 0
     === errors
-    now at: assistant You said One
+    moved to: assistant You said One
     ");
-    assert_snapshot!(place.talk("/undo\n/undo\n"), @r"
+    assert_snapshot!(place.talk("/undo\n/undo\n"), @"
     exit code 0
     === errors
-    now at the beginning
+    moved to the start
     nothing to undo
-    now at the beginning
+    moved to the start
     ");
-    assert_snapshot!(place.talk("/redo\n/redo\n/redo\n/branch\n"), @r"
+    assert_snapshot!(place.talk("/redo\n/redo\n/redo\n/branch\n"), @"
     exit code 0
     === output
        1  user      One
@@ -193,10 +193,10 @@ fn undo_and_redo_survive_the_end_of_the_program() {
        3  user      Two
        4  assistant You said Two
     === errors
-    now at: assistant You said One
-    now at: assistant You said Two
+    moved to: assistant You said One
+    moved to: assistant You said Two
     nothing to redo
-    now at: assistant You said Two
+    moved to: assistant You said Two
     ");
 }
 
@@ -346,7 +346,7 @@ fn what_is_wrong_about_an_endpoint_is_told_in_its_line() {
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hi"), @"
     exit code 3
     === errors
-    error[CTX0902]: `mumble` is not a dialect
+    error[CTX0902]: `mumble` is not an API dialect
      --> ctx.toml:3:11
       |
     3 | dialect = 'mumble'
@@ -439,10 +439,10 @@ fn a_key_is_found_nowhere() {
 fn a_store_that_cannot_be_opened_is_told() {
     let place = Place::with(echo());
     place.folder.write("s.db", &[7; 4096]);
-    assert_snapshot!(place.talk("Hello\n"), @r"
+    assert_snapshot!(place.talk("Hello\n"), @"
     exit code 3
     === errors
-    error: cannot open `s.db`: the store cannot be read: file is not a database
+    error: cannot open `s.db`: cannot read the store: file is not a database
     ");
 }
 
@@ -452,15 +452,15 @@ fn a_request_without_a_model_says_how_to_name_one() {
     let output = folder.ctx("chat a.yaml --once hi --dry-run --base-url http://127.0.0.1:1/v1");
     let (_, errors) = output.split_once("=== errors\n").unwrap();
     assert_snapshot!(errors, @"
-    warning[CTX0501]: the request names no model
+    warning[CTX0501]: the request has no model
     --> request body
-     = help: name one with `--model`, or as `model` in `ctx.toml`
+     = help: set one with `--model`, or as `model` in `ctx.toml`
     ");
     let chinese = folder.ctx("chat a.yaml --once hi --dry-run --base-url http://127.0.0.1:1/v1 --lang zh");
     let (_, errors) = chinese.split_once("=== errors\n").unwrap();
     assert_snapshot!(errors, @"
     警告[CTX0501]: 请求没有指定模型
     --> request body
-     = 解决办法: 请用 `--model` 指定，或在 `ctx.toml` 中写 `model`
+     = 修复建议: 请用 `--model` 指定，或在 `ctx.toml` 中设置 `model`
     ");
 }

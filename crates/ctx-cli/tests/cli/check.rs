@@ -21,10 +21,10 @@ fn an_orphan_target_is_an_error_and_is_named() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", ORPHAN)]), @"
     exit code 1
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 1 error, 1 warning
     === errors
-    error[CTX0200]: no anchor `chat_histroy`; the entry stays where the list has it
+    error[CTX0200]: unknown anchor `chat_histroy`; the entry stays at its list position
      --> a.yaml:2:31
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
@@ -32,7 +32,7 @@ fn an_orphan_target_is_an_error_and_is_named() {
       |
       = help: did you mean `chat_history`?
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:2:61
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
@@ -47,10 +47,10 @@ fn warnings_pass_unless_they_are_denied() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", WARNING)]), @r#"
     exit code 0
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:2:21
       |
     2 |   - content: "Hello {{usr}}"
@@ -68,16 +68,16 @@ fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
     assert_snapshot!(ctx("check of/actor.json", &files), @r#"
     exit code 0
     === output
-    `of/actor.json` is checked as a user profile
+    checked `of/actor.json` as a user profile
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0629]: the file is read as a user profile because of a text beside a display name or an icon
+    warning[CTX0629]: the file is read as a user profile because of text with a display name or an icon
      --> of/actor.json:1:1
       |
     1 | {"name": "Actor", "content": "You act.", "icon": "x"}
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: if it is something else, name another file
+      = help: if this is wrong, choose another file
     "#);
     assert_eq!(ctx("check of", &files), ctx("check of/actor.json", &files));
 }
@@ -85,19 +85,19 @@ fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
 #[test]
 fn a_file_that_nothing_tells_is_refused_unless_its_format_is_named() {
     let files = [("actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\"}")];
-    assert_snapshot!(ctx("check actor.json", &files), @r"
+    assert_snapshot!(ctx("check actor.json", &files), @"
     exit code 3
     === output
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found an object with the keys `name`, `content`
     --> actor.json
-     = help: leave it out, or say what it is with `--as`, such as `profile`, `sysprompt`, `card_pygmalion`
+     = help: name the format with `--as`, for example `profile`, `sysprompt`, `card_pygmalion`
     ");
-    assert_snapshot!(ctx("check actor.json --as profile", &files), @r"
+    assert_snapshot!(ctx("check actor.json --as profile", &files), @"
     exit code 0
     === output
-    `actor.json` is checked as a user profile
+    checked `actor.json` as a user profile
     1 file checked: 0 errors, 0 warnings
     ");
 }
@@ -119,12 +119,12 @@ fn a_folder_is_checked_file_by_file() {
     assert_snapshot!(ctx("check presets", &files), @r#"
     exit code 1
     === output
-    `presets/a.yaml` is checked as an agent
-    `presets/chat.jsonl` is checked as a list of chat messages
-    `presets/deep/b.YML` is checked as an agent
+    checked `presets/a.yaml` as an agent
+    checked `presets/chat.jsonl` as a list of chat messages
+    checked `presets/deep/b.YML` as an agent
     3 files checked: 1 error, 3 warnings
     === errors
-    error[CTX0200]: no anchor `chat_histroy`; the entry stays where the list has it
+    error[CTX0200]: unknown anchor `chat_histroy`; the entry stays at its list position
      --> presets/a.yaml:2:31
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
@@ -132,7 +132,7 @@ fn a_folder_is_checked_file_by_file() {
       |
       = help: did you mean `chat_history`?
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> presets/a.yaml:2:61
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
@@ -140,7 +140,7 @@ fn a_folder_is_checked_file_by_file() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0631]: the role `bot` is not known; it is treated as `user`
+    warning[CTX0631]: the role `bot` is not known; role `user` is used
      --> presets/chat.jsonl:2:9
       |
     2 | {"role":"bot","content":"Ho"}
@@ -148,7 +148,7 @@ fn a_folder_is_checked_file_by_file() {
       |
       = help: use `system`, `developer`, `user`, `assistant` or `tool`
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> presets/deep/b.YML:2:21
       |
     2 |   - content: "Hello {{usr}}"
@@ -179,9 +179,9 @@ fn agents_conversations_and_profiles_are_checked() {
     assert_snapshot!(ctx("check agent.yaml chat.json profile.yaml", &files), @"
     exit code 0
     === output
-    `agent.yaml` is checked as an agent
-    `chat.json` is checked as a list of chat messages
-    `profile.yaml` is checked as a user profile
+    checked `agent.yaml` as an agent
+    checked `chat.json` as a list of chat messages
+    checked `profile.yaml` as a user profile
     3 files checked: 0 errors, 0 warnings
     ");
 }
@@ -210,7 +210,7 @@ fn json_has_every_finding_with_its_position() {
         {
           "code": "CTX0200",
           "severity": "error",
-          "message": "no anchor `chat_histroy`; the entry stays where the list has it",
+          "message": "unknown anchor `chat_histroy`; the entry stays at its list position",
           "arguments": {
             "name": "chat_histroy"
           },
@@ -235,7 +235,7 @@ fn json_has_every_finding_with_its_position() {
         {
           "code": "CTX0300",
           "severity": "warning",
-          "message": "no macro is called `usr`",
+          "message": "unknown macro `usr`",
           "arguments": {
             "name": "usr"
           },
@@ -276,21 +276,21 @@ fn an_unreadable_file_does_not_hide_what_is_wrong_with_the_others() {
     assert_snapshot!(ctx("check a.yaml missing.yaml b.yaml", &files), @r#"
     exit code 3
     === output
-    `b.yaml` is checked as an agent
+    checked `b.yaml` as an agent
     3 files checked: 2 errors, 1 warning
     === errors
-    error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where the text of a key should stand
+    error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where a key should be a string
      --> a.yaml:2:15
       |
     2 |   - content: {{char}} is nice
       |               ^
       |
-      = help: quote a value that begins with `{{`
+      = help: quote values that start with `{{`
 
     error[CTX0900]: cannot read `missing.yaml`: no such file or folder
     --> missing.yaml
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> b.yaml:2:21
       |
     2 |   - content: "Hello {{usr}}"
@@ -335,18 +335,18 @@ fn json_of_an_unreadable_file_comes_with_a_message_for_people() {
 #[test]
 fn a_file_of_another_kind_is_named() {
     let files = [("card.json", "{\"spec\":\"chara_card_v2\",\"data\":{}}"), ("notes.txt", "Just a text.")];
-    assert_snapshot!(ctx("check card.json notes.txt", &files), @r"
+    assert_snapshot!(ctx("check card.json notes.txt", &files), @"
     exit code 3
     === output
     2 files checked: 2 errors, 0 warnings
     === errors
     error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a character card
     --> card.json
-     = help: `ctx import` makes an agent of it
+     = help: convert it to an agent with `ctx import`
 
     error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a plain text
     --> notes.txt
-     = help: leave it out, or say what it is with `--as`, such as `profile`
+     = help: name the format with `--as`, for example `profile`
     ");
 }
 
@@ -355,10 +355,10 @@ fn standard_input_is_checked_too() {
     assert_snapshot!(Folder::with(&[]).ctx_reading("check -", WARNING), @r#"
     exit code 0
     === output
-    `standard input` is checked as an agent
+    checked `standard input` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> standard input:2:21
       |
     2 |   - content: "Hello {{usr}}"
@@ -412,9 +412,9 @@ fn a_picture_is_told_from_a_damaged_text() {
     === output
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0601]: the document is not text: the byte at 0 is not part of a character
+    error[CTX0601]: the document is not text: invalid byte at 0
     --> card.png
-     = help: this is a picture; of a character card save the JSON in it as a file
+     = help: this is an image; import a character card with `ctx import`
     ");
 }
 
@@ -438,16 +438,16 @@ fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("above"))]), @r#"
     exit code 0
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0706]: `time` changes every turn: everything below it is sent uncached each turn, about 16 tokens of the preset and the whole conversation
+    warning[CTX0706]: `time` changes every turn: about 16 tokens of the preset and the whole conversation miss the prompt cache
      --> a.yaml:2:38
       |
     2 |     - { role: system, content: "Now: {{time}}." }
       |                                      ^^^^^^^^
       |
-      = help: move it below the conversation, into a separate entry with `injectionStrategy: {type: depth, depth: 0}`
+      = help: move it to a separate entry below the conversation: `injectionStrategy: {type: depth, depth: 0}`
     "#);
 }
 
@@ -456,16 +456,16 @@ fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cach
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("below"))]), @r#"
     exit code 0
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0706]: `time` changes every turn: everything below it is sent uncached each turn, about 1 token of the preset and the whole conversation
+    warning[CTX0706]: `time` changes every turn: about 1 token of the preset and the whole conversation miss the prompt cache
      --> a.yaml:4:38
       |
     4 |     - { role: system, content: "Now: {{time}}." }
       |                                      ^^^^^^^^
       |
-      = help: move it below the conversation, into a separate entry with `injectionStrategy: {type: depth, depth: 0}`
+      = help: move it to a separate entry below the conversation: `injectionStrategy: {type: depth, depth: 0}`
     "#);
 }
 
@@ -565,10 +565,10 @@ fn what_is_never_shown_breaks_nothing() {
 
 #[test]
 fn at_the_end_of_the_conversation_it_breaks_nothing() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @r"
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @"
     exit code 0
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 0 errors, 0 warnings
     ");
 }
@@ -598,40 +598,40 @@ fn what_is_odd_about_summaries_is_shown_at_the_id() {
     assert_snapshot!(ctx("check chat.json", &[("chat.json", SUMMARIES)]), @r#"
     exit code 0
     === output
-    `chat.json` is checked as a session
+    checked `chat.json` as a session
     1 file checked: 0 errors, 2 warnings
     === errors
-    warning[CTX0833]: the summary `s1` lists `a` twice
+    warning[CTX0833]: summary `s1` lists `a` twice
      --> chat.json:9:80
       |
     9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
       |                                                                                ^^^
 
-    info[CTX0831]: the summary `s1` lists `x`, which is not on its branch: it hides nothing there
+    info[CTX0831]: summary `s1` lists `x`, which is not on its branch; it is ignored
      --> chat.json:9:85
       |
     9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
       |                                                                                     ^^^
 
-    info[CTX0831]: the summary `s2` lists `gone`, which is not a node: it hides nothing there
+    info[CTX0831]: summary `s2` lists `gone`, which is not a node; it is ignored
       --> chat.json:11:75
        |
     11 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
        |                                                                           ^^^^^^
 
-    warning[CTX0830]: the summary `s3` lists itself, directly or through other summaries
+    warning[CTX0830]: summary `s3` lists itself, directly or through other summaries
       --> chat.json:13:69
        |
     13 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
        |                                                                     ^^^^^^^^^^^
 
-    info[CTX0835]: the summary `s4` lists the summary `s3`, which is switched off: it hides what that one lists
+    info[CTX0835]: summary `s4` lists disabled summary `s3` and hides the messages of `s3`
       --> chat.json:15:70
        |
     15 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3"] } },
        |                                                                      ^^^^
        |
-       = help: switch the outer one off to see those messages
+       = help: to show those messages, disable the outer summary
     "#);
     let halves = format!(r#"{{ "index": {{ "id": "s" }}, "detail": {SUMMARIES} }}"#);
     let found = crate::assemble::json(&ctx("check chat.json --json", &[("chat.json", &halves)]));
@@ -656,23 +656,23 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
     exit code 1
     === output
-    `request.json` is checked as a request body
+    checked `request.json` as a request body
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0521]: no call before it has the id `a`
+    error[CTX0521]: no earlier call has id `a`
      --> request.json:5:38
       |
     5 |     {"role": "tool", "tool_call_id": "a", "content": "42"}
       |                                      ^^^
       |
-      = help: the provider will reject the request
+      = help: fix the request; the provider will reject it
     "#);
     let body =
         r#"{"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}"#;
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
     exit code 1
     === output
-    `request.json` is checked as a request body
+    checked `request.json` as a request body
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0532]: the message is empty
@@ -681,13 +681,13 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     1 | {"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}
       |                                                                                           ^^
       |
-      = help: the provider will reject the request
+      = help: fix the request; the provider will reject it
     "#);
     let body = r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}]}"#;
-    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r"
+    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @"
     exit code 0
     === output
-    `request.json` is checked as a request body
+    checked `request.json` as a request body
     1 file checked: 0 errors, 0 warnings
     ");
 }

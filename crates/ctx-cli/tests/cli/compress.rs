@@ -32,7 +32,7 @@ fn a_plan_says_what_becomes_of_each_message() {
     exit code 0
     === output
     compacted by `telegraphic`: 354 → 115 of 120 tokens, 10 → 3 messages
-      keep        m1                      18 → 18   leading instructions
+      keep        m1                      18 → 18   leading system messages
       write       note-8064b2e1b6eed4d2   0 → 82    replaces older messages
       summarise   m2 +7                   321 → 0   older than the newest messages
       keep        m10                     15 → 15   current turn
@@ -41,9 +41,9 @@ fn a_plan_says_what_becomes_of_each_message() {
     exit code 0
     === output
     compacted by `key-message`: 354 → 148 of 170 tokens, 10 → 6 messages
-      keep   m1      18 → 18   leading instructions
+      keep   m1      18 → 18   leading system messages
       keep   m2      26 → 26   one of the newest messages
-      drop   m3 +3   206 → 0   no room left for its priority
+      drop   m3 +3   206 → 0   no tokens left for its priority
       keep   m7 +2   89 → 89   one of the newest messages
       keep   m10     15 → 15   current turn
     ");
@@ -96,7 +96,7 @@ fn what_cannot_fit_names_its_parts() {
     assert_snapshot!(compress("run --session t.json --budget 30"), @"
     exit code 5
     === errors
-    error: protected content needs 33 of 30 tokens: leading instructions 18, current turn 15
+    error: protected messages need 33 of 30 tokens: leading system messages 18, current turn 15
     ");
 }
 
@@ -121,10 +121,10 @@ fn broken_pairs_are_repaired_and_reported() {
     c1 ←
     [interrupted: this call has no result]
     === errors
-    warning[CTX0801]: no earlier call has the id `c9`; the result is left out
+    warning[CTX0801]: no earlier call has id `c9`; the result is removed
     --> t.json
 
-    warning[CTX0800]: the call `c1` has no result; one that says so is added
+    warning[CTX0800]: call `c1` has no result; a placeholder result is added
     --> t.json
     ");
 }
@@ -145,12 +145,12 @@ fn a_model_can_count() {
     assert_snapshot!(compress("plan --session t.json --budget 150 --counter model"), @"
     exit code 2
     === errors
-    error: `--counter model` needs a model; name one with `--model`
+    error: `--counter model` requires a model; set one with `--model`
     ");
     assert_snapshot!(compress("run --session t.json --budget 30 --strategy telegrafic"), @"
     exit code 2
     === errors
-    error: there is no strategy `telegrafic`; did you mean `telegraphic`?
+    error: unknown strategy `telegrafic`; did you mean `telegraphic`?
     ");
 }
 
@@ -218,6 +218,6 @@ fn a_loop_begins_within_the_messages() {
     assert_snapshot!(compress("run --session t.json --budget 300 --loop-start 11"), @"
     exit code 2
     === errors
-    error: `--loop-start 11` is beyond the end: 10 messages are sent
+    error: `--loop-start 11` is past the end of the context (10 messages)
     ");
 }

@@ -34,9 +34,9 @@ fn it_gives_what_the_command_line_does_not_say() {
     assert_snapshot!(project().ctx("explain --at 2026-01-31T12:00:00Z"), @"
     exit code 0
     === output
-     stage                     messages   changes   log
-    ────────────────────────────────────────────────────────────────────────────────────
-     session-loader            0 → 5      +5        5 messages loaded, 0 older ones not
+     processor                 messages   changes   log
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 5      +5        5 messages loaded, 0 older messages not loaded
      regex-processor           5 → 5
      transcription-processor   5 → 5
      worldbook-processor       5 → 5
@@ -47,17 +47,17 @@ fn it_gives_what_the_command_line_does_not_say() {
      asset-resolver            7 → 7
 
     budget
-       100  allowed context
-       -20  reserve for the answer
-        -3  start of the answer
-      = 77  for messages; they have 58, exact as o200k_base
+       100  context limit
+       -20  response reserve
+        -3  reply prefix
+      = 77  available for messages; 58 used, exact (o200k_base)
 
     cache
-      no message is sure to be sent again as it is
-      message 0 may differ: macro:time of preset:identity, the macro changes every turn
+      no message is guaranteed to stay unchanged next turn
+      message 0 may change: macro:time in preset:identity, the macro changes every turn
 
     decisions
-      hidden preset:off: switched off
+      hidden preset:off: disabled
     ");
     let answer = project().ctx("assemble --at 2026-01-31T12:00:00Z --format text");
     assert!(answer.contains("it is 8:00 PM"), "{answer}");
@@ -70,7 +70,7 @@ fn the_command_line_wins() {
     let arguments = "b.yaml --session other.json --model gpt-5 --context-tokens 0 --reserve 5 --tz UTC";
     folder.write("other.json", br#"[{ "role": "user", "content": "Hi" }]"#);
     let report = json(&folder.ctx(&format!("explain {arguments} --json")));
-    assert_snapshot!(report["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-5},{"name":"start of the answer","tokens":-3}]"#);
+    assert_snapshot!(report["usage"]["budget"], @r#"[{"name":"context window of `gpt-5`","tokens":400000},{"name":"response reserve","tokens":-5},{"name":"reply prefix","tokens":-3}]"#);
     assert_eq!(report["stages"][0]["messagesAfter"], 1);
     let on = folder.ctx("explain --enable merge-consecutive-roles");
     assert!(on.contains("\n merge-consecutive-roles "), "{on}");
@@ -101,7 +101,7 @@ fn it_is_found_above_the_working_folder_and_names_files_beside_itself() {
     let mut command = folder.command("assemble");
     let output = command.current_dir(folder.path().join("deep/er")).output().unwrap();
     assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
-    error[CTX0900]: there is no file `../missing.yaml`
+    error[CTX0900]: no file `../missing.yaml`
      --> ../ctx.toml:1:9
       |
     1 | agent = 'missing.yaml'
@@ -143,7 +143,7 @@ priorty = 3
     [user]
     Hi
     === errors
-    warning[CTX0901]: there is no key `modle`
+    warning[CTX0901]: unknown key `modle`
      --> ctx.toml:1:1
       |
     1 | modle = 'gpt-5'
@@ -151,7 +151,7 @@ priorty = 3
       |
       = help: did you mean `model`?
 
-    warning[CTX0901]: there is no key `colour`
+    warning[CTX0901]: unknown key `colour`
      --> ctx.toml:2:1
       |
     2 | colour = 'blue'
@@ -159,7 +159,7 @@ priorty = 3
       |
       = help: use one of `agent`, `session`, `profile`, `models`, `endpoint`, `fallbacks`, `transcription`, `processors`, `worldbooks`, `store`, `assets`, `tools`, `compression`, `model`, `context-tokens`, `reserve`, `tz`
 
-    warning[CTX0451]: an entry of `processors` has no `priorty`
+    warning[CTX0451]: unknown key `priorty` in an entry of `processors`
      --> ctx.toml:8:1
       |
     8 | priorty = 3
@@ -167,7 +167,7 @@ priorty = 3
       |
       = help: did you mean `priority`?
 
-    warning[CTX0452]: there is no processor `token-limitr` (set by user)
+    warning[CTX0452]: unknown processor `token-limitr` (set by user)
      --> ctx.toml:3:1
       |
     3 | [[processors]]
@@ -181,7 +181,7 @@ priorty = 3
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
       |                                 ^^^
       |
-      = help: write `5` without quotes; until then its default `0` is used
+      = help: write `5` without quotes; the default `0` is used until then
 
     warning[CTX0451]: processor `token-limiter` has no setting `a/b`
      --> ctx.toml:7:38
@@ -189,7 +189,7 @@ priorty = 3
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
       |                                      ^^^^^
       |
-      = help: known settings: `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
+      = help: use one of these settings: `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
     "#);
 }
 
@@ -222,7 +222,7 @@ fn values_of_wrong_types_are_errors() {
     1 | tz = 'Mars/Base'
       |      ^^^^^^^^^^^
       |
-      = help: write a name such as Asia/Shanghai or UTC
+      = help: use a name such as Asia/Shanghai or UTC
     ");
 }
 
@@ -258,7 +258,7 @@ fn what_is_no_toml_is_an_error() {
     assert_snapshot!(folder.ctx("assemble"), @"
     exit code 3
     === errors
-    error[CTX0601]: the document is not text: the byte at 9 is not part of a character
+    error[CTX0601]: the document is not text: invalid byte at 9
      --> ctx.toml:1:10
       |
     1 | agent = '�'
@@ -299,7 +299,7 @@ fn a_file_that_it_names_must_exist_where_it_is_used() {
     assert_snapshot!(folder.ctx("assemble"), @"
     exit code 3
     === errors
-    error[CTX0900]: there is no file `presets/none.yaml`
+    error[CTX0900]: no file `presets/none.yaml`
      --> ctx.toml:2:9
       |
     2 | agent = 'presets/none.yaml'
@@ -311,7 +311,7 @@ fn a_file_that_it_names_must_exist_where_it_is_used() {
     assert_snapshot!(folder.ctx("count a.yaml"), @"
     exit code 3
     === errors
-    error[CTX0900]: there is no file `none.json`
+    error[CTX0900]: no file `none.json`
      --> ctx.toml:3:10
       |
     3 | models = 'none.json'

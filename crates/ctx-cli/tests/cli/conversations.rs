@@ -10,10 +10,10 @@ fn a_list_of_messages() {
     assert_snapshot!(ctx("check c.json", &[("c.json", chat)]), @r#"
     exit code 1
     === output
-    `c.json` is checked as a list of chat messages
+    checked `c.json` as a list of chat messages
     1 file checked: 1 error, 1 warning
     === errors
-    warning[CTX0631]: the role `narrator` is not known; it is treated as `user`
+    warning[CTX0631]: the role `narrator` is not known; role `user` is used
      --> c.json:2:12
       |
     2 |   {"role": "narrator", "content": "x"},
@@ -27,9 +27,9 @@ fn a_list_of_messages() {
     3 |   "not a message",
       |   ^^^^^^^^^^^^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
-    info[CTX0634]: the call of `f` has no id and gets `call-2-0`
+    info[CTX0634]: the call of `f` has no id; `call-2-0` is used
      --> c.json:4:40
       |
     4 |   {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
@@ -40,19 +40,19 @@ fn a_list_of_messages() {
 #[test]
 fn messages_in_an_object() {
     let chat = "model: gpt-5\nmessages:\n  - {role: user, content: 7}\n";
-    assert_snapshot!(ctx("check c.yaml", &[("c.yaml", chat)]), @r"
+    assert_snapshot!(ctx("check c.yaml", &[("c.yaml", chat)]), @"
     exit code 1
     === output
-    `c.yaml` is checked as a request body
+    checked `c.yaml` as a request body
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0530]: `content` is neither a string nor a list of parts
+    error[CTX0530]: `content` must be a string or a list of parts
      --> c.yaml:3:27
       |
     3 |   - {role: user, content: 7}
       |                           ^
       |
-      = help: the provider will reject the request
+      = help: fix the request; the provider will reject it
     ");
 }
 
@@ -62,26 +62,26 @@ fn lines_with_a_broken_one() {
     assert_snapshot!(ctx("check c.jsonl", &[("c.jsonl", chat)]), @r#"
     exit code 1
     === output
-    `c.jsonl` is checked as a list of chat messages
+    checked `c.jsonl` as a list of chat messages
     1 file checked: 1 error, 2 warnings
     === errors
-    error[CTX0617]: line 3 is not read: EOF while parsing a value
+    error[CTX0617]: line 3 is skipped: EOF while parsing a value
      --> c.jsonl:3:1
       |
     3 | {"role":"user","content":
       | ^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: the line is kept as it is
+      = help: fix the line; it is kept unchanged
 
-    warning[CTX0615]: 1 unpaired surrogate is replaced by U+FFFD
+    warning[CTX0615]: 1 unpaired surrogate is replaced with U+FFFD
      --> c.jsonl:4:1
       |
     4 | {"role":"bot","content":"\ud83d"}
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: an application cut a text in the middle of an emoji or another supplementary character
+      = help: export the file again: an application cut a string inside an emoji or similar character
 
-    warning[CTX0631]: the role `bot` is not known; it is treated as `user`
+    warning[CTX0631]: the role `bot` is not known; role `user` is used
      --> c.jsonl:4:9
       |
     4 | {"role":"bot","content":"\ud83d"}
@@ -97,16 +97,16 @@ fn a_silly_tavern_chat() {
     assert_snapshot!(ctx("check c.jsonl", &[("c.jsonl", chat)]), @r#"
     exit code 1
     === output
-    `c.jsonl` is checked as a SillyTavern chat
+    checked `c.jsonl` as a SillyTavern chat
     1 file checked: 2 errors, 0 warnings
     === errors
-    info[CTX0635]: a message that SillyTavern hides from the model is switched off
+    info[CTX0635]: 1 message hidden in SillyTavern is disabled
      --> c.jsonl:3:1
       |
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: switch them on to send them
+      = help: to send them, enable them
 
     error[CTX0100]: expected true or false, found the text `no`
      --> c.jsonl:3:23
@@ -114,7 +114,7 @@ fn a_silly_tavern_chat() {
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
       |                       ^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
     error[CTX0100]: expected a text, found the number `8`
      --> c.jsonl:3:51
@@ -122,7 +122,7 @@ fn a_silly_tavern_chat() {
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
       |                                                   ^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
     "#);
 }
 
@@ -141,16 +141,16 @@ fn a_session_with_broken_links() {
     assert_snapshot!(ctx("check c.json", &[("c.json", TREE)]), @r#"
     exit code 1
     === output
-    `c.json` is checked as a session
+    checked `c.json` as a session
     1 file checked: 4 errors, 0 warnings
     === errors
-    error[CTX0120]: the active leaf `gone` does not exist; `b`, the end of the branch last shown, is used
+    error[CTX0120]: active leaf `gone` does not exist; `b`, the leaf of the last shown branch, is used
      --> c.json:3:19
       |
     3 |   "activeLeafId": "gone",
       |                   ^^^^^^
 
-    error[CTX0122]: node `a`: its parents lead back to it; it is read as a child of the root
+    error[CTX0122]: node `a`: its parents form a cycle; it is moved below the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
@@ -184,7 +184,7 @@ fn a_session_with_broken_links() {
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                  ^^^
 
-    error[CTX0122]: node `a`: its parents lead back to it; it is read as a child of the root
+    error[CTX0122]: node `a`: its parents form a cycle; it is moved below the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
@@ -196,7 +196,7 @@ fn a_session_with_broken_links() {
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                                                       ^^^^^
 
-    error[CTX0120]: the active leaf `gone` does not exist; `b`, the end of the branch last shown, is used
+    error[CTX0120]: active leaf `gone` does not exist; `b`, the leaf of the last shown branch, is used
      --> c.json:3:19
       |
     3 |   "activeLeafId": "gone",
@@ -219,7 +219,7 @@ fn a_session_in_two_halves() {
     assert_snapshot!(ctx("check c.json", &[("c.json", halves)]), @r#"
     exit code 1
     === output
-    `c.json` is checked as a session as `index` and `detail`
+    checked `c.json` as a session as `index` and `detail`
     1 file checked: 2 errors, 0 warnings
     === errors
     error[CTX0100]: expected a text, found the number `5`
@@ -228,7 +228,7 @@ fn a_session_in_two_halves() {
     2 |   "index": { "id": "s", "name": 5, "updatedAt": "1", "messageCount": 1 },
       |                                 ^
       |
-      = help: in quotes it is a string; the value is kept but ignored
+      = help: put the value in quotes to make it a string; it is ignored until then
 
     error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
      --> c.json:7:72
@@ -236,7 +236,7 @@ fn a_session_in_two_halves() {
     7 |       "n": { "id": "n", "parentId": "root", "childrenIds": [], "role": "wizard", "content": "Hi" }
       |                                                                        ^^^^^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
     "#);
 }
 
@@ -246,10 +246,10 @@ fn ids_that_stand_twice() {
     assert_snapshot!(ctx("check c.json", &[("c.json", chat)]), @r#"
     exit code 1
     === output
-    `c.json` is checked as a list of chat messages
+    checked `c.json` as a list of chat messages
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0123]: the id `m` is used twice; the later message is renamed to `n1`
+    error[CTX0123]: duplicate id `m`; the later message is renamed to `n1`
      --> c.json:2:1
       |
     2 | {"id":"m","role":"user","content":"two"}]
@@ -259,16 +259,16 @@ fn ids_that_stand_twice() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", agent)]), @"
     exit code 0
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0208]: entry 0 also has the id `e`
+    warning[CTX0208]: duplicate id `e`, also used by entry 0
      --> a.yaml:3:10
       |
     3 |   - {id: e, content: two}
       |          ^
       |
-      = help: give each entry its own id, so that reports can name it
+      = help: give each entry a unique id, so that reports can name it
     ");
 }
 
@@ -284,8 +284,8 @@ fn what_is_left_out_is_named() {
 
     1 message, about 4 tokens
 
-    moved, merged or left out:
-      dropped history:n1 and 1 more: it is blank
-      hidden history:n3: it is switched off
+    moved, merged, or dropped:
+      dropped history:n1 and 1 more: blank
+      hidden history:n3: disabled
     ");
 }

@@ -11,20 +11,20 @@ fn a_text_is_counted_whole() {
     assert_snapshot!(ctx("count --model gpt-5 t.txt", &files), @"
     exit code 0
     === output
-    4 tokens in 14 bytes of text
-    exact as o200k_base, for `gpt-5`
+    4 tokens, 14 bytes of text
+    exact (o200k_base), for `gpt-5`
     ");
     assert_snapshot!(ctx("count t.txt", &files), @"
     exit code 0
     === output
-    about 4 tokens in 14 bytes of text
-    an estimate as o200k_base; no model is named
+    about 4 tokens, 14 bytes of text
+    estimated (o200k_base); no model set
     ");
     assert_snapshot!(ctx("count half.json --model claude-sonnet-4", &files), @"
     exit code 0
     === output
-    about 5 tokens in 11 bytes of text
-    an estimate as o200k_base, for `claude-sonnet-4`
+    about 5 tokens, 11 bytes of text
+    estimated (o200k_base), for `claude-sonnet-4`
     ");
 }
 
@@ -42,8 +42,8 @@ fn pictures_in_a_text_are_no_prose() {
     assert_snapshot!(ctx("count --model gpt-4o t.md", &files), @"
     exit code 0
     === output
-    about 267 tokens in 40088 bytes of text, 255 of them for the pictures in it
-    an estimate as o200k_base, for `gpt-4o`
+    about 267 tokens, 40088 bytes of text; images use 255 of the tokens
+    estimated (o200k_base), for `gpt-4o`
     ");
     assert_snapshot!(json(&ctx("count --json --model gpt-4o t.md", &files)), @r#"{"kind":"text","tokens":267,"bytes":40088,"media":255,"model":"gpt-4o","encoding":"o200k_base","isExact":false}"#);
     // A message has 3 tokens for its borders beside them.
@@ -65,7 +65,7 @@ fn of_a_conversation_each_message_is_counted() {
 
     5 messages, 37 tokens
 
-    exact as o200k_base, for `gpt-5`
+    exact (o200k_base), for `gpt-5`
     ");
 }
 
@@ -108,7 +108,7 @@ fn a_conversation_longer_than_the_window_is_counted_all_the_same() {
 
     5 messages, about 37 tokens
 
-    an estimate as o200k_base, for `small`
+    estimated (o200k_base), for `small`
     ");
 }
 
@@ -119,7 +119,7 @@ fn what_is_no_text_cannot_be_counted() {
     assert_snapshot!(folder.ctx("count t.bin"), @"
     exit code 3
     === errors
-    error[CTX0601]: the document is not text: the byte at 2 is not part of a character
+    error[CTX0601]: the document is not text: invalid byte at 2
      --> t.bin:1:3
       |
     1 | ab��

@@ -70,7 +70,7 @@ fn a_template_can_be_a_file() {
       "prompt": "Q: hi A:"
     }
     === errors
-    warning[CTX0506]: `stops` has no meaning in a template
+    warning[CTX0506]: unknown key `stops` in a template
      --> t.yaml:3:1
       |
     3 | stops: ['Q:']
@@ -78,7 +78,7 @@ fn a_template_can_be_a_file() {
       |
       = help: did you mean `stop`?
 
-    info[CTX0533]: `max_tokens` is not set; some servers end the answer after 16 tokens then
+    info[CTX0533]: `max_tokens` is not set; some servers stop after 16 tokens
     --> request body /max_tokens
     "#);
 }

@@ -28,37 +28,37 @@ fn two_turns() -> Folder {
 
 #[test]
 fn a_macro_that_differs_from_turn_to_turn_is_named() {
-    assert_snapshot!(two_turns().ctx("diff before.json after.json"), @r"
+    assert_snapshot!(two_turns().ctx("diff before.json after.json"), @"
     exit code 0
     === output
-    shared            0 messages of 4 and the beginning of the next, about 9 of 33 tokens (27 %)
-    first difference  message 0, byte 23 of its text
-      first           `0 PM.  ---  Be brief.` by macro:time of preset:identity
-      second          `5 PM.  ---  Be brief.` by macro:time of preset:identity
-    billed again      about 24 tokens, 14 of them in messages that have not changed
+    shared            0 messages of 4, and the start of the next; about 9 of 33 tokens (27%)
+    first difference  message 0, byte 23 of the text
+      first           `0 PM.  ---  Be brief.` from macro:time of preset:identity
+      second          `5 PM.  ---  Be brief.` from macro:time of preset:identity
+    billed again      about 24 tokens, 14 of them in unchanged messages
     ");
 }
 
 #[test]
 fn equal_contexts_share_everything() {
-    assert_snapshot!(two_turns().ctx("diff before.json before.json"), @r"
+    assert_snapshot!(two_turns().ctx("diff before.json before.json"), @"
     exit code 0
     === output
-    shared        everything: 4 messages
+    shared        all: 4 messages
     billed again  nothing
     ");
 }
 
 #[test]
 fn agents_are_assembled_at_one_time() {
-    assert_snapshot!(two_turns().ctx("diff a.yaml b.yaml --session c.json --at 2026-01-31T12:00:00Z"), @r"
+    assert_snapshot!(two_turns().ctx("diff a.yaml b.yaml --session c.json --at 2026-01-31T12:00:00Z"), @"
     exit code 0
     === output
-    shared            0 messages of 3 and the beginning of the next, about 16 of 28 tokens (57 %)
-    first difference  message 0, byte 38 of its text
-      first           `brief.` by preset:rules
-      second          `kind.` by preset:rules
-    billed again      about 12 tokens, 9 of them in messages that have not changed
+    shared            0 messages of 3, and the start of the next; about 16 of 28 tokens (57%)
+    first difference  message 0, byte 38 of the text
+      first           `brief.` from preset:rules
+      second          `kind.` from preset:rules
+    billed again      about 12 tokens, 9 of them in unchanged messages
     ");
 }
 
@@ -70,11 +70,11 @@ fn a_longer_conversation_goes_on_where_the_other_ends() {
         "two.json",
         br#"{"messages": [{"role": "user", "content": "Hello"}, {"role": "user", "content": "?"}]}"#,
     );
-    assert_snapshot!(folder.ctx("diff one.json two.json"), @r"
+    assert_snapshot!(folder.ctx("diff one.json two.json"), @"
     exit code 0
     === output
     shared            1 message of 2
-    first difference  message 1, which only the second has
+    first difference  message 1, only in the second request
     ");
 }
 
@@ -89,7 +89,7 @@ fn json_has_the_same_as_data() {
 fn what_is_neither_context_nor_agent_is_said() {
     let folder = two_turns();
     folder.write("odd.json", b"[1, 2");
-    assert_snapshot!(folder.ctx("diff odd.json before.json"), @r"
+    assert_snapshot!(folder.ctx("diff odd.json before.json"), @"
     exit code 3
     === errors
     error[CTX0602]: invalid JSON: the document ends too early
@@ -98,7 +98,7 @@ fn what_is_neither_context_nor_agent_is_said() {
     1 | [1, 2
       |     ^
       |
-      = help: the file may have been cut off; a bracket or a quote is not closed
+      = help: close the open bracket or quote; the file may be truncated
     ");
 }
 
@@ -108,13 +108,13 @@ fn agents_are_assembled_with_a_worldbook_and_a_table_of_models() {
     folder.write("w.json", br#"{"entries":{"0":{"key":["Well"],"content":"A well is deep.","position":0}}}"#);
     folder.write("m.json", br#"[{"pattern":"^mine$","encoding":"cl100k_base","contextWindow":4000}]"#);
     let turn = "--session c.json --input Well? --at 2026-01-31T12:00:00Z --model mine --models m.json";
-    assert_snapshot!(folder.ctx(&format!("diff before.json a.yaml {turn} --worldbook w.json")), @r"
+    assert_snapshot!(folder.ctx(&format!("diff before.json a.yaml {turn} --worldbook w.json")), @"
     exit code 0
     === output
-    shared            0 messages of 4 and the beginning of the next, about 16 of 39 tokens (41 %)
-    first difference  message 0, byte 44 of its text
-      first           `` by merged:preset:identity+preset:rules
-      second          `  ---  A well is deep.` by separator
-    billed again      about 23 tokens, 14 of them in messages that have not changed
+    shared            0 messages of 4, and the start of the next; about 16 of 39 tokens (41%)
+    first difference  message 0, byte 44 of the text
+      first           `` from merged:preset:identity+preset:rules
+      second          `  ---  A well is deep.` from separator
+    billed again      about 23 tokens, 14 of them in unchanged messages
     ");
 }

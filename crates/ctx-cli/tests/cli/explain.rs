@@ -30,32 +30,32 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
     assert_snapshot!(answer, @r#"
     exit code 0
     === output
-     stage                     messages   changes   log
-    ────────────────────────────────────────────────────────────────────────────────────────────────
-     session-loader            0 → 10     +10       10 messages loaded, 31 older ones not
+     processor                 messages   changes   log
+    ─────────────────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 10     +10       10 messages loaded, 31 older messages not loaded
                                                       {"windowTokens":97,"skippedBytes":796}
      regex-processor           10 → 10
      transcription-processor   10 → 10
      worldbook-processor       10 → 10
      injection-assembler       10 → 12    +2
      variable-processor        12 → 12
-     token-limiter             12 → 9     -3        3 messages dropped or shortened, 91 tokens kept
+     token-limiter             12 → 9     -3        3 messages dropped or truncated, 91 tokens kept
      merge-system-to-head      9 → 9
      merge-consecutive-roles   9 → 9
      asset-resolver            9 → 9
 
     budget
-       100  allowed context
-        -3  start of the answer
-      = 97  for messages; they have 91, exact as o200k_base
+       100  context limit
+        -3  reply prefix
+      = 97  available for messages; 91 used, exact (o200k_base)
 
     cache
-      no message is sure to be sent again as it is
-      message 0 may differ: macro:time of preset:identity, the macro changes every turn
+      no message is guaranteed to stay unchanged next turn
+      message 0 may change: macro:time in preset:identity, the macro changes every turn
 
     decisions
-      hidden preset:off: switched off
-      dropped history:n1 and 33 more: older than what fits the budget of 97 tokens (874 bytes, at most 817 tokens)
+      hidden preset:off: disabled
+      dropped history:n1 and 33 more: does not fit the budget of 97 tokens (874 bytes, at most 817 tokens)
     "#);
 }
 
@@ -64,7 +64,7 @@ fn all_of_a_long_conversation_that_is_not_read_is_one_decision_too() {
     let chat = long_chat(10_001);
     let answer = ctx("explain --session c.json --context-tokens 100", &[("c.json", chat.as_str())]);
     let dropped: Vec<&str> = answer.lines().filter(|line| line.contains("history:n1 ")).collect();
-    assert_snapshot!(dropped.join("\n"), @"  dropped history:n1 and 9992 more: older than what fits the budget of 97 tokens (278694 bytes, at most 278674 tokens)");
+    assert_snapshot!(dropped.join("\n"), @"  dropped history:n1 and 9992 more: does not fit the budget of 97 tokens (278694 bytes, at most 278674 tokens)");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_budget_that_nothing_fits_names_the_parts() {
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
     exit code 5
     === errors
-    error: nothing is left for messages: allowed context 10, reserve for the answer -10, start of the answer -3
+    error: no tokens left for messages: context limit 10, response reserve -10, reply prefix -3
     ");
 }
 
@@ -128,27 +128,27 @@ fn a_table_of_models_is_tried_before_the_built_in_one() {
     assert_snapshot!(ctx("explain --session c.json --models m.json --model mine --reserve 100", &files), @"
     exit code 0
     === output
-     stage                     messages   changes   log
-    ─────────────────────────────────────────────────────────────────────────────────────────
-     session-loader            0 → 5      +5        5 messages loaded, 0 older ones not
+     processor                 messages   changes   log
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 5      +5        5 messages loaded, 0 older messages not loaded
      regex-processor           5 → 5
      transcription-processor   5 → 5
      worldbook-processor       5 → 5
      injection-assembler       5 → 5
      variable-processor        5 → 5
-     token-limiter             5 → 5                everything fits; counting was not needed
+     token-limiter             5 → 5                everything fits without counting
      merge-system-to-head      5 → 5
      merge-consecutive-roles   5 → 5
      asset-resolver            5 → 5
 
     budget
-        500  window of `mine`
-       -100  reserve for the answer
-         -3  start of the answer
-      = 397  for messages; they have 37, exact as o200k_base
+        500  context window of `mine`
+       -100  response reserve
+         -3  reply prefix
+      = 397  available for messages; 37 used, exact (o200k_base)
 
     cache
-      the first 5 messages are sent again next turn as they are: 37 tokens
+      the first 5 messages are unchanged next turn: 37 tokens
     ");
 }
 
@@ -157,7 +157,7 @@ fn a_table_of_models_may_be_bad() {
     assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "{}")]), @"
     exit code 3
     === errors
-    error[CTX0402]: a model table is a list of rows or an object with `models`, this is an object without `models`
+    error[CTX0402]: a model table must be a list of rows or an object with `models`, not an object without `models`
      --> m.json:1:1
       |
     1 | {}
@@ -172,7 +172,7 @@ fn a_table_of_models_may_be_bad() {
     1 | [{]
       |   ^
       |
-      = help: put keys into double quotes
+      = help: put keys in double quotes
     ");
     assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", r#"[{ "patern": "x" }]"#)]), @r#"
     exit code 0
@@ -183,13 +183,13 @@ fn a_table_of_models_may_be_bad() {
 
     1 message, about 4 tokens
     === errors
-    error[CTX0403]: a row needs a `pattern`: a regular expression for names of models
+    error[CTX0403]: the row needs a `pattern`: a regular expression for model names
      --> m.json:1:2
       |
     1 | [{ "patern": "x" }]
       |  ^^^^^^^^^^^^^^^^^
       |
-      = help: the row is ignored
+      = help: fix the pattern; the row is ignored until then
     "#);
 }
 
@@ -208,23 +208,23 @@ presetMessages:
     assert_snapshot!(ctx("explain a.yaml --model-settings s.json", &files), @"
     exit code 0
     === output
-     stage                     messages   changes   log
-    ────────────────────────────────────────────────────────────────────────────────────
-     session-loader            0 → 0                0 messages loaded, 0 older ones not
+     processor                 messages   changes   log
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+     session-loader            0 → 0                0 messages loaded, 0 older messages not loaded
      regex-processor           0 → 0
      transcription-processor   0 → 0
      worldbook-processor       0 → 0
      injection-assembler       0 → 2      +2
      variable-processor        2 → 2
-     token-limiter             2 → 2                no budget: nothing is limited
+     token-limiter             2 → 2                no budget, nothing to drop
      merge-system-to-head      2 → 2
      asset-resolver            2 → 2
 
     budget
-      nothing limits the messages; they have about 10, an estimate as o200k_base
+      no limit for messages; about 10 used, estimated (o200k_base)
 
     cache
-      the first 2 messages are sent again next turn as they are: 10 tokens
+      the first 2 messages are unchanged next turn: 10 tokens
     ");
     let one = [("a.yaml", "presetMessages: [{ role: user, content: First. }]")];
     let shown = ctx("explain a.yaml", &one);
@@ -232,7 +232,7 @@ presetMessages:
     assert_snapshot!(ctx("explain a.yaml --model-settings bad.json", &files), @"
     exit code 3
     === errors
-    error: `bad.json` is not an object with settings such as `processors`
+    error: `bad.json` is not a settings object (with keys such as `processors`)
     ");
 }
 

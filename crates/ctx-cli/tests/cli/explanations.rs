@@ -12,15 +12,15 @@ fn a_code_is_explained_without_any_file() {
     === output
     CTX0200: missing anchor target
 
-    An entry goes to an anchor that no entry of the preset declares, so that it stays where the list has it.
+    An entry targets an anchor that no entry of the preset declares. The entry keeps its position in the list.
 
     Example, agent.yaml:
       presetMessages:
         - { content: Be kind., anchorTarget: chat_histroy }
         - { type: chat_history }
-    Shown by: ctx check agent.yaml
+    Reported by: ctx check agent.yaml
 
-    Way out: correct the name, or add an entry that declares the anchor: `type: placeholder` with that `id`, or a type that `ctx anchors list` shows.
+    Fix: correct the name, or add an entry that declares the anchor: `type: placeholder` with that `id`, or a type from `ctx anchors list`.
     ");
     let answers =
         ["CTX0200", "ctx0200", "200", "0200"].map(|code| ctx(&format!("check --explain {code}"), &[]));
@@ -35,12 +35,12 @@ fn json_has_each_part() {
     {
       "code": "CTX0906",
       "title": "no model named",
-      "cause": "A request body needs the name of a model and nothing names one; the request names `unspecified`.",
+      "cause": "A request body needs a model name, and none is set. The request contains `unspecified`.",
       "example": "$ ctx assemble --input Hi --format openai",
       "file": null,
       "shownBy": "ctx assemble --input Hi --format openai",
       "needs": null,
-      "wayOut": "name one with `--model`, or in `ctx.toml`."
+      "wayOut": "name a model with `--model`, or in `ctx.toml`."
     }
     "#);
 }
@@ -50,12 +50,12 @@ fn an_unknown_code_is_a_usage_error_that_names_its_neighbours() {
     assert_snapshot!(ctx("check --explain CTX0219", &[]), @"
     exit code 2
     === errors
-    error: there is no code `CTX0219`; the nearest are `CTX0211` (unknown historyWhenUnplaced) and `CTX0300` (unknown macro)
+    error: unknown code `CTX0219`; the nearest codes are `CTX0211` (invalid historyWhenUnplaced) and `CTX0300` (unknown macro)
     ");
     assert_snapshot!(ctx("check --explain 9999", &[]), @"
     exit code 2
     === errors
-    error: there is no code `CTX9999`; the nearest are `CTX1018` (folder open elsewhere)
+    error: unknown code `CTX9999`; the nearest codes are `CTX1018` (folder open elsewhere)
     ");
     for asked in ["65536", "+200", "ctx", "CTX02OO"] {
         let expected = format!("error: `{asked}` is not a diagnostic code; use a code such as `CTX0200`\n");

@@ -52,11 +52,11 @@ fn what_changes_is_shown_and_what_is_left_is_told() {
     -       enable: true
     +     - id: token-limiter   # keep
     +       enabled: true
-    6 findings fixed in 1 file
-    `a.yaml` is checked as an agent
+    fixed 6 diagnostics in 1 file
+    checked `a.yaml` as an agent
     1 file checked: 0 errors, 0 warnings
     === errors
-    info[CTX0209]: there is no group `gone`; the entry is treated as ungrouped
+    info[CTX0209]: unknown group `gone`; the entry is ungrouped
      --> a.yaml:5:35
       |
     5 |   - { content: Be kind., groupId: gone }
@@ -87,7 +87,7 @@ fn programs_get_each_edit() {
               "finding": {
                 "code": "CTX0300",
                 "severity": "warning",
-                "message": "no macro is called `usr`",
+                "message": "unknown macro `usr`",
                 "arguments": {
                   "name": "usr"
                 },

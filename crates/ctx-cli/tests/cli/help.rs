@@ -15,50 +15,49 @@ fn the_version_is_one_line() {
 
 #[test]
 fn help_names_the_verbs_and_how_to_begin() {
-    assert_snapshot!(ctx("--help", &[]), @r"
+    assert_snapshot!(ctx("--help", &[]), @"
     exit code 0
     === output
-    Turn a preset with named anchors and a conversation into exactly the messages that a model receives,
-    and explain every one of them
+    Show the exact messages that an LLM receives, and explain each one
 
     Usage: ctx [OPTIONS] <COMMAND>
 
-    Look:
-      assemble     Show the messages a model receives, and why
-      explain      Show how a context was made: stages, budget, decisions
-      diff         Compare two contexts: what they share, what is billed again
-      check        Find what is wrong with files, and fix what is certain
-      count        Count the tokens of a text or a conversation
-      recall       Show what a conversation says about a question
-      worldbook    Show which worldbook entries a conversation activates
+    Inspect:
+      assemble     Show the messages that the model receives
+      explain      Explain how the context is built, or trace one message
+      diff         Compare two contexts, and find where the prompt cache breaks
+      check        Check files for errors, and apply safe fixes
+      count        Count the tokens of a text or conversation
+      recall       Search a conversation for passages about a question
+      worldbook    Show active worldbook entries, and check worldbooks
 
-    Change:
-      studio       Edit and look at a folder on a local web page
-      init         Create a small project to begin with
-      compress     Shorten conversations: fit a budget, or summarize
+    Edit:
+      init         Create an example project
+      studio       Edit a folder in the browser, with a live preview
+      compress     Fit conversations to a token budget, or summarize them
       trust        Trust the `ctx.toml` of a folder
 
-    Converse:
-      chat         Talk with a model, and keep the conversation
-      serve        Serve the agents of a folder to programs that speak to OpenAI, Anthropic or Gemini
-      session      Show conversations, undo steps, move them to and from the store
+    Chat:
+      chat         Chat with a model and store the conversation
+      serve        Serve agents over the OpenAI, Anthropic and Gemini APIs
+      session      Show, undo, export and import conversations
 
     Convert:
-      import       Make an agent from SillyTavern, RisuAI or AIO Hub files
-      export       Write an agent as a file of another application
-      migrate      Update old spellings in AIO Hub files
+      import       Import SillyTavern, RisuAI or AIO Hub files as an agent
+      export       Export an agent to SillyTavern or AIO Hub
+      migrate      Update AIO Hub files to the current format
 
     Develop:
-      test         Compare contexts with the expected ones
-      anchors      List the anchors of presets, and what goes to each
-      processors   List the processors that make a context, and their settings
-      macros       List the macros, and expand a text
-      schema       Print JSON Schemas of files and reports, for editors
-      completions  Print the completion script of a shell
+      test         Run snapshot tests of contexts
+      anchors      List anchors and the entries placed at them
+      processors   List the processors of the pipeline
+      macros       List macros, and expand them in a text
+      schema       Print JSON Schemas for editors
+      completions  Print a shell completion script
 
     Options:
           --lang <LANG>
-              The language in which the command speaks to people; also `CTX_LANG`
+              Language of the output, also set by `CTX_LANG` [default: en]
 
               Possible values:
               - en: English
@@ -70,14 +69,14 @@ fn help_names_the_verbs_and_how_to_begin() {
       -V, --version
               Print version
 
-    Begin with a small project, and look at what its model would receive:
+    Start with an example project:
       ctx init demo
       cd demo
       ctx assemble
 
-    Results go to standard output, all else to standard error. `-` is standard input.
-    Exit codes: 0 ok (warnings too), 1 findings, 2 usage, 3 unreadable input, 4 no answer of a
-    provider, 5 no context fits.
+    Results go to standard output, everything else to standard error. `-` means standard input.
+    Exit codes: 0 success, 1 errors found, 2 usage error, 3 a file cannot be read or written,
+    4 provider error, 5 no context fits the budget.
     ");
 }
 
@@ -105,53 +104,48 @@ fn help_of_assemble() {
     assert_snapshot!(ctx("assemble -h", &[]), @r#"
     exit code 0
     === output
-    Show the messages a model receives, and why
+    Show the messages that the model receives
 
     Usage: ctx assemble [OPTIONS] [AGENT]
 
     Arguments:
-      [AGENT]  The agent or preset (JSON or YAML); that of `ctx.toml` if absent; without one the
-               conversation alone is looked at
+      [AGENT]  Agent or preset file [default: from ctx.toml]
 
     Options:
-          --lang <LANG>            The language in which the command speaks to people; also `CTX_LANG`
-                                   [possible values: en, zh]
-          --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
-                                   JSONL); that of `ctx.toml` if absent
-          --input <TEXT>           What the user is about to send
-          --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
-          --worldbook <FILE>       A worldbook (SillyTavern, AIO Hub, character card), which holds for
-                                   this turn; may be given several times
-          --model <NAME>           The model that the request goes to
-          --models <FILE>          A table of models, whose rows are tried before the built-in ones
-          --model-settings <FILE>  The model's own settings of processors: an object like an agent's
-                                   `parameters`
-          --tools <FILE>           Tool definitions: a list, copied into the request body unchanged
-          --assets <DIR>           The folder of attached files; by default those of the conversation
-                                   and of the agent
-          --context-tokens <N>     How many tokens the context may have in place of the model's window;
-                                   0 means the window
-          --reserve <N>            How many tokens are kept free for the answer; by default what the
-                                   agent or the model needs
-          --kind <KIND>            What is to be generated [default: normal] [possible values: normal,
-                                   continue, impersonate, quiet]
-          --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-          --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
-          --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switch processors on; `ctx processors list` names them
-          --disable <ID,...>       Switch processors off
-          --timings                Show how long each stage took
-          --no-config              Ignore `ctx.toml`, which in this folder or one above gives defaults
-          --format <FORMAT>        What is printed [default: table] [possible values: table, json, text,
+          --session <FILE>         Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from
+                                   ctx.toml]
+          --input <TEXT>           Next message of the user
+          --profile <FILE>         User profile (JSON, YAML or plain text) [default: from ctx.toml]
+          --worldbook <FILE>       Worldbook file, repeatable [default: from ctx.toml]
+          --model <NAME>           Target model [default: from the agent or ctx.toml]
+          --context-tokens <N>     Token limit of the context; 0 uses the model's context window
+          --format <FORMAT>        Output format [default: table] [possible values: table, json, text,
                                    snapshot, openai, openai-responses, anthropic, gemini, completion]
-          --json                   Print JSON: short for `--format json`
-          --all                    Show each message of the conversation in the table; else of a long
-                                   run the first and the last
-          --template <NAME|FILE>   How a text completion writes turns: the name of a template, or a file
-                                   with one (JSON or YAML); by default what suits the model's name
-          --cache-marks <POLICY>   Where marks ask the provider to keep the beginning of the request
-                                   [default: off] [possible values: off, stable]
-          --report <FILE>          Write the report (JSON) to a file too
+          --json                   Print JSON, same as `--format json`
+          --all                    Show all messages in the table, even in long conversations
+          --assets <DIR>           Attachment folder [default: from ctx.toml, or next to the
+                                   conversation and agent]
+          --at <RFC 3339>          Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
+          --cache-marks <POLICY>   Prompt cache marks in the request body [default: off] [possible
+                                   values: off, stable]
+          --disable <ID,...>       Processors to disable
+          --enable <ID,...>        Processors to enable; `ctx processors list` shows the ids
+          --kind <KIND>            Generation type [default: normal] [possible values: normal, continue,
+                                   impersonate, quiet]
+          --model-settings <FILE>  Processor settings of the model, in the format of an agent's
+                                   `parameters`
+          --models <FILE>          Custom model table, searched before the built-in table
+          --no-config              Ignore all `ctx.toml` files
+          --report <FILE>          File for the JSON report
+          --reserve <N>            Tokens reserved for the response [default: from the agent or model]
+          --seed <N>               Seed for random values [default: 0]
+          --template <NAME|FILE>   Turn template of text completions, by name or file [default: from the
+                                   model name]
+          --timings                Show the run time of each processor
+          --tools <FILE>           Tool definitions, a list copied unchanged to the request body
+          --tz <ZONE>              Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
+          --lang <LANG>            Language of the output, also set by `CTX_LANG` [default: en]
+                                   [possible values: en, zh]
       -h, --help                   Print help (see more with '--help')
 
     Examples:
@@ -168,49 +162,43 @@ fn help_of_explain() {
     assert_snapshot!(ctx("explain -h", &[]), @"
     exit code 0
     === output
-    Show how a context was made: stages, budget, decisions
+    Explain how the context is built, or trace one message
 
     Usage: ctx explain [OPTIONS] [AGENT] [MSG]
 
     Arguments:
-      [AGENT]  The agent or preset (JSON or YAML); that of `ctx.toml` if absent; without one the
-               conversation alone is looked at
-      [MSG]    The message to follow through all stages: its number in the context, or its source as
-               tables print it
+      [AGENT]  Agent or preset file [default: from ctx.toml]
+      [MSG]    Message to trace: its number, or its source as printed in tables
 
     Options:
-          --lang <LANG>            The language in which the command speaks to people; also `CTX_LANG`
-                                   [possible values: en, zh]
-          --session <FILE>         The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
-                                   JSONL); that of `ctx.toml` if absent
-          --input <TEXT>           What the user is about to send
-          --profile <FILE>         The user profile (JSON, YAML, or a plain text that is the persona)
-          --worldbook <FILE>       A worldbook (SillyTavern, AIO Hub, character card), which holds for
-                                   this turn; may be given several times
-          --model <NAME>           The model that the request goes to
-          --models <FILE>          A table of models, whose rows are tried before the built-in ones
-          --model-settings <FILE>  The model's own settings of processors: an object like an agent's
+          --session <FILE>         Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from
+                                   ctx.toml]
+          --input <TEXT>           Next message of the user
+          --profile <FILE>         User profile (JSON, YAML or plain text) [default: from ctx.toml]
+          --worldbook <FILE>       Worldbook file, repeatable [default: from ctx.toml]
+          --model <NAME>           Target model [default: from the agent or ctx.toml]
+          --context-tokens <N>     Token limit of the context; 0 uses the model's context window
+          --message <MSG>          Same as MSG, for use without AGENT
+          --html <FILE>            File for a self-contained HTML report
+          --json                   Print the report or message trace as JSON
+          --assets <DIR>           Attachment folder [default: from ctx.toml, or next to the
+                                   conversation and agent]
+          --at <RFC 3339>          Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
+          --disable <ID,...>       Processors to disable
+          --enable <ID,...>        Processors to enable; `ctx processors list` shows the ids
+          --kind <KIND>            Generation type [default: normal] [possible values: normal, continue,
+                                   impersonate, quiet]
+          --model-settings <FILE>  Processor settings of the model, in the format of an agent's
                                    `parameters`
-          --tools <FILE>           Tool definitions: a list, copied into the request body unchanged
-          --assets <DIR>           The folder of attached files; by default those of the conversation
-                                   and of the agent
-          --context-tokens <N>     How many tokens the context may have in place of the model's window;
-                                   0 means the window
-          --reserve <N>            How many tokens are kept free for the answer; by default what the
-                                   agent or the model needs
-          --kind <KIND>            What is to be generated [default: normal] [possible values: normal,
-                                   continue, impersonate, quiet]
-          --at <RFC 3339>          The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-          --tz <ZONE>              The time zone, such as Asia/Shanghai; UTC if absent
-          --seed <N>               The seed of random draws [default: 0]
-          --enable <ID,...>        Switch processors on; `ctx processors list` names them
-          --disable <ID,...>       Switch processors off
-          --timings                Show how long each stage took
-          --no-config              Ignore `ctx.toml`, which in this folder or one above gives defaults
-          --message <MSG>          The same as MSG, when no agent is given
-          --html <FILE>            Write the whole explanation as a web page that needs no network and
-                                   no scripts
-          --json                   Print the report, or the life of the message, as JSON
+          --models <FILE>          Custom model table, searched before the built-in table
+          --no-config              Ignore all `ctx.toml` files
+          --reserve <N>            Tokens reserved for the response [default: from the agent or model]
+          --seed <N>               Seed for random values [default: 0]
+          --timings                Show the run time of each processor
+          --tools <FILE>           Tool definitions, a list copied unchanged to the request body
+          --tz <ZONE>              Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
+          --lang <LANG>            Language of the output, also set by `CTX_LANG` [default: en]
+                                   [possible values: en, zh]
       -h, --help                   Print help (see more with '--help')
 
     Examples:
@@ -226,29 +214,27 @@ fn help_of_explain() {
 
 #[test]
 fn help_of_check() {
-    assert_snapshot!(ctx("check -h", &[]), @r"
+    assert_snapshot!(ctx("check -h", &[]), @"
     exit code 0
     === output
-    Find what is wrong with files, and fix what is certain
+    Check files for errors, and apply safe fixes
 
     Usage: ctx check [OPTIONS] [PATHS]...
 
     Arguments:
-      [PATHS]...  Files, or folders whose JSON, JSON Lines and YAML files, and `ctx.toml`, are checked
+      [PATHS]...  Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files
 
     Options:
-          --lang <LANG>       The language in which the command speaks to people; also `CTX_LANG`
-                              [possible values: en, zh]
-          --worldbook <FILE>  A worldbook that is at hand for the agents; may be given several times
-          --as <FORMAT>       The format of files whose content does not show it [possible values:
+          --fix               Apply safe fixes and show the changes
+          --dry-run           With `--fix`, show the changes without writing them
+          --deny-warnings     Treat warnings as errors
+          --explain <CODE>    Explain a diagnostic code, such as CTX0200
+          --worldbook <FILE>  Worldbook file for the agents, repeatable
+          --as <FORMAT>       Format of files that cannot be recognized by content [possible values:
                               agent, session, lorebook, profile]
-          --fix               Make the fixes that are certain, such as the right name of an anchor, and
-                              show what changes
-          --dry-run           With `--fix`: only show what would change
-          --deny-warnings     Fail on warnings too
-          --explain <CODE>    Explain the code of a finding, with an example and a way out, in place of
-                              checking files
-          --json              Print the findings, or what a code means, as JSON
+          --json              Print JSON
+          --lang <LANG>       Language of the output, also set by `CTX_LANG` [default: en] [possible
+                              values: en, zh]
       -h, --help              Print help (see more with '--help')
 
     Examples:
@@ -258,37 +244,36 @@ fn help_of_check() {
       ctx check agent.yaml --fix
       ctx check --explain CTX0200
 
-    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 2 usage, 3 a file cannot
-    be read.
+    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read.
     ");
 }
 
 #[test]
 fn help_of_anchors_list() {
-    assert_snapshot!(ctx("anchors list --help", &[]), @r"
+    assert_snapshot!(ctx("anchors list --help", &[]), @"
     exit code 0
     === output
-    List the built-in anchors; with an agent also those that it declares, and what goes to each
+    List built-in anchors, and the anchors and entries of an agent
 
     Usage: ctx anchors list [OPTIONS] [AGENT]
 
     Arguments:
       [AGENT]
-              The agent or preset (JSON or YAML); that of `ctx.toml` if absent
+              Agent or preset file [default: from ctx.toml]
 
     Options:
           --json
-              Print the list as JSON
+              Print JSON
+
+          --no-config
+              Ignore all `ctx.toml` files
 
           --lang <LANG>
-              The language in which the command speaks to people; also `CTX_LANG`
+              Language of the output, also set by `CTX_LANG` [default: en]
 
               Possible values:
               - en: English
               - zh: Chinese
-
-          --no-config
-              Ignore `ctx.toml`, which in this folder or one above gives defaults
 
       -h, --help
               Print help (see a summary with '-h')
@@ -301,42 +286,43 @@ fn help_of_anchors_list() {
 
 #[test]
 fn help_of_processors_list() {
-    assert_snapshot!(ctx("processors list --help", &[]), @r"
+    assert_snapshot!(ctx("processors list --help", &[]), @"
     exit code 0
     === output
-    List all processors in the order in which they run, with what is set and who set it
+    List the processors in run order, with their settings
 
-    Settings come in layers: built-in, user (`ctx.toml`), model, agent, command line. The highest layer
-    that names a processor decides about it as a whole: what it does not say is built-in again.
+    Settings have five layers, from lowest to highest: built-in, user (`ctx.toml`), model, agent,
+    command line. For each processor, the highest layer that names it replaces all lower layers except
+    the built-in defaults.
 
     Usage: ctx processors list [OPTIONS] [AGENT]
 
     Arguments:
       [AGENT]
-              The agent or preset (JSON or YAML); that of `ctx.toml` if absent
+              Agent or preset file [default: from ctx.toml]
 
     Options:
+          --json
+              Print JSON, including the fields of each processor
+
+          --disable <ID,...>
+              Processors to disable
+
+          --enable <ID,...>
+              Processors to enable; `ctx processors list` shows the ids
+
+          --model-settings <FILE>
+              Processor settings of the model, in the format of an agent's `parameters`
+
+          --no-config
+              Ignore all `ctx.toml` files
+
           --lang <LANG>
-              The language in which the command speaks to people; also `CTX_LANG`
+              Language of the output, also set by `CTX_LANG` [default: en]
 
               Possible values:
               - en: English
               - zh: Chinese
-
-          --model-settings <FILE>
-              The model's own settings of processors: an object like an agent's `parameters`
-
-          --enable <ID,...>
-              Switch processors on; `ctx processors list` names them
-
-          --disable <ID,...>
-              Switch processors off
-
-          --json
-              Print the list as JSON, with the fields of each processor
-
-          --no-config
-              Ignore `ctx.toml`, which in this folder or one above gives defaults
 
       -h, --help
               Print help (see a summary with '-h')
@@ -350,54 +336,54 @@ fn help_of_processors_list() {
 
 #[test]
 fn help_of_test() {
-    assert_snapshot!(ctx("test --help", &[]), @r"
+    assert_snapshot!(ctx("test --help", &[]), @"
     exit code 0
     === output
-    Compare contexts with the expected ones
+    Run snapshot tests of contexts
 
-    A case is a folder with an agent, a conversation or both (`agent.yaml`, `session.json`), a profile
-    (`profile.yaml`), a worldbook (`worldbook.json`) and options (`case.yaml`), each as it is needed,
-    and the expected result, `expected.txt`.
+    A test case is a folder with an agent (`agent.yaml`), a conversation (`session.json`) or both, and
+    the snapshot `expected.txt`. It can also contain `profile.yaml`, `worldbook.json` and options in
+    `case.yaml`.
 
     Usage: ctx test [OPTIONS] [DIR]...
 
     Arguments:
       [DIR]...
-              Folders, or else the current one; each of them, and each below, with an agent, a
-              conversation, options or an expected result is a case
+              Folders to search for test cases
+              
+              [default: .]
 
     Options:
+          --update
+              Write the results as the new snapshots
+
+          --watch
+              Rerun the tests when a file changes, until Ctrl-C
+
+          --junit <FILE>
+              File for a `JUnit` XML report
+
+          --json
+              Print JSON
+
           --lang <LANG>
-              The language in which the command speaks to people; also `CTX_LANG`
+              Language of the output, also set by `CTX_LANG` [default: en]
 
               Possible values:
               - en: English
               - zh: Chinese
-
-          --update
-              Expect the results from now on: write them
-
-          --watch
-              Run the cases again whenever a file below the folders, or one that a case names, changes,
-              until Ctrl-C
-
-          --junit <FILE>
-              Also write the outcomes as `JUnit` XML
-
-          --json
-              Print the outcome of each case as JSON
 
       -h, --help
               Print help (see a summary with '-h')
 
     Examples:
       ctx test tests
-      ctx test tests --update              writes what differs; look at it before you keep it
-      ctx test tests --watch               runs them again whenever a file changes
-      ctx test tests --junit results.xml   also writes what build servers read
+      ctx test tests --update              save the results as snapshots
+      ctx test tests --watch               rerun when a file changes
+      ctx test tests --junit results.xml   write a report for CI
 
-    Exit codes: 0 all passed, 1 a context differs or nothing is expected of it yet, 3 a case cannot be
-    read.
+    Exit codes: 0 all tests passed, 1 a test failed or has no snapshot, 2 usage error,
+    3 a file cannot be read.
     ");
 }
 
@@ -406,21 +392,21 @@ fn help_of_count() {
     assert_snapshot!(ctx("count -h", &[]), @r#"
     exit code 0
     === output
-    Count the tokens of a text or a conversation
+    Count the tokens of a text or conversation
 
     Usage: ctx count [OPTIONS] [FILE]
 
     Arguments:
-      [FILE]  A conversation, or any other text; standard input if absent
+      [FILE]  Conversation or text file [default: standard input]
 
     Options:
-          --lang <LANG>    The language in which the command speaks to people; also `CTX_LANG` [possible
+          --model <NAME>   Model to count tokens for [default: from ctx.toml]
+          --all            Show all messages in the table, even in long conversations
+          --json           Print JSON
+          --models <FILE>  Custom model table, searched before the built-in table
+          --no-config      Ignore all `ctx.toml` files
+          --lang <LANG>    Language of the output, also set by `CTX_LANG` [default: en] [possible
                            values: en, zh]
-          --model <NAME>   The model whose tokens are counted
-          --models <FILE>  A table of models, whose rows are tried before the built-in ones
-          --all            Show each message in the table; else of a long run the first and the last
-          --json           Print the figures as JSON
-          --no-config      Ignore `ctx.toml`, which in this folder or one above gives defaults
       -h, --help           Print help (see more with '--help')
 
     Examples:
@@ -431,21 +417,21 @@ fn help_of_count() {
 
 #[test]
 fn help_of_schema() {
-    assert_snapshot!(ctx("schema -h", &[]), @r"
+    assert_snapshot!(ctx("schema -h", &[]), @"
     exit code 0
     === output
-    Print JSON Schemas of files and reports, for editors
+    Print JSON Schemas for editors
 
     Usage: ctx schema [OPTIONS] [NAME]
 
     Arguments:
-      [NAME]  Which schema is printed
+      [NAME]  Schema to print
 
     Options:
-          --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
-                         values: en, zh]
-          --out <DIR>    Write the schema, or all of them, to a folder, as `NAME.schema.json`
-          --json         Print the list, or the written files, as JSON; a schema is JSON already
+          --out <DIR>    Output folder for `NAME.schema.json` files
+          --json         Print the list or the written files as JSON
+          --lang <LANG>  Language of the output, also set by `CTX_LANG` [default: en] [possible values:
+                         en, zh]
       -h, --help         Print help (see more with '--help')
 
     Examples:
@@ -457,20 +443,20 @@ fn help_of_schema() {
 
 #[test]
 fn help_of_completions() {
-    assert_snapshot!(ctx("completions -h", &[]), @r"
+    assert_snapshot!(ctx("completions -h", &[]), @"
     exit code 0
     === output
-    Print the completion script of a shell
+    Print a shell completion script
 
     Usage: ctx completions [OPTIONS] <SHELL>
 
     Arguments:
-      <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
+      <SHELL>  Shell [possible values: bash, elvish, fish, powershell, zsh]
 
     Options:
-          --json         Print the script within JSON
-          --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
-                         values: en, zh]
+          --json         Print JSON
+          --lang <LANG>  Language of the output, also set by `CTX_LANG` [default: en] [possible values:
+                         en, zh]
       -h, --help         Print help (see more with '--help')
 
     Examples:
@@ -481,23 +467,22 @@ fn help_of_completions() {
 
 #[test]
 fn help_of_init() {
-    assert_snapshot!(ctx("init -h", &[]), @r"
+    assert_snapshot!(ctx("init -h", &[]), @"
     exit code 0
     === output
-    Create a small project to begin with
+    Create an example project
 
     Usage: ctx init [OPTIONS] [FOLDER]
 
     Arguments:
-      [FOLDER]  The folder to write to [default: .]
+      [FOLDER]  Output folder [default: .]
 
     Options:
-          --lang <LANG>  The language in which the command speaks to people; also `CTX_LANG` [possible
-                         values: en, zh]
-          --long         Have the agent remember conversations that outgrow the window: compression and
-                         recall are on
-          --force        Replace files that exist
-          --json         Print the written files as JSON
+          --long         Enable compression and recall for long conversations
+          --force        Replace existing files
+          --json         Print JSON
+          --lang <LANG>  Language of the output, also set by `CTX_LANG` [default: en] [possible values:
+                         en, zh]
       -h, --help         Print help (see more with '--help')
 
     Examples:
@@ -526,7 +511,7 @@ fn help_of_worldbook_scan() {
     assert_snapshot!(ctx("worldbook scan -h", &[]), @r#"
     exit code 0
     === output
-    Show which entries a conversation activates: by which key, in which message, in which pass
+    Show active entries with the matched key, message and pass
 
     Usage: ctx worldbook scan [OPTIONS] <BOOK>...
 
@@ -534,31 +519,27 @@ fn help_of_worldbook_scan() {
       <BOOK>...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
 
     Options:
-          --lang <LANG>         The language in which the command speaks to people; also `CTX_LANG`
-                                [possible values: en, zh]
-          --session <FILE>      The conversation (AIO Hub session, OpenAI messages, SillyTavern chat
-                                JSONL); that of `ctx.toml` if absent
-          --input <TEXT>        What the user is about to send
-          --agent <FILE>        The agent, for which entries may be filtered, and whose rules and
-                                settings hold; that of `ctx.toml` if absent
-          --profile <FILE>      The user profile, in which entries may look for keys
-          --settings <FILE>     Settings of worldbooks (SillyTavern's settings, or an object as an
-                                agent's `worldbookSettings`)
-          --model <NAME>        The model, whose window entries may have a part of
-          --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
-                                means the window
-          --no-config           Ignore `ctx.toml`, which in this folder or one above gives defaults
-          --state <FILE>        The timed effects of earlier scans, as `--write` or SillyTavern
-                                (`timedWorldInfo`) wrote them; by default those that the conversation
-                                keeps
-          --write               Write the timed effects back: to the file of `--state`, else beside the
-                                newest message of the conversation
-          --all                 List the entries that are not active, too
-          --kind <KIND>         What is to be generated [default: normal] [possible values: normal,
-                                continue, impersonate, quiet]
-          --seed <N>            The seed of random draws [default: 0]
-          --at <RFC 3339>       The time of the turn, such as 2026-01-31T12:00:00Z; now if absent
-          --json                Print the entries, the timed effects and the findings as JSON
+          --session <FILE>      Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from
+                                ctx.toml]
+          --input <TEXT>        Next message of the user
+          --agent <FILE>        Agent for filters, regex rules and settings [default: from ctx.toml]
+          --profile <FILE>      User profile; entries can search it for keys [default: from ctx.toml]
+          --all                 Show inactive entries
+          --settings <FILE>     Worldbook settings (SillyTavern settings, or an agent's
+                                `worldbookSettings`)
+          --model <NAME>        Model whose context window sets the budget of entries
+          --context-tokens <N>  Token limit of the context; 0 uses the model's context window
+          --state <FILE>        File with timed effects of earlier scans [default: from the
+                                conversation]
+          --write               Save the timed effects to the `--state` file or the conversation
+          --json                Print JSON
+          --at <RFC 3339>       Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
+          --kind <KIND>         Generation type [default: normal] [possible values: normal, continue,
+                                impersonate, quiet]
+          --no-config           Ignore all `ctx.toml` files
+          --seed <N>            Seed for random values [default: 0]
+          --lang <LANG>         Language of the output, also set by `CTX_LANG` [default: en] [possible
+                                values: en, zh]
       -h, --help                Print help (see more with '--help')
 
     Examples:
@@ -567,16 +548,16 @@ fn help_of_worldbook_scan() {
       ctx worldbook scan sky.json --input "Look at the moon" --context-tokens 8000
       ctx worldbook scan sky.json --session chat.json --state timed.json --write
 
-    Exit codes: 0 done, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 success, 2 usage error, 3 a file cannot be read or written.
     "#);
 }
 
 #[test]
 fn help_of_worldbook_check() {
-    assert_snapshot!(ctx("worldbook check -h", &[]), @r"
+    assert_snapshot!(ctx("worldbook check -h", &[]), @"
     exit code 0
     === output
-    Find what is wrong with worldbooks, whatever the conversation
+    Check worldbooks without a conversation
 
     Usage: ctx worldbook check [OPTIONS] <BOOK>...
 
@@ -584,22 +565,21 @@ fn help_of_worldbook_check() {
       <BOOK>...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
 
     Options:
-          --lang <LANG>         The language in which the command speaks to people; also `CTX_LANG`
-                                [possible values: en, zh]
-          --settings <FILE>     Settings of worldbooks (SillyTavern's settings, or an object as an
-                                agent's `worldbookSettings`)
-          --model <NAME>        The model, whose window entries may have a part of
-          --context-tokens <N>  How many tokens the context may have in place of the model's window; 0
-                                means the window
-          --no-config           Ignore `ctx.toml`, which in this folder or one above gives defaults
-          --deny-warnings       Fail on warnings too
-          --json                Print the findings as JSON
+          --settings <FILE>     Worldbook settings (SillyTavern settings, or an agent's
+                                `worldbookSettings`)
+          --model <NAME>        Model whose context window sets the budget of entries
+          --context-tokens <N>  Token limit of the context; 0 uses the model's context window
+          --deny-warnings       Treat warnings as errors
+          --json                Print JSON
+          --no-config           Ignore all `ctx.toml` files
+          --lang <LANG>         Language of the output, also set by `CTX_LANG` [default: en] [possible
+                                values: en, zh]
       -h, --help                Print help (see more with '--help')
 
     Examples:
       ctx worldbook check sky.json
       ctx worldbook check sky.json town.json --context-tokens 8000 --deny-warnings
 
-    Exit codes: 0 nothing is wrong (warnings pass unless denied), 1 findings, 3 a file cannot be read.
+    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read.
     ");
 }

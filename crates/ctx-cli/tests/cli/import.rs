@@ -335,42 +335,42 @@ fn fields_are_reported_by_their_places_or_one_by_one() {
     let folder = folder(&[("book.json", book)]);
     let (code, screen, errors) = ctx_in(folder.path(), "import book.json");
     assert_eq!(code, 0, "{errors}");
-    insta::assert_snapshot!(screen, @r"
+    insta::assert_snapshot!(screen, @"
     book.json  lorebook
 
-    Made
+    Created
       prompts on   before_main, main, author_note, worldInfoBefore, personaDescription, charDescription, charPersonality,
                    scenario, worldInfoAfter, dialogueExamples, New chat, chatHistory
-      books        book (2 entries)
+      worldbooks   book (2 entries)
 
-    Has no effect here
-      /entries/*/automationId ×2: there are no quick replies; all empty
+    Kept without effect
+      /entries/*/automationId ×2: quick replies are not supported; all empty
     ");
     let (_, groups, _) = ctx_in(folder.path(), "import book.json --report");
-    insta::assert_snapshot!(groups, @r"
+    insta::assert_snapshot!(groups, @"
     book.json
-     became   count   fields                    example                                why
-    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     result   count   fields                    example                                reason
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
      mapped   2       /entries/*/uid            /entries/0/uid →
                                                 /worldbooks/0/entries/0/uid
      mapped   2       /entries/*/key/*          /entries/0/key/0 →
                                                 /worldbooks/0/entries/0/key/0
      mapped   2       /entries/*/content        /entries/0/content →
                                                 /worldbooks/0/entries/0/content
-     kept     2       /entries/*/automationId   /entries/0/automationId →              there are no quick replies; all
+     kept     2       /entries/*/automationId   /entries/0/automationId →              quick replies are not supported; all
                                                 /worldbooks/0/entries/0/automationId   empty
     ");
     let (_, fields, _) = ctx_in(folder.path(), "import book.json --report-fields");
-    insta::assert_snapshot!(fields, @r"
+    insta::assert_snapshot!(fields, @"
     book.json
     mapped /entries/0/uid → /worldbooks/0/entries/0/uid
     mapped /entries/0/key/0 → /worldbooks/0/entries/0/key/0
     mapped /entries/0/content → /worldbooks/0/entries/0/content
-    kept /entries/0/automationId → /worldbooks/0/entries/0/automationId  (there are no quick replies; empty)
+    kept /entries/0/automationId → /worldbooks/0/entries/0/automationId  (quick replies are not supported; empty)
     mapped /entries/1/uid → /worldbooks/0/entries/1/uid
     mapped /entries/1/key/0 → /worldbooks/0/entries/1/key/0
     mapped /entries/1/content → /worldbooks/0/entries/1/content
-    kept /entries/1/automationId → /worldbooks/0/entries/1/automationId  (there are no quick replies; empty)
+    kept /entries/1/automationId → /worldbooks/0/entries/1/automationId  (quick replies are not supported; empty)
     ");
     assert_eq!(ctx_in(folder.path(), "import book.json --report --json").0, 2);
 }

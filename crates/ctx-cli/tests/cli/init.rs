@@ -26,29 +26,48 @@ fn a_project_is_written_and_can_be_looked_at() {
     wrote demo/ctx.toml
     wrote demo/case.yaml
     wrote demo/expected.txt
-    wrote demo/.ctx (schemas, by which editors complete and check these files)
+    wrote demo/.ctx (schemas for completion and checks in your editor)
 
-    see what a model would receive:
+    preview the messages:
       cd demo
       ctx assemble
 
-    change it, and see what that does:
+    edit the files, then compare the result:
       ctx test
     ");
     assert_snapshot!(folder.ctx("check --deny-warnings demo"), @"
     exit code 0
     === output
-    `demo/agent.yaml` is checked as an agent
-    `demo/case.yaml` is checked as a case of `ctx test`
-    `demo/conversation.json` is checked as a list of chat messages
-    `demo/ctx.toml` is checked as defaults for the command line
-    `demo/profile.yaml` is checked as a user profile
+    checked `demo/agent.yaml` as an agent
+    checked `demo/case.yaml` as a case of `ctx test`
+    checked `demo/conversation.json` as a list of chat messages
+    checked `demo/ctx.toml` as defaults for the command line
+    checked `demo/profile.yaml` as a user profile
     5 files checked: 0 errors, 0 warnings
     ");
     assert_snapshot!(folder.ctx("test demo"), @"
-    exit code 0
+    exit code 1
     === output
-    1 case: 1 passed, 0 failed
+    FAILED demo: the context differs from the expected one
+      all texts are equal, but their order, merging, or report differs:
+      removed: merged preset:identity: joined with the other system messages at the head
+      removed: merged preset:profile: joined with the other system messages at the head
+      removed: merged preset:season: joined with its neighbours of one role
+      added: merged preset:identity: joined with the other system messages at the front
+      added: merged preset:profile: joined with the other system messages at the front
+      added: merged preset:season: joined with neighbors of the same role
+    @@ line 27 @@
+      --- 4 user · history:n3 · history · 11 tokens
+      And how often does it need water?
+      === decisions
+    - merged preset:identity: joined with the other system messages at the head
+    - merged preset:profile: joined with the other system messages at the head
+    - merged preset:season: joined with its neighbours of one role
+    + merged preset:identity: joined with the other system messages at the front
+    + merged preset:profile: joined with the other system messages at the front
+    + merged preset:season: joined with neighbors of the same role
+
+    1 case: 0 passed, 1 failed
     ");
     let mut command = folder.command("assemble");
     let output = command.current_dir(folder.path().join("demo")).output().unwrap();
@@ -104,7 +123,7 @@ fn nothing_is_written_where_one_of_the_files_exists() {
     assert_snapshot!(folder.ctx("init demo"), @"
     exit code 2
     === errors
-    error: `demo/conversation.json` exists; name another folder, or add `--force`
+    error: `demo/conversation.json` exists; use another folder, or add `--force`
     ");
     assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
 }
@@ -121,12 +140,12 @@ fn force_replaces_files_and_leaves_others() {
     wrote ./ctx.toml
     wrote ./case.yaml
     wrote ./expected.txt
-    wrote ./.ctx (schemas, by which editors complete and check these files)
+    wrote ./.ctx (schemas for completion and checks in your editor)
 
-    see what a model would receive:
+    preview the messages:
       ctx assemble
 
-    change it, and see what that does:
+    edit the files, then compare the result:
       ctx test
     ");
     let text = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
@@ -150,7 +169,7 @@ fn a_file_holds_no_folder() {
     assert_snapshot!(ctx("init notes/demo", &[("notes", "mine")]), @"
     exit code 3
     === errors
-    error: cannot make the folder `notes/demo`: a part of the path is a file
+    error: cannot create the folder `notes/demo`: a part of the path is a file
     ");
 }
 
@@ -160,7 +179,7 @@ fn a_folder_in_the_place_of_a_file_leaves_nothing_behind() {
     assert_snapshot!(folder.ctx("init demo"), @"
     exit code 2
     === errors
-    error: `demo/conversation.json` exists; name another folder, or add `--force`
+    error: `demo/conversation.json` exists; use another folder, or add `--force`
     ");
     assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
 }

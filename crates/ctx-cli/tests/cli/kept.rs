@@ -39,10 +39,10 @@ fn store(files: &[(&str, &str)]) -> Folder {
 #[test]
 fn what_is_kept_is_listed() {
     let folder = Folder::with(&[]);
-    assert_snapshot!(folder.ctx("session list --store s.db"), @r"
+    assert_snapshot!(folder.ctx("session list --store s.db"), @"
     exit code 0
     === errors
-    there is no conversation yet
+    no conversations yet
     ");
     assert!(folder.names().is_empty(), "a list makes no store");
     let folder = store(&[("plan.json", STORED)]);
@@ -89,25 +89,25 @@ fn a_session_comes_out_with_branches_summaries_and_undo() {
     assert_snapshot!(folder.ctx("session undo back.json"), @"
     exit code 0
     === output
-    took back: compress 10 messages
-    sent now: 300 tokens; no summary hides anything
-    written: `back.json`
+    undid: compress 10 messages
+    sent now: 300 tokens; no messages are hidden
+    wrote `back.json`
     redo: compress 10 messages
     ");
     assert_snapshot!(folder.ctx("session export room --to messages --store s.db --out messages.json"), @"
     exit code 0
     === errors
-    warning[CTX0637]: left out: 1 message outside of the active path
+    warning[CTX0637]: not exported: 1 message outside the active branch
     --> room
-     = help: the form of AIO Hub's sessions holds all of it
+     = help: to keep everything, export an AIO Hub session
 
-    info[CTX0638]: the log of 1 step that could be undone or redone is left out
+    info[CTX0638]: not exported: the undo log of 1 step
     --> room
-     = help: the form of AIO Hub's sessions holds all of it
+     = help: to keep everything, export an AIO Hub session
 
-    warning[CTX0638]: fields outside of the messages are left out: `name`
+    warning[CTX0638]: not exported: fields outside messages (`name`)
     --> room
-     = help: the form of AIO Hub's sessions holds all of it
+     = help: to keep everything, export an AIO Hub session
     ");
 }
 
@@ -125,8 +125,8 @@ fn what_cannot_be_imported_is_told_and_the_rest_is_there() {
     1 | {
       | ^
       |
-      = help: the file may have been cut off; a bracket or a quote is not closed
-    error: `plan.json`: a conversation `plan` already exists; give another with `--id`
+      = help: close the open bracket or quote; the file may be truncated
+    error: `plan.json`: conversation `plan` already exists; set another id with `--id`
     ");
     assert_snapshot!(folder.ctx("session import plan.json --id other --store s.db --json"), @r#"
     exit code 0
@@ -145,7 +145,7 @@ fn what_cannot_be_imported_is_told_and_the_rest_is_there() {
     assert_snapshot!(folder.ctx("session import plan.json agent.yaml --id x --store s.db"), @"
     exit code 2
     === errors
-    error: `--id` names one conversation, and there are several files
+    error: `--id` requires exactly one file
     ");
 }
 

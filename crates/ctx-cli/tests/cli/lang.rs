@@ -18,90 +18,90 @@ fn folder() -> Folder {
 
 #[test]
 fn the_help_of_the_command_is_chinese() {
-    assert_snapshot!(folder().ctx("--lang zh --help"), @r"
+    assert_snapshot!(folder().ctx("--lang zh --help"), @"
     exit code 0
     === output
-    把带命名锚点的预设和一段对话变成模型实际收到的消息，并逐条说明缘由
+    显示 LLM 实际收到的每条消息，并说明原因
 
     用法：ctx [OPTIONS] <COMMAND>
 
     查看：
-      assemble     显示模型收到的消息，以及缘由
-      explain      显示上下文如何生成：各阶段、预算、决定
-      diff         比较两个上下文：共同部分，以及会重新计费的部分
-      check        找出文件中的问题，并修复有把握的部分
-      count        统计文本或对话的令牌数
-      recall       显示对话中与某个问题有关的内容
-      worldbook    显示对话激活了世界书的哪些条目
+      assemble     显示模型收到的消息
+      explain      说明上下文如何生成，或追踪一条消息
+      diff         比较两个上下文，找出提示词缓存从哪里失效
+      check        检查文件中的错误，并应用有把握的修复
+      count        统计文本或对话的 Token
+      recall       在对话中查找与问题有关的片段
+      worldbook    显示激活的世界书条目，检查世界书
 
-    修改：
-      studio       在本机网页上编辑和查看文件夹
-      init         创建一个入门小项目
-      compress     缩短对话：放进预算，或写摘要
-      trust        信任某个文件夹的 `ctx.toml`
+    编辑：
+      init         创建示例项目
+      studio       在浏览器中编辑文件夹，并实时预览
+      compress     把对话压缩到 Token 预算之内，或写摘要
+      trust        信任文件夹的 `ctx.toml`
 
-    对话：
+    聊天：
       chat         与模型对话，并保存对话
-      serve        把文件夹中的智能体提供给使用 OpenAI、Anthropic 或 Gemini 接口的程序
-      session      显示对话、撤销步骤，并在聊天存储与文件之间移动
+      serve        通过 OpenAI、Anthropic 和 Gemini 接口提供智能体
+      session      查看、撤销、导出和导入对话
 
     转换：
-      import       由 SillyTavern、RisuAI 或 AIO Hub 的文件生成智能体
-      export       把智能体写成其他应用的文件
-      migrate      更新 AIO Hub 的文件：旧写法改成现行写法
+      import       把 SillyTavern、RisuAI 或 AIO Hub 文件导入为智能体
+      export       把智能体导出到 SillyTavern 或 AIO Hub
+      migrate      把 AIO Hub 文件更新为现行格式
 
     开发：
-      test         把上下文与预期结果比较
-      anchors      列出预设可用的锚点，以及放到各锚点的内容
-      processors   列出生成上下文的处理器及其设置
-      macros       列出宏，并展开文本
-      schema       输出文件和报告的 JSON Schema，供编辑器补全和检查
-      completions  输出 shell 命令行补全脚本
+      test         运行上下文快照测试
+      anchors      列出锚点和放在锚点处的条目
+      processors   列出管道的处理器
+      macros       列出宏，展开文本中的宏
+      schema       输出供编辑器使用的 JSON Schema
+      completions  输出 Shell 补全脚本
 
     选项：
           --lang <LANG>
-              命令对人所用的语言；也可用 `CTX_LANG` 设置
+              输出语言，也可用 `CTX_LANG` 设置 [默认：en]
 
               可选值：
               - en：英文
               - zh：中文
 
       -h, --help
-              显示帮助（`-h` 为摘要）
+              显示帮助（`-h` 更简短）
 
       -V, --version
               显示版本
 
-    从一个小项目开始，看看它的模型会收到什么：
+    从示例项目开始：
       ctx init demo
       cd demo
       ctx assemble
 
-    结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 正常（含警告），1 有问题，2 用法错误，3 输入无法读取，4 服务商没有回答，5 放不下任何上下文。
+    结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 成功，1 有错误，2 用法错误，3 文件无法读写，4 服务商出错，5 超出预算。
     ");
 }
 
 #[test]
 fn the_help_of_a_verb_is_chinese() {
-    assert_snapshot!(folder().ctx("check -h --lang zh"), @r"
+    assert_snapshot!(folder().ctx("check -h --lang zh"), @"
     exit code 0
     === output
-    找出文件中的问题，并修复有把握的部分
+    检查文件中的错误，并应用有把握的修复
 
     用法：ctx check [OPTIONS] [PATHS]...
 
     参数：
-      [PATHS]...  文件，或文件夹（检查其中的 JSON、JSON Lines、YAML 文件和 `ctx.toml`）
+      [PATHS]...  文件，或含 JSON、JSON Lines、YAML 和 `ctx.toml` 的文件夹
 
     选项：
-          --lang <LANG>       命令对人所用的语言；也可用 `CTX_LANG` 设置 [可选值：en, zh]
-          --worldbook <FILE>  供智能体使用的世界书；可多次给出
-          --as <FORMAT>       内容不能表明格式的文件的格式 [可选值：agent, session, lorebook, profile]
-          --fix               把只可能如此的修正（如锚点的正确名称）写入文件，并显示改动
-          --dry-run           与 `--fix` 同用：只显示会有哪些改动
-          --deny-warnings     有警告也算检查失败
-          --explain <CODE>    不检查文件，而是说明某个问题代码的含义，附示例和解决办法
-          --json              以 JSON 输出问题或代码的含义
+          --fix               应用有把握的修复，并显示改动
+          --dry-run           与 `--fix` 同用：只显示改动，不写入
+          --deny-warnings     把警告视为错误
+          --explain <CODE>    说明诊断代码，如 CTX0200
+          --worldbook <FILE>  供智能体使用的世界书文件，可重复
+          --as <FORMAT>       文件格式，用于无法按内容识别的文件 [可选值：agent, session, lorebook, profile]
+          --json              输出 JSON
+          --lang <LANG>       输出语言，也可用 `CTX_LANG` 设置 [默认：en] [可选值：en, zh]
       -h, --help              显示帮助（`--help` 更详细）
 
     示例：
@@ -111,7 +111,7 @@ fn the_help_of_a_verb_is_chinese() {
       ctx check agent.yaml --fix
       ctx check --explain CTX0200
 
-    退出码：0 没有问题（警告放行，除非禁止），1 有问题，2 用法错误，3 文件无法读取。
+    退出码：0 没有错误，1 有错误，2 用法错误，3 文件无法读取。
     ");
     let long = folder().ctx("assemble --help --lang zh");
     assert!(long.contains("- table：消息与处理记录的表格"), "{long}");
@@ -123,24 +123,24 @@ fn findings_are_chinese() {
     assert_snapshot!(folder().ctx("--lang zh check a.yaml"), @"
     exit code 1
     === output
-    `a.yaml` 按智能体检查
+    已按智能体检查 `a.yaml`
     检查了 1 个文件：1 个错误，1 个警告
     === errors
-    错误[CTX0200]: 没有锚点 `chat_histroy`；该条目留在列表中的原位
+    错误[CTX0200]: 未知的锚点 `chat_histroy`；条目保持列表中的位置
      --> a.yaml:2:31
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                               ^^^^^^^^^^^^
       |
-      = 解决办法: 是不是想写 `chat_history`？
+      = 修复建议: 是不是想写 `chat_history`？
 
-    警告[CTX0300]: 没有名为 `usr` 的宏
+    警告[CTX0300]: 未知的宏 `usr`
      --> a.yaml:2:61
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                                                             ^^^^^^^
       |
-      = 解决办法: 是不是想写 `user`？
+      = 修复建议: 是不是想写 `user`？
     ");
 }
 
@@ -150,35 +150,35 @@ fn the_table_of_a_context_is_chinese_and_its_columns_stand() {
     assert_snapshot!(folder().ctx(arguments), @"
     exit code 0
     === output
-     #   角色        令牌数   来源                            文本
-    ────────────────────────────────────────────────────────────────────────
-     0   user            11   merged:preset:lost+history:n1
-                          3     preset:lost                   Hello {{usr}}
-                          3     history:n1                    你好，世界
-     1   assistant        4   history:n2                      Hi
+     #   消息角色    Token   来源                            文本
+    ───────────────────────────────────────────────────────────────────────
+     0   user           11   merged:preset:lost+history:n1
+                         3     preset:lost                   Hello {{usr}}
+                         3     history:n1                    你好，世界
+     1   assistant       4   history:n2                      Hi
 
-    2 条消息，约 15 个令牌
+    2 条消息，约 15 Token
 
-    被移动、合并或略去：
-      移动 preset:lost：没有锚点 `chat_histroy`；留在列表中的原位
+    移动、合并或丢弃：
+      移动 preset:lost：未知的锚点 `chat_histroy`；保持列表中的位置
       合并 preset:lost：与相邻的同角色消息合并
       合并 history:n1：与相邻的同角色消息合并
     === errors
-    错误[CTX0200]: 没有锚点 `chat_histroy`；该条目留在列表中的原位
+    错误[CTX0200]: 未知的锚点 `chat_histroy`；条目保持列表中的位置
      --> a.yaml:2:31
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                               ^^^^^^^^^^^^
       |
-      = 解决办法: 是不是想写 `chat_history`？
+      = 修复建议: 是不是想写 `chat_history`？
 
-    警告[CTX0300]: 没有名为 `usr` 的宏
+    警告[CTX0300]: 未知的宏 `usr`
      --> a.yaml:2:61
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                                                             ^^^^^^^
       |
-      = 解决办法: 是不是想写 `user`？
+      = 修复建议: 是不是想写 `user`？
     ");
 }
 
@@ -189,7 +189,7 @@ fn an_explanation_is_chinese_but_for_its_example() {
     === output
     CTX0200: 缺少锚点目标
 
-    条目要放到的锚点没有被预设中的任何条目声明，因此它留在列表中的原位。
+    条目的目标锚点没有在预设中声明。该条目留在列表中的原位。
 
     示例，agent.yaml：
       presetMessages:
@@ -197,7 +197,7 @@ fn an_explanation_is_chinese_but_for_its_example() {
         - { type: chat_history }
     查看命令：ctx check agent.yaml
 
-    解决办法：更正名称，或添加声明该锚点的条目：带该 `id` 的 `type: placeholder`，或 `ctx anchors list` 列出的类型。
+    修复建议：更正名称，或添加声明该锚点的条目：带有该 `id` 的 `type: placeholder`，或 `ctx anchors list` 列出的类型。
     ");
 }
 
@@ -206,9 +206,9 @@ fn errors_are_chinese() {
     assert_snapshot!(folder().ctx("check none.yaml --lang zh --jsno"), @"
     exit code 2
     === errors
-    错误: 没有参数 '--jsno'
+    错误：多余的参数 '--jsno'
 
-      提示: 有相近的参数 '--json'
+      提示：有相近的参数 '--json'
 
     用法：ctx check --lang <LANG> --json <PATHS>...
 

@@ -51,14 +51,14 @@ fn a_message_that_was_changed_shows_how() {
       When does the moon rise?
       Tell me PLEASE.
 
-      bytes   tokens   source                      text
-    ──────────────────────────────────────────────────────────────────────────
-      0..33        8   history:n3                  When does the moon rise? …
-     33..39        2   rule:polite of history:n3   PLEASE
-     39..40       <1   history:n3                  .
+      bytes   tokens   source                        text
+    ────────────────────────────────────────────────────────────────────────────
+      0..33        8   history:n3                    When does the moon rise? …
+     33..39        2   rule:polite from history:n3   PLEASE
+     39..40       <1   history:n3                    .
                    3   overhead:per message
 
-    stages
+    processors
       session-loader
         loaded as message 2
           When does the moon rise?
@@ -71,7 +71,7 @@ fn a_message_that_was_changed_shows_how() {
           + Tell me PLEASE.
 
     cache
-      message 4 stands below message 0, which may differ in the next turn: macro:time, the macro changes every turn
+      message 4 is below message 0, which may change next turn: macro:time, the macro changes every turn
     ");
     assert_eq!(life("--message history:n3"), life("4"));
 }
@@ -90,35 +90,35 @@ fn a_message_that_was_joined_shows_of_what_and_by_whom() {
 
       Be kind.
 
-      bytes   tokens   source                          text
-    ────────────────────────────────────────────────────────────
-       0..8        3   preset:identity                 You are
-      8..13        2   macro:char of preset:identity   Robin
-     13..21        3   preset:identity                 ; it is
-     21..29        3   macro:time of preset:identity   12:00 PM
-     29..30       <1   preset:identity                 .
-     30..37        2   separator                       ---
-     37..45        3   preset:rules                    Be kind.
+      bytes   tokens   source                            text
+    ──────────────────────────────────────────────────────────────
+       0..8        3   preset:identity                   You are
+      8..13        2   macro:char from preset:identity   Robin
+     13..21        3   preset:identity                   ; it is
+     21..29        3   macro:time from preset:identity   12:00 PM
+     29..30       <1   preset:identity                   .
+     30..37        2   separator                         ---
+     37..45        3   preset:rules                      Be kind.
                    3   overhead:per message
 
-    stages
+    processors
       injection-assembler
-        made as message 0
+        created as message 0
           You are Robin; it is 12:00 PM.
-        made as message 1
+        created as message 1
           Be kind.
       merge-system-to-head
-        joined messages 0, 1 to message 0: preset:identity, preset:rules
+        merged messages 0, 1 into message 0: preset:identity, preset:rules
           You are Robin; it is 12:00 PM.
 
           ---
 
           Be kind.
-        merged preset:identity: joined with the other system messages at the head
-        merged preset:rules: joined with the other system messages at the head
+        merged preset:identity: joined with the other system messages at the front
+        merged preset:rules: joined with the other system messages at the front
 
     cache
-      message 0 may differ in the next turn: macro:time, the macro changes every turn
+      message 0 may change next turn: macro:time, the macro changes every turn
     ");
     assert_eq!(life("merged:preset:identity+preset:rules"), life("0"));
 }
@@ -127,49 +127,49 @@ fn a_message_that_was_joined_shows_of_what_and_by_whom() {
 fn an_entry_of_a_worldbook_is_handed_over_and_placed() {
     let answer = life("worldbook:w.7");
     let (_, stages) = answer.split_once("processors\n").unwrap();
-    assert_snapshot!(stages, @r"
+    assert_snapshot!(stages, @"
       worldbook-processor
-        handed over to be placed, depth 1
+        passed on for placement, depth 1
           The moon is bright.
         kept worldbook:w.7: key `moon` in history:n3
       injection-assembler
         placed as message 5, depth 1
           The moon is bright.
       merge-consecutive-roles
-        joined messages 3, 4 to message 3: preset:tail, worldbook:w.7
+        merged messages 3, 4 into message 3: preset:tail, worldbook:w.7
           Be brief.
 
           ---
 
           The moon is bright.
-        merged worldbook:w.7: joined with its neighbours of one role
+        merged worldbook:w.7: joined with neighbors of the same role
 
     cache
-      message 3 stands below message 0, which may differ in the next turn: macro:time, the macro changes every turn
+      message 3 is below message 0, which may change next turn: macro:time, the macro changes every turn
     ");
     assert!(answer.contains("12 tokens: 9 text, 3 per message; 5 for worldbook:w.7\n"), "{answer}");
 }
 
 #[test]
 fn what_is_not_sent_ends_with_why() {
-    assert_snapshot!(life("preset:off"), @r"
+    assert_snapshot!(life("preset:off"), @"
     exit code 0
     === output
-    preset:off is not sent: hidden, switched off
+    preset:off is not sent: hidden, disabled
 
-    stages
+    processors
       injection-assembler
-        hidden preset:off: switched off
+        hidden preset:off: disabled
     ");
     // Of several entries that one decision is about, each has its own.
-    assert_snapshot!(life("worldbook:w.9"), @r"
+    assert_snapshot!(life("worldbook:w.9"), @"
     exit code 0
     === output
-    worldbook:w.9 is not sent: not activated, none of its keys was found
+    worldbook:w.9 is not sent: not activated, no key matches
 
-    stages
-      no stage has seen it
-      not_activated worldbook:w.9: none of its keys was found
+    processors
+      no processor received it
+      not_activated worldbook:w.9: no key matches
     ");
 }
 
@@ -189,27 +189,27 @@ fn a_message_within_a_run_of_dropped_ones_knows_its_decision() {
     let life = |message: &str| {
         ctx(&format!("explain --session c.json --context-tokens 60 --message {message}"), &files)
     };
-    assert_snapshot!(life("history:n20"), @r"
+    assert_snapshot!(life("history:n20"), @"
     exit code 0
     === output
-    history:n20 is not sent: dropped, older than what fits the budget of 57 tokens
+    history:n20 is not sent: dropped, does not fit the budget of 57 tokens
 
-    stages
-      no stage has seen it
-      dropped history:n1 and 35 more: older than what fits the budget of 57 tokens (926 bytes, at most 907 tokens)
+    processors
+      no processor received it
+      dropped history:n1 and 35 more: does not fit the budget of 57 tokens (926 bytes, at most 907 tokens)
     ");
-    assert_snapshot!(life("history:n36"), @r"
+    assert_snapshot!(life("history:n36"), @"
     exit code 0
     === output
-    history:n36 is not sent: dropped, older than what fits the budget of 57 tokens
+    history:n36 is not sent: dropped, does not fit the budget of 57 tokens
 
-    stages
+    processors
       session-loader
         loaded as message 0
           This is message number 35.
       token-limiter
-        left out message 0
-        dropped history:n1 and 35 more: older than what fits the budget of 57 tokens (926 bytes, at most 907 tokens)
+        dropped message 0
+        dropped history:n1 and 35 more: does not fit the budget of 57 tokens (926 bytes, at most 907 tokens)
     ");
 }
 

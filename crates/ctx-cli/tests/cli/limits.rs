@@ -20,7 +20,7 @@ fn of_many_findings_the_first_hundred_are_shown() {
     let answer = ctx("check a.json", &[("a.json", &preset(2_000))]);
     let last: Vec<&str> = answer.lines().rev().take(9).collect();
     assert_snapshot!(last.into_iter().rev().collect::<Vec<_>>().join("\n"), @r#"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.json:1:5190
       |
     1 | ...{usr}}"},{"id":"e99","role":"system","content":"99 {{usr}}"},{"id":"e100","role":"system","content":"100 {{usr...
@@ -28,7 +28,7 @@ fn of_many_findings_the_first_hundred_are_shown() {
       |
       = help: did you mean `user`?
 
-    and 1900 more findings; `check`, `assemble` and `explain` list them with `--json`
+    and 1900 more diagnostics; use `--json` with `check`, `assemble`, or `explain` to list all
     "#);
     assert_eq!(answer.matches("CTX0300").count(), 100);
     assert!(ctx("check a.json", &[("a.json", &preset(101))]).contains("and 1 more diagnostic;"));
@@ -52,10 +52,10 @@ fn findings_beyond_those_that_are_kept_are_counted() {
     assert!(answer.contains("\n1 file checked: 1001 errors, 0 warnings\n"));
     let (_, last) = answer.split_once("\nerror[CTX0101]").unwrap();
     assert_snapshot!(last, @"
-    : 500 more findings in this document are not shown
+    : 500 more diagnostics in this document are not shown
     --> a.json
 
-    and 900 more findings; `check`, `assemble` and `explain` list them with `--json`
+    and 900 more diagnostics; use `--json` with `check`, `assemble`, or `explain` to list all
     ");
     let result = result(&ctx("check a.json --json", &[("a.json", &agent)]));
     let findings = result["findings"].as_array().unwrap();
@@ -71,8 +71,8 @@ fn of_many_decisions_the_first_fifty_are_shown() {
     let answer = ctx("assemble a.json", &[("a.json", &agent.to_string())]);
     let last: Vec<&str> = answer.lines().rev().take(2).collect();
     assert_snapshot!(last.into_iter().rev().collect::<Vec<_>>().join("\n"), @"
-    hidden preset:e50: switched off
-    and 9 more; `--format json` has them all
+    hidden preset:e50: disabled
+    and 9 more; use `--format json` to list all
     ");
 }
 
@@ -85,7 +85,7 @@ fn a_file_that_is_too_large_is_refused() {
     === output
     2 files checked: 2 errors, 0 warnings
     === errors
-    error[CTX0600]: the document has 1048586 bytes, more than the limit of 1048576 for YAML
+    error[CTX0600]: the document has 1048586 bytes; the limit for YAML is 1048576
     --> a.yaml
      = help: save the file as JSON, or raise the limit
 
@@ -113,7 +113,7 @@ fn links_are_not_followed_out_of_a_folder() {
     assert_snapshot!(folder.ctx("check inside"), @"
     exit code 0
     === output
-    `inside/b.yaml` is checked as an agent
+    checked `inside/b.yaml` as an agent
     1 file checked: 0 errors, 0 warnings
     ");
 }

@@ -104,7 +104,7 @@ fn json_tells_who_wrote_what() {
         {
           "code": "CTX0300",
           "severity": "warning",
-          "message": "no macro is called `nobody`",
+          "message": "unknown macro `nobody`",
           "arguments": {
             "name": "nobody"
           },
@@ -115,7 +115,7 @@ fn json_tells_who_wrote_what() {
               "end": 35
             }
           },
-          "help": "`ctx macros list` lists them all"
+          "help": "list all macros with `ctx macros list`"
         }
       ],
       "variables": {
@@ -156,13 +156,13 @@ fn a_text_without_macros_is_one_segment() {
 #[test]
 fn a_text_may_come_from_standard_input() {
     let folder = Folder::with(&[ENV]);
-    assert_snapshot!(folder.ctx_reading("macros expand - --env env.json", "Hi {{user}},\n{{usr}}"), @r"
+    assert_snapshot!(folder.ctx_reading("macros expand - --env env.json", "Hi {{user}},\n{{usr}}"), @"
     exit code 0
     === output
     Hi Mei,
     {{usr}}
     === errors
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> the text:2:1
       |
     2 | {{usr}}
@@ -170,10 +170,10 @@ fn a_text_may_come_from_standard_input() {
       |
       = help: did you mean `user`?
     ");
-    assert_snapshot!(folder.ctx_reading("macros expand - --env -", "{}"), @r"
+    assert_snapshot!(folder.ctx_reading("macros expand - --env -", "{}"), @"
     exit code 2
     === errors
-    error: `-` is standard input, which can be read only once
+    error: standard input (`-`) can be read only once
     ");
 }
 
@@ -185,13 +185,13 @@ fn an_environment_that_cannot_be_used_is_told() {
     === output
     User
     === errors
-    warning[CTX0350]: this is not a text and is left out
+    warning[CTX0350]: ignored: this is not a text
      --> env.json:2:11
       |
     2 |   "user": 5,
       |           ^
 
-    warning[CTX0350]: no environment has the field `usr`
+    warning[CTX0350]: unknown environment field `usr`
      --> env.json:3:3
       |
     3 |   "usr": "Mei"

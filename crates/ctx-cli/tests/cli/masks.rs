@@ -67,7 +67,7 @@ fn a_plan_lists_what_the_summary_will_stand_for() {
     assert_snapshot!(folder().ctx("compress plan --session chat.json --mask --set protectRecentCount=10"), @"
     exit code 0
     === output
-    summarise 4 messages with 122 tokens, from `n1` to `n4`
+    summarize 4 messages (122 tokens) from `n1` to `n4`
 
      #   id   role        tokens   text
     ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,9 +76,9 @@ fn a_plan_lists_what_the_summary_will_stand_for() {
      3   n3   user            25   Yes please, that sounds really lovely. Her number at the “Travel Club” is TC-4471.
      4   n4   assistant       30   It is done: room 12 is booked for Ada Bell, and the booking is B-7781. Would you like…
 
-    stays: 10 messages; the newest 10 always do (`protectRecentCount`)
-    prompt: a first summary; profile `chat`, language `en`
-    trigger: 14 messages are fewer than the 15 from which conversations are compressed
+    kept: 10 messages, always including the newest 10 (`protectRecentCount`)
+    prompt: first summary; profile `chat`, language `en`
+    trigger: 14 messages; compression starts at 15
     ");
 }
 
@@ -98,9 +98,9 @@ fn a_run_shows_the_summary_and_writes_nothing() {
     assert_snapshot!(folder.ctx(&format!("compress run --session chat.json --mask --from 1 --to 10 {AT}")), @"
     exit code 0
     === output
-    summarise 10 messages with 257 tokens, from `n1` to `n10`
+    summarize 10 messages (257 tokens) from `n1` to `n10`
 
-    `compression_8c38f6836520a663` (system, 97 tokens; the messages' own sentences):
+    `compression_8c38f6836520a663` (system, 97 tokens; extracted from the messages):
       - user: Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.
       - assistant: Room 12 is free and costs 140 a night, with a view of Lake Zurich. Shall I book it?
       - user: Her number at the “Travel Club” is TC-4471.
@@ -109,7 +109,7 @@ fn a_run_shows_the_summary_and_writes_nothing() {
 
     compressed 10 messages, saved 160 tokens
     sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    nothing is written; `--write` changes `chat.json`
+    nothing written; add `--write` to change `chat.json`
     ");
     assert!(chat(&folder) == before, "nothing is written");
 }
@@ -164,48 +164,48 @@ fn verbs_on_a_summary_are_steps() {
     assert_snapshot!(all.join("\n"), @"
     exit code 0
     === output
-    switched off `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 97; switched off
+    disabled `compression_8c38f6836520a663`
+    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens; disabled
     sent now: 300 tokens; no messages are hidden
-    written: `chat.json`; `ctx session undo` takes it back
+    wrote `chat.json`; undo this with `ctx session undo`
 
     exit code 0
     === output
-    `compression_8c38f6836520a663` is switched off already
+    `compression_8c38f6836520a663` is already disabled
 
     exit code 0
     === output
-    switched on `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 97
+    enabled `compression_8c38f6836520a663`
+    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens
     sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    written: `chat.json`; `ctx session undo` takes it back
+    wrote `chat.json`; undo this with `ctx session undo`
 
     exit code 0
     === output
     edited `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 7
+    `compression_8c38f6836520a663` replaces 10 messages: 257 → 7 tokens
     sent now: 50 of 300 tokens; 1 summary hides 10 messages
-    written: `chat.json`; `ctx session undo` takes it back
+    wrote `chat.json`; undo this with `ctx session undo`
 
     exit code 0
     === output
-    `compression_8c38f6836520a663` (97 tokens; the messages' own sentences):
+    `compression_8c38f6836520a663` (97 tokens; extracted from the messages):
       - user: Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.
       - assistant: Room 12 is free and costs 140 a night, with a view of Lake Zurich. Shall I book it?
       - user: Her number at the “Travel Club” is TC-4471.
       - assistant: I have noted breakfast at 6:30.
       - assistant: The invoice for B-7781 will go to the Travel Club.
 
-    summarised again 10 messages, saved 160 tokens
-    `compression_8c38f6836520a663` stands for 10 messages: 257 tokens, now 97
+    summarized 10 messages again, saved 160 tokens
+    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens
     sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    written: `chat.json`; `ctx session undo` takes it back
+    wrote `chat.json`; undo this with `ctx session undo`
 
     exit code 0
     === output
     deleted `compression_8c38f6836520a663`
     sent now: 300 tokens; no messages are hidden
-    written: `chat.json`; `ctx session undo` takes it back
+    wrote `chat.json`; undo this with `ctx session undo`
 
     exit code 0
     === output
@@ -229,7 +229,7 @@ fn verbs_on_a_summary_are_steps() {
      14   n14   assistant        9   Rex is added to B-7781.
 
     sent now: 300 tokens; no messages are hidden (estimate)
-    undo: delete compression_8c38f6836520a663, and 5 steps before it
+    undo: delete compression_8c38f6836520a663, and 5 more operations
     ");
 }
 
@@ -264,7 +264,7 @@ fn an_edit_reads_standard_input() {
     assert_snapshot!(folder.ctx_reading(&format!("compress edit {id} --session chat.json"), " \n"), @"
     exit code 2
     === errors
-    error: a summary cannot be blank; switch it off or delete it to show its messages
+    error: the summary is blank; to show its messages, disable or delete it
     ");
 }
 
@@ -276,9 +276,9 @@ fn summaries_are_named_where_one_is_not_found() {
         String::from_utf8(command.arg(id).output().unwrap().stderr).unwrap()
     });
     assert_snapshot!(all.concat(), @"
-    error: there is no node `compression_x`; the summaries are `compression_8c38f6836520a663`
+    error: no summary `compression_x`; the summaries are `compression_8c38f6836520a663`
     error: `n3` is not a summary
-    error: there is no node ``; the summaries are `compression_8c38f6836520a663`
+    error: no summary ``; the summaries are `compression_8c38f6836520a663`
     ");
 }
 
@@ -296,14 +296,14 @@ fn later_summaries_stand_beside_earlier_ones_until_they_are_joined() {
          #   id                             role        tokens   text
     ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
       1–10                                               (257)   10 messages hidden by #11
-        11   compression_8c38f6836520a663   system          97   [stands for 10 messages: 1–10] user: Hello! Please book…
+        11   compression_8c38f6836520a663   system          97   [replaces 10 messages: 1–10] user: Hello! Please book a…
      12–13                                                (24)   2 messages hidden by #14
-        14   compression_f7755a13147d62d2   system          13   [stands for 2 messages: 12–13] user: Can she bring a dog…
+        14   compression_f7755a13147d62d2   system          13   [replaces 2 messages: 12–13] user: Can she bring a dog c…
         15   n13                            user            10   Then add Rex to the booking.
         16   n14                            assistant        9   Rex is added to B-7781.
 
     sent now: 129 of 300 tokens; 2 summaries hide 12 messages (estimate)
-    undo: compress 2 messages, and 1 step before it
+    undo: compress 2 messages, and 1 more operation
     ");
     let answer = output(&folder.ctx(&format!(
         "compress run --session chat.json --mask --roll-up --set protectRecentCount=1 --json --write {AT}"
@@ -355,49 +355,49 @@ fn what_makes_no_sense_is_refused() {
     assert_snapshot!(all.concat(), @"
     exit code 2
     === errors
-    error: there is no message `15`; give its id, or its position on the path, from 1 to 14
+    error: no message `15`; use an id, or a position on the active branch from 1 to 14
     exit code 2
     === errors
     error: `n5` comes after `n2`
     exit code 2
     === errors
-    error: `b1` is on another branch, not on the active path
+    error: `b1` is not on the active branch
     exit code 2
     === errors
-    error: `--set`: there is no compression setting `protectRecent`
+    error: `--set`: unknown compression setting `protectRecent`
     exit code 2
     === errors
-    error: `--set compressCount` has no `=`; write `--set protectRecentCount=4`
+    error: `--set compressCount` has no `=`; use the form `--set protectRecentCount=4`
     exit code 2
     === errors
-    error: invalid value 'magic' for '--summarizer <WHO>': expected `extractive`, `cmd:PROGRAM`, or a dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
+    error: invalid value 'magic' for '--summarizer <WHO>': expected `extractive`, `cmd:PROGRAM`, or an API dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
 
     For more information, try '--help'.
     exit code 2
     === errors
-    error: `list.json` is a list of chat messages, which cannot hold this; `session import` and `session export ID --out FILE` write it as a session
+    error: cannot store this in `list.json` (a list of chat messages); convert it with `ctx session import`, then `ctx session export ID --out FILE`
     exit code 2
     === errors
-    error: `chat.yaml` is not plain JSON and would not be restored exactly; `session import` and `session export ID --out FILE` write it as a session
+    error: cannot change `chat.yaml`: it is not plain JSON; convert it with `ctx session import`, then `ctx session export ID --out FILE`
     exit code 2
     === errors
-    error: standard input cannot be written; `--out FILE` writes another file
+    error: cannot write to standard input; use `--out FILE`
     exit code 2
     === errors
-    error: `--out` takes one conversation; `--write` overwrites each file in place
+    error: `--out` writes one conversation; use `--write` to update each file
     exit code 2
     === errors
-    error: `chat.json` is not written: this run reads it; name another file
+    error: cannot write `chat.json`: this run reads it; use another file
     ");
     assert_snapshot!(folder.ctx("compress run --session chat.json"), @"
     exit code 2
     === errors
-    error: choose what to do: `--budget N` fits the messages into N tokens, `--mask` replaces older ones by a summary
+    error: use `--budget N` to compress to N tokens, or `--mask` to summarize older messages
     ");
     assert_snapshot!(folder.ctx("compress run --session chat.json --budget 100 --write"), @"
     exit code 2
     === errors
-    error: only summaries are written into conversations: `--write` and `--out` need `--mask`
+    error: `--write` and `--out` require `--mask`
     ");
 }
 
@@ -419,16 +419,16 @@ fn odd_summaries_are_reported() {
     assert_snapshot!(folder.ctx("check chat.json"), @r#"
     exit code 0
     === output
-    `chat.json` is checked as a session
+    checked `chat.json` as a session
     1 file checked: 0 errors, 2 warnings
     === errors
-    warning[CTX0830]: the summary `n5` lists itself, directly or through other summaries
+    warning[CTX0830]: summary `n5` lists itself, directly or through other summaries
       --> chat.json:61:30
        |
     61 |         "compressedNodeIds": [
        |                              ^
 
-    warning[CTX0832]: the summary `n5` lists no message of its branch; it hides nothing
+    warning[CTX0832]: summary `n5` lists no message of its branch; it hides nothing
       --> chat.json:61:30
        |
     61 |         "compressedNodeIds": [

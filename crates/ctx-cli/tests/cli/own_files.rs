@@ -12,10 +12,10 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
     assert_snapshot!(ctx("check c", &files), @"
     exit code 1
     === output
-    `c/case.yaml` is checked as a case of `ctx test`
+    checked `c/case.yaml` as a case of `ctx test`
     1 file checked: 3 errors, 1 warning
     === errors
-    error[CTX0901]: there is no key `agnet`
+    error[CTX0901]: unknown key `agnet`
      --> c/case.yaml:1:1
       |
     1 | agnet: ../a.yaml
@@ -23,7 +23,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
       |
       = help: did you mean `agent`?
 
-    error[CTX0900]: there is no file `c/../chta.json`
+    error[CTX0900]: no file `c/../chta.json`
      --> c/case.yaml:2:10
       |
     2 | session: ../chta.json
@@ -31,7 +31,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
       |
       = help: did you mean `../chat.json`?
 
-    error[CTX0902]: `contine` is not a kind of generation
+    error[CTX0902]: `contine` is not a generation kind
      --> c/case.yaml:3:7
       |
     3 | kind: contine
@@ -39,7 +39,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
       |
       = help: did you mean `continue`?
 
-    warning[CTX0452]: there is no processor `token-limitr` (set by user)
+    warning[CTX0452]: unknown processor `token-limitr` (set by user)
      --> c/case.yaml:4:33
       |
     4 | user_parameters: { processors: [{ id: token-limitr }] }
@@ -53,8 +53,8 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
     assert_snapshot!(ctx("test c", &[("c/case.yaml", "session: ../chta.json\n"), files[1]]), @"
     exit code 3
     === output
-    FAILED c: the case cannot be read
-    error[CTX0900]: there is no file `c/../chta.json`
+    FAILED c: cannot read the case
+    error[CTX0900]: no file `c/../chta.json`
      --> case.yaml:1:10
       |
     1 | session: ../chta.json
@@ -76,8 +76,8 @@ fn a_misspelt_key_of_a_case_can_be_fixed() {
     @@ line 1 @@
     - inptu: Hi # said
     + input: Hi # said
-    1 finding fixed in 1 file
-    `c/case.yaml` is checked as a case of `ctx test`
+    fixed 1 diagnostic in 1 file
+    checked `c/case.yaml` as a case of `ctx test`
     1 file checked: 0 errors, 0 warnings
     ");
 }
@@ -107,11 +107,11 @@ fn defaults_are_checked_as_each_verb_reads_them() {
     assert_snapshot!(ctx("check .", &files), @r#"
     exit code 1
     === output
-    `./chat.json` is checked as a list of chat messages
-    `./ctx.toml` is checked as defaults for the command line
+    checked `./chat.json` as a list of chat messages
+    checked `./ctx.toml` as defaults for the command line
     2 files checked: 5 errors, 4 warnings
     === errors
-    warning[CTX0901]: there is no key `agnt`
+    warning[CTX0901]: unknown key `agnt`
      --> ./ctx.toml:1:1
       |
     1 | agnt = 'a.yaml'
@@ -119,7 +119,7 @@ fn defaults_are_checked_as_each_verb_reads_them() {
       |
       = help: did you mean `agent`?
 
-    error[CTX0900]: there is no file `./chta.json`
+    error[CTX0900]: no file `./chta.json`
      --> ./ctx.toml:2:11
       |
     2 | session = 'chta.json'
@@ -133,7 +133,7 @@ fn defaults_are_checked_as_each_verb_reads_them() {
     3 | context-tokens = 'many'
       |                  ^^^^^^
 
-    warning[CTX0452]: there is no processor `token-limitr` (set by user)
+    warning[CTX0452]: unknown processor `token-limitr` (set by user)
      --> ./ctx.toml:4:1
       |
     4 | [[processors]]
@@ -141,31 +141,31 @@ fn defaults_are_checked_as_each_verb_reads_them() {
       |
       = help: did you mean `token-limiter`?
 
-    error[CTX0900]: there is no file `./key`
+    error[CTX0900]: no file `./key`
      --> ./ctx.toml:7:12
       |
     7 | key-file = 'key'
       |            ^^^^^
 
-    error[CTX0902]: expected a text as the value of a header
+    error[CTX0902]: expected a string as the header value
       --> ./ctx.toml:10:7
        |
     10 | x-b = 3
        |       ^
 
-    warning[CTX0825]: the compression setting `minHistoryCount` is `"x"`; expected a whole number from 0 to 1000000000000
+    warning[CTX0825]: compression setting `minHistoryCount` is `"x"`; expected a whole number from 0 to 1000000000000
       --> ./ctx.toml:12:19
        |
     12 | minHistoryCount = 'x'
        |                   ^^^
 
-    error[CTX0900]: there is no folder `./notes`
+    error[CTX0900]: no folder `./notes`
       --> ./ctx.toml:14:10
        |
     14 | folder = 'notes'
        |          ^^^^^^^
 
-    warning[CTX0901]: there is no key `tool`
+    warning[CTX0901]: unknown key `tool`
       --> ./ctx.toml:15:10
        |
     15 | deny = { tool = ['x'] }
@@ -459,11 +459,11 @@ fn defaults_are_never_changed_and_that_is_told() {
     assert_snapshot!(folder.ctx("check ctx.toml --fix"), @"
     exit code 0
     === output
-    0 findings fixed in 0 files
-    `ctx.toml` is checked as defaults for the command line
+    fixed 0 diagnostics in 0 files
+    checked `ctx.toml` as defaults for the command line
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0901]: there is no key `modle`
+    warning[CTX0901]: unknown key `modle`
      --> ctx.toml:1:1
       |
     1 | modle = 'gpt-4o'
@@ -471,7 +471,7 @@ fn defaults_are_never_changed_and_that_is_told() {
       |
       = help: did you mean `model`?
 
-    ctx.toml /modle: CTX0901 is not fixed: `ctx.toml` is never changed
+    ctx.toml /modle: cannot fix CTX0901: `ctx check --fix` never changes `ctx.toml`
     ");
     assert!(!folder.ctx("check ctx.toml --json").contains("\"fix\""));
 }

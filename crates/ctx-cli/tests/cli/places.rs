@@ -15,7 +15,7 @@ fn place(name: &str, content: &str) -> String {
 fn the_macro_itself_is_marked() {
     let content = "{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr";
     assert_snapshot!(place("a.yaml", &format!("presetMessages:\n  - content: '{content}'\n")), @"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:2:24
       |
     2 |   - content: '{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr'
@@ -23,7 +23,7 @@ fn the_macro_itself_is_marked() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:2:36
       |
     2 |   - content: '{{user}} {{usr}} and {{usr}}, {{getvar}}, {{chr'
@@ -45,7 +45,7 @@ fn the_macro_itself_is_marked() {
 fn a_macro_in_a_block_is_marked_in_its_line() {
     let block = "presetMessages:\n  - content: |\n      One\n      two {{usr}}\n  - content: >-\n      three\n      {{usr}} four\n";
     assert_snapshot!(place("a.yaml", block), @"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:4:11
       |
     4 |       two {{usr}}
@@ -53,7 +53,7 @@ fn a_macro_in_a_block_is_marked_in_its_line() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:7:7
       |
     7 |       {{usr}} four
@@ -66,7 +66,7 @@ fn a_macro_in_a_block_is_marked_in_its_line() {
 #[test]
 fn a_macro_behind_wide_letters_and_escapes_is_marked() {
     assert_snapshot!(place("a.json", r#"{"presetMessages":[{"content":"你好 \ud83d\ude00 \n{{usr::\"x\"}}"}]}"#), @r#"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.json:1:50
       |
     1 | {"presetMessages":[{"content":"你好 \ud83d\ude00 \n{{usr::\"x\"}}"}]}
@@ -79,7 +79,7 @@ fn a_macro_behind_wide_letters_and_escapes_is_marked() {
 #[test]
 fn a_macro_that_is_spelled_with_escapes_gives_the_whole_text() {
     assert_snapshot!(place("a.json", r#"{"presetMessages":[{"content":"\u007b{usr}}"}]}"#), @r#"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.json:1:31
       |
     1 | {"presetMessages":[{"content":"\u007b{usr}}"}]}
@@ -92,7 +92,7 @@ fn a_macro_that_is_spelled_with_escapes_gives_the_whole_text() {
 #[test]
 fn a_list_of_entries_is_its_own_root() {
     assert_snapshot!(place("a.json", r#"[{"type":"chat_history"},{"content":"{{usr}}"}]"#), @r#"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.json:1:38
       |
     1 | [{"type":"chat_history"},{"content":"{{usr}}"}]
@@ -112,9 +112,9 @@ fn entries_under_messages_and_groups_beside_them_are_found() {
     2 |   - { id: g, selectionMode: radio, enabled: 'yes' }
       |                                             ^^^^^
       |
-      = help: the value is kept but ignored
+      = help: correct the value; it is ignored until then
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:4:17
       |
     4 |   - { content: '{{usr}}', groupId: g }
@@ -122,7 +122,7 @@ fn entries_under_messages_and_groups_beside_them_are_found() {
       |
       = help: did you mean `user`?
 
-    info[CTX0209]: there is no group `gg`; the entry is treated as ungrouped
+    info[CTX0209]: unknown group `gg`; the entry is ungrouped
      --> a.yaml:5:28
       |
     5 |   - { content: b, groupId: gg }
@@ -173,9 +173,9 @@ fn the_agent_in_an_export_is_found() {
     4 |     { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },
       |               ^
       |
-      = help: in quotes it is a string; the value is kept but ignored
+      = help: put the value in quotes to make it a string; it is ignored until then
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.json:4:52
       |
     4 |     { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },
@@ -183,7 +183,7 @@ fn the_agent_in_an_export_is_found() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0620]: only the first of 2 agents is read, not `second`
+    warning[CTX0620]: only the first of 2 agents is read; `second` not
      --> a.json:5:5
       |
     5 |     { "name": "second" }
@@ -207,7 +207,7 @@ presetMessages:
     2 |   - { name: First Message, content: Hi! }
       |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:3:35
       |
     3 |   - { name: Main, content: 'Hello {{usr}}' }
@@ -221,7 +221,7 @@ presetMessages:
 fn content_parts_are_found() {
     let file = "presetMessages:\n  - content:\n      - { type: text, text: fine }\n      - { type: text, text: 'x {{usr}}' }\n";
     assert_snapshot!(place("a.yaml", file), @"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:4:32
       |
     4 |       - { type: text, text: 'x {{usr}}' }
@@ -235,13 +235,13 @@ fn content_parts_are_found() {
 fn a_part_of_a_depth_is_marked() {
     let file = "presetMessages:\n  - content: x\n    injectionStrategy: { type: advanced_depth, depthConfig: '3, x, 10~5' }\n";
     assert_snapshot!(place("a.yaml", file), @"
-    warning[CTX0111]: `x` is not a depth and is ignored
+    warning[CTX0111]: invalid depth `x`; it is ignored
      --> a.yaml:3:65
       |
     3 |     injectionStrategy: { type: advanced_depth, depthConfig: '3, x, 10~5' }
       |                                                                 ^
       |
-      = help: write a depth such as `3`, or `10~5` for 10, 15, 20 and so on
+      = help: write a depth such as `3`, or `10~5` for 10, 15, 20, and so on
     ");
 }
 
@@ -255,7 +255,7 @@ fn an_entry_is_marked_where_it_begins() {
     2 |   - type: placeholder
       |     ^^^^^^^^^^^^^^^^^
       |
-      = help: give it an `id`; the id is the name of its anchor
+      = help: add an `id`: it is the anchor's name
 
     warning[CTX0203]: the placeholder has no id
      --> a.yaml:4:5
@@ -263,7 +263,7 @@ fn an_entry_is_marked_where_it_begins() {
     4 |   - { type: placeholder }
       |     ^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: give it an `id`; the id is the name of its anchor
+      = help: add an `id`: it is the anchor's name
     ");
 }
 
@@ -277,7 +277,7 @@ fn in_a_very_long_line_the_column_is_that_of_the_file() {
     assert_snapshot!(place("a.json", &file), @"
     exit code 0
     === output
-    `a.json` is checked as a list of chat messages
+    checked `a.json` as a list of chat messages
     1 file checked: 0 errors, 0 warnings
     ");
 }
@@ -285,7 +285,7 @@ fn in_a_very_long_line_the_column_is_that_of_the_file() {
 #[test]
 fn byte_order_marks_and_carriage_returns_move_nothing() {
     assert_snapshot!(place("a.yaml", "\u{feff}presetMessages:\r\n  - content: x {{usr}}\r\n    role: user\r\n"), @"
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:2:16
       |
     2 |   - content: x {{usr}}
@@ -299,10 +299,10 @@ fn byte_order_marks_and_carriage_returns_move_nothing() {
     assert_snapshot!(folder.ctx("check a.yaml"), @"
     exit code 0
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> a.yaml:2:16
       |
     2 |   - content: x {{usr}}
@@ -317,7 +317,7 @@ fn control_characters_are_replaced() {
     assert_snapshot!(place("a.json", "[{\"content\":\"\u{9b}31m \u{7f} {{\u{9b}2J\u{202e}}}\",\"role\":\"user\"}]"), @"
     exit code 0
     === output
-    `a.json` is checked as a list of chat messages
+    checked `a.json` as a list of chat messages
     1 file checked: 0 errors, 0 warnings
     ");
 }
@@ -336,7 +336,7 @@ fn what_a_preset_cannot_say_is_found_in_the_agents_file() {
     let told = crate::ctx("export a.json --to st-preset --out preset.json", &[("a.json", file)]);
     let (_, told) = told.split_once("=== errors\n").unwrap();
     assert_snapshot!(told, @r#"
-    warning[CTX0628]: a prompt of a preset applies to every model, so this one goes to all
+    warning[CTX0628]: SillyTavern prompts have no model filter; this one applies to all models
      --> a.json:6:7
       |
     6 |       { "content": "Be brief.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } }

@@ -30,49 +30,49 @@ fn what_is_found_is_shown_with_its_place_and_why() {
     === output
     3 lines, 38 of 40 tokens
       #1 U: Please book room B-12 for Ada Bell from 2026-05-14 on.
-        n1, 5 messages ago: ada
+        n1, 5 messages back: ada
       #3 U: allergic to walnuts.
-        n3, 3 messages ago: walnut
+        n3, 3 messages back: walnut
       #4 A: noted
-        n4, 2 messages ago, beside what was found
+        n4, 2 messages back, next to a match
     ");
     assert_snapshot!(check("花生可以吃吗？", "--budget 40"), @"
     exit code 0
     === output
     3 lines, 38 of 40 tokens
       #4 A: noted
-        n4, 2 messages ago, beside what was found
+        n4, 2 messages back, next to a match
       #5 U: 我对花生过敏，请记住。
-        n5, 1 message ago: 花生
+        n5, 1 message back: 花生
       #6 A: 好的，我记住了。
-        n6, the newest message, beside what was found
+        n6, the newest message, next to a match
     ");
     assert_snapshot!(check("花生可以吃吗？", "--budget 40 --lang zh"), @"
     exit code 0
     === output
-    3 行，38 个令牌（最多 40 个）
+    3 行，38/40 Token
       #4 A: noted
-        n4，2 条消息之前，与找到的内容相邻
+        n4，往前第 2 条消息，与匹配处相邻
       #5 U: 我对花生过敏，请记住。
-        n5，1 条消息之前：花生
+        n5，往前第 1 条消息：花生
       #6 A: 好的，我记住了。
-        n6，最新的消息，与找到的内容相邻
+        n6，最新的消息，与匹配处相邻
     ");
     assert_snapshot!(ctx("recall B-12 --session chat.json --budget 32", &[("chat.json", CHAT)]), @"
     exit code 0
     === output
     2 lines, 29 of 32 tokens
       #2 A: Room B-12 booked. eat everything?
-        n2, 4 messages ago: b-12
+        n2, 4 messages back: b-12
       #3 U: allergic to walnuts.
-        n3, 3 messages ago, beside what was found
+        n3, 3 messages back, next to a match
     ");
 }
 
 #[test]
 fn json_has_the_text_and_where_each_line_comes_from() {
     assert_snapshot!(output(&check("walnuts?", "--budget 28 --json")), @r##"{"tokens":22,"text":"Recalled:\n#3 U: allergic to walnuts.\n#4 A: noted","lines":[{"id":"n3","ago":3,"words":["walnuts"],"text":"#3 U: allergic to walnuts."},{"id":"n4","ago":2,"words":[],"text":"#4 A: noted"}]}"##);
-    assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[],"nothing":"nothing is found: nothing that is searched has any of these words"}"#);
+    assert_snapshot!(output(&check("zebra", "--json")), @r#"{"tokens":0,"text":null,"lines":[],"nothing":"no matches: no searched message contains these words"}"#);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn what_says_nothing_finds_nothing() {
     assert_snapshot!(nothing, @"
     exit code 0
     === output
-    nothing is found: there is no word to look for; words of grammar and names of those who speak are not looked for
+    no matches: the question has no words to search for (function words and speaker names are ignored)
     ");
     for question in ["", " \n ", "🙂🙂🙂", "的了是在"] {
         assert_eq!(check(question, ""), nothing, "{question}");
@@ -90,13 +90,13 @@ fn what_says_nothing_finds_nothing() {
     assert_snapshot!(absent, @"
     exit code 0
     === output
-    nothing is found: nothing that is searched has any of these words
+    no matches: no searched message contains these words
     ");
     assert_eq!(check("ไม่มี", ""), absent);
     assert_snapshot!(check("walnuts", "--budget 0"), @"
     exit code 0
     === output
-    what is found does not fit into 0 tokens
+    the matches do not fit into 0 tokens
     ");
     assert_snapshot!(check("walnuts", "--budget -1"), @"
     exit code 2
@@ -112,7 +112,7 @@ fn what_says_nothing_finds_nothing() {
     assert_snapshot!(ctx("recall - --session -", &[]), @"
     exit code 2
     === errors
-    error: `-` is standard input, which can be read only once
+    error: standard input (`-`) can be read only once
     ");
 }
 
@@ -124,7 +124,7 @@ fn words_that_most_messages_have_find_nothing_and_are_named() {
     assert_snapshot!(folder.ctx("recall Miso? --session chat.json"), @"
     exit code 0
     === output
-    nothing is found: too much of what was said has `miso`; ask with words that at most half of it has
+    no matches: more than half of the messages contain `miso`; use rarer words
     ");
     assert!(
         folder
@@ -156,24 +156,24 @@ fn questions_and_messages_may_be_of_any_length() {
     === output
     3 lines, 217 of 1000 tokens
       #1 U: lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red
-        n1, 1 message ago, beside what was found
+        n1, 1 message back, next to a match
       #1 U: lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthou
-        n1, 1 message ago, beside what was found
+        n1, 1 message back, next to a match
       #2 A: harbour.
         n2, the newest message: harbour
     === errors
-    info[CTX0809]: of 1 message only the first 1 MiB and 4,096 entries are searched
+    info[CTX0809]: only the first 1 MiB and 4,096 entries of 1 message are searched
     --> long.json
-     = help: divide long texts into several messages if all of them is to be found
+     = help: split long messages to search all of their text
     ");
     assert_snapshot!(folder.ctx("recall walnut --session long.json"), @"
     exit code 0
     === output
-    nothing is found: nothing that is searched has any of these words
+    no matches: no searched message contains these words
     === errors
-    info[CTX0809]: of 1 message only the first 1 MiB and 4,096 entries are searched
+    info[CTX0809]: only the first 1 MiB and 4,096 entries of 1 message are searched
     --> long.json
-     = help: divide long texts into several messages if all of them is to be found
+     = help: split long messages to search all of their text
     ");
 }
 
@@ -194,17 +194,17 @@ fn a_report_shows_what_a_question_brought_back() {
         |options: &str| folder.ctx(&format!("compress report --session chat.json --budget 200 {options}"));
     let asked = report("--input walnut");
     assert_snapshot!(asked.split_once("recalled").unwrap().1, @"
-     5 lines, 81 tokens
-      #5 U: Lamp 4 of pier lit by Ada at 4:30 ferry 12 came in.
-        n5, 35 messages ago, beside what was found
-      #6 A: Lamp 5 of pier lit by Ada at 5:30 ferry 15 came in.
-        n6, 34 messages ago, beside what was found
-      #7 U: By way daughter allergic to walnuts.
-        n7, 33 messages ago: walnut
-      #8 A: Lamp 7 of pier lit by Ada at 7:30 ferry 21 came in.
-        n8, 32 messages ago, beside what was found
-      #9 U: Lamp 8 of pier lit by Ada at 8:30 ferry 24 came in.
-        n9, 31 messages ago, beside what was found
+    5 lines, 81 tokens
+     #5 U: Lamp 4 of pier lit by Ada at 4:30 ferry 12 came in.
+       n5, 35 messages back, next to a match
+     #6 A: Lamp 5 of pier lit by Ada at 5:30 ferry 15 came in.
+       n6, 34 messages back, next to a match
+     #7 U: By way daughter allergic to walnuts.
+       n7, 33 messages back: walnut
+     #8 A: Lamp 7 of pier lit by Ada at 7:30 ferry 21 came in.
+       n8, 32 messages back, next to a match
+     #9 U: Lamp 8 of pier lit by Ada at 8:30 ferry 24 came in.
+       n9, 31 messages back, next to a match
     ");
     assert!(report("--input walnut --json").contains("\"words\": [\n            \"walnut\"\n          ]"));
     assert!(!report("").contains("recalled"), "nothing was asked");
@@ -229,7 +229,7 @@ fn other_branches_are_searched_if_asked_for() {
     === output
     2 lines, 23 of 1000 tokens
       #1 U: pier green.
-        a, 1 message ago, beside what was found
+        a, 1 message back, next to a match
       #2 U: No walnut for Bo.
         d, the newest message: walnut
     ");
@@ -240,7 +240,7 @@ fn other_branches_are_searched_if_asked_for() {
       ~ U: Ada walnut.
         b, on another branch: walnut
       #1 U: pier green.
-        a, 1 message ago, beside what was found
+        a, 1 message back, next to a match
       #2 U: No walnut for Bo.
         d, the newest message: walnut
     ");

@@ -31,7 +31,7 @@ fn a_report_tells_what_a_summary_lost_and_made_up() {
     assert_snapshot!(report(""), @"
     exit code 0
     === output
-    summary `c`: kept 4 of 8 facts (50.0 %), lost 4, invented 1
+    summary `c`: kept 4 of 8 facts (50.0%), lost 4, invented 1
                    kept   lost  invented
       constraint      0      1         0
       date            1      2         1
@@ -61,7 +61,7 @@ fn a_pass_can_be_reported_on_too() {
     assert_snapshot!(ctx("compress report --session n.json --budget 50", &files), @"
     exit code 0
     === output
-    pass: kept 3 of 5 facts (60.0 %), lost 2, invented 0
+    request compression: kept 3 of 5 facts (60.0%), lost 2, invented 0
                    kept   lost  invented
       negation        1      0         0
       date            0      1         0
@@ -75,17 +75,17 @@ fn a_pass_can_be_reported_on_too() {
     assert_snapshot!(ctx("compress report --session n.json --budget 50 --strategy magic", &files), @"
     exit code 2
     === errors
-    error: there is no strategy `magic`
+    error: unknown strategy `magic`
     ");
     assert_snapshot!(ctx("compress report --session n.json --budget 5", &files), @"
     exit code 5
     === errors
-    error: protected content needs 16 of 5 tokens: current turn 16
+    error: protected messages need 16 of 5 tokens: current turn 16
     ");
     assert_snapshot!(ctx("compress report --session n.json", &files), @"
     exit code 0
     === output
-    there is no summary; `--budget N` reports on a pass
+    no summaries; use `--budget N` for a report on request compression
     ");
 }
 

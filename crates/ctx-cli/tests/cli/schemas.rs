@@ -350,20 +350,20 @@ fn without_a_name_the_schemas_are_listed() {
     assert_snapshot!(ctx("schema", &[]), @"
     exit code 0
     === output
-     schema          what it describes
-    ───────────────────────────────────────────────────────────────────────────────────────────────
-     agent           an agent: who the model is, and the preset of what it is sent
+     schema          description
+    ─────────────────────────────────────────────────────────────────────────────────────────────────
+     agent           an agent: a model and the preset that it receives
      preset          a preset without an agent: a list of entries, or `messages` with `groups`
      session         a conversation: a tree of messages, or a list of chat messages
-     profile         a user profile: who the user is
-     worldbook       a worldbook: texts that come in when the conversation speaks of them
+     profile         a user profile: a description of the user
+     worldbook       a worldbook (lorebook): entries added when the conversation mentions them
      case            `case.yaml`: the turn of a case of `ctx test`
      config          `ctx.toml`: defaults for the command line
-     report          the report of a context, as `explain --json` and `assemble --report` write it
-     life            the life of one message, as `explain MSG --json` writes it
-     import-report   the report of an import, as `import --report` writes it
+     report          the report of a context, as written by `explain --json` and `assemble --report`
+     life            the trace of one message, as written by `explain MSG --json`
+     import-report   the report of an import, as written by `import --report`
 
-    `ctx schema NAME` prints one; `ctx schema --out schemas` writes all of them to a folder
+    print one with `ctx schema NAME`; write all with `ctx schema --out schemas`
     ");
 }
 
@@ -392,12 +392,12 @@ fn a_name_that_is_none_is_told() {
     assert_snapshot!(ctx("schema agnet", &[]), @"
     exit code 2
     === errors
-    error: there is no schema `agnet`; did you mean `agent`?
+    error: unknown schema `agnet`; did you mean `agent`?
     ");
     assert_snapshot!(ctx("schema card", &[]), @"
     exit code 2
     === errors
-    error: there is no schema `card`; there are agent, preset, session, profile, worldbook, case, config, report, life, import-report
+    error: unknown schema `card`; use one of agent, preset, session, profile, worldbook, case, config, report, life, import-report
     ");
 }
 
@@ -446,7 +446,7 @@ fn schemas_are_not_written_through_links() {
     assert_snapshot!(folder.ctx("init demo"), @"
     exit code 3
     === errors
-    error: cannot write below `demo/.ctx`: it is a link
+    error: cannot write into `demo/.ctx`: it is a link
     ");
     assert_eq!(std::fs::read_dir(folder.path().join("elsewhere")).unwrap().count(), 1);
 }

@@ -18,7 +18,7 @@ fn a_path_shows_what_hides_what() {
         #   id                             role        tokens   text
     ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
      1–10                                               (257)   10 messages hidden by #11
-       11   compression_8c38f6836520a663   system          97   [stands for 10 messages: 1–10] user: Hello! Please book a…
+       11   compression_8c38f6836520a663   system          97   [replaces 10 messages: 1–10] user: Hello! Please book a r…
        12   n11                            user            11   Can she bring a dog called Rex?
        13   n12                            assistant       13   Dogs are welcome, and cost 15 a night.
        14   n13                            user            10   Then add Rex to the booking.
@@ -44,7 +44,7 @@ fn a_path_shows_what_hides_what() {
       8   n8                             assistant     (26)   [hidden by #11] No nuts for Ada Bell, then; the kitchen kno…
       9   n9                             user          (16)   [hidden by #11] No. The invoice goes to the Travel Club, no…
      10   n10                            assistant     (16)   [hidden by #11] The invoice for B-7781 will go to the Trave…
-     11   compression_8c38f6836520a663   system          97   [stands for 10 messages: 1–10] user: Hello! Please book a r…
+     11   compression_8c38f6836520a663   system          97   [replaces 10 messages: 1–10] user: Hello! Please book a roo…
      12   n11                            user            11   Can she bring a dog called Rex?
      13   n12                            assistant       13   Dogs are welcome, and cost 15 a night.
      14   n13                            user            10   Then add Rex to the booking.
@@ -86,14 +86,14 @@ fn a_tree_is_drawn_with_its_branches_and_signs() {
      8  │ ○ n8                            assistant       26  No nuts for Ada Bell, then; the kitchen knows. Is there anyth…
      9  │ ○ n9                            user            16  No. The invoice goes to the Travel Club, not to her.
     10  │ ○ n10                           assistant       16  The invoice for B-7781 will go to the Travel Club.
-    11  │ ◆ compression_8c38f6836520a663  system          97  [stands for 10 messages: 1–10] user: Hello! Please book a roo…
+    11  │ ◆ compression_8c38f6836520a663  system          97  [replaces 10 messages: 1–10] user: Hello! Please book a room…
     12  │ ● n11                           user            11  Can she bring a dog called Rex?
     13  │ ● n12                           assistant       13  Dogs are welcome, and cost 15 a night.
     14  │ ● n13                           user            10  Then add Rex to the booking.
     15  │ ● n14                           assistant        9  ◀ Rex is added to B-7781.
         └─· b1                            user             7  Can I pay now?
 
-    ● sent  ◆ summary  ○ hidden by a summary  · on another branch  ◀ goes on here
+    ● sent  ◆ summary  ○ hidden by a summary  · on another branch  ◀ active branch
     undo: compress 10 messages
     ");
     folder.ctx(&format!("compress disable {id} --session chat.json --write"));
@@ -164,7 +164,7 @@ fn deep_forks_are_counted_and_not_drawn() {
         │ └─· b1                         user             4  y
         └─· b0                           user             4  y
 
-    ● sent  · on another branch  ◀ goes on here  ⋯ further forks above
+    ● sent  · on another branch  ◀ active branch  ⋯ more branches above
     ");
 }
 
@@ -178,40 +178,40 @@ fn steps_are_taken_back_and_done_again() {
     assert_snapshot!(all.concat(), @"
     exit code 0
     === output
-    took back: switch off ID
+    undid: disable ID
     sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    written: `chat.json`
+    wrote `chat.json`
     undo: compress 10 messages
-    redo: switch off ID
+    redo: disable ID
     exit code 0
     === output
-    took back: compress 10 messages
-    sent now: 300 tokens; no summary hides anything
-    written: `chat.json`
-    redo: compress 10 messages, and 1 step after it
+    undid: compress 10 messages
+    sent now: 300 tokens; no messages are hidden
+    wrote `chat.json`
+    redo: compress 10 messages, and 1 more operation
     exit code 1
     === errors
     error: nothing to undo
     exit code 0
     === output
-    would do again: compress 10 messages
+    would redo: compress 10 messages
     sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    nothing is written: `--dry-run`
+    nothing written (`--dry-run`)
     undo: compress 10 messages
-    redo: switch off ID
+    redo: disable ID
     exit code 0
     === output
-    did again: compress 10 messages
+    redid: compress 10 messages
     sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    written: `chat.json`
+    wrote `chat.json`
     undo: compress 10 messages
-    redo: switch off ID
+    redo: disable ID
     exit code 0
     === output
-    did again: switch off ID
-    sent now: 300 tokens; no summary hides anything
-    written: `chat.json`
-    undo: switch off ID, and 1 step before it
+    redid: disable ID
+    sent now: 300 tokens; no messages are hidden
+    wrote `chat.json`
+    undo: disable ID, and 1 more operation
     exit code 1
     === errors
     error: nothing to redo
@@ -263,7 +263,7 @@ fn a_conversation_may_come_from_the_settings() {
     assert_snapshot!(folder.ctx("session show --no-config"), @"
     exit code 2
     === errors
-    error: no conversation is named: `ctx session show FILE`
+    error: no conversation given: `ctx session show FILE`
     ");
     assert_snapshot!(folder.ctx("session undo"), @"
     exit code 1
@@ -284,12 +284,12 @@ fn other_forms_are_shown_and_not_written() {
     ───────────────────────────────
      1   n1   user        4   Hi.
 
-    sent now: 4 tokens; no summary hides anything (estimate)
+    sent now: 4 tokens; no messages are hidden (estimate)
     ");
     assert_snapshot!(folder.ctx("session undo list.json"), @"
     exit code 2
     === errors
-    error: `list.json` is a list of chat messages, which cannot hold this; `session import` and `session export ID --out FILE` write it as a session
+    error: cannot store this in `list.json` (a list of chat messages); convert it with `ctx session import`, then `ctx session export ID --out FILE`
     ");
     let halves = json!({ "index": { "id": "s" }, "detail": hotel() });
     folder.write("halves.json", halves.to_string().as_bytes());

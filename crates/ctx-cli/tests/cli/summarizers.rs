@@ -24,14 +24,14 @@ fn run(script: &str, more: &str) -> String {
 fn a_program_writes_the_summary() {
     assert_snapshot!(run("grep -q '=== conversation ===' && echo 'Ada Bell has room 12, B-7781.'", ""), @"
     exit code 0
-    summarise 10 messages with 257 tokens, from `n1` to `n10`
+    summarize 10 messages (257 tokens) from `n1` to `n10`
 
     `compression_8c38f6836520a663` (system, 11 tokens; written by the summarizer):
       Ada Bell has room 12, B-7781.
 
     compressed 10 messages, saved 246 tokens
     sent now: 54 of 300 tokens; 1 summary hides 10 messages
-    written: `chat.json`; `ctx session undo` takes it back
+    wrote `chat.json`; undo this with `ctx session undo`
     ");
 }
 
@@ -50,23 +50,23 @@ fn what_is_no_summary_is_refused() {
     ];
     assert_snapshot!(all.map(|script| run(script, "--set summaryRetries=0")).concat(), @"
     exit code 4
-    error: the summarizer failed: not available: `/bin/sh` ended with exit code 3; `chat.json` is as it was
+    error: the summarizer failed: not available: `/bin/sh` exited with code 3; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not available: `/bin/sh` ended with exit code 1: no key; `chat.json` is as it was
+    error: the summarizer failed: not available: `/bin/sh` exited with code 1: no key; `chat.json` is unchanged
     exit code 4
-    error: the summarizer's answer is not a summary: it was empty; `chat.json` is as it was
+    error: invalid summary: the reply is empty; `chat.json` is unchanged
     exit code 4
-    error: the summarizer's answer is not a summary: it called a tool; `chat.json` is as it was
+    error: invalid summary: the reply is a tool call; `chat.json` is unchanged
     exit code 4
-    error: the summarizer's answer is not a summary: it had 689 tokens and must have fewer than 257; `chat.json` is as it was
+    error: invalid summary: the reply has 657 tokens; it must have fewer than 257; `chat.json` is unchanged
     exit code 4
-    error: the summarizer's answer is not a summary: it was cut off; `chat.json` is as it was
+    error: invalid summary: the reply is truncated; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not readable: `/bin/sh` wrote what is no UTF-8 text; `chat.json` is as it was
+    error: the summarizer failed: not readable: `/bin/sh` wrote invalid UTF-8; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not available: `/bin/sh` was ended by a signal; `chat.json` is as it was
+    error: the summarizer failed: not available: `/bin/sh` was terminated by a signal; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not readable: `/bin/sh` wrote more than 1 MiB; `chat.json` is as it was
+    error: the summarizer failed: not readable: `/bin/sh` wrote more than 1 MiB; `chat.json` is unchanged
     ");
 }
 
@@ -74,7 +74,7 @@ fn what_is_no_summary_is_refused() {
 fn an_interrupt_ends_the_wait() {
     assert_snapshot!(run("kill -INT $PPID; exec sleep 1000", ""), @"
     exit code 4
-    error: it was cancelled or timed out; `chat.json` is as it was
+    error: cancelled or timed out; `chat.json` is unchanged
     ");
 }
 
@@ -90,7 +90,7 @@ fn a_failure_is_data_too() {
       "outcome": {
         "kind": "failed",
         "reason": "notFound",
-        "detail": "the summarizer failed: not found: `/nowhere/llm`: there is no such program"
+        "detail": "the summarizer failed: not found: `/nowhere/llm`: no such program"
       },
       "plan": {
         "target": null,
@@ -114,7 +114,7 @@ fn a_failure_is_data_too() {
       "written": false
     }
     === errors
-    error: the summarizer failed: not found: `/nowhere/llm`: there is no such program; `chat.json` is as it was
+    error: the summarizer failed: not found: `/nowhere/llm`: no such program; `chat.json` is unchanged
     "#);
 }
 
@@ -141,6 +141,6 @@ fn a_file_that_changes_meanwhile_is_not_written_over() {
 
     let (output, folder) = run("s/room 12 is booked/room 14 is booked/");
     assert_eq!(output.status.code(), Some(3));
-    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: the messages changed while they were being summarized; `chat.json` is as it was");
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: the messages changed during summarization; `chat.json` is unchanged");
     assert!(!chat(&folder).contains("isCompressionNode"));
 }

@@ -26,7 +26,7 @@ fn a_case_passes_when_its_context_is_the_expected_one() {
     assert_snapshot!(folder.ctx("test tests"), @"
     exit code 1
     === output
-    FAILED tests/basil: no `expected.txt`; `--update` writes it
+    FAILED tests/basil: no `expected.txt`; write it with `--update`
 
     1 case: 0 passed, 1 failed
     ");
@@ -65,11 +65,11 @@ fn a_case_passes_when_its_context_is_the_expected_one() {
     or later
     === usage
     58 of 299997 tokens, exact as o200k_base
-      +400000 window of `gpt-5`
-      -100000 reserve for the answer
-      -3 start of the answer
+      +400000 context window of `gpt-5`
+      -100000 response reserve
+      -3 reply prefix
     === decisions
-    hidden preset:off: switched off
+    hidden preset:off: disabled
     ");
 }
 
@@ -80,7 +80,7 @@ fn a_changed_entry_fails_with_the_lines_that_differ() {
     assert_snapshot!(folder.ctx("test tests"), @"
     exit code 1
     === output
-    FAILED tests/basil: the context is not the expected one
+    FAILED tests/basil: the context differs from the expected one
       preset entry `tail` changed (message 3)
     @@ line 9 @@
       Hello
@@ -99,9 +99,9 @@ fn a_changed_entry_fails_with_the_lines_that_differ() {
       === usage
     - 58 of 299997 tokens, exact as o200k_base
     + 59 of 299997 tokens, exact as o200k_base
-        +400000 window of `gpt-5`
-        -100000 reserve for the answer
-        -3 start of the answer
+        +400000 context window of `gpt-5`
+        -100000 response reserve
+        -3 reply prefix
 
     1 case: 0 passed, 1 failed
     ");
@@ -147,9 +147,9 @@ fn results_are_written_for_build_servers() {
       === usage
     - 58 of 299997 tokens, exact as o200k_base
     + 61 of 299997 tokens, exact as o200k_base
-        +400000 window of `gpt-5`
-        -100000 reserve for the answer
-        -3 start of the answer
+        +400000 context window of `gpt-5`
+        -100000 response reserve
+        -3 reply prefix
     </failure>
         </testcase>
         <testcase classname="ctx test" name="tests/new">
@@ -304,12 +304,12 @@ user_parameters: { processors: [{ id: merge-system-to-head, enabled: false }] }
     Thanks!
     === usage
     59 of 59 tokens, exact as o200k_base
-      +72 allowed context
-      -10 reserve for the answer
-      -3 start of the answer
+      +72 context limit
+      -10 response reserve
+      -3 reply prefix
     === decisions
-    hidden preset:off: switched off
-    dropped history:n1: older than what fits the budget of 59 tokens (5 bytes, 1 token)
+    hidden preset:off: disabled
+    dropped history:n1: does not fit the budget of 59 tokens (5 bytes, 1 token)
     ");
 }
 
@@ -359,8 +359,8 @@ fn what_a_case_says_wrongly_is_an_error() {
     assert_snapshot!(ctx("test t", &files), @r#"
     exit code 3
     === output
-    FAILED t/a: the case cannot be read
-    error[CTX0901]: there is no key `inptu`
+    FAILED t/a: cannot read the case
+    error[CTX0901]: unknown key `inptu`
      --> case.yaml:1:1
       |
     1 | inptu: Hi
@@ -368,15 +368,15 @@ fn what_a_case_says_wrongly_is_an_error() {
       |
       = help: did you mean `input`?
 
-    FAILED t/b: the case cannot be read
+    FAILED t/b: cannot read the case
     error[CTX0902]: `noon` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
      --> case.yaml:1:5
       |
     1 | at: noon
       |     ^^^^
 
-    FAILED t/c: the case cannot be read
-    error[CTX0902]: `quite` is not a kind of generation
+    FAILED t/c: cannot read the case
+    error[CTX0902]: `quite` is not a generation kind
      --> case.yaml:1:7
       |
     1 | kind: quite
@@ -384,33 +384,33 @@ fn what_a_case_says_wrongly_is_an_error() {
       |
       = help: did you mean `quiet`?
 
-    FAILED t/d: the case cannot be read
-    error[CTX0900]: there is no file `t/d/nowhere.yaml`
+    FAILED t/d: cannot read the case
+    error[CTX0900]: no file `t/d/nowhere.yaml`
      --> case.yaml:1:8
       |
     1 | agent: nowhere.yaml
       |        ^^^^^^^^^^^^
 
-    FAILED t/e: the case cannot be read
+    FAILED t/e: cannot read the case
     error[CTX0603]: invalid YAML: did not find expected node content, while parsing a flow node
      --> agent.yaml:1:17
       |
     1 | presetMessages: [
       |                 ^
       |
-      = help: quote a value that begins with `[` or `{`, or close its bracket
+      = help: quote values that start with `[` or `{`, or close the bracket
 
-    FAILED t/f: the case cannot be read
-    a case has one file `agent`, not agent.json and agent.yaml
+    FAILED t/f: cannot read the case
+    found several `agent` files in the case: agent.json and agent.yaml; keep one
 
-    FAILED t/g: the case cannot be read
+    FAILED t/g: cannot read the case
     error[CTX0902]: expected an object with keys, found `["input"]`
      --> case.yaml:1:1
       |
     1 | - input
       | ^^^^^^^
 
-    FAILED t/h: the case cannot be read
+    FAILED t/h: cannot read the case
     error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
      --> case.yaml:1:17
       |
@@ -446,7 +446,7 @@ fn a_folder_without_cases_does_not_pass() {
     assert_snapshot!(ctx("test t", &[("t/notes.yaml", "a: b")]), @"
     exit code 2
     === errors
-    error: no case below `t`; a case is a folder with a file `agent`, `session` or `case` (JSON or YAML), or with a result in `expected.txt`
+    error: no test case in `t`; a case needs an `agent`, `session`, or `case` file, or `expected.txt`
     ");
     assert_snapshot!(ctx("test nowhere", &[]), @"
     exit code 3
@@ -469,10 +469,10 @@ fn an_agent_that_is_gone_is_named() {
     assert_snapshot!(ctx("test t", &files), @"
     exit code 3
     === output
-    FAILED t: the case cannot be read
-    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has results of `preset:tail`
+    FAILED t: cannot read the case
+    error[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`
      |
-     = help: restore the agent, or name one in `case.yaml`; delete `expected.txt` if the case should have none
+     = help: restore the agent, name one in `case.yaml`, or delete `expected.txt`
 
     1 case: 0 passed, 1 failed
     ");
@@ -482,12 +482,12 @@ fn an_agent_that_is_gone_is_named() {
     assert_snapshot!(ctx("test t", &alone), @"
     exit code 3
     === output
-    FAILED t/a: the case cannot be read
-    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has results of `preset:tail`
+    FAILED t/a: cannot read the case
+    error[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`
      |
-     = help: restore the agent, or name one in `case.yaml`; delete `expected.txt` if the case should have none
+     = help: restore the agent, name one in `case.yaml`, or delete `expected.txt`
 
-    FAILED t/b: no `expected.txt`; `--update` writes it
+    FAILED t/b: no `expected.txt`; write it with `--update`
 
     2 cases: 0 passed, 2 failed
     ");
@@ -495,8 +495,8 @@ fn an_agent_that_is_gone_is_named() {
     assert_snapshot!(near, @"
     exit code 3
     === output
-    FAILED t: the case cannot be read
-    error[CTX0900]: there is no file `agent.yaml` or `agent.json`, but `expected.txt` has results of `preset:tail`
+    FAILED t: cannot read the case
+    error[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`
      |
      = help: did you mean `agnet.yaml`?
 
@@ -546,7 +546,7 @@ fn ids_that_hold_marks_of_snapshots_stand_in_quotes() {
     assert_snapshot!(folder.ctx("test t"), @r#"
     exit code 1
     === output
-    FAILED t: the context is not the expected one
+    FAILED t: the context differs from the expected one
       preset entry `a · b via c` changed (message 0)
     @@ line 1 @@
       --- 0 system · preset:"a · b via c" · skeleton · 4 tokens

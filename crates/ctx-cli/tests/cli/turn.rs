@@ -73,13 +73,13 @@ fn one_of_the_files_may_be_standard_input() {
     [system]
     {{nobody}}
     === errors
-    warning[CTX0300]: no macro is called `nobody`
+    warning[CTX0300]: unknown macro `nobody`
      --> standard input:1:44
       |
     1 | presetMessages: [{ role: system, content: '{{nobody}}' }]
       |                                            ^^^^^^^^^^
       |
-      = help: `ctx macros list` lists them all
+      = help: list all macros with `ctx macros list`
     ");
     assert_snapshot!(folder.ctx_reading("assemble --session - --format text", "[{\"role\":\"user\",\"content\":\"Hi\"}]"), @"
     exit code 0
@@ -90,7 +90,7 @@ fn one_of_the_files_may_be_standard_input() {
     assert_snapshot!(folder.ctx_reading("assemble - --session -", agent), @"
     exit code 2
     === errors
-    error: `-` is standard input, which can be read only once
+    error: standard input (`-`) can be read only once
     ");
 }
 
@@ -105,13 +105,13 @@ fn unknown_processors_are_named_and_the_run_goes_on() {
 
     1 message, about 4 tokens
     === errors
-    warning[CTX0452]: there is no processor `token-limitr` (set by command-line)
+    warning[CTX0452]: unknown processor `token-limitr` (set by command-line)
      |
      = help: did you mean `token-limiter`?
 
-    warning[CTX0452]: there is no processor `post:nothing` (set by command-line)
+    warning[CTX0452]: unknown processor `post:nothing` (set by command-line)
      |
-     = help: `ctx processors list` lists them all
+     = help: list all processors with `ctx processors list`
     ");
 }
 
@@ -134,7 +134,7 @@ fn a_bad_time_or_zone_is_a_usage_error() {
     assert_snapshot!(ctx("assemble --tz Mars/Base", &[]), @"
     exit code 2
     === errors
-    error: `--tz Mars/Base` is not a time zone; write a name such as Asia/Shanghai or UTC
+    error: `--tz Mars/Base` is not a time zone; use a name such as Asia/Shanghai or UTC
     ");
     assert_snapshot!(ctx("assemble --seed -1", &[]), @"
     exit code 2
@@ -146,7 +146,7 @@ fn a_bad_time_or_zone_is_a_usage_error() {
     assert_snapshot!(ctx("assemble --context-tokens -1", &[]), @"
     exit code 2
     === errors
-    error: invalid value '-1' for '--context-tokens <N>': expected a whole number from 0 to 1000000000; 0 means the model's window
+    error: invalid value '-1' for '--context-tokens <N>': expected a whole number from 0 to 1000000000; use 0 for the model's context window
 
     For more information, try '--help'.
     ");
@@ -168,11 +168,11 @@ fn what_does_not_fit_is_left_out() {
 
     4 messages, 47 of 52 tokens
 
-    moved, merged or left out:
-      hidden preset:off: switched off
-      dropped history:n1 and 1 more: older than what fits the budget of 52 tokens
-      merged preset:identity: joined with its neighbours of one role
-      merged preset:tail: joined with its neighbours of one role
+    moved, merged, or dropped:
+      hidden preset:off: disabled
+      dropped history:n1 and 1 more: does not fit the budget of 52 tokens
+      merged preset:identity: joined with neighbors of the same role
+      merged preset:tail: joined with neighbors of the same role
     ");
 }
 
@@ -191,7 +191,7 @@ fn tools_are_a_part_of_the_budget() {
     let tools =
         r#"[{ "type": "function", "function": { "name": "season", "description": "Tells the season" } }]"#;
     let answer = ctx("assemble --input Hi --model gpt-5 --tools t.json --json", &[("t.json", tools)]);
-    assert_snapshot!(json(&answer)["report"]["usage"]["budget"], @r#"[{"name":"window of `gpt-5`","tokens":400000},{"name":"reserve for the answer","tokens":-100000},{"name":"tools","tokens":-36},{"name":"start of the answer","tokens":-3}]"#);
+    assert_snapshot!(json(&answer)["report"]["usage"]["budget"], @r#"[{"name":"context window of `gpt-5`","tokens":400000},{"name":"response reserve","tokens":-100000},{"name":"tools","tokens":-36},{"name":"reply prefix","tokens":-3}]"#);
 }
 
 #[test]
@@ -209,9 +209,9 @@ fn nothing_to_send_is_said() {
     === output
     no messages
     === errors
-    warning[CTX0702]: there is no message to send
+    warning[CTX0702]: there is nothing to send: the context has no messages
      |
-     = help: give a conversation, an input, or a preset with messages
+     = help: add a conversation, an input, or a preset with messages
     ");
 }
 
@@ -231,7 +231,7 @@ fn tools_that_are_none_are_reported() {
     1 | [{ "type": "function", "function": { "name": "season" } }, { "name": "water" }, 5, { "function": {} }]
       |                                                                                 ^
       |
-      = help: a definition is an object with `name`, or with `function` that has one
+      = help: give each definition a `name`, or a `function` with a `name`
     "#);
 }
 
@@ -250,9 +250,9 @@ fn settings_that_set_nothing_are_reported() {
     [user]
     Hi
     === errors
-    warning[CTX0905]: nothing in it sets a processor
+    warning[CTX0905]: the file has no processor settings
     --> agent.yaml
-     = help: give a file with what stands in its `parameters`
+     = help: use a file that contains only the value of `parameters`
     ");
     assert_snapshot!(said("m.json"), @"
     exit code 0
@@ -260,9 +260,9 @@ fn settings_that_set_nothing_are_reported() {
     [user]
     Hi
     === errors
-    warning[CTX0905]: nothing in it sets a processor
+    warning[CTX0905]: the file has no processor settings
     --> m.json
-     = help: settings go into `processors`, `contextManagement`, `contextPostProcessing`
+     = help: put settings into `processors`, `contextManagement`, `contextPostProcessing`
     ");
     assert!(!said("e.json").contains("=== errors"));
 }
@@ -282,9 +282,9 @@ fn a_request_without_a_model_says_so() {
       ]
     }
     === errors
-    warning[CTX0906]: no model is set; the request names `unspecified`
+    warning[CTX0906]: no model set; the request uses `unspecified`
     --> request body
-     = help: name one with `--model`
+     = help: set one with `--model`
     "#);
     let named = ctx("assemble --input Hi --format openai --model gpt-5", &[]);
     assert!(!named.contains("=== errors"), "{named}");

@@ -46,25 +46,25 @@ fn the_account_of_a_window_ends_in_what_is_left_for_history() {
     assert_snapshot!(budget("--model middle"), @"
     exit code 0
     === output
-    window of `middle`       8000
-    reserve for the answer  -1000
-    start of the answer        -3
-    leading instructions      -11
-    current turn              -21
-    left for history         6965
-    history has              6300
-    history is compressed from 6300 to 3466 tokens
+    context window of `middle`   8000
+    response reserve            -1000
+    reply prefix                   -3
+    leading system messages       -11
+    current turn                  -21
+    available for history        6965
+    history                      6300
+    compresses the history from 6300 to 3466 tokens
     ");
     assert_snapshot!(budget("--model middle --reserve 0 --loop-start 297"), @"
     exit code 0
     === output
-    window of `middle`    8000
-    start of the answer     -3
-    leading instructions   -11
-    current turn          -105
-    left for history      7881
-    history has           6216
-    fits; compression begins after 65 more tokens
+    context window of `middle`  8000
+    reply prefix                  -3
+    leading system messages      -11
+    current turn                -105
+    available for history       7881
+    history                     6216
+    fits; compression starts after 65 more tokens
     ");
 }
 
@@ -73,15 +73,15 @@ fn a_plan_that_cannot_work_names_the_culprit() {
     assert_snapshot!(budget("--model small --tools tools.json"), @"
     exit code 5
     === output
-    window of `small`        4000
-    reserve for the answer  -1000
-    tools                   -3632
-    start of the answer        -3
-    leading instructions      -11
-    current turn              -21
-    left for history            0
-    history has              6300
-    impossible: 667 tokens too many, mostly tools (3632)
+    context window of `small`   4000
+    response reserve           -1000
+    tools                      -3632
+    reply prefix                  -3
+    leading system messages      -11
+    current turn                 -21
+    available for history          0
+    history                     6300
+    impossible: 667 tokens over the budget, mostly tools (3632)
     ");
 }
 
@@ -90,14 +90,14 @@ fn a_plan_that_would_never_come_to_rest_names_the_culprit() {
     assert_snapshot!(budget("--model middle --loop-start 20"), @"
     exit code 0
     === output
-    window of `middle`       8000
-    reserve for the answer  -1000
-    start of the answer        -3
-    leading instructions      -11
-    current turn            -5922
-    left for history         1064
-    history has               399
-    every turn would compress: protected content is 336 tokens above the trigger, mostly current turn (5922)
+    context window of `middle`   8000
+    response reserve            -1000
+    reply prefix                   -3
+    leading system messages       -11
+    current turn                -5922
+    available for history        1064
+    history                       399
+    compresses every turn: protected messages exceed the trigger by 336 tokens, mostly current turn (5922)
     ");
 }
 
@@ -106,20 +106,20 @@ fn other_models_stand_in_a_table() {
     assert_snapshot!(budget("--what-if small,middle,large,nobody --tools tools.json"), @"
     exit code 0
     === output
-     model    window   needed   left     history   outcome
-    ──────────────────────────────────────────────────────────────────
-     small    4000     4667     0        6300      impossible: tools
-     middle   8000     4667     3333     6300      compressed to 1650
-     large    200000   ~12003   187997   ~6600     fits, 143790 free
-     nobody   -        ~3655    -        ~6300     unlimited
+     model    context window   needed   available   history   outcome
+    ─────────────────────────────────────────────────────────────────────────────
+     small    4000             4667     0           6300      impossible: tools
+     middle   8000             4667     3333        6300      compressed to 1650
+     large    200000           ~12003   187997      ~6600     fits, 143790 left
+     nobody   -                ~3655    -           ~6300     no limit
     === errors
-    warning[CTX0400]: the model `nobody` is unknown: its tokens are estimated
+    warning[CTX0400]: unknown model `nobody`; tokens are estimated
      |
-     = help: describe it in a table of models
+     = help: add it to a model table
 
-    warning[CTX0410]: the window of `nobody` is unknown, so nothing limits the context
+    warning[CTX0410]: the context window of `nobody` is unknown; the context has no token limit
      |
-     = help: say how many tokens the context may have, or give the model's window in a table of models
+     = help: set a token limit for the context, or add the model to a model table
     ");
     let all = json(&budget("--what-if all --json"));
     assert_eq!(all["plan"], Value::Null);
@@ -130,7 +130,7 @@ fn other_models_stand_in_a_table() {
 #[test]
 fn json_has_every_figure() {
     let result = json(&budget("--model middle --what-if small --json"));
-    assert_snapshot!(result["plan"], @r#"{"window":8000,"needs":[{"name":"reserve for the answer","tokens":1000},{"name":"start of the answer","tokens":3},{"name":"leading instructions","tokens":11},{"name":"current turn","tokens":21}],"room":6965,"history":6300,"verdict":{"kind":"compressed","to":3466},"model":"middle","isExact":true}"#);
+    assert_snapshot!(result["plan"], @r#"{"window":8000,"needs":[{"name":"response reserve","tokens":1000},{"name":"reply prefix","tokens":3},{"name":"leading system messages","tokens":11},{"name":"current turn","tokens":21}],"room":6965,"history":6300,"verdict":{"kind":"compressed","to":3466},"model":"middle","isExact":true}"#);
     assert_eq!(result["whatIf"][0]["verdict"]["kind"], "compressed");
 }
 
@@ -139,6 +139,6 @@ fn a_model_has_to_be_named() {
     assert_snapshot!(budget(""), @"
     exit code 2
     === errors
-    error: name a model with `--model`, or models to compare with `--what-if`
+    error: name a model with `--model`, or several with `--what-if`
     ");
 }

@@ -68,20 +68,20 @@ fn a_scan_shows_what_is_active_and_why() {
     assert_snapshot!(folder().ctx("worldbook scan sky.json --session chat.json"), @"
     exit code 0
     === output
-    3 of 11 entries in 1 book active, about 15 tokens without a budget, 3 passes
+    3 of 11 entries in 1 worldbook active; about 15 tokens, no budget; 3 passes
 
-     entry            state    pass   tokens   place                  why
-    ──────────────────────────────────────────────────────────────────────────────────────────────────────
+     entry            state    pass   tokens   place                  reason
+    ─────────────────────────────────────────────────────────────────────────────────────────────────────────
      Moon (Sky.7)     active   1      7        before the character   key `moon` in history:n3
      Sky.11           active   1      3        before the character   key `moon` in history:n3
-     Dragon (Sky.9)   active   2      5        depth 1                key `dragon` in the text of `Sky.7`
+     Dragon (Sky.9)   active   2      5        depth 1                key `dragon` in the content of `Sky.7`
 
-    not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; `--all` lists them
+    not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; use `--all` to list these
 
     timed effects
       `Sky.7` is sticky until the conversation has 6 messages
 
-    timed effects have changed; `--write` keeps them
+    timed effects changed; save them with `--write`
     ");
 }
 
@@ -90,30 +90,30 @@ fn every_entry_has_one_state_with_its_reason() {
     assert_snapshot!(folder().ctx("worldbook scan sky.json --session chat.json --all"), @"
     exit code 0
     === output
-    3 of 11 entries in 1 book active, about 15 tokens without a budget, 3 passes
+    3 of 11 entries in 1 worldbook active; about 15 tokens, no budget; 3 passes
 
-     entry            state         pass   tokens   place                  why
+     entry            state         pass   tokens   place                  reason
     ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
      Moon (Sky.7)     active        1      7        before the character   key `moon` in history:n3
      Sky.11           active        1      3        before the character   key `moon` in history:n3
-     Dragon (Sky.9)   active        2      5        depth 1                key `dragon` in the text of `Sky.7`
-     Sky.8            no key        –      –        before the character   none of its keys was found
-     Sky.10           no key        –      –        before the character   key `moon` in history:n3 was found, but so was
-                                                                           the secondary key `night` in history:n2
-     Sky.12           group         –      –        before the character   in the group `g`, `Sky.11` goes first
-     Sky.13           probability   –      –        before the character   59.3 was drawn, and its probability is 0
-     Sky.14           delay         –      –        before the character   it waits until the conversation has 9 messages
-     Sky.15           off           –      –        before the character   it is switched off
-     Sky.16           filter        –      –        before the character   it is for `quiet` only
-     Sky.17           recursion     –      –        before the character   its key `dragon` was found only in texts of
-                                                                           entries, which it ignores
+     Dragon (Sky.9)   active        2      5        depth 1                key `dragon` in the content of `Sky.7`
+     Sky.8            no key        –      –        before the character   no key matches
+     Sky.10           no key        –      –        before the character   key `moon` in history:n3 matches, but so does
+                                                                           secondary key `night` in history:n2
+     Sky.12           group         –      –        before the character   `Sky.11` has priority in group `g`
+     Sky.13           probability   –      –        before the character   the random value 59.3 is above the probability 0
+     Sky.14           delay         –      –        before the character   delayed until the conversation has 9 messages
+     Sky.15           off           –      –        before the character   disabled
+     Sky.16           filter        –      –        before the character   only for `quiet`
+     Sky.17           recursion     –      –        before the character   key `dragon` matches only in other entries; this
+                                                                           entry is excluded from recursion
 
     not active: 2 no key, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion
 
     timed effects
       `Sky.7` is sticky until the conversation has 6 messages
 
-    timed effects have changed; `--write` keeps them
+    timed effects changed; save them with `--write`
     ");
 }
 
@@ -122,19 +122,19 @@ fn entries_have_a_part_of_the_context() {
     assert_snapshot!(folder().ctx("worldbook scan sky.json --session chat.json --context-tokens 60"), @"
     exit code 0
     === output
-    2 of 11 entries in 1 book active, about 10 of 15 tokens, 2 passes
+    2 of 11 entries in 1 worldbook active; about 10 of 15 tokens; 2 passes
 
-     entry          state    pass   tokens   place                  why
+     entry          state    pass   tokens   place                  reason
     ─────────────────────────────────────────────────────────────────────────────────────────
      Moon (Sky.7)   active   1      7        before the character   key `moon` in history:n3
      Sky.11         active   1      3        before the character   key `moon` in history:n3
 
-    not active: 2 no key, 1 budget, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; `--all` lists them
+    not active: 2 no key, 1 budget, 1 delay, 1 filter, 1 group, 1 off, 1 probability, 1 recursion; use `--all` to list these
 
     timed effects
       `Sky.7` is sticky until the conversation has 6 messages
 
-    timed effects have changed; `--write` keeps them
+    timed effects changed; save them with `--write`
     ");
 }
 
@@ -148,11 +148,11 @@ fn settings_are_those_of_applications() {
     assert_snapshot!(folder.ctx("worldbook scan sky.json --session chat.json --settings set.json"), @r#"
     exit code 0
     === output
-    0 of 11 entries in 1 book active, about 0 tokens without a budget, 1 pass
+    0 of 11 entries in 1 worldbook active; about 0 tokens, no budget; 1 pass
 
-    not active: 8 no key, 1 delay, 1 filter, 1 off; `--all` lists them
+    not active: 8 no key, 1 delay, 1 filter, 1 off; use `--all` to list these
     === errors
-    warning[CTX0956]: there is no setting `depht`
+    warning[CTX0956]: unknown setting `depht`
      --> set.json:1:82
       |
     1 | { "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }
@@ -287,31 +287,31 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
     === output
     1 file checked: 0 errors, 7 warnings
     === errors
-    warning[CTX0970]: `Odd.1` can never become active: it has no keys and is not constant
+    warning[CTX0970]: `Odd.1` can never activate: no keys, and not constant
      --> odd.json:2:8
       |
     2 |   "1": { "uid": 1, "key": [], "content": "never" },
       |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: fix it, or switch it off with `disable`
+      = help: fix the entry, or disable it with `disable`
 
-    warning[CTX0952]: the uid `1` is used twice in this book
+    warning[CTX0952]: duplicate uid `1` in this worldbook
      --> odd.json:3:17
       |
     3 |   "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
       |                 ^
       |
-      = help: both are considered here; other applications may know only the last one
+      = help: give each entry its own uid; other applications may read only the last one
 
-    warning[CTX0972]: the key `a` of `Odd.1#2` is found in nearly every text
+    warning[CTX0972]: key `a` of `Odd.1#2` matches nearly every text
      --> odd.json:3:36
       |
     3 |   "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
       |                                    ^^^
       |
-      = help: make it longer, or make the entry constant
+      = help: write a longer key, or make the entry constant
 
-    warning[CTX0300]: no macro is called `usr`
+    warning[CTX0300]: unknown macro `usr`
      --> odd.json:3:54
       |
     3 |   "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
@@ -319,15 +319,15 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0950]: the key `/(/` of `Odd.3` is not valid: invalid pattern at byte 0: unterminated group
+    warning[CTX0950]: invalid key `/(/` of `Odd.3`: invalid pattern at byte 0: unterminated group
      --> odd.json:4:28
       |
     4 |   "3": { "uid": 3, "key": ["/(/"], "content": "x" },
       |                            ^^^^^
       |
-      = help: it is searched for as plain text, slashes included
+      = help: fix the pattern; it is matched as plain text, with its slashes, until then
 
-    warning[CTX0971]: `Odd.4` waits for a recursion that never happens: it is also excluded from recursion
+    warning[CTX0971]: `Odd.4` waits for recursion that never happens: it is also excluded from recursion
      --> odd.json:5:59
       |
     5 |   "4": { "uid": 4, "key": ["sun"], "delayUntilRecursion": true, "excludeRecursion": true, "content": "x" },
@@ -335,13 +335,13 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
       |
       = help: remove `delayUntilRecursion`, or change the settings
 
-    warning[CTX0973]: the text of `Odd.5` alone reaches the budget of 10 tokens
+    warning[CTX0973]: the content of `Odd.5` alone uses the budget of 10 tokens
      --> odd.json:6:48
       |
     6 |   "5": { "uid": 5, "key": ["star"], "content": "one two three four five six seven eight nine ten" }
       |                                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: make it shorter, give entries more tokens, or set `ignoreBudget`
+      = help: shorten it, raise the token budget, or set `ignoreBudget`
     "#);
 }
 
@@ -352,23 +352,23 @@ fn findings_lead_into_the_file_of_a_card() {
     === output
     1 file checked: 0 errors, 3 warnings
     === errors
-    warning[CTX0950]: the key `/[/` of `card.3` is not valid: invalid pattern at byte 0: unterminated class
+    warning[CTX0950]: invalid key `/[/` of `card.3`: invalid pattern at byte 0: unterminated class
      --> card.json:2:31
       |
     2 |   { "id": 3, "keys": ["moon", "/[/"], "content": "x", "enabled": true },
       |                               ^^^^^
       |
-      = help: it is searched for as plain text, slashes included
+      = help: fix the pattern; it is matched as plain text, with its slashes, until then
 
-    warning[CTX0970]: `card.5` can never become active: it has no keys and is not constant
+    warning[CTX0970]: `card.5` can never activate: no keys, and not constant
      --> card.json:3:3
       |
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       |
-      = help: fix it, or switch it off with `disable`
+      = help: fix the entry, or disable it with `disable`
 
-    warning[CTX0102]: expected a number, found the text `1`, which is read as one
+    warning[CTX0102]: expected a number, found the text `1`, which is converted
      --> card.json:3:78
       |
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
@@ -425,19 +425,19 @@ fn findings_of_an_assembly_lead_into_the_book() {
     [user]
     Look at the moon!
     === errors
-    warning[CTX0102]: expected a number, found the text `1`, which is read as one
+    warning[CTX0102]: expected a number, found the text `1`, which is converted
      --> card.json:3:78
       |
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |                                                                              ^^^
 
-    warning[CTX0950]: the key `/[/` of `card.3` is not valid: invalid pattern at byte 0: unterminated class
+    warning[CTX0950]: invalid key `/[/` of `card.3`: invalid pattern at byte 0: unterminated class
      --> card.json:2:31
       |
     2 |   { "id": 3, "keys": ["moon", "/[/"], "content": "x", "enabled": true },
       |                               ^^^^^
       |
-      = help: it is searched for as plain text, slashes included
+      = help: fix the pattern; it is matched as plain text, with its slashes, until then
     "#);
 }
 

@@ -110,7 +110,7 @@ fn a_result_that_a_case_takes_as_its_own_file_is_not_updated() {
     assert_snapshot!(folder.ctx("test tests --update"), @"
     exit code 2
     === errors
-    error: `tests/a/expected.txt` is not written: this run reads it; name another file
+    error: cannot write `tests/a/expected.txt`: this run reads it; use another file
     ");
     assert!(!folder.path().join("tests/b/expected.txt").exists());
     assert_eq!(std::fs::read_to_string(folder.path().join("tests/a/expected.txt")).unwrap(), CHAT);

@@ -281,7 +281,7 @@ fn messages_over_the_budget_without_a_limiter_give_no_context() {
     let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
     let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(10));
     let error = assemble(user, &turn).1.unwrap_err();
-    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is switched off (user): preset 6 (preset#0), pending turn 5 (history:n1); switch it on, or allow more tokens");
+    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is disabled (user): preset 6 (preset#0), pending turn 5 (history:n1); enable it, or raise the budget");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn fills() -> Plugin {
 #[test]
 fn what_never_fits_is_an_error_that_says_so() {
     let error = Case::talk(40, 400).with(fills()).assemble().unwrap_err();
-    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since stages after `token-limiter` add more: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later stages 67 (fills)");
+    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since processors after `token-limiter` add more: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later processors 67 (fills)");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn stages_that_make_the_messages_shorter_are_in_the_account_too() {
     ]);
     let on = json!([{ "id": "merge-system-to-head", "config": { "separator": "" } }]);
     case.agent["parameters"] = json!({ "processors": on });
-    insta::assert_snapshot!(case.assemble().unwrap_err(), @"no context fits the budget: 87 tokens are available, but 93 cannot be dropped: preset 12 (preset:one 6, preset:two 6), pending turn 21 (history:n3), later stages 60 (adds 64, merge-system-to-head -4)");
+    insta::assert_snapshot!(case.assemble().unwrap_err(), @"no context fits the budget: 87 tokens are available, but 93 cannot be dropped: preset 12 (preset:one 6, preset:two 6), pending turn 21 (history:n3), later processors 60 (adds 64, merge-system-to-head -4)");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_limiter_before_the_loader_is_told_from_one_that_fails() {
     ] });
     let AssembleError::Infeasible(infeasible) = case.unchecked().unwrap_err() else { panic!("it is over") };
     assert_eq!(infeasible.cause, Cause::TooEarly { limiter: 50, loader: 100 });
-    insta::assert_snapshot!(infeasible, @"2997 tokens are available, but the messages have 8406, and `token-limiter` (at 50) runs before `session-loader` (at 100) has loaded them: preset 6 (preset#0), conversation 8379 (history:n1 21, history:n2 21, history:n3 21 and 396 more), pending turn 21 (history:n400); let it run after `injection-assembler`, or allow more tokens");
+    insta::assert_snapshot!(infeasible, @"2997 tokens are available, but the messages have 8406: `token-limiter` (at 50) runs before `session-loader` (at 100): preset 6 (preset#0), conversation 8379 (history:n1 21, history:n2 21, history:n3 21 and 396 more), pending turn 21 (history:n400); move it after `injection-assembler`, or raise the budget");
     let found = case.compile().diagnostics().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(
         found,
@@ -134,7 +134,7 @@ fn a_plug_in_that_leaves_no_room_is_named_beside_what_cannot_be_dropped() {
     let error = Case::talk(3, 60).with(adds(50)).assemble().unwrap_err();
     let AssembleError::Infeasible(infeasible) = &error else { panic!("{error}") };
     assert_eq!(infeasible.available, 57);
-    insta::assert_snapshot!(infeasible, @"57 tokens are available, but 81 cannot be dropped: preset 6 (preset#0), pending turn 21 (history:n3), later stages 54 (adds)");
+    insta::assert_snapshot!(infeasible, @"57 tokens are available, but 81 cannot be dropped: preset 6 (preset#0), pending turn 21 (history:n3), later processors 54 (adds)");
     assert!(infeasible.needed() > 57);
 }
 
