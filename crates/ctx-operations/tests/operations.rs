@@ -199,7 +199,7 @@ fn parts_of_a_host_do_what_built_in_ones_do() {
         .iter()
         .map(|one| one["message"].to_string())
         .collect();
-    for word in ["no idea", "a new message has no `role`"] {
+    for word in ["no idea", "a new message needs a `role`"] {
         assert!(told.iter().any(|message| message.contains(word)), "{told:?}");
     }
     for wrong in [

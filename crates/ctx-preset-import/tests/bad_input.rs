@@ -279,7 +279,7 @@ fn a_packed_file_of_risu_says_why_it_is_not_read() {
     let made = import(&[SourceFile { name: "m.risum", bytes: b"o\0\xff\0" }], &ImportOptions::default());
     let found = &made.report.files[0].diagnostics[0];
     assert!(
-        found.help.as_ref().map(ToString::to_string).as_deref().unwrap().contains("not published"),
+        found.help.as_ref().map(ToString::to_string).as_deref().unwrap().contains("is not public"),
         "{found:?}"
     );
 }

@@ -177,7 +177,7 @@ fn digits_that_yaml_loses_are_told() {
     let folder = Folder::with(&[("a.yaml", agent)]);
     let told = folder.ctx("migrate a.yaml");
     assert!(
-        told.contains("warning[CTX0910]") && told.contains("`123456789012345678901` loses digits"),
+        told.contains("warning[CTX0910]") && told.contains("truncates the digits of `123456789012345678901`"),
         "{told}"
     );
 }

@@ -366,7 +366,7 @@ fn a_key_in_ctx_toml_is_not_shown_whatever_is_wrong_about_it() {
     };
     check("[endpoint]\nkey = 'KEY'\n", "unknown key `key`");
     check("[endpoint]\nheaders = 'KEY'\n", "expected a table of headers");
-    check("[endpoint.headers]\nx-team = ['KEY']\n", "expected a text as the value of a header");
+    check("[endpoint.headers]\nx-team = ['KEY']\n", "expected a string as the header value");
     check("[endpoint.headers]\nx-team = 'KEY\n", "invalid TOML");
 }
 

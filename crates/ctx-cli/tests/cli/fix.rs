@@ -209,7 +209,7 @@ fn files_that_are_not_clear_are_not_touched() {
     check("a.yaml", "presetMessages: [\n", "presetMessages: [\n");
     let folder = Folder::with(&[]);
     let refused = folder.ctx_reading("check --fix -", "presetMessages: []");
-    assert!(refused.contains("standard input cannot be changed"), "{refused}");
+    assert!(refused.contains("cannot change standard input"), "{refused}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn without_a_folder_nothing_is_written_but_the_report() {
     assert_eq!(note, "未写入；加上 `--out DIR` 可写入 3 个文件\n");
     let (code, _, errors) = ctx_in(folder.path(), "import package.json");
     assert_eq!(code, 3);
-    assert!(errors.contains("leave it out, or say what it is with `--as`"), "{errors}");
+    assert!(errors.contains("name the format with `--as`"), "{errors}");
     let (code, _, errors) = ctx_in(folder.path(), "import card.json --report-file new/report.json");
     assert_eq!((code, errors.contains("new/report.json")), (3, true), "{errors}");
     let (code, answer, _) = ctx_in(folder.path(), "import card.json --report-file report.json --json");

@@ -373,7 +373,7 @@ fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
         assert_eq!(found.iter().filter(|found| found.contains(first)).count(), 200, "{found:?}");
         assert_eq!(found.iter().filter(|found| !found.contains(first)).collect::<Vec<_>>(), [more]);
     };
-    let unknown = "no processor `frob`";
+    let unknown = "unknown processor `frob`";
     check("case.yaml", &format!("enable: [{}]", names(202)), unknown, &more("/enable"));
     let tools = format!("[tools]\ndeny = {{ tools = [{}] }}", names(202));
     check("ctx.toml", &tools, "unknown tool `frob`", &more("/tools/deny/tools"));

@@ -152,7 +152,7 @@ fn the_right_bytes_are_marked() {
         "isEnable: true }]\n  |                               ^^^^^^^^\n",
     );
     marked("c.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "c.yaml:1:17\n");
-    marked("e.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "or close its bracket");
+    marked("e.yaml", "presetMessages: [{ content: a },\n  { content: b }\n", "or close the bracket");
     marked("f.yaml", "presetMessages: [{ content: a }\nname: x\n", "  = help: close the list with `]`");
     marked("d.json", r#"{"entries":"x"}"#, "found an object with the keys `entries`\n");
 }

@@ -62,7 +62,7 @@ fn a_port_that_is_taken_is_told_or_the_next_one_is_used() {
     assert!(port > 4179 && port < 4200, "{port}");
     let mut told = String::new();
     BufReader::new(running.child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
-    assert!(told.contains("port 4179 is taken") && told.contains(&port.to_string()), "{told}");
+    assert!(told.contains("port 4179 is in use") && told.contains(&port.to_string()), "{told}");
     let port = port.to_string();
     let other = Command::new(env!("CARGO_BIN_EXE_ctx"))
         .args(["studio", "--no-open", "--port", &port])

@@ -121,7 +121,7 @@ fn a_failure_is_data_too() {
 #[test]
 fn a_window_makes_parts() {
     let script = "cat > last; echo 'Ada Bell has room 12.'";
-    let answer = run(script, "--summarizer-window 720 --set summaryMaxTokens=60");
+    let answer = run(script, "--summarizer-window 690 --set summaryMaxTokens=60");
     assert!(answer.contains("written by the summarizer, in "), "{answer}");
 }
 

@@ -145,7 +145,7 @@ fn what_most_runs_do_not_need_is_left_out_and_told_once() {
             "`ctx.toml` is not trusted; ignored: `{key}`; to use these, read the file, then run `ctx trust .`\n"
         );
         assert_eq!(printed.matches(&told).count(), 1, "{printed}");
-        assert!(folder.ctx(&format!("{arguments} --lang zh")).contains(&format!("已略去：`{key}`")));
+        assert!(folder.ctx(&format!("{arguments} --lang zh")).contains(&format!("已忽略：`{key}`")));
         folder.ctx("trust .");
         assert!(!folder.ctx(arguments).contains("ignored: "));
     }
@@ -520,7 +520,7 @@ fn path_that_leads_elsewhere_is_untrusted_again() {
     let chat = "chat --once hi --model m --base-url http://127.0.0.1:9 --dry-run";
     let (code, printed) = run(chat);
     assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("`tools.folder` led elsewhere"), "{printed}");
+    assert!(printed.contains("`tools.folder` changed"), "{printed}");
     assert!(folder.ctx("trust in").starts_with("exit code 0"));
     assert_eq!(run(chat).0, Some(0));
 }

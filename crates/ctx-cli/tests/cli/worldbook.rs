@@ -199,7 +199,7 @@ fn a_file_that_would_not_come_back_is_not_written() {
         let answer = told(arguments);
         assert!(answer.contains(expected), "{answer}");
     };
-    check("--session chat.json --state timed.yaml", "`timed.yaml` is not plain JSON");
+    check("--session chat.json --state timed.yaml", "`timed.yaml`: it is not plain JSON");
     check("--session chat.json --state broken.json", "exit code 3");
     check("--session chat.json", "`--state FILE` keeps timed effects in a file of their own");
     check("", "`--write` needs a file to write to");

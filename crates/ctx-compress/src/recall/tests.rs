@@ -288,7 +288,7 @@ fn a_conversation_is_fitted_for_a_question() {
         RecallAnswer::Nothing(why) => why.to_string(),
         RecallAnswer::Recalled(recalled) => recalled.message.text().into_owned(),
     };
-    assert!(why(&fitted("zebra")).starts_with("nothing is found: nothing that is searched has"));
+    assert!(why(&fitted("zebra")).starts_with("no matches: no searched message contains these words"));
     assert!(
         why(&fitted("Which lamp?")).starts_with("no matches: more than half of the messages contain `lamp`;")
     );

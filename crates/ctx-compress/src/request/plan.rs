@@ -27,7 +27,7 @@ use crate::request::strategy::PlacedNote;
 /// let plan = pipeline.plan(&messages, Protection::PendingTurn);
 /// assert_eq!(plan.to_string(), "\
 /// compacted by `key-message`: 60 → 40 of 45 tokens, 3 → 2 messages
-///   drop   n1   20 → 0    no room left for its priority
+///   drop   n1   20 → 0    no tokens left for its priority
 ///   keep   n2   20 → 20   one of the newest messages
 ///   keep   n3   20 → 20   current turn
 /// ");

@@ -218,7 +218,7 @@ fn refuses_bodies_beyond_limits_of_size_and_memory() {
     for path in PATHS {
         let got = house.ask("POST", path, &[], format!("{{\"a\":[{zeros}0]}}").as_bytes());
         assert_eq!(got.status, 413, "{got:?}");
-        assert!(error_of(&got.json()).is_some_and(|error| error.contains("small values")), "{got:?}");
+        assert!(error_of(&got.json()).is_some_and(|error| error.contains("too many values")), "{got:?}");
     }
     assert_eq!(house.provider.requests().len(), 0);
 }

@@ -336,7 +336,7 @@ fn a_picture_that_is_cut_off_is_told() {
     let end = whole.len();
     // The last chunk has twelve bytes.
     let found = told(&whole[..end - 12]);
-    assert!(found[0].contains("CTX0624") && found[0].contains("cut off before its end"), "{found:?}");
+    assert!(found[0].contains("CTX0624") && found[0].contains("the image is truncated"), "{found:?}");
     let found = told(&whole[..end - 60]);
     let expected = "the image is truncated inside text chunk `ccv3`; `chara` is read instead";
     assert!(found[0].contains("CTX0624") && found[0].contains(expected), "{found:?}");

@@ -69,7 +69,7 @@ fn without_a_placement_nothing_is_changed() {
         json!({ "placement": [3] }),
         nothing.clone(),
         &[
-            "info[CTX0661]: slash commands are not supported; the script has no effect on them (at /placement)",
+            "info[CTX0661]: slash commands are not supported, so the script cannot change them (at /placement)",
         ],
     );
     check(

@@ -131,7 +131,7 @@ fn each_way_out_can_be_gone() {
         let others = [config.store().map(|_| ()), config.tools(false).map(|_| ())];
         let turn = config.complete(&mut TurnOptions::default(), &Sources::default()).map(|_| ());
         let error = [endpoint, turn].into_iter().chain(others).find_map(Result::err)?;
-        Some(error.to_string().split_once("; or ").unwrap().1.to_owned())
+        Some(error.to_string().split_once(", or ").unwrap().1.to_owned())
     };
     for (pointer, option) in [
         ("/endpoint/base-url", "--base-url"),
@@ -146,7 +146,7 @@ fn each_way_out_can_be_gone() {
         ("/worldbooks", "--worldbook"),
     ] {
         let key = pointer[1..].replace('/', ".");
-        let expected = format!("give `{option}`, or set `{key}` in your own `ctx.toml`");
+        let expected = format!("use `{option}`, or set `{key}` in your own `ctx.toml`");
         assert_eq!(said(pointer).as_deref(), Some(expected.as_str()));
     }
     for key in ["agent", "session"] {

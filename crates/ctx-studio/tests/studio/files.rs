@@ -365,7 +365,7 @@ fn a_preset_of_a_hundred_thousand_entries_is_told() {
     assert_eq!((&view["isCut"], &view["isReadOnly"]), (&json!(true), &json!(true)));
     assert!(view.get("value").is_none() && view["text"].as_str().unwrap().len() <= 64 << 10);
     assert!(
-        view["findings"][0]["message"].as_str().unwrap().contains("more than the limit"),
+        view["findings"][0]["message"].as_str().unwrap().contains("the limit for YAML is"),
         "{}",
         view["findings"]
     );

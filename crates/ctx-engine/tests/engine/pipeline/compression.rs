@@ -314,7 +314,7 @@ fn pins_and_summaries_within_the_rewritten_part_stay_in_place() {
 
 /// Returns whether the last turn left out what an earlier one had compressed, instead of loading it.
 fn is_left_out(context: &Context) -> bool {
-    log(context, "session-loader").ends_with("compressed in an earlier turn")
+    log(context, "session-loader").ends_with("already compressed)")
 }
 
 /// How many messages of the conversation are not sent, by what the decisions say, and how many bytes they have.

@@ -143,7 +143,8 @@ fn an_unknown_key_of_an_entry_is_reported() {
 fn what_is_no_entry_or_no_list_is_reported() {
     let entry = "expected an object with the `id` of a processor";
     for wrong in [json!("alpha"), json!({ "enabled": true }), json!({ "id": 5 }), json!(null), json!([1])] {
-        let found = format!("warning /parameters/processors/0: {entry}, found `{wrong}`; it is ignored");
+        let found =
+            format!("warning /parameters/processors/0: {entry}, found `{wrong}`; the value is ignored");
         check(agent(wrong), &[], &[&found]);
     }
     check(

@@ -167,7 +167,7 @@ proptest! {
         let Ok(run) = run_windowed(&case) else { return Ok(()) };
         let all = Case { budget: None, ..case.clone() }.run().unwrap();
         let gone = history(&all).len() - history(&run).len();
-        let reason = "older than what fits";
+        let reason = "does not fit the budget";
         let counted: usize = run.draft.decisions().iter()
             .filter(|decision| decision.reason.to_string().starts_with(reason)).map(|decision| decision.count).sum();
         prop_assert_eq!(counted, gone, "{}", words(&run));
@@ -177,7 +177,7 @@ proptest! {
     fn of_nothing_is_said_twice_that_it_goes_to_the_front(case in case()) {
         let Ok(run) = run_windowed(&Case { merges: false, ..case }) else { return Ok(()) };
         let moved = run.draft.decisions().iter().filter(|decision| {
-            decision.outcome == Outcome::Moved && !decision.reason.to_string().contains("never separated")
+            decision.outcome == Outcome::Moved && !decision.reason.to_string().contains("stays with its results")
         });
         let mut names: Vec<String> = moved.map(|decision| decision.source.to_string()).collect();
         let count = names.len();

@@ -39,7 +39,7 @@ fn a_file_without_bytes_is_told() {
     let message = user("see").with(|message| message.attachments = vec![file]);
     for dialect in Dialect::ALL {
         let found = encode(dialect, std::slice::from_ref(&message), &Options::default()).diagnostics;
-        let told = found.iter().any(|found| found.message.to_string().contains("nothing loaded its bytes"));
+        let told = found.iter().any(|found| found.message.to_string().contains("it is not loaded"));
         assert!(told, "{dialect}: {found:?}");
     }
 }
