@@ -1,11 +1,11 @@
 //! The assembler: a preset, a conversation and injections become one list of messages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ctx_types::{
-    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Phrase, Placement, Rank,
-    Role, Side, Window, anchor_id, excerpt, phrase,
+    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Phrase, Place,
+    Placement, Rank, Role, Side, Window, anchor_id, excerpt, phrase,
 };
 
 use crate::gaps::{AtFront, Gaps};
@@ -75,6 +75,9 @@ struct Assembly {
     gaps: Gaps,
     has_history: bool,
     sends_white_space: bool,
+    places_world_info: bool,
+    /// The entries of world info whose injections have their role and depth, by their anchors.
+    world_info: BTreeMap<Arc<str>, Entry>,
     /// The anchors at which nothing is sent because their entries take no part.
     silent: BTreeSet<Arc<str>>,
     decisions: Vec<Decision>,
@@ -96,6 +99,8 @@ impl Assembly {
             gaps,
             has_history,
             sends_white_space: preset.sends_white_space,
+            places_world_info: preset.places_world_info,
+            world_info: BTreeMap::new(),
             silent: BTreeSet::new(),
             decisions: Vec::new(),
         }
@@ -144,7 +149,10 @@ impl Assembly {
                 None
             }
             Part::Placeholder { .. } | Part::Template { .. } => {
-                let message = self.render(entry, render);
+                let message = match self.places_world_info && entry.is_world_info() {
+                    true => self.world_info_entry(entry),
+                    false => self.render(entry, render),
+                };
                 let own = message.map_or(Own::Nothing, Own::Message);
                 self.slots.push(entry.anchor(), own);
                 None
@@ -156,18 +164,30 @@ impl Assembly {
         }
     }
 
+    /// Remembers an entry of world info; returns the message that stands for it in the list.
+    fn world_info_entry(&mut self, entry: &Entry) -> Option<Message> {
+        let anchor = Arc::from(entry.anchor()?);
+        self.world_info.entry(anchor).or_insert_with(|| entry.clone());
+        let is_divider = entry.placement == Placement::InOrder && !entry.role.is_instruction();
+        is_divider.then(|| silent(Message::new(entry.role, "", entry.source.clone())))
+    }
+
     /// Renders an entry's own content; a blank one is not sent, and nothing that a placeholder says.
     fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
         if !entry.has_own_content() {
             if !entry.content.is_blank() {
                 let reason = phrase!("position only; its content is not sent");
                 self.decisions.push(Decision::new(Outcome::Hidden, entry.source.clone(), reason));
+                if self.sends_white_space {
+                    // `SillyTavern` expands it, and later entries use its variables.
+                    drop(render::message(entry, render));
+                }
             }
             return None;
         }
         let message = render::message(entry, render);
-        let is_sent_blank =
-            self.sends_white_space && entry.part == Part::Message && !message.content.is_empty();
+        let is_empty = message.content.is_empty();
+        let is_sent_blank = self.sends_white_space && entry.part == Part::Message && !is_empty;
         if message.is_blank() && !is_sent_blank {
             let reason = if entry.content.is_blank() {
                 phrase!("blank content")
@@ -175,7 +195,8 @@ impl Assembly {
                 phrase!("empty after macro expansion")
             };
             self.decisions.push(Decision::new(Outcome::Dropped, entry.source.clone(), reason));
-            return None;
+            let is_divider = entry.placement == Placement::InOrder && !entry.role.is_instruction();
+            return (self.sends_white_space && is_empty && is_divider).then(|| silent(message));
         }
         Some(message)
     }
@@ -253,8 +274,12 @@ impl Assembly {
 
     /// Places an injection, at a stated other place if its anchor does not exist.
     fn inject(&mut self, position: usize, injection: Injection) {
+        let (injection, entry) = self.as_world_info(injection);
         let placement = injection.placement.clone();
-        let ranked = rank_injection(position, injection);
+        let mut ranked = rank_injection(position, injection);
+        if let Some((lane, index)) = entry {
+            (ranked.lane, ranked.rank, ranked.position) = (lane, Rank::Preset, index);
+        }
         if ranked.message.is_blank() {
             let source = ranked.message.source.clone();
             self.decisions.push(Decision::new(Outcome::Dropped, source, phrase!("blank content")));
@@ -277,6 +302,22 @@ impl Assembly {
             }
             Placement::InOrder => self.inject_elsewhere("", &phrase!("no target position"), ranked),
         }
+    }
+
+    /// Gives world info the role and the depth of its anchor's entry. Returns the lane and the index of an entry in
+    /// the history.
+    fn as_world_info(&self, mut injection: Injection) -> (Injection, Option<(i64, usize)>) {
+        let entry = match &injection.placement {
+            Placement::Anchor { target, .. } => self.world_info.get(anchor_id(target)),
+            _ => None,
+        };
+        let Some(entry) = entry else { return (injection, None) };
+        injection.role = entry.role;
+        if entry.placement == Placement::InOrder {
+            return (injection, None);
+        }
+        injection.placement = entry.placement.clone();
+        (injection, Some((entry.lane, entry.index)))
     }
 
     /// The fallbacks of anchors that a preset need not have, in the order of preference of each.
@@ -312,6 +353,13 @@ impl Assembly {
         messages.extend(prefix);
         Assembled { messages, decisions: self.decisions, at_front }
     }
+}
+
+/// Makes a message that has a position and is not sent.
+fn silent(mut message: Message) -> Message {
+    message.place = Place::Skeleton;
+    message.is_silent = true;
+    message
 }
 
 /// Finds another spot for an injection whose anchor does not exist.

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{
-    Agent, CHAT_HISTORY, Content, Diagnostic, Placement, PresetGroup, PresetMessage, Source, anchor_id,
+    Agent, CHAT_HISTORY, Content, Diagnostic, Placement, PresetGroup, PresetMessage, Role, Source, anchor_id,
     excerpt, phrase,
 };
 
 use crate::check;
 use crate::model_match::{ModelRule, Patterns};
-use crate::preset::{Entry, Part, Preset, Switch};
+use crate::preset::{Entry, Part, Preset, Switch, WORLD_INFO};
 use crate::registry::AnchorRegistry;
 
 impl Preset {
@@ -22,7 +22,14 @@ impl Preset {
         let (entries, mut diagnostics) = entries(agent, registry);
         check::preset(agent, &entries, registry, &mut diagnostics);
         let unplaced = agent.unplaced_history();
-        (Self { entries, unplaced, omits_at_switched_off: false, sends_white_space: false }, diagnostics)
+        let preset = Self {
+            entries,
+            unplaced,
+            omits_at_switched_off: false,
+            sends_white_space: false,
+            places_world_info: false,
+        };
+        (preset, diagnostics)
     }
 }
 
@@ -57,8 +64,12 @@ impl<'a> Compiler<'a> {
 
     fn entry(&mut self, index: usize, file: &PresetMessage) -> Entry {
         let part = read_part(file, self.registry);
-        let (placement, mut found) = match part {
+        let (placement, mut found) = match &part {
             Part::Message => Placement::of(file),
+            // `check` reports it unless the preset uses it.
+            Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor) => {
+                (Placement::of(file).0, Vec::new())
+            }
             _ => (Placement::InOrder, Vec::new()),
         };
         let switch = self.switch(file, &mut found);
@@ -66,10 +77,14 @@ impl<'a> Compiler<'a> {
             let inner = diagnostic.location.pointer.take().unwrap_or_default();
             diagnostic.at_pointer(check::pointer(index, &inner))
         }));
+        let default_role = match part {
+            Part::Placeholder { .. } => Role::System,
+            _ => Role::default(),
+        };
         Entry {
             index,
             part,
-            role: file.role.unwrap_or_default(),
+            role: file.role.unwrap_or(default_role),
             content: file.content.as_ref().map_or_else(|| Content::Text("".into()), Content::sound),
             attachments: file.all_attachments(),
             placement,

@@ -26,6 +26,7 @@ pub struct Preset {
     pub(crate) unplaced: UnplacedHistory,
     pub(crate) omits_at_switched_off: bool,
     pub(crate) sends_white_space: bool,
+    pub(crate) places_world_info: bool,
 }
 
 /// One entry of a compiled preset.
@@ -41,7 +42,7 @@ pub struct Entry {
     pub content: Content,
     /// Files that travel with it.
     pub attachments: Vec<Attachment>,
-    /// Where it goes; always [`Placement::InOrder`] for an anchor.
+    /// Where it goes; always [`Placement::InOrder`] for an anchor, except one of world info.
     pub placement: Placement,
     /// The rank among others of the same order, before the kind of thing is compared.
     pub lane: i64,
@@ -83,6 +84,9 @@ pub(crate) enum Switch {
     When(Arc<ModelRule>),
 }
 
+/// The anchors of world info.
+pub(crate) const WORLD_INFO: [&str; 2] = ["world_info_before", "world_info_after"];
+
 impl Preset {
     /// Has injections left out whose anchor takes no part in a turn; otherwise they stand somewhere near.
     ///
@@ -97,6 +101,14 @@ impl Preset {
     #[must_use]
     pub fn sending_white_space(mut self, sends: bool) -> Self {
         self.sends_white_space = sends;
+        self
+    }
+
+    /// Has world info inserted with the role and the depth of its anchor's entry, as `SillyTavern` inserts it. Otherwise
+    /// each injection has its own role and the entry's position in the list.
+    #[must_use]
+    pub fn placing_world_info(mut self, places: bool) -> Self {
+        self.places_world_info = places;
         self
     }
 
@@ -124,6 +136,11 @@ impl Entry {
             Part::Placeholder { anchor } | Part::Template { anchor } => Some(anchor),
             Part::Message | Part::Nothing => None,
         }
+    }
+
+    /// Returns whether the entry is an anchor of world info.
+    pub fn is_world_info(&self) -> bool {
+        matches!(&self.part, Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor))
     }
 
     /// Returns whether the entry's own content is sent: that of a message or of a template anchor.

@@ -3,7 +3,7 @@
 //! One pass from left to right with a stack of open calls. Linear in the length of the text.
 
 use ctx_types::Span;
-use memchr::{memchr_iter, memchr3_iter};
+use memchr::{memchr, memchr_iter, memchr3_iter};
 
 use crate::check::Checker;
 use crate::dialect::Dialect;
@@ -51,8 +51,8 @@ pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<T
         at = next;
     }
     let Lexer { open, mut tokens, .. } = lexer;
-    for (index, _) in open {
-        if let Some(Token { kind, .. }) = tokens.get_mut(index)
+    for opened in open {
+        if let Some(Token { kind, .. }) = tokens.get_mut(opened.token)
             && let TokenKind::Open(head) = *kind
         {
             *kind = TokenKind::Unclosed(head);
@@ -61,13 +61,24 @@ pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<T
     tokens
 }
 
+/// An open call.
+#[derive(Clone, Copy)]
+struct Opened {
+    /// The number of its token.
+    token: usize,
+    /// Whether `::` divides the arguments.
+    separated: Separated,
+    /// Whether `|` begins a filter.
+    has_filters: bool,
+}
+
 struct Lexer<'a, 'c> {
     source: &'a str,
     dialect: Dialect,
     check: &'c Checker<'a>,
     markers: Markers,
-    /// The tokens that began the open calls, and whether `::` divides the arguments.
-    open: Vec<(usize, Separated)>,
+    /// The calls that are open.
+    open: Vec<Opened>,
     tokens: Vec<Token>,
 }
 
@@ -82,8 +93,8 @@ impl Lexer<'_, '_> {
                 let mut braces = memchr_iter(b'{', rest);
                 braces.find(|found| rest.get(found + 1) == Some(&b'{'))
             }
-            Some((_, separated)) => {
-                let divided = *separated == Separated::Yes;
+            Some(opened) => {
+                let divided = opened.separated == Separated::Yes;
                 memchr3_iter(b'{', b'}', b':', rest).find(|found| match rest.get(*found..found + 2) {
                     Some(b"{{" | b"}}") => true,
                     Some(pair) => divided && pair == b"::",
@@ -91,6 +102,12 @@ impl Lexer<'_, '_> {
                 })
             }
         };
+        let behind = at + found.unwrap_or(rest.len());
+        if self.open.last().is_some_and(|opened| opened.has_filters)
+            && let Some(next) = skip_filters(self.source, at, behind)
+        {
+            return Some(next);
+        }
         let Some(found) = found else {
             return marker.map(|marker| self.push(marker.span, TokenKind::Marker(marker)));
         };
@@ -127,7 +144,8 @@ impl Lexer<'_, '_> {
             (Follow::Close { end }, false) => (end, TokenKind::Bare(head)),
             (Follow::Arguments { start, .. }, true) => (start, TokenKind::CloserWithArguments(head)),
             (Follow::Arguments { start, separated }, false) => {
-                self.open.push((self.tokens.len(), separated));
+                let has_filters = self.dialect.syntax().reserves_pipes && head.variable.is_none();
+                self.open.push(Opened { token: self.tokens.len(), separated, has_filters });
                 (start, TokenKind::Open(head))
             }
         };
@@ -138,4 +156,32 @@ impl Lexer<'_, '_> {
         self.tokens.push(Token { span, kind });
         span.end
     }
+}
+
+/// Skips filters that begin between two places. Returns the place behind them, if they reach the second one.
+fn skip_filters(source: &str, from: usize, behind: usize) -> Option<usize> {
+    let bytes = source.as_bytes();
+    let mut at = from;
+    while let Some(found) = bytes.get(at..behind).and_then(|rest| memchr(b'|', rest)) {
+        let pipe = at + found;
+        let is_escaped = pipe > 0 && bytes.get(pipe - 1) == Some(&b'\\');
+        at = if is_escaped { pipe + 1 } else { skip_filter(source, pipe + 1) };
+        if at > behind {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Skips a filter as `SillyTavern` reads it: up to its name, whatever is before that, and to the end of the name. Braces
+/// among that are text. O(length of the filter).
+fn skip_filter(source: &str, from: usize) -> usize {
+    let rest = source.get(from..).unwrap_or_default();
+    let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) else { return source.len() };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let name = rest.get(start..).unwrap_or_default();
+    let end = start + name.find(|c| !is_name(c)).unwrap_or(name.len());
+    let is_end = |c: char| c.is_whitespace() || matches!(c, ':' | '|' | '}');
+    let tail = rest.get(end..).unwrap_or_default();
+    from + end + tail.find(is_end).unwrap_or(tail.len())
 }

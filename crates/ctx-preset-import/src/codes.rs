@@ -87,6 +87,16 @@ pub const GUESSED_FORMAT: Code = Code::new(629, "guessed file type");
 /// A text was taken for a user profile without any fields.
 pub const PLAIN_PROFILE: Code = Code::new(640, "plain text user profile");
 
+/// A prompt order has no effect, or the wanted one is missing.
+pub const OTHER_ORDER: Code = Code::new(641, "prompt order of another character");
+/// A custom prompt is not one that `SillyTavern` sends.
+pub const PROMPT_NOT_SENT: Code = Code::new(642, "prompt not sent");
+
+/// An entry of a worldbook repeats the text of another one, which is not supported.
+pub const LINKED_ENTRY: Code = Code::new(643, "linked entry disabled");
+/// A chat has media, files or tool calls that are not sent.
+pub const CHAT_DATA: Code = Code::new(644, "chat data not sent");
+
 /// A custom parameters object got its present form.
 pub const MIGRATED_PARAMETERS: Code = Code::new(650, "migrated parameters");
 /// The fixed text of an old template anchor became its default template.

@@ -42,12 +42,14 @@ pub struct ImportOptions {
     pub anchors: AnchorRegistry,
     /// The format of the files that nothing tells for certain; without it these are guessed with a warning, or refused.
     pub format: Option<Format>,
+    /// The character whose prompt order a chat-completion preset uses; without it that of all characters, 100001.
+    pub prompt_order: Option<String>,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
         let limits = Limits { json_bytes: 20 << 20, json_nodes: 500_000, ..Limits::default() };
-        Self { limits, anchors: AnchorRegistry::system(), format: None }
+        Self { limits, anchors: AnchorRegistry::system(), format: None, prompt_order: None }
     }
 }
 
@@ -143,7 +145,8 @@ impl Import {
 /// assert_eq!(made.report.files[0].fields.len(), 3);
 /// ```
 pub fn import(files: &[SourceFile<'_>], options: &ImportOptions) -> Import {
-    let mut gathered = gathered::Gathered { is_alone: files.len() == 1, ..Default::default() };
+    let prompt_order = options.prompt_order.clone();
+    let mut gathered = gathered::Gathered { is_alone: files.len() == 1, prompt_order, ..Default::default() };
     for (number, file) in files.iter().enumerate() {
         gathered.add(number, *file, options);
     }

@@ -66,8 +66,10 @@ impl GapRanks {
     }
 
     fn rank(&self, source: &Source) -> Option<(i64, Rank, usize)> {
-        if source.kind == SourceKind::Preset {
-            let index = source.index()?;
+        // The author's note has the kind of the preset, and is no entry of it.
+        if source.kind == SourceKind::Preset
+            && let Some(index) = source.index()
+        {
             return Some((*self.lanes.get(index)?, Rank::Preset, index));
         }
         self.injections.get(&name(source)).copied()

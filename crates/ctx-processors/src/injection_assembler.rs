@@ -47,6 +47,12 @@ const SEND: &str = "send";
 const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
     [("leave_out", "Skip"), (SEND, "Send; skip only empty entries")];
 
+/// The setting for the role and the depth of world info.
+const WORLD_INFO: &str = "worldInfoPlace";
+const ANCHOR: &str = "anchor";
+const WORLD_INFO_CHOICES: [(&str, &str); 2] =
+    [("entry", "From each worldbook entry"), (ANCHOR, "From the anchor's entry in the preset")];
+
 /// What is made of an agent once.
 struct Compiled {
     preset: Preset,
@@ -74,6 +80,7 @@ impl ContextProcessor for InjectionAssembler {
             descriptor.config_fields = vec![
                 ConfigField::select(SWITCHED_OFF, "Injections at disabled anchors", &SWITCHED_OFF_CHOICES),
                 ConfigField::select(WHITE_SPACE, "Blank entries", &WHITE_SPACE_CHOICES),
+                ConfigField::select(WORLD_INFO, "Role and depth of world info", &WORLD_INFO_CHOICES),
             ];
         })
     }
@@ -82,7 +89,17 @@ impl ContextProcessor for InjectionAssembler {
         let (preset, found) = Preset::compile(agent, &self.anchors);
         let preset = preset.omitting_at_switched_off_anchors(config.text(SWITCHED_OFF) == OMIT);
         let preset = preset.sending_white_space(config.text(WHITE_SPACE) == SEND);
-        for diagnostic in found {
+        let places_world_info = config.text(WORLD_INFO) == ANCHOR;
+        let preset = preset.placing_world_info(places_world_info);
+        let used = |diagnostic: &Diagnostic| {
+            let is_entry = |entry: &&Entry| {
+                entry.is_world_info() && diagnostic.location.pointer.as_deref() == Some(&entry_pointer(entry))
+            };
+            places_world_info
+                && diagnostic.code == ctx_anchors::codes::PLACED_ANCHOR
+                && preset.entries().iter().any(|entry| is_entry(&entry))
+        };
+        for diagnostic in found.into_iter().filter(|diagnostic| !used(diagnostic)) {
             cx.report(diagnostic);
         }
         let (dialect, unknown) = macro_dialect(agent);
@@ -186,6 +203,10 @@ fn part_text(part: &ContentPart) -> Option<&Text> {
         ContentPart::Text(text) => Some(text),
         ContentPart::Other(_) => None,
     }
+}
+
+fn entry_pointer(entry: &Entry) -> String {
+    format!("/presetMessages/{}", entry.index)
 }
 
 /// The place of one text of an entry in the agent's unified form.

@@ -49,23 +49,24 @@ impl ContextProcessor for MergeInjections {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let reason = || phrase!("joined with neighboring injections");
         let joining = Joining { separator: cx.config.text("separator"), reason };
-        if cx.config.is_on(TRIM) {
-            trim(cx);
-        }
         let places = UnloadedPlaces::of(cx);
         places.bring_together(cx);
         let is_by_depth = cx.config.is_on(DEEPER_FIRST);
         if is_by_depth {
             sort_by_depth(cx);
         }
-        join_neighbours(cx, joining, |left, right| {
+        let may_join = |left: &Message, right: &Message| {
             matches!(left.place, Place::Gap { .. })
                 && left.place == right.place
                 && order(left) == order(right)
                 && may_join(left, right)
                 && places.gap(left) == places.gap(right)
                 && (!is_by_depth || depth(left) == depth(right))
-        });
+        };
+        if cx.config.is_on(TRIM) {
+            trim(cx, &places.ranks, may_join);
+        }
+        join_neighbours(cx, joining, may_join);
         places.sort(cx);
         Ok(())
     }
@@ -150,33 +151,70 @@ const DEEPER_FIRST: &str = "deeperFirst";
 /// The setting by which texts lose white space at their ends.
 const TRIM: &str = "trim";
 
-/// Takes white space off the ends of all texts at gaps, and leaves those out of which nothing is left.
-fn trim(cx: &mut PipelineContext<'_>) {
-    let mut dropped = Vec::new();
-    let is_gap = |message: &Message| matches!(message.place, Place::Gap { .. });
-    cx.draft.messages_mut().retain_mut(|message| {
-        if !is_gap(message) {
-            return true;
+/// Takes white space off the ends of texts that are joined; blank texts between others keep their lines.
+///
+/// `SillyTavern` joins the prompts of one lane before it trims them, and puts a line break below a lane of blank ones.
+fn trim(cx: &mut PipelineContext<'_>, ranks: &GapRanks, may_join: impl Fn(&Message, &Message) -> bool) {
+    let mut messages = cx.draft.take_messages();
+    let lane = |message: &Message| ranks.key(message).1;
+    let is_together = |left: &Message, right: &Message| may_join(left, right) && lane(left) == lane(right);
+    let mut is_kept = vec![true; messages.len()];
+    let mut is_below_blank = false;
+    let mut start = 0;
+    while let Some(first) = messages.get(start) {
+        if !matches!(first.place, Place::Gap { .. }) {
+            start += 1;
+            continue;
         }
-        rewrite(message, ends, |text| text);
-        if message.is_blank() {
+        let is_new_run = start == 0 || !may_join(&messages[start - 1], first);
+        let mut end = start + 1;
+        while end < messages.len() && is_together(&messages[end - 1], &messages[end]) {
+            end += 1;
+        }
+        let group = &mut messages[start..end];
+        let said = group.iter().position(|message| !message.is_blank());
+        let last = group.iter().rposition(|message| !message.is_blank());
+        let Some((said, last)) = said.zip(last) else {
+            is_kept[start..end].fill(false);
+            is_below_blank = true;
+            start = end;
+            continue;
+        };
+        is_kept[start..start + said].fill(false);
+        is_kept[start + last + 1..end].fill(false);
+        let above = if is_below_blank && !is_new_run { "\n" } else { "" };
+        rewrite(&mut group[said], |text| start_edit(text, above), |text| text);
+        rewrite(&mut group[last], end_edit, |text| text);
+        (is_below_blank, start) = (false, end);
+    }
+    let mut dropped = Vec::new();
+    let mut kept = is_kept.into_iter();
+    messages.retain(|message| {
+        let is_kept = kept.next().expect("each message has a flag");
+        if !is_kept {
             let reason = phrase!("only whitespace is left");
             dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
         }
-        !message.is_blank()
+        is_kept
     });
+    cx.draft.set_messages(messages);
     cx.draft.decide_all(dropped);
 }
 
-/// Returns the edits that take white space off the ends of a text, as JavaScript knows white space.
-fn ends(text: &str) -> Vec<Edit> {
-    let rest = space::trim_start(text);
-    let start = text.len() - rest.len();
-    let end = start + space::trim_end(rest).len();
-    let blank = [Span::new(0, start), Span::new(end, text.len())];
-    let removed =
-        |span| Edit { span, text: String::new(), source: Source::new(SourceKind::Formatter, Trust::Preset) };
-    blank.into_iter().filter(|span| !span.is_empty()).map(removed).collect()
+/// Returns the edit that puts `text` in place of the white space at the start, as JavaScript knows white space.
+fn start_edit(text: &str, above: &str) -> Vec<Edit> {
+    edit(Span::new(0, text.len() - space::trim_start(text).len()), above)
+}
+
+/// Returns the edit that takes white space off the end of a text.
+fn end_edit(text: &str) -> Vec<Edit> {
+    edit(Span::new(space::trim_end(text).len(), text.len()), "")
+}
+
+fn edit(span: Span, text: &str) -> Vec<Edit> {
+    let source = Source::new(SourceKind::Formatter, Trust::Preset);
+    let edit = Edit { span, text: text.to_owned(), source };
+    if span.is_empty() && text.is_empty() { Vec::new() } else { vec![edit] }
 }
 
 /// Sorts what stands above the conversation, the deepest first.

@@ -70,6 +70,11 @@ struct Compiled {
 
 /// The setting that holds rules of the settings: presets, as in an agent's `regexConfig`.
 const PRESETS: &str = "presets";
+/// The setting for messages that rules leave without text.
+const WHITE_SPACE: &str = "whiteSpace";
+const SEND: &str = "send";
+const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
+    [("leave_out", "Skip"), (SEND, "Send; skip only empty messages, whose depth counts")];
 /// The setting that bounds what rules may cost in one context.
 const STEPS: &str = "steps";
 /// How many messages are changed between two looks at the time limit.
@@ -92,6 +97,7 @@ impl ContextProcessor for RegexProcessor {
                 steps
                     .between(0.0, 1e12)
                     .with_description("for all rules in one context; 1,000,000 steps take about 10 ms"),
+                ConfigField::select(WHITE_SPACE, "Blank messages", &WHITE_SPACE_CHOICES),
             ];
             descriptor.per_message = true;
         })
@@ -284,16 +290,25 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Puts the changed messages in their places; one of which nothing is left goes, unless it is the newest.
+/// Puts the changed messages in their places. A blank one is dropped, unless it is the newest.
+///
+/// With `whiteSpace: send`, white space is sent, and an empty message stays as a silent one: it counts for depths
+/// and scans, as in `SillyTavern`.
 fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
     if changed.is_empty() {
         return;
     }
     let mut messages = cx.draft.take_messages();
     let newest = messages.len().saturating_sub(1);
+    let sends_white_space = cx.config.text(WHITE_SPACE) == SEND;
     let mut emptied = Vec::new();
-    for (index, message) in changed {
-        if index != newest && message.is_blank() && message.role != Role::Tool {
+    for (index, mut message) in changed {
+        let is_blank = message.is_blank() && message.role != Role::Tool;
+        if sends_white_space {
+            if is_blank && !message.is_continuation_prefix && message.text().is_empty() {
+                message.is_silent = true;
+            }
+        } else if is_blank && index != newest {
             emptied.push(index);
         }
         if let Some(slot) = messages.get_mut(index) {

@@ -98,4 +98,7 @@ fn prefix(message: &mut Message, name: &str) {
     };
     rewrite(message, edits, |text: Text| text);
     message.name = None;
+    if message.is_silent {
+        message.is_silent = false;
+    }
 }

@@ -39,7 +39,7 @@ impl ContextProcessor for SquashSystem {
         };
         let separator = cx.config.text("separator");
         let joining = Joining { separator, reason: || phrase!("joined with neighboring system messages") };
-        join_neighbours(cx, joining, |left, right| may_join(left) && may_join(right));
+        join_neighbours(cx, joining, |left, right| may_join(left) && may_join(right) && !right.is_apart);
         Ok(())
     }
 }

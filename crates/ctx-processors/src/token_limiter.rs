@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    LogLine, Message, Place, SourceKind, TokenFigure, count_of, each_group, pending_start, phrase,
+    Decision, LogLine, Message, Outcome, Place, SourceKind, TokenFigure, count_of, each_group, pending_start,
+    phrase,
 };
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use crate::costing::{Costing, cost_upper_bound};
 use crate::dropping::{Dropped, drop_oldest, left_free};
 use crate::infeasible::Infeasible;
 
-/// Drops the oldest groups of the conversation until the request fits the budget.
+/// Drops the oldest groups of the conversation until the request fits the budget, and all silent messages.
 ///
 /// The pending turn, an unfinished answer, leading instructions, the preset and injections are safe; only an
 /// injection with several points goes with the part of the conversation that it stands in. If the bytes of everything fit, nothing is
@@ -65,6 +66,7 @@ impl ContextProcessor for TokenLimiter {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         cx.blackboard.insert(LimiterResult::default());
+        drop_silent(cx);
         let Some(available) = cx.inputs.budget.available else {
             cx.log(phrase!("no budget, nothing to drop"));
             return Ok(());
@@ -101,6 +103,30 @@ impl ContextProcessor for TokenLimiter {
         });
         Ok(())
     }
+}
+
+/// Drops messages that only had a position. A message that follows one stays apart from the message above.
+fn drop_silent(cx: &mut PipelineContext<'_>) {
+    if !cx.draft.messages().iter().any(|message| message.is_silent) {
+        return;
+    }
+    let mut messages = cx.draft.take_messages();
+    let (mut dropped, mut follows_silent) = (Vec::new(), false);
+    messages.retain_mut(|message| {
+        if message.is_silent {
+            // The assembler has reported entries of the preset.
+            if message.place == Place::History {
+                let reason = phrase!("empty after the regex rules");
+                dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
+            }
+        } else if follows_silent {
+            message.is_apart = true;
+        }
+        follows_silent = message.is_silent;
+        !message.is_silent
+    });
+    cx.draft.set_messages(messages);
+    cx.draft.decide_all(dropped);
 }
 
 /// The droppable part of a draft: groups of the conversation, oldest first, each with what goes with it.

@@ -7,10 +7,11 @@ use ctx_compress::mask::Language;
 use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
 };
-use ctx_types::{Agent, Content, Message};
+use ctx_types::{Agent, Content, Message, Source, SourceKind, Span, Trust};
 
 use crate::asset_resolver::told;
 use crate::attachments::{AttachmentPolicy, Reading, Settled, Settler};
+use crate::rewrite::{Edit, rewrite};
 
 /// Puts the texts of documents and the transcripts of media into the messages that they belong to.
 ///
@@ -44,7 +45,41 @@ impl ContextProcessor for TranscriptionProcessor {
         let reading = cx.prepared.get::<Reading>().cloned();
         cx.blackboard
             .insert(reading.ok_or_else(|| ProcessorError::failed("its settings were not prepared"))?);
+        write_chat_files(cx);
         settle(cx, |_| true).await
+    }
+}
+
+/// Writes the texts of files in `SillyTavern` chats (`extra.files`) above their messages, as it does.
+fn write_chat_files(cx: &mut PipelineContext<'_>) {
+    let session = cx.inputs.session;
+    if session.header.kept.get("chat_metadata").is_none() {
+        return;
+    }
+    let texts = |message: &Message| -> Option<String> {
+        let id = message.source.id.as_deref().filter(|_| message.source.kind.is_history())?;
+        let files = session.node(id)?.kept.get("extra")?.get("files")?.as_array()?;
+        let texts = files.iter().filter_map(|file| file.get("text")?.as_str());
+        let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n") + "\n\n")
+    };
+    let found: Vec<(usize, String)> = cx
+        .draft
+        .messages()
+        .iter()
+        .enumerate()
+        .filter_map(|(at, message)| Some((at, texts(message)?)))
+        .collect();
+    for (at, text) in found {
+        let mut text = Some(text);
+        let source = Source::new(SourceKind::File, Trust::File);
+        let edits = |_: &str| {
+            let edit = |text| Edit { span: Span::new(0, 0), text, source: source.clone() };
+            text.take().map(edit).into_iter().collect()
+        };
+        let message = &mut cx.draft.messages_mut()[at];
+        message.is_silent = false;
+        rewrite(message, edits, |text| text);
     }
 }
 

@@ -139,6 +139,10 @@ pub struct MessageExtras {
     pub cache_mark: Option<CacheMark>,
     /// Fields that one provider's messages have and others' have not, by the name of its dialect.
     pub provider_fields: Option<Arc<Value>>,
+    /// True for an empty message that has a position and is not sent: depths and scans count it.
+    pub is_silent: bool,
+    /// True for a message that follows a silent one: squashing never joins it with the message above.
+    pub is_apart: bool,
 }
 
 impl MessageExtras {
@@ -274,6 +278,8 @@ impl Extras {
             note: None,
             cache_mark: None,
             provider_fields: None,
+            is_silent: false,
+            is_apart: false,
         };
         self.0.as_deref().unwrap_or(&NOTHING)
     }

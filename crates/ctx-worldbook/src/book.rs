@@ -184,16 +184,11 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
 
 fn duplicate(uid: &str, uses: usize) -> Diagnostic {
     let uid = excerpt(uid);
-    let (message, help) = match uses {
-        2 => (
-            phrase!("duplicate uid `{uid}` in this worldbook", uid),
-            phrase!("give each entry its own uid; other applications may read only the last one"),
-        ),
-        _ => (
-            phrase!("uid `{uid}` is used {uses} times in this worldbook", uid, uses),
-            phrase!("give each entry its own uid; other applications may read only the last of them"),
-        ),
+    let message = match uses {
+        2 => phrase!("duplicate uid `{uid}` in this worldbook", uid),
+        _ => phrase!("uid `{uid}` is used {uses} times in this worldbook", uid, uses),
     };
+    let help = phrase!("give each entry its own uid; only one entry of a uid is sent");
     Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(help)
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct Run<'r, 'p> {
     /// Whether an entry may still become active.
     is_open: Vec<bool>,
     activations: Vec<Activation>,
+    /// The activations by the first member with the uid of their entry.
+    active_uids: BTreeMap<usize, usize>,
     /// How many messages the conversation has.
     length: u64,
     /// How many messages more are searched, because too few entries were active.
@@ -82,6 +84,7 @@ impl<'r, 'p> Run<'r, 'p> {
             statuses: vec![Status::NotActivated(Reason::NotConsidered); count],
             is_open: vec![true; count],
             activations: Vec::new(),
+            active_uids: BTreeMap::new(),
             length,
             skew: 0,
             level: 0,
@@ -258,6 +261,10 @@ impl<'r, 'p> Run<'r, 'p> {
         let mut candidates = Vec::new();
         for number in 0..self.set.members().len() {
             if !self.is_open.get(number).copied().unwrap_or_default() {
+                continue;
+            }
+            if self.active_uids.contains_key(&self.member(number).first_with_uid) {
+                self.close(number, Reason::SameUid);
                 continue;
             }
             match self.consider(number, kind) {

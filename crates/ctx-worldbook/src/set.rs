@@ -1,5 +1,6 @@
 //! A set of books, compiled.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, count_of, excerpt, phrase};
@@ -79,6 +80,8 @@ pub struct Member {
     /// same uid.
     pub id: Arc<str>,
     pub(crate) book_number: usize,
+    /// The first member of its book with the same uid; itself if no other has it.
+    pub(crate) first_with_uid: usize,
     pub(crate) keys: Vec<Key>,
     pub(crate) secondary: Vec<Key>,
     /// The keys of each condition that has some.
@@ -140,8 +143,9 @@ impl BookSet {
             dynamic_keys: 0,
             is_full: false,
         };
-        let members: Vec<Member> =
+        let mut members: Vec<Member> =
             entries.into_iter().enumerate().map(|at| compiler.member(at.0, at.1)).collect();
+        find_same_uids(&mut members);
         compiler.tell_hidden();
         let (patterns, dynamic_keys) = (compiler.table.patterns(), compiler.dynamic_keys);
         let automaton = compiler.table.build().unwrap_or_else(|| {
@@ -250,7 +254,20 @@ impl Compiler<'_> {
         });
         let conditions = conditions.collect();
         let level = book.map_or(Level::Global, |book| book.level);
-        Member { number, book: name, level, id, book_number, keys, secondary, conditions, matching, entry }
+        let first_with_uid = number;
+        Member {
+            number,
+            book: name,
+            level,
+            id,
+            book_number,
+            first_with_uid,
+            keys,
+            secondary,
+            conditions,
+            matching,
+            entry,
+        }
     }
 
     fn keys(
@@ -304,6 +321,15 @@ impl Compiler<'_> {
             let message = phrase!("all keys together exceed {most}; later keys never match", most);
             self.findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
         }
+    }
+}
+
+/// Finds the members of a book that share a uid. O(members · log members).
+fn find_same_uids(members: &mut [Member]) {
+    let mut first: BTreeMap<(usize, Arc<str>), usize> = BTreeMap::new();
+    for member in members.iter_mut().filter(|member| !member.entry.uid.is_empty()) {
+        let uid = (member.book_number, member.entry.uid.clone());
+        member.first_with_uid = *first.entry(uid).or_insert(member.number);
     }
 }
 

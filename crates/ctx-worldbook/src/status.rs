@@ -143,6 +143,8 @@ pub enum Reason {
         /// How many all entries may have.
         budget: u64,
     },
+    /// Another entry of its book with the same uid is active.
+    SameUid,
     /// There is no room left in its book's own budget.
     BookBudget {
         /// Its tokens.
@@ -249,6 +251,7 @@ impl Reason {
             Self::Budget { tokens: None, budget } => {
                 phrase!("the budget of {budget} is used up", budget = count_of!(*budget, "token"))
             }
+            Self::SameUid => phrase!("another entry with the same uid is active"),
             Self::BookBudget { tokens, budget } => phrase!(
                 "its {tokens} exceed its worldbook's remaining budget (of {budget})",
                 tokens = count_of!(*tokens, "token"),
@@ -271,6 +274,7 @@ impl Reason {
             Self::KeyGaveUp { .. } => "given up",
             Self::Probability { .. } => "probability",
             Self::Group { .. } => "group",
+            Self::SameUid => "same uid",
             Self::Budget { .. } | Self::BookBudget { .. } => "budget",
         }
     }

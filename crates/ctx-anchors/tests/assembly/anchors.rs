@@ -2,8 +2,8 @@
 
 use crate::case;
 use crate::case::{Case, check};
-use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Target};
-use ctx_types::Persist as _;
+use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Rendered, Target, assemble};
+use ctx_types::{Persist as _, Role, Window};
 use serde_json::{Value, json};
 
 /// Checks the help of every diagnostic of a preset.
@@ -599,7 +599,7 @@ fn an_entry_with_triggers_is_for_these_kinds_of_generation() {
 fn white_space_alone_is_sent_where_that_is_wanted() {
     let preset = r#"[
         {"content": "x"}, {"id": "space", "content": " ", "role": "system"}, {"id": "left", "content": "{{empty}} ", "role": "system"},
-        {"id": "none", "content": "{{empty}}"}, {"id": "nothing", "content": ""},
+        {"id": "none", "content": "{{empty}}", "role": "system"}, {"id": "nothing", "content": "", "role": "system"},
         {"id": "sky", "type": "weather", "content": " "}
     ]"#;
     let decisions = "dropped preset:none: empty after macro expansion\n        dropped preset:nothing: blank content\n        dropped preset:sky: blank content";
@@ -612,6 +612,24 @@ fn white_space_alone_is_sent_where_that_is_wanted() {
             "x u1\n            dropped preset:space: blank content\n            dropped preset:left: empty after macro expansion\n            {decisions}"
         ),
     );
+}
+
+#[test]
+fn empty_entry_of_another_role_is_silent() {
+    let agent = case::agent(
+        r#"[{"role": "system", "content": ""}, {"role": "assistant", "content": ""}, {"role": "user", "content": " "}]"#,
+    );
+    let (preset, _) = Preset::compile(&agent, &AnchorRegistry::system());
+    let silent = |preset: &Preset| -> Vec<(Role, bool)> {
+        let window = Window::whole(Vec::new());
+        let assembled = assemble(preset, window, Vec::new(), Target::default(), &mut |request| {
+            Rendered::unchanged(request.text)
+        });
+        assembled.messages.iter().map(|message| (message.role, message.is_silent)).collect()
+    };
+    assert_eq!(silent(&preset), []);
+    let preset = preset.sending_white_space(true);
+    assert_eq!(silent(&preset), [(Role::Assistant, true), (Role::User, false)]);
 }
 
 #[test]

@@ -30,6 +30,9 @@ pub(crate) struct AgentImportArguments {
     /// Format of files that cannot be recognized by content
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<String>,
+    /// Character whose prompt order the preset uses [default: 100001, which applies to all characters]
+    #[arg(long, value_name = "ID")]
+    pub(crate) prompt_order: Option<String>,
     /// Show the result of each field, grouped by path
     #[arg(long, conflicts_with = "json")]
     pub(crate) report: bool,

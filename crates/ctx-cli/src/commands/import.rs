@@ -30,6 +30,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     let given: Vec<SourceFile<'_>> = read.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
     let mut options = ImportOptions::default();
     options.format = arguments.format.as_deref().and_then(Format::parse);
+    options.prompt_order.clone_from(&arguments.prompt_order);
     let mut made = import(&given, &options);
     imported::report_lost_digits(&mut made, &given);
     imported::report_broken_rules(&mut made, &Engine::new());

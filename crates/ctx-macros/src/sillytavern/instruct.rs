@@ -6,6 +6,13 @@ use crate::definition::Definition;
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all: Vec<Definition> =
         TEXTS.iter().map(|(name, aliases, what)| text(name, aliases, what)).collect();
+    all.extend(REASONING.map(|(name, default, what)| {
+        let expand = move |call: &mut Call<'_>| {
+            let text = call.env().texts.get(name).cloned();
+            Value::from(text.unwrap_or_else(|| default.into()))
+        };
+        Definition::always(name, expand).describe(what, format!("{{{{{name}}}}}"))
+    }));
     all.push(
         Definition::always("systemPrompt", system_prompt)
             .describe("System prompt of the card, otherwise of the host.", "{{systemPrompt}}"),
@@ -37,6 +44,13 @@ const TEXTS: [(&str, &[&str], &str); 18] = [
     ),
     ("chatStart", &[], "Text at the start of the conversation."),
     ("exampleSeparator", &["chatSeparator"], "Separator of example dialogues."),
+];
+
+/// The reasoning template: the name of the macro, the text of `SillyTavern`'s default template, what it is.
+const REASONING: [(&str, &str, &str); 3] = [
+    ("reasoningPrefix", "<think>", "Text before reasoning."),
+    ("reasoningSuffix", "</think>", "Text after reasoning."),
+    ("reasoningSeparator", "\n", "Text between reasoning and the reply."),
 ];
 
 fn text(name: &'static str, aliases: &[&'static str], description: &str) -> Definition {

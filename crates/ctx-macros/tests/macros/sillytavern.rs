@@ -224,9 +224,24 @@ fn comments_are_dropped_with_all_they_hold() {
 
 #[test]
 fn a_pipe_in_an_argument_makes_the_call_text() {
-    check("{{reverse::a|b}} {{reverse::{{user}}|}} {{user}}|", "{{reverse::a|b}} {{reverse::Mei|}} Mei|");
+    check("{{reverse::a|b}} {{reverse::{{user}}|x}} {{user}}|", "{{reverse::a|b}} {{reverse::Mei|x}} Mei|");
     check("{{reverse::a\\|b}} {{>reverse::abc|upper}}", "{{reverse::a\\|b}} {{>reverse::abc|upper}}");
     check_found("{{reverse::a|b}}", &[codes::RESERVED_PIPE]);
+}
+
+#[test]
+fn reads_braces_before_filter_name_as_text() {
+    check("{{addvar::n::a | {{getvar::C}} :: b}}", "{{addvar::n::a | {{getvar::C}} :: b}}");
+    check("{{reverse::a | b {{user}}}}", "{{reverse::a | b Mei}}");
+    check("{{reverse::{{user}} | {{user}}}} {{user}}", "{{reverse::Mei | {{user}}}} Mei");
+    check("{{reverse::a | b::{{user}}}}", "{{reverse::a | b::Mei}}");
+    check("{{reverse::a|}} {{user}} {{user}}", "{{reverse::a|}} {{user}} Mei");
+    check("{{reverse::a|", "{{reverse::a|");
+}
+
+#[test]
+fn reasoning_macros_have_default_texts() {
+    check("{{reasoningPrefix}}{{reasoningSeparator}}{{reasoningSuffix}}", "<think>\n</think>");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Chats of `SillyTavern`: a header line, then one message a line.
 
-use ctx_types::{Diagnostic, Reader, phrase};
+use ctx_types::{Diagnostic, Reader, count_of, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -17,6 +17,7 @@ use crate::formats::sillytavern::note;
 pub(super) fn read(items: Vec<(usize, Value)>, file: Map<String, Value>, place: &'static str) -> Messages {
     let mut messages = Messages::new(Format::SillyTavernChat, file, place);
     let mut hidden = Hidden::default();
+    let mut unsent = UnsentData::default();
     for (position, (index, item)) in items.into_iter().enumerate() {
         match item {
             Value::Object(mut line) if position == 0 && is_header(&line) => {
@@ -27,11 +28,12 @@ pub(super) fn read(items: Vec<(usize, Value)>, file: Map<String, Value>, place: 
             }
             item => {
                 hidden.count(index, &item);
+                unsent.count(index, &item);
                 messages.push(index, item, repair);
             }
         }
     }
-    if let Some((index, finding)) = hidden.finish() {
+    for (index, finding) in hidden.finish().into_iter().chain(unsent.finish()) {
         messages.report(index, finding);
     }
     messages
@@ -141,5 +143,70 @@ impl Hidden {
         let help = phrase!("to send them, enable them");
         let finding = Diagnostic::info(codes::HIDDEN_MESSAGES, message).with_help(help);
         self.first.map(|index| (index, finding))
+    }
+}
+
+/// Messages with data in `extra` that is not sent.
+#[derive(Debug, Default)]
+struct UnsentData {
+    media: MessageCount,
+    files: MessageCount,
+    tools: MessageCount,
+}
+
+#[derive(Debug, Default)]
+struct MessageCount {
+    first: Option<usize>,
+    count: usize,
+}
+
+impl MessageCount {
+    fn add_if(&mut self, has_data: bool, index: usize) {
+        if has_data {
+            self.first.get_or_insert(index);
+            self.count += 1;
+        }
+    }
+}
+
+impl UnsentData {
+    fn count(&mut self, index: usize, item: &Value) {
+        let Some(extra) = item.get("extra").filter(|_| !item.as_object().is_some_and(is_hidden)) else {
+            return;
+        };
+        let list =
+            |key: &str| extra.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let has_image = extra.get("image").and_then(Value::as_str).is_some_and(|image| !image.is_empty());
+        self.media.add_if(has_image || !list("media").is_empty(), index);
+        let has_text =
+            |file: &Value| file.get("text").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+        self.files.add_if(list("files").iter().any(|file| !has_text(file)), index);
+        self.tools.add_if(!list("tool_invocations").is_empty(), index);
+    }
+
+    fn finish(self) -> Vec<(usize, Diagnostic)> {
+        let Self { media, files, tools } = self;
+        let messages = |count: &MessageCount| count_of!(count.count, "message");
+        let found = [
+            (
+                phrase!("media of {messages} not sent", messages = messages(&media)),
+                phrase!("attach the files to the messages"),
+                media.first,
+            ),
+            (
+                phrase!("files without text in {messages} not sent", messages = messages(&files)),
+                phrase!("add the content of each file as `text`"),
+                files.first,
+            ),
+            (
+                phrase!("tool calls of {messages} not sent", messages = messages(&tools)),
+                phrase!("SillyTavern sends them only if function calling is enabled"),
+                tools.first,
+            ),
+        ];
+        let found = found.into_iter().filter_map(|(message, help, first)| {
+            Some((first?, Diagnostic::info(codes::CHAT_DATA, message).with_help(help)))
+        });
+        found.collect()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::KeyList;
+use ctx_types::{Diagnostic, KeyList, phrase};
 use serde_json::{Map, Value, json};
 
 use super::{agnai, novelai, risu};
+use crate::codes;
 use crate::format::Format;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
@@ -19,6 +20,8 @@ pub(crate) struct Lorebook {
     /// The field that has the entries.
     pub(super) entries: &'static str,
     pub(super) fields: &'static [Known],
+    /// The dialect of the book, unless it is SillyTavern's.
+    pub(super) dialect: Option<&'static str>,
     /// Returns what the application calls a field of ours.
     pub(super) theirs: fn(&str) -> Option<String>,
 }
@@ -81,7 +84,10 @@ impl Lorebook {
                     Some(is_on) => Value::Bool(!is_on),
                     None => continue,
                 },
-                Kind::Divided => field.text().into(*ours).and_then(divided).unwrap_or_else(|| value.clone()),
+                Kind::Divided => {
+                    let divide = if has_regexes(entry) { patterns } else { divided };
+                    field.text().into(*ours).and_then(divide).unwrap_or_else(|| value.clone())
+                }
                 // Whoever reads the book tells of a value of another type.
                 Kind::Text => field.text().into(*ours).map_or_else(|| value.clone(), Value::from),
                 Kind::Number | Kind::Switch | Kind::Texts => {
@@ -94,6 +100,10 @@ impl Lorebook {
                 }
             };
             converted.insert((*ours).to_owned(), value);
+        }
+        if entry.at("mode").as_str() == Some(CHILD) {
+            entry.at("mode").keep(CHILD_KEPT);
+            converted.insert("disable".to_owned(), true.into());
         }
         converted
     }
@@ -142,6 +152,39 @@ fn divided(keys: &str) -> Option<Value> {
     is_short.then(|| keys.split(',').map(str::trim).filter(|key| !key.is_empty()).collect())
 }
 
+/// The `mode` of an entry of `RisuAI` that repeats the text of another one.
+pub(super) const CHILD: &str = "child";
+const CHILD_KEPT: &str = "linked entries are not supported; the entry is disabled";
+
+/// Returns whether the keys of an entry of `RisuAI` are regular expressions.
+fn has_regexes(entry: Source<'_>) -> bool {
+    entry.at("useRegex").flag().into("key") == Some(true)
+}
+
+/// Divides regular expressions that stand in one text: at commas between two of them.
+fn patterns(keys: &str) -> Option<Value> {
+    let is_short = keys.matches(',').count() < KeyList::MOST_IN_TEXT;
+    let mut patterns: Vec<String> = Vec::new();
+    for piece in keys.split(',').filter(|_| is_short) {
+        let is_open = patterns.last().is_some_and(|pattern| !is_pattern(pattern));
+        match patterns.last_mut().filter(|_| is_open || !piece.trim_start().starts_with('/')) {
+            Some(pattern) => {
+                pattern.push(',');
+                pattern.push_str(piece);
+            }
+            None => patterns.push(piece.to_owned()),
+        }
+    }
+    let patterns = patterns.iter().map(|pattern| pattern.trim()).filter(|pattern| !pattern.is_empty());
+    is_short.then(|| patterns.collect())
+}
+
+/// Returns whether a text is `/pattern/flags`.
+fn is_pattern(text: &str) -> bool {
+    let rest = text.trim().strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
+    rest.is_some_and(|(_, flags)| flags.bytes().all(|flag| flag.is_ascii_alphabetic()))
+}
+
 /// Reads a lorebook of one of these applications, which goes to a place; none if it is none.
 pub(crate) fn read(file: Source<'_>, place: &str) -> Option<Form> {
     let map = file.object()?;
@@ -172,9 +215,23 @@ pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) 
     let mut book = Map::new();
     book.extend(rest.get("name").map(|name| ("name".to_owned(), name.clone())));
     book.insert("entries".to_owned(), entries.collect());
+    book.extend(lorebook.dialect.map(|dialect| (around::DIALECT.to_owned(), dialect.into())));
     let rest = Map::from_iter([(around::FILE.to_owned(), Value::Object(rest))]);
     book.insert(IMPORTED.to_owned(), Value::Object(rest));
     let origin = WorldbookOrigin::new("", &format!("/{}", lorebook.entries));
     let origin = origin.with_names(BTreeMap::new(), lorebook.theirs);
-    Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics: Vec::new() }
+    let diagnostics = children(list).into_iter().collect();
+    Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics }
+}
+
+/// Reports linked entries, which are disabled.
+fn children(list: Source<'_>) -> Option<Diagnostic> {
+    let is_child = |entry: &(usize, Source<'_>)| entry.1.at("mode").as_str() == Some(CHILD);
+    let count = list.items().filter(is_child).count();
+    let message = match count {
+        1 => phrase!("1 linked entry of RisuAI is disabled"),
+        _ => phrase!("{count} linked entries of RisuAI are disabled", count),
+    };
+    let found = Diagnostic::info(codes::LINKED_ENTRY, message);
+    (count > 0).then(|| found.with_help(phrase!("to use one, copy the text of the entry that it repeats")))
 }

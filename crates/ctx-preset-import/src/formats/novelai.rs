@@ -14,5 +14,6 @@ pub(super) const LOREBOOK: Lorebook = Lorebook {
         known("contextConfig/budgetPriority", "order", Number),
         known("enabled", "disable", Switched),
     ],
+    dialect: None,
     theirs: |ours| LOREBOOK.theirs(ours),
 };

@@ -40,6 +40,8 @@ pub(super) const LOREBOOK: Lorebook = Lorebook {
         known("key", "key", Divided),
         known("secondkey", "keysecondary", Divided),
     ],
+    // RisuAI reads the decorators of character cards, version 3.
+    dialect: Some("ccv3"),
     theirs: |ours| LOREBOOK.theirs(ours),
 };
 
@@ -82,7 +84,9 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
         order.push(json!({ "identifier": id, "enabled": true }));
         if let Some(content) = step.content {
             let name = part(item, "name").unwrap_or_default();
-            prompts.push(json!({ "identifier": id, "name": name, "role": step.role, "content": content }));
+            prompts.push(json!({
+                "identifier": id, "name": name, "role": step.role, "content": content, "system_prompt": false,
+            }));
         }
     }
     for (id, field) in [("main", "mainPrompt"), ("jailbreak", "globalNote")] {
@@ -93,7 +97,9 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
         }
         let content = field.text().nearly(PART).into(format!("/presetMessages/{id}/content"));
         if let Some(content) = content.filter(|content| !content.trim().is_empty()) {
-            prompts.push(json!({ "identifier": id, "role": "system", "content": content }));
+            prompts.push(json!({
+                "identifier": id, "role": "system", "content": content, "system_prompt": false,
+            }));
         }
     }
     chat.insert("prompts".to_owned(), Value::Array(prompts));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, excerpt, phrase};
+use ctx_types::{Agent, Argument, Diagnostic, Divider, Persist as _, Reader, RegexPreset, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, SourceObject};
@@ -13,7 +13,7 @@ use crate::codes;
 use crate::format::Format;
 use crate::formats::sillytavern::arrange::Arrangement;
 use crate::formats::sillytavern::card::Card;
-use crate::formats::sillytavern::preset::{ChatPreset, IN_USE, in_use};
+use crate::formats::sillytavern::preset::{ChatPreset, IN_USE, choose_order, in_use};
 use crate::formats::sillytavern::regex_scripts::TakenScripts;
 use crate::formats::sillytavern::settings::{Preferences, Settings};
 use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
@@ -181,6 +181,20 @@ impl Gathered {
         });
     }
 
+    /// Has the preset use the prompt order of the wanted character.
+    fn choose_order(&mut self) {
+        let Some(character) = self.prompt_order.take() else { return };
+        let Some(preset) = &mut self.preset else { return };
+        let has_order = preset.value.as_object_mut().is_some_and(|object| choose_order(object, &character));
+        let report = self.made.report.files.get_mut(preset.report).filter(|_| !has_order);
+        if let Some(report) = report {
+            let character = excerpt(&character);
+            let message = phrase!("the preset has no prompt order of character {character}", character);
+            let found = Diagnostic::warning(codes::OTHER_ORDER, message).in_document(report.path.as_str());
+            report.diagnostics.push(found.at_pointer(format!("{}/prompt_order", preset.at)));
+        }
+    }
+
     /// Makes the file of an agent of what `SillyTavern` wrote, and its regex rules, for which there is a place in it.
     fn foreign_agent(&mut self) -> (Object, Vec<RegexPreset>) {
         self.made.template = self.turns();
@@ -189,6 +203,7 @@ impl Gathered {
         if instead.is_none() {
             self.take_preset_in_use();
         }
+        self.choose_order();
         let given = [self.card.take(), self.preset.take(), self.settings.take(), self.system_prompt.take()];
         let [card, preset, settings, prompt] = &given;
         let none = Map::new();
@@ -284,8 +299,8 @@ impl Gathered {
     fn preset_rows(&mut self, given: &SourceObject, record: &Record) {
         let Some(report) = self.made.report.files.get_mut(given.report) else { return };
         let path = report.path.clone();
-        let repeated = repeated(given).into_iter().map(|found| found.in_document(path.as_str()));
-        report.diagnostics.extend(repeated);
+        let found = repeated(given).into_iter().chain(ignored_order(given)).chain(unsent(given));
+        report.diagnostics.extend(found.map(|found| found.in_document(path.as_str())));
         report.diagnostics.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let kept_at = self.kept_at.get(given.report).map_or("", String::as_str);
         let rows = record.rows(&given.value, &format!("{kept_at}{}", given.at), Extent::default());
@@ -304,6 +319,42 @@ impl Gathered {
         }
     }
 }
+
+/// Reports a prompt order that has no effect.
+fn ignored_order(given: &SourceObject) -> Option<Diagnostic> {
+    let character = ChatPreset(Source::unrecorded(&given.value)).ignored_order()?;
+    let character = excerpt(&character);
+    let message = phrase!(
+        "the prompt order of character {character} is ignored; SillyTavern's default order applies",
+        character
+    );
+    let found =
+        Diagnostic::warning(codes::OTHER_ORDER, message).at_pointer(format!("{}/prompt_order", given.at));
+    Some(found.with_help(phrase!("use it with `ctx import --prompt-order {character}`", character)))
+}
+
+/// Reports prompts in the list that `SillyTavern` does not send.
+fn unsent(given: &SourceObject) -> Option<Diagnostic> {
+    let names = ChatPreset(Source::unrecorded(&given.value)).unsent();
+    let count = names.len();
+    let shown: Vec<String> =
+        names.into_iter().take(SHOWN_NAMES).map(|name| format!("`{}`", excerpt(name))).collect();
+    let names = Argument::list(shown, Divider::Comma);
+    let message = match count {
+        0 => return None,
+        1 => phrase!("SillyTavern does not send the prompt {names}", names),
+        _ => phrase!("SillyTavern does not send {count} prompts, such as {names}", count, names),
+    };
+    let found = Diagnostic::info(codes::PROMPT_NOT_SENT, message).at_pointer(format!("{}/prompts", given.at));
+    Some(
+        found.with_help(phrase!(
+            "to send a prompt, set its `system_prompt` to false; at a depth, set its `role`"
+        )),
+    )
+}
+
+/// How many prompts that are not sent are named.
+const SHOWN_NAMES: usize = 3;
 
 /// How many prompts that stand twice in an order are told.
 const SHOWN_PROMPTS: usize = 20;

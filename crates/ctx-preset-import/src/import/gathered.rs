@@ -50,6 +50,8 @@ pub(super) struct Gathered {
     pub(super) kept_at: Vec<String>,
     /// The name of the card's own book.
     pub(super) card_book: Option<String>,
+    /// The character whose prompt order is used.
+    pub(super) prompt_order: Option<String>,
 }
 
 /// An object that a file held.

@@ -10,7 +10,7 @@ pub(super) const KEYS: &str = "keys";
 /// What stood where entries should be.
 pub(super) const ENTRIES: &str = "entries";
 /// A field of the file that is called as ours for the rules that hold.
-pub(super) const DIALECT: &str = "dialect";
+pub(crate) const DIALECT: &str = "dialect";
 /// The object that held the book, but for the book.
 pub(super) const ENVELOPE: &str = "envelope";
 /// That the file was a card's book by itself.

@@ -127,11 +127,25 @@ fn lorebooks_of_other_applications_are_read() {
             "insertorder": 2, "activationPercent": 50,
         }] }),
         Format::OtherLorebook,
-        json!({ "entries": [{
+        json!({ "dialect": "ccv3", "entries": [{
             "key": ["moon", "luna"], "keysecondary": [], "content": "x", "comment": "Moon", "constant": true, "order": 2,
             "probability": 50,
         }] }),
         &[],
+    );
+}
+
+#[test]
+fn reads_regexes_and_linked_entries_of_risuai() {
+    let entry =
+        |keys: &str, mode: &str| json!({ "key": keys, "content": "x", "mode": mode, "useRegex": true });
+    check(
+        json!({ "type": "risu", "data": [entry("/a{1,2}b/i, /c/", "normal"), entry("/d/", "child")] }),
+        Format::OtherLorebook,
+        json!({ "dialect": "ccv3", "entries": [
+            { "key": ["/a{1,2}b/i", "/c/"], "content": "x" }, { "key": ["/d/"], "content": "x", "disable": true },
+        ] }),
+        &["info[CTX0643]: 1 linked entry of RisuAI is disabled"],
     );
 }
 

@@ -13,7 +13,8 @@ use crate::window::{InstructingInput, LoadedWindow};
 
 /// The newest messages, as many as are searched.
 ///
-/// Results of tools and calls without words are no part of what is said. Messages that were not loaded are searched
+/// Results of tools and calls without words are no part of what is said. A silent message counts, with its speaker.
+/// Messages that were not loaded are searched
 /// as they are stored.
 pub(crate) struct Transcript {
     /// Oldest first.
@@ -64,7 +65,10 @@ impl Transcript {
     }
 
     fn push(&mut self, message: &Message, names: Option<&Env>) {
-        if message.role == Role::Tool || message.content.is_blank() {
+        let is_wordless = message.content.is_blank()
+            && (message.content.is_empty() || !message.tool_calls.is_empty())
+            && !message.is_silent;
+        if message.role == Role::Tool || is_wordless {
             return;
         }
         let text = match &message.content {

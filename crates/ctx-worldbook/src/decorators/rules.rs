@@ -31,7 +31,7 @@ pub(super) enum Read {
 }
 
 /// The decorators of character cards, version 3, that are understood here.
-pub(super) const NAMES: [&str; 17] = [
+pub(super) const NAMES: [&str; 18] = [
     "activate",
     "dont_activate",
     "activate_only_after",
@@ -43,6 +43,7 @@ pub(super) const NAMES: [&str; 17] = [
     "keep_activate_after_match",
     "dont_activate_after_match",
     "depth",
+    "end",
     "reverse_depth",
     "role",
     "scan_depth",
@@ -77,6 +78,8 @@ pub(super) fn rule(name: &str, value: &str) -> Read {
         "keep_activate_after_match" => Some(Rule::KeepActive),
         "dont_activate_after_match" => Some(Rule::OnlyOnce),
         "depth" => value.parse::<i64>().ok().map(|depth| Rule::Depth(depth.max(0).unsigned_abs())),
+        // An addition of RisuAI.
+        "end" => Some(Rule::Depth(0)),
         "reverse_depth" => number(Rule::FromStart),
         "role" => Role::parse(value)
             .filter(|role| matches!(role, Role::System | Role::User | Role::Assistant))

@@ -31,15 +31,29 @@ impl Run<'_, '_> {
             let tokens = is_short.then(|| self.budget.count(&expanded.text));
             return self.close(number, Reason::Budget { tokens, budget });
         }
-        self.set_status(number, Status::Activated(self.activations.len()));
-        self.shut(number);
-        self.activations.push(Activation {
+        self.activate(Activation {
             member: number,
             cause: candidate.cause,
             pass,
             content: expanded.text,
             written: expanded.written,
         });
+    }
+
+    /// Makes an entry active, in place of the one with the same uid that became active in this pass.
+    fn activate(&mut self, activation: Activation) {
+        let number = activation.member;
+        let uid = self.member(number).first_with_uid;
+        let at = *self.active_uids.entry(uid).or_insert(self.activations.len());
+        self.set_status(number, Status::Activated(at));
+        self.shut(number);
+        match self.activations.get_mut(at) {
+            Some(active) => {
+                let replaced = std::mem::replace(active, activation).member;
+                self.set_status(replaced, Status::NotActivated(Reason::SameUid));
+            }
+            None => self.activations.push(activation),
+        }
     }
 
     /// Draws, unless the entry stays from before or needs no luck.

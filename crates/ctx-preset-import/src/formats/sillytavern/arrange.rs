@@ -169,14 +169,14 @@ impl<'v> Arrangement<'v> {
         let mut entries = Vec::new();
         for ordered in &order {
             match marker(ordered.identifier) {
-                Some(marker) => self.marker(marker, ordered.is_enabled, &mut entries),
+                Some(marker) => self.marker(marker, Some(ordered.is_enabled), &mut entries),
                 None => self.prompt(*ordered, &overridden, &mut entries),
             }
         }
         let identifiers: BTreeSet<&str> = order.iter().map(|ordered| ordered.identifier).collect();
         let is_ordered = |identifier: &str| identifiers.contains(identifier);
         for marker in MARKERS.iter().take(ALWAYS_SENT).filter(|marker| !is_ordered(marker.identifier)) {
-            self.marker(marker, true, &mut entries);
+            self.marker(marker, None, &mut entries);
         }
         entries.extend(self.notes());
         let unordered = self.preset.prompts();
@@ -244,6 +244,11 @@ impl<'v> Arrangement<'v> {
         let own = self.own(identifier, prompt);
         let is_open = !prompt.is_some_and(Prompt::forbids_overrides);
         match self.over(identifier).filter(|_| is_open) {
+            Some(over) if may_be_empty(over) => {
+                // The card's macros are expanded before the prompts: if nothing is left, the preset's text is sent.
+                let field = if identifier == MAIN { "charPrompt" } else { "charInstruction" };
+                format!("{{{{#if {field}}}}}{}{{{{else}}}}{own}{{{{/if}}}}", with_original(over, own))
+            }
             Some(over) => with_original(over, own),
             None => own.to_owned(),
         }
@@ -252,7 +257,7 @@ impl<'v> Arrangement<'v> {
     /// Returns the prompts over whose texts those of the card stand, without these in them.
     pub(crate) fn overridden(&self) -> Vec<&'static str> {
         let is_over = |id: &&str| {
-            let over = self.over(id).filter(|over| !has_original(over));
+            let over = self.over(id).filter(|over| !has_original(over) && !may_be_empty(over));
             over.is_some() && !self.named(id).is_some_and(Prompt::forbids_overrides)
         };
         [MAIN, "jailbreak"].into_iter().filter(is_over).collect()
@@ -268,13 +273,19 @@ impl<'v> Arrangement<'v> {
         }
     }
 
-    fn marker(&self, marker: &Marker, is_enabled: bool, entries: &mut Vec<Value>) {
-        let prompt = self.named(marker.identifier);
+    /// Adds a marker. One that is not in the order has the application's role and position; its prompt has no effect.
+    fn marker(&self, marker: &Marker, is_enabled: Option<bool>, entries: &mut Vec<Value>) {
+        let named = self.named(marker.identifier);
+        let prompt = named.filter(|_| is_enabled.is_some());
+        let is_enabled = is_enabled.unwrap_or(true);
+        let is_world_info = marker.anchor.starts_with("world_info");
         let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
         let is_elsewhere = marker.identifier == PERSONA && self.persona != PersonaPlace::Marker;
         let is_wanted = is_enabled && !is_elsewhere;
-        let take =
-            |form: Form, number: usize| prompt.into_iter().for_each(|prompt| prompt.take(number, form));
+        let take = |form: Form, number: usize| {
+            let form = if prompt.is_some() { form } else { Form::Unordered };
+            named.into_iter().for_each(|prompt| prompt.take(number, form));
+        };
         if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
             take(Form::TextInChat, entries.len());
             let role = prompt.map_or("system", Prompt::role);
@@ -291,10 +302,23 @@ impl<'v> Arrangement<'v> {
             }
             entries.push(self.new_chat());
         }
-        take(if marker.has_text() { Form::TextInList } else { Form::Anchor }, entries.len());
+        let in_chat = prompt.and_then(Prompt::in_chat).filter(|_| is_world_info);
+        let form = match in_chat {
+            _ if !marker.has_text() && !is_world_info => Form::Anchor,
+            Some(_) => Form::TextInChat,
+            None => Form::TextInList,
+        };
+        take(form, entries.len());
         let mut entry = json!({ "id": marker.identifier, "type": marker.anchor });
-        if let Some(name) = prompt.and_then(Prompt::name) {
+        if let Some(name) = named.and_then(Prompt::name).filter(|_| in_chat.is_none()) {
             entry["name"] = name.into();
+        }
+        if is_world_info && let Some(prompt) = prompt.filter(|prompt| prompt.has_role()) {
+            entry["role"] = prompt.role().into();
+        }
+        if let Some(in_chat) = in_chat {
+            let role = prompt.map_or("system", Prompt::role);
+            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
         }
         if marker.content.is_some() {
             entry["role"] = prompt.map_or("system", Prompt::role).into();
@@ -348,10 +372,10 @@ impl<'v> Arrangement<'v> {
 }
 
 fn form(prompt: Prompt<'_>, overridden: &[&str]) -> Form {
-    match prompt.is_marker() {
-        true => Form::Silent,
-        false if overridden.contains(&prompt.id) => Form::Overridden,
-        false => Form::Plain,
+    match prompt.is_sent() {
+        false => Form::Silent,
+        true if overridden.contains(&prompt.id) => Form::Overridden,
+        true => Form::Plain,
     }
 }
 
@@ -360,8 +384,9 @@ fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled
     let mut entry = Object::new();
     let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
     put("id", identifier.into());
-    if prompt.is_some_and(Prompt::is_marker) && !content.is_empty() {
-        // A marker that stands for nothing is not sent, whatever its text: authors have headings of their list so.
+    let is_unsent = prompt.is_some_and(|prompt| !prompt.is_sent());
+    if is_unsent && (!content.is_empty() || role != "system") {
+        // Macros of an unsent prompt are expanded, since variables that it sets are used below.
         put("type", "placeholder".into());
     }
     if let Some(name) = prompt.and_then(Prompt::name) {
@@ -381,8 +406,8 @@ fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled
 
 /// Returns where a prompt goes; one that stands in the list keeps the depth that it has elsewhere.
 fn strategy(prompt: Prompt<'_>, lane: i64) -> Option<Value> {
-    // A place for nothing has its place in the list.
-    if let Some(in_chat) = prompt.in_chat().filter(|_| !prompt.is_marker()) {
+    // A prompt that is not sent has its place in the list.
+    if let Some(in_chat) = prompt.in_chat().filter(|_| prompt.is_sent()) {
         return Some(depth(in_chat, lane));
     }
     let (depth, order) = prompt.unused_depth();
@@ -414,6 +439,27 @@ const ORIGINAL: &str = "original";
 
 fn has_original(text: &str) -> bool {
     find_original(text).is_some()
+}
+
+/// Returns whether a text consists of macros alone, of which nothing may be left. O(length).
+fn may_be_empty(text: &str) -> bool {
+    let (mut rest, mut depth) = (text, 0_usize);
+    while let Some(letter) = rest.chars().next() {
+        let length = match letter {
+            '{' if rest.starts_with("{{") => {
+                depth += 1;
+                2
+            }
+            '}' if depth > 0 && rest.starts_with("}}") => {
+                depth -= 1;
+                2
+            }
+            _ if depth == 0 => return false,
+            letter => letter.len_utf8(),
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    depth == 0
 }
 
 /// Finds the first call of the macro, in any letters and with any white space in it. O(length).

@@ -53,6 +53,40 @@ impl<'v> Order<'v> {
     }
 }
 
+/// Returns whether a prompt is one of the application's own.
+pub(crate) fn is_built_in(identifier: &str) -> bool {
+    BUILT_IN.contains(&identifier)
+}
+
+/// Returns the id of a character as text: presets have numbers and texts.
+fn owner(id: &Value) -> String {
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+}
+
+/// Returns whether an id is [`ORDER_OWNER`].
+pub(crate) fn is_order_owner(id: &Value) -> bool {
+    owner(id) == ORDER_OWNER
+}
+
+/// Swaps the orders of a character and of [`ORDER_OWNER`], so that the former applies. Returns whether it exists.
+pub(crate) fn choose_order(preset: &mut Object, character: &str) -> bool {
+    let lists = preset.get_mut("prompt_order").and_then(Value::as_array_mut);
+    let mut ids: Vec<&mut Value> =
+        lists.into_iter().flatten().filter_map(|list| list.get_mut("character_id")).collect();
+    let has_order = ids.iter().any(|id| owner(id) == character);
+    if has_order {
+        let number = |id: &str| id.parse().map_or_else(|_| Value::from(id), |id: u64| id.into());
+        for id in &mut ids {
+            match owner(id) {
+                own if own == character => **id = number(ORDER_OWNER),
+                own if own == ORDER_OWNER => **id = number(character),
+                _ => {}
+            }
+        }
+    }
+    has_order
+}
+
 /// One step of the order of prompts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ordered<'v> {
@@ -76,8 +110,11 @@ const DEFAULT_ORDER: [(&str, bool); 12] = [
     ("jailbreak", true),
 ];
 
-/// Whose order counts, the first that is there: the one of today's editor, then that of older files.
-const ORDER_OWNERS: [&str; 2] = ["100001", "100000"];
+/// The character whose order applies to all characters. `SillyTavern` ignores orders of others.
+pub(crate) const ORDER_OWNER: &str = "100001";
+
+/// The built-in prompts, which are sent in the list whatever their `system_prompt` is.
+const BUILT_IN: [&str; 4] = ["main", "nsfw", "jailbreak", "enhanceDefinitions"];
 
 /// The fields in which older presets have the texts of prompts.
 pub(crate) const LEGACY_TEXTS: [(&str, &str); 3] =
@@ -91,20 +128,34 @@ const DEFAULT_TEXTS: [(&str, &str); 3] = [
 ];
 
 impl<'v> ChatPreset<'v> {
-    /// Returns the order that counts: that of one of several owners, or the only one, as exports of prompts have it.
+    /// Returns the order of [`ORDER_OWNER`], or the only one, as exports of prompts have it.
     pub(crate) fn ordered_by(self) -> Option<Order<'v>> {
         let lists: Vec<(usize, Source<'v>)> = self.0.at("prompt_order").objects().collect();
         if lists.first().is_some_and(|(_, step)| step.at("identifier").value().is_some()) {
             return Some(Order { owner: None, steps: lists });
         }
-        let owner = |list: &Source<'_>| match list.at("character_id").value() {
-            Some(Value::String(id)) => id.clone(),
-            Some(id) => id.to_string(),
-            None => String::new(),
-        };
-        let known = ORDER_OWNERS.iter().find_map(|id| lists.iter().find(|(_, list)| owner(list) == *id));
-        let (chosen, list) = known.or_else(|| lists.last())?;
+        let is_own = |list: &Source<'_>| list.at("character_id").value().is_some_and(is_order_owner);
+        let (chosen, list) = lists.iter().find(|(_, list)| is_own(list))?;
         Some(Order { owner: Some(*chosen), steps: list.at("order").objects().collect() })
+    }
+
+    /// Returns the owner of an order that has no effect because the preset has none of [`ORDER_OWNER`].
+    pub(crate) fn ignored_order(self) -> Option<String> {
+        let lists = self.0.at("prompt_order").objects();
+        let (_, last) = lists.last().filter(|_| self.ordered_by().is_none())?;
+        Some(last.at("character_id").value().map(owner).unwrap_or_default())
+    }
+
+    /// Returns the prompts in the list that have a text and are not sent.
+    pub(crate) fn unsent(self) -> Vec<&'v str> {
+        let prompts = self.by_identifier();
+        let order = self.order().into_iter().filter(|ordered| ordered.is_enabled);
+        let named = order.filter_map(|ordered| prompts.get(ordered.identifier).copied());
+        let is_unsent = |prompt: &Prompt<'_>| {
+            let has_text = prompt.content().is_some_and(|text| !text.trim().is_empty());
+            super::arrange::marker(prompt.id).is_none() && has_text && !prompt.is_sent()
+        };
+        named.filter(is_unsent).map(|prompt| prompt.name().unwrap_or(prompt.id)).collect()
     }
 
     /// Returns the order in which prompts are sent; of several places of one prompt the first counts.
@@ -117,7 +168,7 @@ impl<'v> ChatPreset<'v> {
         let mut seen = BTreeSet::new();
         let ordered = order.steps.into_iter().filter_map(|(_, step)| {
             let identifier = step.at("identifier").as_str().filter(|id| seen.insert(*id))?;
-            Some(Ordered { identifier, is_enabled: step.at("enabled").as_bool().unwrap_or(true) })
+            Some(Ordered { identifier, is_enabled: step.at("enabled").as_bool() == Some(true) })
         });
         ordered.collect()
     }
@@ -200,9 +251,23 @@ impl<'v> Prompt<'v> {
         super::role(self.source.at("role").as_str())
     }
 
-    /// Returns whether the prompt says that it stands for something else than its text.
-    pub(crate) fn is_marker(self) -> bool {
-        self.source.at("marker").as_bool() == Some(true)
+    /// Returns whether the prompt is sent where an order enables it.
+    ///
+    /// In the list, `SillyTavern` sends custom prompts only if `system_prompt` is exactly `false`. At a depth it sends
+    /// prompts of the three roles only. `marker` has no effect.
+    pub(crate) fn is_sent(self) -> bool {
+        match self.in_chat() {
+            Some(_) => {
+                let role = self.source.at("role").as_str();
+                role.is_some_and(|role| matches!(role, "system" | "user" | "assistant"))
+            }
+            None => is_built_in(self.id) || self.source.at("system_prompt").as_bool() == Some(false),
+        }
+    }
+
+    /// Returns whether the prompt names a role.
+    pub(crate) fn has_role(self) -> bool {
+        self.source.at("role").value().is_some()
     }
 
     pub(crate) fn forbids_overrides(self) -> bool {

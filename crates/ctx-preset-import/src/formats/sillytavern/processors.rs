@@ -35,7 +35,10 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
         on("worldbook-processor", &worldbooks(preset, settings)),
         on("author-note", &note(arrangement, settings)),
         on("dialogue-examples", &examples),
-        json!({ "id": "injection-assembler", "config": { "switchedOffAnchors": "omit", "whiteSpace": "send" } }),
+        json!({
+            "id": "injection-assembler",
+            "config": { "switchedOffAnchors": "omit", "whiteSpace": "send", "worldInfoPlace": "anchor" },
+        }),
         on("speaker-names", &json!({ "mode": names(names_behavior.as_whole(), processing) })),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true, "trim": true })),
         on("generation-prompt", &generation(preset)),
@@ -48,6 +51,7 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
         }),
     ];
     made.extend(post_processing(processing));
+    made.push(json!({ "id": "regex-processor", "config": { "whiteSpace": "send" } }));
     made
 }
 

@@ -110,7 +110,9 @@ pub(super) fn write(text: &str, in_chat: Option<InChat>, preset: &mut Object) {
 }
 
 fn prompt(id: &str, content: &str, in_chat: Option<InChat>) -> Value {
-    let mut prompt = json!({ "identifier": id, "name": "Story", "role": "system", "content": content });
+    let mut prompt = json!({
+        "identifier": id, "name": "Story", "role": "system", "content": content, "system_prompt": false,
+    });
     if let Some(InChat { depth, role }) = in_chat {
         prompt["role"] = role.into();
         prompt["injection_position"] = 1.into();

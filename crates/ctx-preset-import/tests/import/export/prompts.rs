@@ -224,7 +224,7 @@ fn a_prompt_of_a_preset_may_have_the_id_of_a_note() {
     let prompts = ["depth_prompt", "persona_at_depth", "author_note", "before_main", "new_chat", "main"];
     let steps = prompts.map(|id| json!({ "identifier": id, "enabled": true }));
     let preset = json!({
-        "prompts": prompts.map(|id| json!({ "identifier": id, "role": "user", "content": id })),
+        "prompts": prompts.map(|id| json!({ "identifier": id, "role": "user", "content": id, "system_prompt": *id == *"main" })),
         "prompt_order": [{ "character_id": 100_001, "order": steps }],
     });
     assert_eq!(round_preset(&preset), preset);
@@ -315,7 +315,7 @@ fn a_changed_template_of_a_preset_becomes_a_prompt() {
 }
 
 #[test]
-fn a_marker_that_stands_for_nothing_comes_back() {
+fn exports_unsent_prompts_unchanged() {
     let order = ["main", "heading", "blank", "chatHistory"];
     let order: Vec<Value> =
         order.iter().map(|id| json!({ "identifier": id, "enabled": *id != "blank" })).collect();

@@ -13,7 +13,7 @@ use crate::formats::sillytavern::arrange::Arrangement;
 use crate::formats::sillytavern::card::Card;
 use crate::formats::sillytavern::parameters;
 use crate::formats::sillytavern::person::{Persona, PersonaPlace};
-use crate::formats::sillytavern::preset::ChatPreset;
+use crate::formats::sillytavern::preset::{ChatPreset, is_order_owner};
 use crate::formats::sillytavern::processors;
 use crate::formats::sillytavern::settings::Settings;
 use crate::loose::{Object, object};
@@ -197,11 +197,7 @@ fn write_order(preset: &mut Object, order: &[(String, bool)]) {
         .map(|(identifier, is_enabled)| json!({ "identifier": identifier, "enabled": is_enabled }))
         .collect();
     let mut lists = preset.get("prompt_order").and_then(Value::as_array).cloned().unwrap_or_default();
-    let is_ours = |list: &&mut Value| match list.get("character_id") {
-        Some(Value::String(id)) => id == "100001",
-        Some(id) => id.as_u64() == Some(100_001),
-        None => false,
-    };
+    let is_ours = |list: &&mut Value| list.get("character_id").is_some_and(is_order_owner);
     match lists.iter_mut().find(is_ours) {
         Some(list) => list["order"] = Value::Array(steps),
         None => lists.push(json!({ "character_id": 100_001, "order": steps })),

@@ -13,6 +13,7 @@ use super::put;
 use crate::codes;
 use crate::formats::sillytavern::arrange::{ALWAYS_SENT, AT_DEPTH, MARKERS, Marker, NEW_CHAT, marker};
 use crate::formats::sillytavern::person::PersonaPlace;
+use crate::formats::sillytavern::preset::is_built_in;
 use crate::loose::{Object, object, text};
 
 /// The anchors that an imported preset has beside its own.
@@ -394,9 +395,13 @@ impl Entry {
         }
         match &self.kind {
             Kind::Marker(..) => put(prompt, "marker", true.into()),
-            Kind::Text(text) => put(prompt, "content", text.as_str().into()),
+            Kind::Text(text) => {
+                put(prompt, "content", text.as_str().into());
+                put(prompt, "system_prompt", is_built_in(&self.identifier).into());
+            }
             Kind::Silent(text) => {
                 put(prompt, "content", text.as_str().into());
+                put(prompt, "system_prompt", true.into());
                 put(prompt, "marker", true.into());
             }
         }

@@ -13,7 +13,7 @@ pub(crate) enum Form {
     Plain,
     /// The text of a card stands over its own.
     Overridden,
-    /// A marker that stands for nothing.
+    /// A prompt that is not sent.
     Silent,
     /// A marker of a text, in the list.
     TextInList,
@@ -21,14 +21,17 @@ pub(crate) enum Form {
     TextInChat,
     /// Another marker.
     Anchor,
+    /// A marker that is not in the order.
+    Unordered,
 }
 
-const SILENT: &str = "an empty marker is not sent, as in SillyTavern";
+const SILENT: &str = "not sent: SillyTavern needs `system_prompt: false` in the list, and a role at a depth";
 const OWN_TEXT: &str = "replaced by the content of the marker";
 const IN_LIST: &str = "a marker in the list has no depth";
 const NOWHERE: &str = "the marker stays at its position in the order";
+const UNORDERED: &str = "not in the order; the marker has the application's role and position";
 const OVER: &str = "the card's text overrides it";
-const ORDERED: &str = "order 100001 applies, then 100000; this one has no effect";
+const ORDERED: &str = "only order 100001 applies; this one has no effect";
 const TWICE: &str = "the prompt's first position in the order is used";
 const NOBODY: &str = "no prompt has this identifier";
 const WINDOW: &str = "for that application's window; no effect on requests";
@@ -51,14 +54,20 @@ impl Prompt<'_> {
             prompt.at(key).any().alike(note).into(to);
         }
         near("forbid_overrides", "decided when card and preset are combined", "/content");
-        prompt.at("injection_trigger").texts_together("/triggers");
+        match form {
+            Form::Unordered => prompt.at("injection_trigger").keep(UNORDERED),
+            _ => prompt.at("injection_trigger").texts_together("/triggers"),
+        }
         match form {
             Form::Plain => drop(prompt.at("content").text().into("/content")),
             Form::Overridden => prompt.at("content").keep(OVER),
             Form::Silent => near("content", SILENT, "/content"),
-            Form::TextInList | Form::TextInChat | Form::Anchor => prompt.at("content").keep(OWN_TEXT),
+            Form::TextInList | Form::TextInChat | Form::Anchor | Form::Unordered => {
+                prompt.at("content").keep(OWN_TEXT);
+            }
         }
         match form {
+            Form::Unordered => prompt.at("role").keep(UNORDERED),
             Form::Anchor => prompt.at("role").keep("the inserted messages have their own roles"),
             _ => drop(prompt.at("role").named(&["system", "user", "assistant"]).into("/role")),
         }
@@ -70,12 +79,14 @@ impl Prompt<'_> {
             ["injection_position", "injection_depth", "injection_order"].map(|key| prompt.at(key));
         match form {
             Form::Silent => position.keep(SILENT),
+            Form::Unordered => position.keep(UNORDERED),
             Form::Anchor => position.keep(NOWHERE),
             _ => drop(position.among(&[0, 1]).into("/injectionStrategy/type")),
         }
         match form {
             Form::TextInList => [depth, order].iter().for_each(|field| field.keep(IN_LIST)),
             Form::Anchor => [depth, order].iter().for_each(|field| field.keep(NOWHERE)),
+            Form::Unordered => [depth, order].iter().for_each(|field| field.keep(UNORDERED)),
             _ => {
                 depth.whole(0).into("/injectionStrategy/depth");
                 order.whole(i64::MIN).into("/injectionStrategy/order");
@@ -136,7 +147,13 @@ impl ChatPreset<'_> {
     fn take_order(self, ids: &BTreeMap<&str, usize>) {
         let orders = self.0.at("prompt_order");
         orders.any().alike("no order").into("/presetMessages");
-        let Some(order) = self.ordered_by() else { return };
+        let Some(order) = self.ordered_by() else {
+            for (_, other) in orders.items() {
+                other.at("character_id").any().alike(ORDERED).into("/presetMessages");
+                other.at("order").all_alike(ORDERED, "/presetMessages");
+            }
+            return;
+        };
         let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
         for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
             other.at("character_id").any().alike(ORDERED).into("/presetMessages");
@@ -144,8 +161,7 @@ impl ChatPreset<'_> {
         }
         if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
             let chosen = chosen.lead_to("/presetMessages");
-            let counts = "order 100001 applies, then 100000";
-            chosen.at("character_id").any().alike(counts).into("");
+            chosen.at("character_id").any().alike("order 100001 applies").into("");
             chosen.at("order").any().alike("the order is empty").into("");
         }
         let repeated: BTreeSet<usize> = order.repeated().map(|(index, _)| index).collect();
