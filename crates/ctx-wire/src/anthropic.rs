@@ -14,6 +14,7 @@ use crate::codes;
 use crate::json::{Json, Object, object};
 use crate::lint;
 use crate::marks;
+use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request, SystemPlacement, put_parameters};
 use crate::tools::Tool;
 use turns::Turns;
@@ -61,7 +62,8 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
-    let parameters = parameters::own(request.parameters, &mut found);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    let parameters = parameters::own(parameters, options.rules.samplers, &mut found);
     put_parameters(&mut body, parameters, &["model", "messages", "tools", "system"], &mut found);
     let body = body.into();
     let is_news = |finding: &Diagnostic| {

@@ -18,6 +18,8 @@ pub const BORDER_IN_TEXT: Code = Code::new(505, "turn marker in a text");
 pub const TEMPLATE: Code = Code::new(506, "invalid completion template");
 /// The parameter is taken by older models of the provider alone.
 pub const OLD_PARAMETER: Code = Code::new(507, "parameter of older models");
+/// A parameter is sent under another name, or with another value.
+pub const PARAMETER_CHANGED: Code = Code::new(508, "parameter changed");
 /// The name of a speaker cannot be sent.
 pub const NAME_NOT_SENT: Code = Code::new(510, "name not sent");
 /// The dialect has no mark for an answer that is to be continued, or the answer is not the last message.

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::codes;
 use crate::json::{Json, Object, object};
 use crate::lint;
+use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request};
 use crate::tools::Tool;
 use contents::Contents;
@@ -68,7 +69,8 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     if let Some(tools) = tools(request.tools) {
         body.push("tools", tools);
     }
-    parameters::put(&mut body, request.parameters, &mut found);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
     found.extend(lint::gemini(&body));
     Encoded::new(body, found)

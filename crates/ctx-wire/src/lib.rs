@@ -31,6 +31,7 @@ mod media;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod pairing;
+mod parameters;
 mod reasoning;
 mod reply;
 mod request;

@@ -7,13 +7,16 @@ mod message;
 mod reply;
 pub(crate) mod stream;
 
+use std::borrow::Cow;
+
 use ctx_types::{Diagnostic, Message};
 use serde_json::Value;
 
 use crate::codes;
-use crate::json::{self, Json, Object, object};
+use crate::json::{Json, Object, object};
 use crate::lint;
 use crate::marks;
+use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request, put_parameters};
 use crate::tools::Tool;
 use message::Writer;
@@ -48,7 +51,12 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
-    let parameters = json::fields(request.parameters);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    let accepted = parameters.accepted(&mut found).into_iter();
+    let accepted = accepted.map(|(name, value)| {
+        (Cow::Borrowed(parameters.limit_name(name, &mut found)), Json::from(value))
+    });
+    let parameters = Object::merged(accepted);
     put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
     let body = body.into();
     let news: Vec<Diagnostic> =

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::json::{Json, Object};
 use crate::lint;
 use crate::marks;
+use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request};
 use crate::tools::Tool;
 use items::Items;
@@ -45,7 +46,7 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
 pub fn encode_with<'a>(
     messages: &'a [Message],
     request: &Request<'a>,
-    _options: &Options<'_>,
+    options: &Options<'_>,
 ) -> Encoded<'a> {
     let mut found = Vec::new();
     let marks = marks::written(messages, &mut found);
@@ -59,7 +60,8 @@ pub fn encode_with<'a>(
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
-    parameters::put(&mut body, request.parameters, &mut found);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
     found.extend(lint::openai_responses(&body));
     Encoded::new(body, found)

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::LazyLock;
 
-use ctx_types::{Attachment, Diagnostic, ToolDefinition, excerpt, phrase};
+use ctx_types::{Attachment, Diagnostic, RequestRules, ToolDefinition, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -78,16 +78,20 @@ pub struct Options<'a> {
     pub prefill: bool,
     /// Where system messages inside the conversation go, in dialects that have none there.
     pub system: SystemPlacement,
-    /// Whether visible reasoning goes back as `reasoning_content` beside calls of a chat completion, as
-    /// `DeepSeek`, Kimi and GLM want it; by default not.
-    pub echo_reasoning: bool,
+    /// What the model accepts; by default nothing is known.
+    pub rules: RequestRules,
     /// How a text completion writes turns; `chatml` by default.
     pub template: Option<&'a Template>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { prefill: true, system: SystemPlacement::default(), echo_reasoning: false, template: None }
+        Self {
+            prefill: true,
+            system: SystemPlacement::default(),
+            rules: RequestRules::default(),
+            template: None,
+        }
     }
 }
 

@@ -154,7 +154,7 @@ impl<'a, 'f> Writer<'a, 'f> {
 
     fn echo(&self, message: &Message, reasoning: &'a Reasoning, map: &mut Object<'a>) {
         let is_wanted =
-            self.options.echo_reasoning && message.role == Role::Assistant && !message.tool_calls.is_empty();
+            self.options.rules.reasoning_state.is_content() && message.role == Role::Assistant && !message.tool_calls.is_empty();
         if let Some(text) = reasoning.text.as_ref().filter(|_| is_wanted) {
             map.push("reasoning_content", text.as_str());
         }
