@@ -139,6 +139,8 @@ pub struct MessageExtras {
     pub cache_mark: Option<CacheMark>,
     /// Fields that one provider's messages have and others' have not, by the name of its dialect.
     pub provider_fields: Option<Arc<Value>>,
+    /// Whether the tool failed whose result the message is.
+    pub is_error: bool,
 }
 
 impl MessageExtras {
@@ -274,6 +276,7 @@ impl Extras {
             note: None,
             cache_mark: None,
             provider_fields: None,
+            is_error: false,
         };
         self.0.as_deref().unwrap_or(&NOTHING)
     }
@@ -339,12 +342,14 @@ pub struct ToolCall {
 }
 
 /// Reasoning of the model that belongs to a message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reasoning {
     /// The visible reasoning, if the provider showed any.
     pub text: Option<Text>,
     /// Provider state that must be replayed unchanged, as the file had it.
     pub artifacts: Vec<Arc<Value>>,
+    /// The model that wrote it, if that is known.
+    pub model: Option<Arc<str>>,
 }
 
 #[cfg(test)]

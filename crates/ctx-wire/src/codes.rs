@@ -20,6 +20,8 @@ pub const TEMPLATE: Code = Code::new(506, "invalid completion template");
 pub const OLD_PARAMETER: Code = Code::new(507, "parameter of older models");
 /// A parameter is sent under another name, or with another value.
 pub const PARAMETER_CHANGED: Code = Code::new(508, "parameter changed");
+/// A placeholder is sent for reasoning that a model requires and that is missing.
+pub const REASONING_ADDED: Code = Code::new(509, "reasoning placeholder added");
 /// The name of a speaker cannot be sent.
 pub const NAME_NOT_SENT: Code = Code::new(510, "name not sent");
 /// The dialect has no mark for an answer that is to be continued, or the answer is not the last message.
@@ -52,6 +54,10 @@ pub const DUPLICATE_CALL: Code = Code::new(523, "duplicate tool call id");
 pub const DUPLICATE_RESULT: Code = Code::new(524, "duplicate tool result");
 /// Another message stands between a tool call and its result.
 pub const SEPARATED_RESULT: Code = Code::new(525, "separated tool result");
+/// A tool call id is sent as another one.
+pub const CALL_ID_CHANGED: Code = Code::new(526, "tool call id changed");
+/// The failure of a tool is sent as text.
+pub const ERROR_AS_TEXT: Code = Code::new(527, "tool error sent as text");
 /// A request body, or a message in it, has another shape than its dialect.
 pub const SHAPE: Code = Code::new(530, "invalid request structure");
 /// The messages stand in an order of roles that the provider does not take, or not gladly.

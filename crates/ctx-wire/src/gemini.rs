@@ -56,7 +56,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
         found.push(Diagnostic::info(codes::CACHE_MARK, text));
     }
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
-    let mut contents = Contents::new(messages, options, &mut found);
+    let mut contents = Contents::new(messages, request.model, options, &mut found);
     for index in leading..messages.len() {
         contents.add(index);
     }

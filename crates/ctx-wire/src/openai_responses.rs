@@ -50,7 +50,7 @@ pub fn encode_with<'a>(
 ) -> Encoded<'a> {
     let mut found = Vec::new();
     let marks = marks::written(messages, &mut found);
-    let mut items = Items::new(messages.len(), &mut found);
+    let mut items = Items::new(messages, request.model, options.rules, &mut found);
     for (message, mark) in messages.iter().zip(marks) {
         items.add(message, mark);
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::codes;
 use crate::completion::Template;
 use crate::dialect::Dialect;
-use crate::json::{Field, Json, Object};
+use crate::json::{Field, Json, Object, object};
 use crate::lint;
 
 /// How many findings one request reports; beyond it the most severe are kept and the rest is counted.
@@ -167,6 +167,35 @@ pub(crate) fn put_parameters<'a>(
             body.push(name, value);
         }
     }
+}
+
+/// Marks the content of a result as an error, in dialects without a field for it.
+///
+/// A text that begins with the word itself stays.
+pub(crate) fn mark_error(content: &mut Json<'_>, text_part: &'static str) -> Diagnostic {
+    const MARK: &str = "Error";
+    let marked = |text: &str| {
+        let begins = text.get(..MARK.len()).is_some_and(|start| start.eq_ignore_ascii_case(MARK));
+        (!begins).then(|| format!("{MARK}: {text}").trim_end().to_owned())
+    };
+    match content {
+        Json::Text(text) => {
+            if let Some(new) = marked(text) {
+                *content = new.into();
+            }
+        }
+        Json::List(parts) => {
+            let first = parts.iter_mut().find_map(|part| part.as_object_mut()?.get_mut("text"));
+            match first.map(|text| (marked(text.as_str().unwrap_or_default()), text)) {
+                Some((Some(new), text)) => *text = new.into(),
+                Some((None, _)) => {}
+                None => parts.insert(0, object([("type", text_part.into()), ("text", MARK.into())])),
+            }
+        }
+        _ => {}
+    }
+    let text = phrase!("the failure of the tool is sent as text: this API dialect has no field for it");
+    Diagnostic::info(codes::ERROR_AS_TEXT, text)
 }
 
 /// Reports a file that is a reference still.

@@ -102,7 +102,7 @@ fn one(draw: &Draw, at: usize) -> Message {
         }),
         11 => message(Role::Assistant, draw, at).with(|message| {
             message.reasoning =
-                Some(Reasoning { text: Some("because of the lake".into()), artifacts: Vec::new() });
+                Some(Reasoning { text: Some("because of the lake".into()), artifacts: Vec::new(), model: None });
         }),
         12 => message(Role::User, draw, at).with(|message| {
             message.attachments = vec![Attachment::from_value(
