@@ -68,5 +68,9 @@ pub const EMPTY_CONTENT: Code = Code::new(532, "empty content");
 pub const DIALECT_LIMIT: Code = Code::new(533, "limit of the API dialect");
 /// A tool definition cannot be used.
 pub const TOOL_DEFINITION: Code = Code::new(534, "invalid tool definition");
+/// The thinking of a request, or a setting of it, is not what the provider accepts.
+pub const THINKING: Code = Code::new(535, "invalid thinking");
+/// A request has a parameter that its model rejects.
+pub const REJECTED_PARAMETER: Code = Code::new(536, "rejected parameter");
 /// An answer of a model was odd and has been repaired.
 pub const REPLY_REPAIRED: Code = Code::new(540, "response repaired");

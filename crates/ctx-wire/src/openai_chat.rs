@@ -62,7 +62,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
     let body = body.into();
     let news: Vec<Diagnostic> =
-        lint::openai_chat(&body).into_iter().filter(|finding| !is_told(finding, &found)).collect();
+        lint::openai_chat(&body, &options.rules).into_iter().filter(|finding| !is_told(finding, &found)).collect();
     found.extend(news);
     Encoded::new(body, found)
 }

@@ -63,7 +63,7 @@ pub fn encode_with<'a>(
     let parameters = ModelParameters::new(request.parameters, options.rules);
     parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
-    found.extend(lint::openai_responses(&body));
+    found.extend(lint::openai_responses(&body, &options.rules));
     Encoded::new(body, found)
 }
 

@@ -1,7 +1,7 @@
 //! Parameters that a model accepts, by the rules of its table row.
 
 use ctx_types::{
-    Diagnostic, OutputLimit, Phrase, RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule, phrase,
+    Diagnostic, OutputLimit, RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -36,8 +36,8 @@ impl<'a> ModelParameters<'a> {
     pub(crate) fn accepted(self, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, &'a Value)> {
         let mut accepted = Vec::with_capacity(self.parameters.len());
         for (name, value) in self.parameters {
-            if let Some(finding) = self.problem(name, value) {
-                found.push(finding);
+            if let Some(problem) = self.problem(name, value) {
+                found.push(problem.not_sent(name));
             } else {
                 accepted.push((name.as_str(), value));
             }
@@ -60,43 +60,53 @@ impl<'a> ModelParameters<'a> {
         wanted
     }
 
+    /// Returns the parameters of a body that its model rejects, as the provider reports them.
+    pub(crate) fn rejected(self) -> Vec<Diagnostic> {
+        let problems = self.parameters.iter().filter_map(|(name, value)| {
+            let text = match self.problem(name, value)? {
+                Problem::Rejected => phrase!("the model does not accept parameter `{name}`", name),
+                Problem::WhileReasoning => {
+                    phrase!("the model does not accept parameter `{name}` while it reasons", name)
+                }
+                Problem::Beside(other) => {
+                    phrase!("the model does not accept parameter `{name}` with `{other}`", name, other)
+                }
+                Problem::Zero => return None,
+            };
+            Some(Diagnostic::error(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")))
+        });
+        problems.collect()
+    }
+
     /// Returns why a parameter is not sent.
-    fn problem(self, name: &str, value: &Value) -> Option<Diagnostic> {
-        let warning = |text: Phrase| Some(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
+    fn problem(self, name: &str, value: &Value) -> Option<Problem> {
         let is_zero = value.as_f64().is_some_and(|number| number <= 0.0);
         match name {
+            _ if value.is_null() => None,
             "top_k" | "topK" => match self.rules.top_k {
-                TopKRule::Rejected => warning(rejected(name)),
-                TopKRule::Positive if is_zero => {
-                    let text = phrase!("parameter `{name}` is not sent: 0 means no limit", name);
-                    Some(Diagnostic::info(codes::PARAMETER_NOT_SENT, text))
-                }
-                _ if self.thinks() => warning(rejected_with_thinking(name)),
-                _ => None,
+                TopKRule::Rejected => Some(Problem::Rejected),
+                TopKRule::Positive if is_zero => Some(Problem::Zero),
+                _ => self.thinks().then_some(Problem::WhileReasoning),
             },
-            "stop" | "stop_sequences" if self.rules.stop == StopRule::Rejected => warning(rejected(name)),
-            name if SAMPLERS.contains(&name) => self.sampler_problem(name).and_then(warning),
+            "stop" | "stop_sequences" => {
+                (self.rules.stop == StopRule::Rejected).then_some(Problem::Rejected)
+            }
+            name if SAMPLERS.contains(&name) => self.sampler_problem(name),
             _ => None,
         }
     }
 
-    fn sampler_problem(self, name: &str) -> Option<Phrase> {
+    fn sampler_problem(self, name: &str) -> Option<Problem> {
         if self.thinks() {
-            return Some(rejected_with_thinking(name));
+            return Some(Problem::WhileReasoning);
         }
         match self.rules.samplers {
-            SamplerRule::None => Some(rejected(name)),
-            SamplerRule::WithoutReasoning if self.reasons(false) => Some(rejected_with_thinking(name)),
-            SamplerRule::IfReasoningDisabled if self.reasons(true) => Some(rejected_with_thinking(name)),
+            SamplerRule::None => Some(Problem::Rejected),
+            SamplerRule::WithoutReasoning => self.reasons(false).then_some(Problem::WhileReasoning),
+            SamplerRule::IfReasoningDisabled => self.reasons(true).then_some(Problem::WhileReasoning),
             SamplerRule::TemperatureOrTopP => {
                 let (dropped, kept) = self.surplus_sampler()?;
-                (dropped == name).then(|| {
-                    phrase!(
-                        "parameter `{name}` is not sent: the model accepts it only without `{kept}`",
-                        name,
-                        kept
-                    )
-                })
+                (dropped == name).then_some(Problem::Beside(kept))
             }
             _ => None,
         }
@@ -139,10 +149,35 @@ pub(crate) fn lowered<'a>(
     Some(highest.into())
 }
 
-fn rejected(name: &str) -> Phrase {
-    phrase!("parameter `{name}` is not sent: the model does not accept it", name)
+/// Why a model does not accept a parameter.
+enum Problem {
+    Rejected,
+    /// The model accepts it while it does not reason.
+    WhileReasoning,
+    /// The model accepts it without this one.
+    Beside(&'static str),
+    /// It is 0, which means no limit.
+    Zero,
 }
 
-fn rejected_with_thinking(name: &str) -> Phrase {
-    phrase!("parameter `{name}` is not sent: the model does not accept it while it reasons", name)
+impl Problem {
+    /// Reports that a parameter is not sent.
+    fn not_sent(&self, name: &str) -> Diagnostic {
+        let text = match self {
+            Self::Rejected => phrase!("parameter `{name}` is not sent: the model does not accept it", name),
+            Self::WhileReasoning => {
+                phrase!("parameter `{name}` is not sent: the model does not accept it while it reasons", name)
+            }
+            Self::Beside(kept) => phrase!(
+                "parameter `{name}` is not sent: the model accepts it only without `{kept}`",
+                name,
+                kept
+            ),
+            Self::Zero => {
+                let text = phrase!("parameter `{name}` is not sent: 0 means no limit", name);
+                return Diagnostic::info(codes::PARAMETER_NOT_SENT, text);
+            }
+        };
+        Diagnostic::warning(codes::PARAMETER_NOT_SENT, text)
+    }
 }

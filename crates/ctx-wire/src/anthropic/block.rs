@@ -183,7 +183,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn part(&mut self, part: &'a Value) -> Option<Json<'a>> {
         let kind = part.get("type").and_then(Value::as_str);
         let is_own = part.get("source").is_some() && matches!(kind, Some("image" | "document"));
-        if is_own || kind == Some("search_result") {
+        if is_own || kind.is_some_and(is_hosted) {
             return Some(part.into());
         }
         if let Some(media) = Media::of_part(part) {
@@ -241,6 +241,12 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.index)));
     }
+}
+
+/// Returns whether only this provider has blocks of a type: its own tools, and what they found.
+fn is_hosted(kind: &str) -> bool {
+    matches!(kind, "search_result" | "server_tool_use" | "mcp_tool_use" | "container_upload" | "compaction")
+        || kind.ends_with("_tool_result")
 }
 
 /// Writes a medium as a block: pictures, PDF and plain text have one.
