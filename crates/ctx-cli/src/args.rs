@@ -319,8 +319,11 @@ pub(crate) struct CheckArguments {
     /// Worldbook file for the agents, repeatable
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
-    /// Format of files that cannot be recognized by content
-    #[arg(long = "as", value_name = "FORMAT", value_parser = ["agent", "session", "lorebook", "profile"])]
+    /// Format of files that cannot be recognized by content, or API dialect of request bodies
+    #[arg(long = "as", value_name = "FORMAT", value_parser = [
+        "agent", "session", "lorebook", "profile",
+        "openai", "openai-responses", "anthropic", "gemini", "completion",
+    ])]
     pub(crate) format: Option<String>,
     /// Print JSON
     #[arg(long)]

@@ -5,7 +5,7 @@ use ctx_processors::{
     Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, StillCompressed, TokenLimiter,
     WindowSize,
 };
-use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, message_cost, tools_cost};
+use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, Stopwatch,
     TokenCounter as _, TokenFigure, TurnInput, Usage, UsageLine, phrase,
@@ -334,7 +334,7 @@ impl<'a> Assembly<'a> {
             available: self.budget.available,
             budget: lines.map(|line| UsageLine { name: line.name.clone(), tokens: line.tokens }).collect(),
             encoding: self.counter.counter.kind().name().to_owned(),
-            is_exact: self.counter.counter.is_exact(),
+            is_exact: self.counter.counter.is_exact() && !messages.iter().any(has_media),
         };
         let report = Report {
             diagnostics,

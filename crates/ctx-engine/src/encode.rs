@@ -32,8 +32,8 @@ impl Context {
         self.dialect
     }
 
-    /// Returns how the model wants a request: whether it goes on with an answer, and takes system messages inside
-    /// the conversation.
+    /// Returns how the model wants a request: whether it continues a reply, accepts system messages inside the
+    /// conversation, and which parameters, reasoning state and ids it accepts.
     ///
     /// Of a model that nobody knows the common is believed: it goes on with an answer, and such messages are
     /// wrapped.
@@ -44,6 +44,6 @@ impl Context {
             true => SystemPlacement::InPlace,
             false => SystemPlacement::Wrapped,
         };
-        Options { prefill: may.prefill, system, ..Options::default() }
+        Options { prefill: may.prefill, system, rules: self.model.request, ..Options::default() }
     }
 }

@@ -4,8 +4,9 @@ use ctx_compress::mask::check_summaries;
 use ctx_engine::{Format, ImportError, Imported, Limits, read_conversation, read_profile};
 use ctx_preset_import::Document;
 use ctx_preset_import::codes::GUESSED_FORMAT;
-use ctx_types::{Diagnostic, Session};
-use ctx_wire::lint;
+use ctx_tokens::ModelTable;
+use ctx_types::{Diagnostic, RequestRules, Session};
+use ctx_wire::{Dialect, lint};
 use serde_json::{Value, json};
 
 use crate::edits;
@@ -31,6 +32,22 @@ impl DocumentKind {
     }
 }
 
+/// What a document is said to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedKind {
+    /// A format, for a document that cannot be recognized.
+    Format(Format),
+    /// A request body in an API dialect.
+    RequestBody(Dialect),
+}
+
+impl NamedKind {
+    /// Reads the id of a format or the name of an API dialect; any other text is `None`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Dialect::parse(name).map(Self::RequestBody).or_else(|| Format::parse(name).map(Self::Format))
+    }
+}
+
 /// Reads a document as what it was detected to be, or as `named` where nothing tells that, and says what it is taken for.
 ///
 /// An agent is looked at by `of_agent`, which may know more than the document.
@@ -41,9 +58,13 @@ impl DocumentKind {
 pub fn look(
     (bytes, name): (&[u8], &str),
     detected: Result<Format, ImportError>,
-    named: Option<Format>,
+    named: Option<NamedKind>,
     of_agent: &dyn Fn() -> Result<Vec<Diagnostic>, ImportError>,
 ) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
+    if let Some(NamedKind::RequestBody(dialect)) = named {
+        let document = Document::read(bytes, name, &Limits::default())?;
+        return Ok((DocumentKind::RequestBody, of_body(&document, dialect, name)));
+    }
     let unknown = match detected {
         Ok(format) => return look_as(format, (bytes, name), of_agent),
         Err(unknown) => unknown,
@@ -54,7 +75,8 @@ pub fn look(
     if let Some(found) = request_body(bytes, name, &Limits::default()) {
         return Ok((DocumentKind::RequestBody, found));
     }
-    let (kind, mut found) = look_as(named.ok_or(unknown)?, (bytes, name), of_agent)?;
+    let Some(NamedKind::Format(format)) = named else { return Err(unknown) };
+    let (kind, mut found) = look_as(format, (bytes, name), of_agent)?;
     // What is said by hand is no guess.
     found.retain(|finding| finding.code != GUESSED_FORMAT);
     Ok((kind, found))
@@ -106,8 +128,20 @@ fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnosti
 /// Looks at a request body as its provider does; `None` for a file that is none.
 fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
     let document = Document::read(bytes, name, limits).ok()?;
-    let found = lint::check(&document.value, lint::detect(&document.value)?).into_iter();
-    Some(found.map(|finding| finding.in_document(name)).collect())
+    let dialect = lint::detect(&document.value)?;
+    Some(of_body(&document, dialect, name))
+}
+
+/// Looks at a request body as the provider of an API dialect does, by the rules of the model that it names.
+fn of_body(document: &Document, dialect: Dialect, name: &str) -> Vec<Diagnostic> {
+    let found = lint::check_for(&document.value, dialect, &rules_of(&document.value)).into_iter();
+    found.map(|finding| finding.in_document(name)).collect()
+}
+
+/// Returns the request rules of the model that a body names.
+pub(crate) fn rules_of(body: &Value) -> RequestRules {
+    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+    ModelTable::builtin().lookup(model).0.request
 }
 
 /// Writes a finding as JSON, with its line and column where they are known.

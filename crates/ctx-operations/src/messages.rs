@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ctx_types::{Content, ContentPart, Message, Node, Note, Place, Session, Text, ToolCall, ToolDefinition};
+use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 
 /// Returns what is sent of a conversation.
@@ -23,9 +24,17 @@ pub fn message_to_json(message: &Message) -> Value {
     }
     map.insert("role".to_owned(), json!(message.role));
     map.insert("content".to_owned(), content(message));
+    let mut state = message.reasoning.as_ref().map(ReplyState::from_reasoning).unwrap_or_default();
     if !message.tool_calls.is_empty() {
-        let call = |call: &ToolCall| json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } });
-        map.insert("tool_calls".to_owned(), message.tool_calls.iter().map(call).collect());
+        let call = |(position, call): (usize, &ToolCall)| {
+            let function = json!({ "name": call.name, "arguments": call.arguments });
+            let mut written = json!({ "id": call.id, "type": "function", "function": function });
+            if let Some(extra) = state.extras.remove(&Some(position)) {
+                written["extra_content"] = extra;
+            }
+            written
+        };
+        map.insert("tool_calls".to_owned(), message.tool_calls.iter().enumerate().map(call).collect());
     }
     let texts = [("tool_call_id", &message.tool_call_id), ("name", &message.name)];
     for (key, text) in texts.into_iter().filter_map(|(key, text)| Some((key, text.as_ref()?))) {
@@ -33,6 +42,11 @@ pub fn message_to_json(message: &Message) -> Value {
     }
     if let Some(text) = message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
         map.insert("reasoning_content".to_owned(), json!(text));
+    }
+    let details = [("reasoning_details", state.details), ("extra_content", state.extras.remove(&None))];
+    map.extend(details.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    if message.is_error {
+        map.insert("metadata".to_owned(), json!({ "isError": true }));
     }
     if !message.attachments.is_empty() {
         let files = message.attachments.iter().map(|file| (*file.kept).clone());

@@ -4,6 +4,7 @@ use ctx_engine::{Options, Request};
 use ctx_wire::{Delta, Dialect, Failure, Reply, ReplyLimits, ReplyStream, StreamError};
 use serde_json::{Map, Value, json};
 
+use crate::check::rules_of;
 use crate::conversation::Conversation;
 use crate::error::OperationError;
 use crate::given::{finish, need, need_text, optional, options};
@@ -106,7 +107,9 @@ pub(crate) fn lint(mut input: Map<String, Value>) -> Result<Value, OperationErro
     };
     let dialect = dialect
         .ok_or_else(|| OperationError::usage("`body` is not a request body of a known API dialect"))?;
-    Ok(json!({ "dialect": dialect.name(), "findings": ctx_wire::lint::check(&body, dialect) }))
+    Ok(
+        json!({ "dialect": dialect.name(), "findings": ctx_wire::lint::check_for(&body, dialect, &rules_of(&body)) }),
+    )
 }
 
 /// Writes a reply; `message` is the assistant's message as chat completions have it.

@@ -3,6 +3,7 @@
 mod chat_message;
 mod halves;
 mod linear;
+pub(crate) mod provider_messages;
 mod silly_tavern;
 mod tool_calls;
 mod write;
@@ -26,8 +27,8 @@ pub use written_message::ChatMessage;
 
 /// Reads a conversation from any form that people have one in.
 ///
-/// Forms: a session of AIO Hub, flat or as `{index, detail}`; messages as `OpenAI` takes them, or as seed 004
-/// stores them, as a list or under `messages` or one a line; a chat of `SillyTavern`. A conversation without
+/// Forms: a session of AIO Hub, flat or as `{index, detail}`; messages as `OpenAI`, Anthropic or Gemini take them, or
+/// as seed 004 stores them, as a list, one a line, or in a request body; a chat of `SillyTavern`. A conversation without
 /// branches becomes a session whose nodes follow each other.
 ///
 /// What the form holds beyond a session is kept: unknown keys of a message beside it, those of the file in
@@ -90,6 +91,11 @@ pub(crate) fn read_document(
             let skip_null = document.syntax == Syntax::JsonLines;
             messages(format, items, Map::new(), "", skip_null).finish(name, document.bad_lines, &mut placed)
         }
+        (Some(format), Value::Object(mut file)) if is_messages(format) && is_contents(&file) => {
+            let contents = file.shift_remove("contents").unwrap_or_default();
+            let items = if let Value::Array(items) = contents { items } else { Vec::new() };
+            messages(format, items, file, "/contents", false).finish(name, Vec::new(), &mut placed)
+        }
         (Some(format), Value::Object(mut file)) if is_messages(format) => match file.shift_remove("messages")
         {
             Some(Value::Array(items)) => {
@@ -122,6 +128,11 @@ fn is_messages(format: Format) -> bool {
     matches!(format, Format::ChatMessages | Format::StoredMessages | Format::SillyTavernChat)
 }
 
+/// Returns whether an object has the messages of Gemini.
+fn is_contents(file: &Map<String, Value>) -> bool {
+    file.get("contents").is_some_and(Value::is_array) && !file.contains_key("messages")
+}
+
 fn session(value: Value) -> Imported<Session> {
     let mut reader = Reader::new();
     let session = Session::read(value, &mut reader);
@@ -132,7 +143,7 @@ fn session(value: Value) -> Imported<Session> {
 fn messages(
     format: Format,
     items: Vec<Value>,
-    file: Map<String, Value>,
+    mut file: Map<String, Value>,
     place: &'static str,
     skip_null: bool,
 ) -> Messages {
@@ -140,7 +151,11 @@ fn messages(
     let items = items.filter(|(_, item)| !(skip_null && item.is_null())).collect();
     match format {
         Format::SillyTavernChat => silly_tavern::read(items, file, place),
-        _ => chat_message::read(format, items, file, place),
+        _ => {
+            let system = provider_messages::system(&mut file).map(|system| (0, system));
+            let items = system.into_iter().chain(provider_messages::convert(items)).collect();
+            chat_message::read(format, items, file, place)
+        }
     }
 }
 

@@ -93,8 +93,8 @@ impl LoadedForm {
         }
         let Some(reasoning) = message.reasoning.take() else { return false };
         let artifacts = reasoning.artifacts;
-        message.reasoning =
-            Some(Reasoning { text: None, artifacts }).filter(|reasoning| !reasoning.artifacts.is_empty());
+        message.reasoning = Some(Reasoning { text: None, artifacts, model: reasoning.model })
+            .filter(|reasoning| !reasoning.artifacts.is_empty());
         reasoning.text.is_some()
     }
 }
@@ -299,7 +299,7 @@ mod tests {
             message(Role::Assistant, "x").with(|message| {
                 message.tool_calls = vec![call; usize::from(calls)];
                 let artifacts = (0..artifacts).map(|_| std::sync::Arc::new(Value::Null)).collect();
-                message.reasoning = Some(Reasoning { text: Some("why".into()), artifacts });
+                message.reasoning = Some(Reasoning { text: Some("why".into()), artifacts, model: None });
             })
         };
         let check = |reasoning: KeptReasoning, message: Message, text: bool, artifacts: bool| {

@@ -19,7 +19,7 @@ use crate::inputs::{AgentFile, InputFile};
 use crate::sources::{Position, Sources};
 use crate::{case, codes, config};
 
-pub use ctx_operations::check::finding_json;
+pub use ctx_operations::check::{NamedKind, finding_json};
 pub use fix::{FixedDocument, Look, fix};
 pub use fixes::{FixedFile, Fixes};
 pub use kind::Kind;
@@ -31,7 +31,7 @@ pub struct Checker {
     with: Compile,
     books: Books,
     /// What files are of which nothing tells what they are.
-    format: Option<Format>,
+    format: Option<NamedKind>,
 }
 
 /// What was looked at: a file, or several that belong together.
@@ -65,9 +65,9 @@ impl Checker {
         Ok(Self { engine, with, books, format: None })
     }
 
-    /// Reads files as this format where nothing tells what they are.
+    /// Reads files as this format if they cannot be recognized, or as request bodies of this API dialect.
     #[must_use]
-    pub fn naming(mut self, format: Option<Format>) -> Self {
+    pub fn naming(mut self, format: Option<NamedKind>) -> Self {
         self.format = format;
         self
     }

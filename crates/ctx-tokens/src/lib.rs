@@ -53,7 +53,7 @@ pub use counter::Counter;
 pub use encoding::Encoding;
 pub use estimate::estimate;
 pub use fit::{Fit, fit_newest};
-pub use media::{Detail, MediaCost, MediaFamily, MediaItem, media_cost};
+pub use media::{Detail, MediaCost, MediaFamily, MediaItem, has_media, media_cost};
 pub use model::{Capabilities, ModelFacts, Overheads};
 pub use shares::shares;
 pub use table::ModelTable;

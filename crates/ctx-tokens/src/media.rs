@@ -7,7 +7,9 @@
 
 use std::num::NonZeroU32;
 
-use ctx_types::{Attachment, MediaKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ctx_types::{Attachment, Content, ContentPart, MediaKind, Message};
 use serde_json::Value;
 
 use crate::image::ImageRule;
@@ -199,13 +201,72 @@ impl MediaItem {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
         let detail = Detail::of(part.get("image_url").unwrap_or(part).get("detail"));
         match kind {
-            "image" | "image_url" | "input_image" => Some(Self::Image { size: None, detail }),
+            "image" | "image_url" | "input_image" => {
+                Some(Self::Image { size: image_data(part).and_then(image_size), detail })
+            }
             "audio" | "input_audio" => Some(Self::Audio(None)),
             "video" => Some(Self::Video(None)),
             "document" | "file" | "input_file" => Some(Self::Document(None)),
+            "" => Self::of_gemini(part, detail),
             _ => None,
         }
     }
+
+    /// Returns what a part of Gemini is, whose kind is that of its media type.
+    fn of_gemini(part: &Value, detail: Detail) -> Option<Self> {
+        let either = |one: &str, other: &str| part.get(one).or_else(|| part.get(other));
+        let inline = either("inlineData", "inline_data");
+        let media = inline.or_else(|| either("fileData", "file_data"))?;
+        let mime_type = media.get("mimeType").or_else(|| media.get("mime_type"));
+        Some(match MediaKind::of_mime(mime_type.and_then(Value::as_str).unwrap_or_default()) {
+            MediaKind::Image => {
+                let data = inline.and_then(|inline| inline.get("data")?.as_str());
+                Self::Image { size: data.and_then(image_size), detail }
+            }
+            MediaKind::Audio => Self::Audio(None),
+            MediaKind::Video => Self::Video(None),
+            MediaKind::Document => Self::Document(None),
+        })
+    }
+}
+
+/// Returns the bytes of a picture in base64, if the part holds them.
+fn image_data(part: &Value) -> Option<&str> {
+    let image = part.get("image_url").map(|image| image.get("url").unwrap_or(image));
+    let source = part.get("source").and_then(|source| source.get("data"));
+    let data = image.or(source).or_else(|| part.get("imageBase64"))?.as_str()?;
+    match data.strip_prefix("data:") {
+        Some(url) => url.split_once(";base64,").map(|(_, data)| data),
+        None => (!data.contains("://")).then_some(data),
+    }
+}
+
+/// Reads the size of a picture from its header. Nothing is decoded but the first bytes.
+fn image_size(base64: &str) -> Option<(NonZeroU32, NonZeroU32)> {
+    /// Characters of base64 that contain the header: most formats begin with it, JPEG may have a preview before.
+    const HEADERS: [usize; 2] = [4 << 10, 512 << 10];
+    let side = |pixels: usize| NonZeroU32::new(u32::try_from(pixels).unwrap_or(u32::MAX));
+    HEADERS.into_iter().find_map(|header| {
+        let start = base64.get(..header).unwrap_or(base64);
+        // Whole groups of 4 characters decode by themselves.
+        let start = start.get(..start.len() / 4 * 4)?;
+        let bytes = STANDARD.decode(start).ok()?;
+        let size = imagesize::blob_size(&bytes).ok()?;
+        side(size.width).zip(side(size.height))
+    })
+}
+
+/// Returns whether a message has media, whose tokens are always estimates.
+pub fn has_media(message: &Message) -> bool {
+    let is_medium = |part: &ContentPart| match part {
+        ContentPart::Text(_) => false,
+        ContentPart::Other(part) => MediaItem::of_part(part).is_some(),
+    };
+    let in_parts = match &message.content {
+        Content::Text(_) => false,
+        Content::Parts(parts) => parts.iter().any(is_medium),
+    };
+    in_parts || !message.attachments.is_empty()
 }
 
 /// Reads a number of a file, rounded up, as far as it is one that a medium can have.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ctx_types::RequestRules;
+
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
 
@@ -28,6 +30,8 @@ pub struct ModelFacts {
     pub overheads: Overheads,
     /// How pictures and recordings are charged.
     pub media: MediaFamily,
+    /// Accepted parameters, reasoning state, and ids of a request.
+    pub request: RequestRules,
 }
 
 impl ModelFacts {
@@ -54,6 +58,7 @@ impl ModelFacts {
             },
             overheads: Overheads { per_message: 3, per_name: 1, per_reply: 3, per_tool: 8, with_tools: 0 },
             media: MediaFamily::Unknown,
+            request: RequestRules::default(),
         }
     }
 }

@@ -3,7 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Reader, excerpt, nearest, phrase};
+use ctx_types::{
+    Argument, CallIdRule, Diagnostic, Divider, Fix, OutputLimit, Phrase, Reader, ReasoningState,
+    RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule, excerpt, nearest, phrase,
+};
 use serde_json::{Map, Value};
 
 use crate::budget::read_tokens;
@@ -91,11 +94,12 @@ pub(crate) struct PartialFacts {
     capabilities: [Option<bool>; CAPABILITIES.len()],
     overheads: [Option<u32>; OVERHEADS.len()],
     media: Option<MediaFamily>,
+    request: PartialRules,
 }
 
 const CAPABILITIES: [&str; 7] = ["vision", "audio", "video", "documents", "tools", "prefill", "midSystem"];
 const OVERHEADS: [&str; 5] = ["perMessage", "perName", "perReply", "perTool", "withTools"];
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "pattern",
     "name",
     "family",
@@ -106,6 +110,7 @@ const KEYS: [&str; 10] = [
     "capabilities",
     "overheads",
     "media",
+    "request",
 ];
 
 /// What windows and answers may have: as [`read_tokens`], but not nothing.
@@ -166,6 +171,9 @@ impl PartialFacts {
                     .filter(|count| *count <= MAX_OVERHEAD)
             },
         );
+        if let Some(request) = field(map, "request", || phrase!("an object"), reader, Value::as_object) {
+            said.request = reader.at_key("request", |reader| PartialRules::read(request, reader));
+        }
         let names = || one_of(families.iter().map(|(name, _)| &**name));
         let family = field(map, "family", names, reader, |value| {
             let wanted = value.as_str()?;
@@ -189,6 +197,7 @@ impl PartialFacts {
         self.context_window = self.context_window.or(other.context_window);
         self.max_output = self.max_output.or(other.max_output);
         self.media = self.media.or(other.media);
+        self.request = self.request.or(other.request);
         for (mine, theirs) in self.capabilities.iter_mut().zip(other.capabilities) {
             *mine = mine.or(theirs);
         }
@@ -228,9 +237,80 @@ impl PartialFacts {
                 with_tools: with_tools.unwrap_or(adds.with_tools),
             },
             media: self.media.unwrap_or(unknown.media),
+            request: self.request.complete(),
             ..unknown
         }
     }
+}
+
+/// Request rules of which any may be missing.
+#[derive(Clone, Copy, Debug, Default)]
+struct PartialRules {
+    output_limit: Option<OutputLimit>,
+    samplers: Option<SamplerRule>,
+    top_k: Option<TopKRule>,
+    stop: Option<StopRule>,
+    thinking: Option<ThinkingRule>,
+    reasoning_state: Option<ReasoningState>,
+    call_ids: Option<CallIdRule>,
+}
+
+const RULES: [&str; 7] = ["outputLimit", "samplers", "topK", "stop", "thinking", "reasoningState", "callIds"];
+
+impl PartialRules {
+    fn read(map: &Map<String, Value>, reader: &mut Reader) -> Self {
+        report_unknown_keys(map, &RULES, reader);
+        Self {
+            output_limit: word(map, "outputLimit", OutputLimit::WORDS, OutputLimit::parse, reader),
+            samplers: word(map, "samplers", SamplerRule::WORDS, SamplerRule::parse, reader),
+            top_k: word(map, "topK", TopKRule::WORDS, TopKRule::parse, reader),
+            stop: word(map, "stop", StopRule::WORDS, StopRule::parse, reader),
+            thinking: word(map, "thinking", ThinkingRule::WORDS, ThinkingRule::parse, reader),
+            reasoning_state: word(
+                map,
+                "reasoningState",
+                ReasoningState::WORDS,
+                ReasoningState::parse,
+                reader,
+            ),
+            call_ids: word(map, "callIds", CallIdRule::WORDS, CallIdRule::parse, reader),
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            output_limit: self.output_limit.or(other.output_limit),
+            samplers: self.samplers.or(other.samplers),
+            top_k: self.top_k.or(other.top_k),
+            stop: self.stop.or(other.stop),
+            thinking: self.thinking.or(other.thinking),
+            reasoning_state: self.reasoning_state.or(other.reasoning_state),
+            call_ids: self.call_ids.or(other.call_ids),
+        }
+    }
+
+    fn complete(self) -> RequestRules {
+        RequestRules {
+            output_limit: self.output_limit.unwrap_or_default(),
+            samplers: self.samplers.unwrap_or_default(),
+            top_k: self.top_k.unwrap_or_default(),
+            stop: self.stop.unwrap_or_default(),
+            thinking: self.thinking.unwrap_or_default(),
+            reasoning_state: self.reasoning_state.unwrap_or_default(),
+            call_ids: self.call_ids.unwrap_or_default(),
+        }
+    }
+}
+
+/// Reads a field that has one of a few names.
+fn word<T>(
+    map: &Map<String, Value>,
+    key: &str,
+    words: &'static [&'static str],
+    parse: fn(&str) -> Option<T>,
+    reader: &mut Reader,
+) -> Option<T> {
+    field(map, key, || one_of(words.iter().copied()), reader, |value| parse(value.as_str()?))
 }
 
 fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<&'a str> {

@@ -41,6 +41,7 @@ mod preset_op;
 mod processor_id;
 mod regex_config;
 mod report;
+mod request_rules;
 #[cfg(feature = "schema")]
 mod schema;
 mod session;
@@ -82,6 +83,7 @@ pub use preset_op::{PresetOp, PresetOpError};
 pub use processor_id::canonical_id;
 pub use regex_config::*;
 pub use report::*;
+pub use request_rules::*;
 pub use session::*;
 pub use source::*;
 pub use split_mix::SplitMix64;

@@ -143,6 +143,8 @@ pub struct MessageExtras {
     pub is_silent: bool,
     /// True for a message that follows a silent one: squashing never joins it with the message above.
     pub is_apart: bool,
+    /// Whether the tool failed whose result the message is.
+    pub is_error: bool,
 }
 
 impl MessageExtras {
@@ -280,6 +282,7 @@ impl Extras {
             provider_fields: None,
             is_silent: false,
             is_apart: false,
+            is_error: false,
         };
         self.0.as_deref().unwrap_or(&NOTHING)
     }
@@ -345,12 +348,14 @@ pub struct ToolCall {
 }
 
 /// Reasoning of the model that belongs to a message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reasoning {
     /// The visible reasoning, if the provider showed any.
     pub text: Option<Text>,
     /// Provider state that must be replayed unchanged, as the file had it.
     pub artifacts: Vec<Arc<Value>>,
+    /// The model that wrote it, if that is known.
+    pub model: Option<Arc<str>>,
 }
 
 #[cfg(test)]

@@ -10,12 +10,17 @@ mod turns;
 use ctx_types::{Diagnostic, Message};
 use serde_json::Value;
 
+use crate::call_ids::CallIds;
 use crate::codes;
+use crate::dialect::Dialect;
 use crate::json::{Json, Object, object};
 use crate::lint;
 use crate::marks;
+use crate::parameters::ModelParameters;
+use crate::reasoning::Reader;
 use crate::request::{Encoded, Options, Request, SystemPlacement, put_parameters};
 use crate::tools::Tool;
+use block::Context;
 use turns::Turns;
 
 pub use reply::decode;
@@ -47,7 +52,11 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let mut marks = marks::written(messages, &mut found);
     marks::off_trailing_instructions(&mut marks, messages);
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
-    let mut turns = Turns::new(options, &mut found);
+    let context = Context {
+        ids: CallIds::new(messages, Dialect::Anthropic, options.rules.call_ids, &mut found),
+        reader: Reader { model: request.model, state: options.rules.reasoning_state },
+    };
+    let mut turns = Turns::new(options, &context, &mut found);
     for (index, (message, mark)) in messages.iter().zip(&marks).enumerate().skip(leading) {
         turns.add(index, message, *mark, messages.get(index + 1..).unwrap_or_default());
     }
@@ -61,7 +70,8 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
-    let parameters = parameters::own(request.parameters, &mut found);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    let parameters = parameters::own(parameters, options.rules.samplers, &mut found);
     put_parameters(&mut body, parameters, &["model", "messages", "tools", "system"], &mut found);
     let body = body.into();
     let is_news = |finding: &Diagnostic| {
@@ -70,7 +80,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
             && finding.severity == ctx_types::Severity::Warning
             && options.system == SystemPlacement::InPlace)
     };
-    found.extend(lint::anthropic(&body).into_iter().filter(is_news));
+    found.extend(lint::anthropic(&body, &options.rules).into_iter().filter(is_news));
     Encoded::new(body, found)
 }
 

@@ -18,6 +18,10 @@ pub const BORDER_IN_TEXT: Code = Code::new(505, "turn marker in a text");
 pub const TEMPLATE: Code = Code::new(506, "invalid completion template");
 /// The parameter is taken by older models of the provider alone.
 pub const OLD_PARAMETER: Code = Code::new(507, "parameter of older models");
+/// A parameter is sent under another name, or with another value.
+pub const PARAMETER_CHANGED: Code = Code::new(508, "parameter changed");
+/// A placeholder is sent for reasoning that a model requires and that is missing.
+pub const REASONING_ADDED: Code = Code::new(509, "reasoning placeholder added");
 /// The name of a speaker cannot be sent.
 pub const NAME_NOT_SENT: Code = Code::new(510, "name not sent");
 /// The dialect has no mark for an answer that is to be continued, or the answer is not the last message.
@@ -50,6 +54,10 @@ pub const DUPLICATE_CALL: Code = Code::new(523, "duplicate tool call id");
 pub const DUPLICATE_RESULT: Code = Code::new(524, "duplicate tool result");
 /// Another message stands between a tool call and its result.
 pub const SEPARATED_RESULT: Code = Code::new(525, "separated tool result");
+/// A tool call id is sent as another one.
+pub const CALL_ID_CHANGED: Code = Code::new(526, "tool call id changed");
+/// The failure of a tool is sent as text.
+pub const ERROR_AS_TEXT: Code = Code::new(527, "tool error sent as text");
 /// A request body, or a message in it, has another shape than its dialect.
 pub const SHAPE: Code = Code::new(530, "invalid request structure");
 /// The messages stand in an order of roles that the provider does not take, or not gladly.
@@ -60,5 +68,9 @@ pub const EMPTY_CONTENT: Code = Code::new(532, "empty content");
 pub const DIALECT_LIMIT: Code = Code::new(533, "limit of the API dialect");
 /// A tool definition cannot be used.
 pub const TOOL_DEFINITION: Code = Code::new(534, "invalid tool definition");
+/// The thinking of a request, or a setting of it, is not what the provider accepts.
+pub const THINKING: Code = Code::new(535, "invalid thinking");
+/// A request has a parameter that its model rejects.
+pub const REJECTED_PARAMETER: Code = Code::new(536, "rejected parameter");
 /// An answer of a model was odd and has been repaired.
 pub const REPLY_REPAIRED: Code = Code::new(540, "response repaired");

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::codes;
 use crate::json::{Json, Object, object};
 use crate::lint;
+use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request};
 use crate::tools::Tool;
 use contents::Contents;
@@ -55,7 +56,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
         found.push(Diagnostic::info(codes::CACHE_MARK, text));
     }
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
-    let mut contents = Contents::new(messages, options, &mut found);
+    let mut contents = Contents::new(messages, request.model, options, &mut found);
     for index in leading..messages.len() {
         contents.add(index);
     }
@@ -68,9 +69,10 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     if let Some(tools) = tools(request.tools) {
         body.push("tools", tools);
     }
-    parameters::put(&mut body, request.parameters, &mut found);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
-    found.extend(lint::gemini(&body));
+    found.extend(lint::gemini(&body, &options.rules));
     Encoded::new(body, found)
 }
 

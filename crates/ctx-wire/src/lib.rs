@@ -19,6 +19,7 @@
 #![warn(clippy::disallowed_methods)]
 
 pub mod anthropic;
+mod call_ids;
 pub mod codes;
 pub mod completion;
 mod dialect;
@@ -31,6 +32,7 @@ mod media;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod pairing;
+mod parameters;
 mod reasoning;
 mod reply;
 mod request;

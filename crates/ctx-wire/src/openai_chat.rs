@@ -7,13 +7,18 @@ mod message;
 mod reply;
 pub(crate) mod stream;
 
-use ctx_types::{Diagnostic, Message};
-use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use ctx_types::{Diagnostic, Message, Reasoning};
+use serde_json::{Value, json};
 
 use crate::codes;
-use crate::json::{self, Json, Object, object};
+use crate::json::{Json, Object, object};
 use crate::lint;
 use crate::marks;
+use crate::parameters::ModelParameters;
+use crate::reasoning::{self, Origin};
 use crate::request::{Encoded, Options, Request, put_parameters};
 use crate::tools::Tool;
 use message::Writer;
@@ -40,7 +45,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let mut body = Object::default();
     body.push("model", request.model);
     let marks = marks::written(messages, &mut found);
-    let mut writer = Writer::new(messages, options, &mut found);
+    let mut writer = Writer::new(messages, request, options, &mut found);
     for (message, mark) in messages.iter().zip(marks) {
         writer.add(message, mark);
     }
@@ -48,13 +53,58 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
-    let parameters = json::fields(request.parameters);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    let accepted = parameters.accepted(&mut found).into_iter();
+    let accepted = accepted
+        .map(|(name, value)| (Cow::Borrowed(parameters.limit_name(name, &mut found)), Json::from(value)));
+    let parameters = Object::merged(accepted);
     put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
     let body = body.into();
-    let news: Vec<Diagnostic> =
-        lint::openai_chat(&body).into_iter().filter(|finding| !is_told(finding, &found)).collect();
+    let news: Vec<Diagnostic> = lint::openai_chat(&body, &options.rules)
+        .into_iter()
+        .filter(|finding| !is_told(finding, &found))
+        .collect();
     found.extend(news);
     Encoded::new(body, found)
+}
+
+/// Reasoning state of a reply, in the fields that chat completions have for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReplyState {
+    /// The list `reasoning_details`, as OpenRouter writes it.
+    pub details: Option<Value>,
+    /// `extra_content` of the calls, by their position; that of the message has none.
+    pub extras: BTreeMap<Option<usize>, Value>,
+}
+
+impl ReplyState {
+    /// Reads the state that a reply of a chat completion or of Gemini carries; other state has no field.
+    ///
+    /// ```
+    /// use ctx_types::Reasoning;
+    /// use ctx_wire::openai_chat::ReplyState;
+    /// use serde_json::json;
+    ///
+    /// let artifact = json!({ "call": 0, "thoughtSignature": "s" });
+    /// let reasoning = Reasoning { artifacts: vec![artifact.into()], ..Reasoning::default() };
+    /// let state = ReplyState::from_reasoning(&reasoning);
+    /// assert_eq!(state.extras[&Some(0)], json!({ "google": { "thought_signature": "s" } }));
+    /// ```
+    pub fn from_reasoning(reasoning: &Reasoning) -> Self {
+        let mut state = Self::default();
+        for artifact in &reasoning.artifacts {
+            let signature = || {
+                let signature = reasoning::signature(artifact)?;
+                Some(json!({ "google": { "thought_signature": signature } }))
+            };
+            if reasoning::origin(artifact) == Some(Origin::Details) {
+                state.details = state.details.or_else(|| artifact.get("details").cloned());
+            } else if let Some(extra) = artifact.get("extra_content").cloned().or_else(signature) {
+                state.extras.entry(reasoning::call_of(artifact)).or_insert(extra);
+            }
+        }
+        state
+    }
 }
 
 /// Returns whether a message is empty because its reasoning has no place here, which is told with it.

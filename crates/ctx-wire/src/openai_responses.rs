@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::json::{Json, Object};
 use crate::lint;
 use crate::marks;
+use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request};
 use crate::tools::Tool;
 use items::Items;
@@ -42,14 +43,10 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
 }
 
 /// Writes the request body as [`encode`] does; nothing in the options concerns this dialect yet.
-pub fn encode_with<'a>(
-    messages: &'a [Message],
-    request: &Request<'a>,
-    _options: &Options<'_>,
-) -> Encoded<'a> {
+pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     let marks = marks::written(messages, &mut found);
-    let mut items = Items::new(messages.len(), &mut found);
+    let mut items = Items::new(messages, request.model, options.rules, &mut found);
     for (message, mark) in messages.iter().zip(marks) {
         items.add(message, mark);
     }
@@ -59,9 +56,10 @@ pub fn encode_with<'a>(
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
-    parameters::put(&mut body, request.parameters, &mut found);
+    let parameters = ModelParameters::new(request.parameters, options.rules);
+    parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
-    found.extend(lint::openai_responses(&body));
+    found.extend(lint::openai_responses(&body, &options.rules));
     Encoded::new(body, found)
 }
 

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::LazyLock;
 
-use ctx_types::{Attachment, Diagnostic, ToolDefinition, excerpt, phrase};
+use ctx_types::{Attachment, Diagnostic, RequestRules, ToolDefinition, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
 use crate::completion::Template;
 use crate::dialect::Dialect;
-use crate::json::{Field, Json, Object};
+use crate::json::{Field, Json, Object, object};
 use crate::lint;
 
 /// How many findings one request reports; beyond it the most severe are kept and the rest is counted.
@@ -78,16 +78,20 @@ pub struct Options<'a> {
     pub prefill: bool,
     /// Where system messages inside the conversation go, in dialects that have none there.
     pub system: SystemPlacement,
-    /// Whether visible reasoning goes back as `reasoning_content` beside calls of a chat completion, as
-    /// `DeepSeek`, Kimi and GLM want it; by default not.
-    pub echo_reasoning: bool,
+    /// What the model accepts; by default nothing is known.
+    pub rules: RequestRules,
     /// How a text completion writes turns; `chatml` by default.
     pub template: Option<&'a Template>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { prefill: true, system: SystemPlacement::default(), echo_reasoning: false, template: None }
+        Self {
+            prefill: true,
+            system: SystemPlacement::default(),
+            rules: RequestRules::default(),
+            template: None,
+        }
     }
 }
 
@@ -138,7 +142,7 @@ impl<'a> Encoded<'a> {
 
     /// Finds what the provider would refuse in the body, as [`lint::check`] does.
     pub fn lint(&self, dialect: Dialect) -> Vec<Diagnostic> {
-        lint::check_tree(&self.body, dialect)
+        lint::check_tree(&self.body, dialect, &RequestRules::default())
     }
 }
 
@@ -163,6 +167,35 @@ pub(crate) fn put_parameters<'a>(
             body.push(name, value);
         }
     }
+}
+
+/// Marks the content of a result as an error, in dialects without a field for it.
+///
+/// A text that begins with the word itself stays.
+pub(crate) fn mark_error(content: &mut Json<'_>, text_part: &'static str) -> Diagnostic {
+    const MARK: &str = "Error";
+    let marked = |text: &str| {
+        let begins = text.get(..MARK.len()).is_some_and(|start| start.eq_ignore_ascii_case(MARK));
+        (!begins).then(|| format!("{MARK}: {text}").trim_end().to_owned())
+    };
+    match content {
+        Json::Text(text) => {
+            if let Some(new) = marked(text) {
+                *content = new.into();
+            }
+        }
+        Json::List(parts) => {
+            let first = parts.iter_mut().find_map(|part| part.as_object_mut()?.get_mut("text"));
+            match first.map(|text| (marked(text.as_str().unwrap_or_default()), text)) {
+                Some((Some(new), text)) => *text = new.into(),
+                Some((None, _)) => {}
+                None => parts.insert(0, object([("type", text_part.into()), ("text", MARK.into())])),
+            }
+        }
+        _ => {}
+    }
+    let text = phrase!("the failure of the tool is sent as text: this API dialect has no field for it");
+    Diagnostic::info(codes::ERROR_AS_TEXT, text)
 }
 
 /// Reports a file that is a reference still.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Phrase, Reasoning, Text, ToolCall, excerpt, phrase};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::codes;
 use crate::dialect::Dialect;
@@ -254,6 +254,8 @@ pub(crate) struct Building {
     thoughts: BTreeMap<u64, Thought>,
     /// Further state that goes back, as it goes back.
     artifacts: Vec<Value>,
+    /// The items of `reasoning_details`.
+    details: Vec<Value>,
     /// Calls in the order in which they began.
     calls: Vec<Call>,
     /// The latest call of each of the provider's numbers.
@@ -367,6 +369,39 @@ impl Building {
         self.artifacts.push(artifact);
     }
 
+    /// Adds state that belongs to a call.
+    pub(crate) fn add_call_state(&mut self, number: u64, extra: &Value) {
+        let call = self.index_of(number);
+        self.add_artifact(json!({ "call": call, "extra_content": extra }));
+    }
+
+    /// Adds an item of `reasoning_details`, or the next piece of the last one: pieces of one item have one index.
+    pub(crate) fn add_detail(&mut self, detail: &Value) {
+        self.bytes += len(detail);
+        let is_same = |last: &&mut Value| {
+            let is_equal = |key: &str| last.get(key) == detail.get(key);
+            detail.get("index").is_some() && is_equal("index") && is_equal("type")
+        };
+        let last = self.details.last_mut().filter(is_same).and_then(Value::as_object_mut);
+        let (Some(last), Some(pieces)) = (last, detail.as_object()) else {
+            self.details.push(detail.clone());
+            return;
+        };
+        for (key, piece) in pieces.iter().filter(|(_, piece)| !piece.is_null()) {
+            match (last.get_mut(key), piece) {
+                (Some(Value::String(text)), Value::String(piece))
+                    if matches!(key.as_str(), "text" | "summary" | "data") =>
+                {
+                    text.push_str(piece);
+                }
+                (Some(former), piece) => *former = piece.clone(),
+                (None, piece) => {
+                    last.insert(key.clone(), piece.clone());
+                }
+            }
+        }
+    }
+
     /// Begins a block of reasoning that the provider wants back unchanged.
     pub(crate) fn open_thought(&mut self, number: u64, block: &Value) {
         self.bytes += block.to_string().len();
@@ -417,7 +452,9 @@ impl Building {
 
     pub(crate) fn into_reply(mut self) -> Reply {
         let thoughts = self.thoughts.into_values().map(Thought::into_block);
-        let artifacts = thoughts.chain(self.artifacts).map(Arc::new).collect();
+        let details = (!self.details.is_empty())
+            .then(|| json!({ "type": "reasoning_details", "details": self.details }));
+        let artifacts = thoughts.chain(self.artifacts).chain(details).map(Arc::new).collect();
         let mut reply = Reply {
             id: self.id,
             model: self.model,
@@ -460,7 +497,7 @@ impl Thought {
 /// Returns reasoning if there is any.
 pub(crate) fn reasoning(text: &str, artifacts: Vec<Arc<Value>>) -> Option<Reasoning> {
     let text = (!text.is_empty()).then(|| Text::from(text));
-    (text.is_some() || !artifacts.is_empty()).then_some(Reasoning { text, artifacts })
+    (text.is_some() || !artifacts.is_empty()).then_some(Reasoning { text, artifacts, model: None })
 }
 
 /// How many calls a whole reply may have at all; callers usually allow far fewer.

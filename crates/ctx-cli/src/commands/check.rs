@@ -3,7 +3,6 @@
 use ctx_language::Language;
 
 use anyhow::Result;
-use ctx_engine::Format;
 use ctx_types::{Severity, count_of, phrase};
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ use crate::commands::explain_code;
 use crate::exit::Exit;
 use crate::lang::{self, Told};
 use crate::show;
-use ctx_project::check::{Checked, Checker, Fixes, Kind};
+use ctx_project::check::{Checked, Checker, Fixes, Kind, NamedKind};
 use ctx_project::files;
 use ctx_project::inputs;
 
@@ -25,7 +24,7 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
     if arguments.fix && arguments.paths.iter().any(|path| files::is_stdin(path)) {
         return Err(Told(phrase!("cannot change standard input; name a file")).into());
     }
-    let named = arguments.format.as_deref().and_then(Format::parse);
+    let named = arguments.format.as_deref().and_then(NamedKind::parse);
     let checker = Checker::new(&arguments.worldbooks)?.naming(named);
     let mut fixes = arguments.fix.then(|| Fixes::new(arguments.dry_run));
     let mut totals = Totals::default();

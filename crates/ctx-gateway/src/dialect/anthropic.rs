@@ -26,6 +26,9 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
     let mut reading = Reading::default();
     if let Some(system) = body.shift_remove("system").filter(|system| !system.is_null()) {
+        let blocks = system.as_array().into_iter().flatten().enumerate();
+        let marked = blocks.filter(|(_, block)| block.get("cache_control").is_some());
+        reading.lost.extend(marked.map(|(index, _)| format!("system[{index}].cache_control")));
         reading.nodes.push(node(Role::System, content(Some(system), &["text"], "system")?));
     }
     for (index, message) in

@@ -1,6 +1,9 @@
 //! Chat completions.
 
+use std::sync::Arc;
+
 use ctx_types::{Node, Role, StoredToolCall, ToolCall, excerpt, phrase};
+use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 
 use super::reading::{self, call, content, flag, maybe_text, node, objects, text, wrong};
@@ -58,10 +61,20 @@ fn message((index, mut message): (usize, Map<String, Value>)) -> Result<Node, Re
             let given = message.shift_remove("tool_calls").filter(|calls| !calls.is_null());
             let calls = given.map(|calls| calls_of(calls, &format!("{place}.tool_calls"))).transpose()?;
             node.tool_calls = calls.unwrap_or_default();
-            let thought =
-                maybe_text(message.get("reasoning_content"), &format!("{place}.reasoning_content"))?;
-            if let Some(thought) = thought.filter(|thought| !thought.is_empty()) {
-                node.metadata.get_or_insert_default().reasoning_content = Some(thought.into());
+            for key in ["reasoning_content", "reasoning"] {
+                let thought = maybe_text(message.get(key), &format!("{place}.{key}"))?;
+                if let Some(thought) = thought.filter(|thought| !thought.is_empty()) {
+                    node.metadata.get_or_insert_default().reasoning_content = Some(thought.into());
+                    break;
+                }
+            }
+            let details = message.shift_remove("reasoning_details").filter(Value::is_array);
+            let details = details.map(|details| json!({ "type": "reasoning_details", "details": details }));
+            let extra = message.shift_remove("extra_content").filter(Value::is_object);
+            let extra = extra.map(|extra| json!({ "extra_content": extra }));
+            let state: Vec<Arc<Value>> = details.into_iter().chain(extra).map(Arc::new).collect();
+            if !state.is_empty() {
+                node.metadata.get_or_insert_default().reasoning_artifacts = state;
             }
         }
         Role::Tool => {
@@ -77,11 +90,15 @@ fn calls_of(calls: Value, place: &str) -> Result<Vec<StoredToolCall>, Refusal> {
     let read = |(index, given): (usize, Map<String, Value>)| {
         let place = format!("{place}[{index}]");
         let function = given.get("function").unwrap_or(&Value::Null);
-        Ok(call(
+        let mut call = call(
             text(given.get("id"), &format!("{place}.id"))?,
             text(function.get("name"), &format!("{place}.function.name"))?,
             text(function.get("arguments"), &format!("{place}.function.arguments"))?,
-        ))
+        );
+        if let Some(extra) = given.get("extra_content").filter(|extra| extra.is_object()) {
+            call.kept.set("extra_content", extra.clone());
+        }
+        Ok(call)
     };
     objects(calls, place, MAX_CALLS)?.into_iter().enumerate().map(read).collect()
 }
@@ -126,15 +143,39 @@ pub(super) fn write(label: &Label, answer: &Answer) -> Value {
     if let Some(thought) = answer.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
         message["reasoning_content"] = thought.as_str().into();
     }
+    let mut state = state(answer);
     if !answer.calls.is_empty() {
-        message["tool_calls"] = answer.calls.iter().map(tool_call).collect();
+        let call = |(position, call): (usize, &ToolCall)| {
+            let mut call = tool_call(call);
+            if let Some(extra) = state.extras.remove(&Some(position)) {
+                call["extra_content"] = extra;
+            }
+            call
+        };
+        message["tool_calls"] = answer.calls.iter().enumerate().map(call).collect();
     }
+    put_state(&mut message, state);
     json!({
         "id": format!("chatcmpl-{}", label.id), "object": "chat.completion", "created": label.created,
         "model": label.model,
         "choices": [{ "index": 0, "message": message, "logprobs": null, "finish_reason": reason(answer) }],
         "usage": usage(answer),
     })
+}
+
+/// Returns the state that the client must send back with the reply.
+fn state(answer: &Answer) -> ReplyState {
+    answer.reasoning.as_ref().map(ReplyState::from_reasoning).unwrap_or_default()
+}
+
+/// Writes the state of a message, or of the end of its stream.
+fn put_state(message: &mut Value, mut state: ReplyState) {
+    if let Some(extra) = state.extras.remove(&None) {
+        message["extra_content"] = extra;
+    }
+    if let Some(details) = state.details {
+        message["reasoning_details"] = details;
+    }
 }
 
 fn tool_call(call: &ToolCall) -> Value {
@@ -202,7 +243,17 @@ fn call_piece(pieces: &mut Pieces, index: usize, text: &str) -> Value {
 }
 
 pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
-    let mut written = chunk(pieces, &json!({}), Some(reason(answer)));
+    let state = state(answer);
+    let of_calls = state.extras.iter().filter_map(|(call, extra)| Some((call.as_ref()?, extra)));
+    let calls: Vec<Value> =
+        of_calls.map(|(call, extra)| json!({ "index": call, "extra_content": extra })).collect();
+    let mut delta = json!({});
+    if !calls.is_empty() {
+        delta["tool_calls"] = calls.into();
+    }
+    put_state(&mut delta, state);
+    let mut written = if delta == json!({}) { Vec::new() } else { chunk(pieces, &delta, None) };
+    written.extend(chunk(pieces, &json!({}), Some(reason(answer))));
     if pieces.wants_usage {
         let label = &pieces.label;
         written.extend(sse::data(&json!({

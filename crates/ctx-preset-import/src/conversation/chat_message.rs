@@ -1,7 +1,7 @@
 //! Messages as `OpenAI`'s chat completions take them, and as seed 004 stores them.
 
 use ctx_types::{Diagnostic, Fix, Reader, Role, excerpt, nearest, phrase};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::codes;
 use crate::conversation::linear::{Message, Messages};
@@ -97,22 +97,44 @@ pub(super) fn rename_text(message: &mut Map<String, Value>, from: &str, to: &str
     true
 }
 
-/// Moves `reasoning_content`, which several providers put beside `content`, into the metadata.
+/// Moves the reasoning that providers put beside `content` into the metadata: `reasoning_content`, or OpenRouter's
+/// `reasoning` and `reasoning_details`.
 fn reasoning(message: &mut Message) {
-    let map = &mut message.map;
-    if !get(map, "reasoning_content").is_some_and(Value::is_string) {
-        return;
+    for key in ["reasoning_content", "reasoning"] {
+        if get(&message.map, key).is_some_and(Value::is_string) {
+            move_to_metadata(message, key, ("reasoningContent", "/metadata/reasoningContent"), |text| text);
+        }
     }
+    const DETAILS: &str = "reasoning_details";
+    if get(&message.map, DETAILS).is_some_and(Value::is_array) {
+        let artifacts = ("reasoningArtifacts", "/metadata/reasoningArtifacts");
+        move_to_metadata(
+            message,
+            DETAILS,
+            artifacts,
+            |details| json!([{ "type": DETAILS, "details": details }]),
+        );
+    }
+}
+
+/// Moves a field into the metadata, unless that has one of the new name already.
+pub(super) fn move_to_metadata(
+    message: &mut Message,
+    from: &'static str,
+    (to, pointer): (&str, &'static str),
+    convert: impl FnOnce(Value) -> Value,
+) {
+    let map = &mut message.map;
     let metadata = map.entry("metadata").or_insert(Value::Null);
     if metadata.is_null() {
         *metadata = Value::Object(Map::new());
     }
-    if metadata.as_object().is_none_or(|metadata| metadata.contains_key("reasoningContent")) {
+    if metadata.as_object().is_none_or(|metadata| metadata.contains_key(to)) {
         return;
     }
-    let text = map.shift_remove("reasoning_content").unwrap_or_default();
+    let value = map.shift_remove(from).unwrap_or_default();
     if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
-        metadata.insert("reasoningContent".to_owned(), text);
+        metadata.insert(to.to_owned(), convert(value));
     }
-    message.note_move("reasoning_content", "/metadata/reasoningContent");
+    message.note_move(from, pointer);
 }

@@ -23,6 +23,10 @@ struct Further {
     function_call: Option<Value>,
     /// The visible reasoning of an assistant message.
     reasoning_content: Option<Value>,
+    /// The reasoning of an assistant message, as OpenRouter writes it.
+    reasoning: Option<Value>,
+    /// The state of that reasoning.
+    reasoning_details: Option<Vec<Value>>,
     /// When it was written.
     #[schemars(rename = "createdAt")]
     created_at: Option<Value>,

@@ -34,6 +34,39 @@ fn check(family: MediaFamily, item: MediaItem, expected: u32) {
     assert_eq!(media_cost(family, &item).tokens, expected, "{item:?} for {}", family.name());
 }
 
+/// A PNG file of this size, as far as its header.
+fn png(width: u32, height: u32) -> String {
+    use base64::Engine as _;
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    bytes.extend([width.to_be_bytes(), height.to_be_bytes()].concat());
+    bytes.extend(b"\x08\x06\0\0\0");
+    bytes.resize(6_000, 0);
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+#[test]
+fn measures_inline_pictures_by_their_header() {
+    let data = png(2_048, 4_096);
+    let url = format!("data:image/png;base64,{data}");
+    for part in [
+        json!({ "type": "image_url", "image_url": { "url": url } }),
+        json!({ "type": "image_url", "image_url": url }),
+        json!({ "type": "input_image", "image_url": url }),
+        json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } }),
+        json!({ "inlineData": { "mimeType": "image/png", "data": data } }),
+    ] {
+        assert_eq!(MediaItem::of_part(&part), Some(image(2_048, 4_096, Detail::High)), "{part}");
+    }
+    for part in [
+        json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } }),
+        json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,é" } }),
+        json!({ "type": "image", "source": { "type": "base64", "data": "iVBORw0KGgo=" } }),
+    ] {
+        let item = MediaItem::of_part(&part);
+        assert_eq!(item, Some(MediaItem::Image { size: None, detail: Detail::High }), "{part}");
+    }
+}
+
 #[test]
 fn gpt_4o_charges_tiles_of_the_shrunk_picture() {
     check(MediaFamily::Gpt4o, image(1_024, 1_024, Detail::High), 765);

@@ -1,7 +1,7 @@
 //! The model table: who is found under which name, and what a user's file changes.
 
 use ctx_tokens::{Encoding, MediaFamily, ModelFacts, ModelTable};
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, OutputLimit, SamplerRule};
 
 /// Checks the row, the window and the longest answer that the built-in table has for a name.
 #[track_caller]
@@ -18,8 +18,8 @@ fn openai_models_are_found() {
     check("gpt-5", "gpt-5", 400_000, Some(128_000));
     check("gpt-5.1-codex-mini", "gpt-5-mini", 400_000, Some(128_000));
     check("gpt-5.4-2026-03-05", "gpt-5.4", 1_050_000, Some(128_000));
-    check("gpt-5.6-sol", "gpt-5.4", 1_050_000, Some(128_000));
-    check("gpt-6.2-sol", "gpt-6", 1_050_000, Some(128_000));
+    check("gpt-5.6-sol", "gpt-5.5", 1_050_000, Some(128_000));
+    check("gpt-6.2-sol", "gpt-6-astra", 1_050_000, Some(128_000));
     check("gpt-5-chat-latest", "gpt-5-chat", 128_000, Some(16_384));
     check("gpt-4.1-nano", "gpt-4.1-nano", 1_047_576, Some(32_768));
     check("gpt-4o-2024-08-06", "gpt-4o", 128_000, Some(16_384));
@@ -37,11 +37,41 @@ fn openai_models_are_found() {
 }
 
 #[test]
+fn models_have_request_rules() {
+    let rules = |model: &str| ModelTable::builtin().lookup(model).0.request;
+    for model in ["gpt-5", "openai/gpt-5-mini", "gpt-5.2-pro", "o3", "o4-mini", "gpt-5-codex", "kimi-k2.5"] {
+        let limit = rules(model).output_limit;
+        assert_eq!(
+            (limit, rules(model).samplers),
+            (OutputLimit::MaxCompletionTokens, SamplerRule::None),
+            "{model}"
+        );
+    }
+    let samplers = [
+        ("gpt-4o", SamplerRule::All),
+        ("gpt-5-chat-latest", SamplerRule::All),
+        ("gpt-5.1", SamplerRule::WithoutReasoning),
+        ("gpt-5.4-mini", SamplerRule::WithoutReasoning),
+        ("gpt-5.6", SamplerRule::IfReasoningDisabled),
+        ("claude-3-5-sonnet", SamplerRule::All),
+        ("claude-opus-4-20250514", SamplerRule::All),
+        ("claude-opus-4-1-20250805", SamplerRule::TemperatureOrTopP),
+        ("anthropic/claude-sonnet-4.6", SamplerRule::TemperatureOrTopP),
+        ("claude-opus-4-7", SamplerRule::None),
+        ("claude-haiku-5-5", SamplerRule::None),
+        ("unheard-of", SamplerRule::Unknown),
+    ];
+    for (model, expected) in samplers {
+        assert_eq!(rules(model).samplers, expected, "{model}");
+    }
+}
+
+#[test]
 fn claude_models_are_found() {
-    check("claude-opus-5-5", "claude-opus-5", 1_000_000, Some(128_000));
+    check("claude-opus-5-5", "claude-opus-5-5", 1_000_000, Some(128_000));
     check("claude-sonnet-4-5-20250929", "claude-sonnet-4-5", 200_000, Some(64_000));
     check("claude-opus-4-20250514", "claude-opus-4", 200_000, Some(32_000));
-    check("claude-opus-4-1", "claude-opus-4", 200_000, Some(32_000));
+    check("claude-opus-4-1", "claude-opus-4-1", 200_000, Some(32_000));
     check("claude-opus-4.8", "claude-opus-4-8", 1_000_000, Some(128_000));
     check("us.anthropic.claude-sonnet-4-20250514-v1:0", "claude-sonnet-4", 200_000, Some(64_000));
     check("anthropic/claude-3.7-sonnet:thinking", "claude-3-7-sonnet", 200_000, Some(64_000));

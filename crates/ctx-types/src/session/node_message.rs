@@ -2,19 +2,28 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
 use crate::message::{Message, MessageExtras, Reasoning, Role, ToolCall};
 use crate::note::Note;
-use crate::session::{Node, NodeId, NodeMetadata, StoredToolCall, SummaryAppendix};
+use crate::session::{Node, NodeId, StoredToolCall, SummaryAppendix};
 use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
 
 /// The key of a node that holds fields for one provider's messages, by the name of its dialect:
 /// `{"openai": {"prefix": true}}`.
 const PROVIDER_FIELDS: &str = "providerFields";
+
+/// The key in a node's metadata for a tool that failed.
+const IS_ERROR: &str = "isError";
+
+/// The key in a node's metadata for the model that wrote a reply.
+const MODEL: &str = "modelId";
+
+/// The key of a stored tool call for state that chat completions keep beside it, such as Gemini's thought signature.
+const EXTRA_CONTENT: &str = "extra_content";
 
 /// The key in a node's metadata where AIO Hub has the calls that a result answers.
 pub(super) const ANSWERED_CALLS: &str = "toolCalls";
@@ -45,7 +54,7 @@ impl Node {
             tool_call_id: self.message_tool_call_id(role),
             name: self.name.clone(),
             attachments: self.message_attachments(),
-            reasoning: metadata.and_then(reasoning),
+            reasoning: self.message_reasoning(),
             note: note.map(Arc::new),
             provider_fields: self
                 .kept
@@ -53,6 +62,7 @@ impl Node {
                 .filter(|fields| fields.is_object())
                 .cloned()
                 .map(Arc::new),
+            is_error: role == Role::Tool && self.is_tool_error(),
             ..MessageExtras::default()
         };
         let mut message = Message::new(role, Text::default(), source).with_extras(extras);
@@ -92,6 +102,31 @@ impl Node {
         answered.into_iter().flatten().find_map(|call| text(call, "requestId"))
     }
 
+    /// Returns whether the node is the result of a tool that failed: `isError` of its metadata.
+    fn is_tool_error(&self) -> bool {
+        let metadata = self.metadata.as_ref();
+        metadata.is_some_and(|metadata| metadata.kept.get(IS_ERROR) == Some(&Value::Bool(true)))
+    }
+
+    /// Returns the reasoning of the metadata, and the state that chat completions keep at each tool call.
+    fn message_reasoning(&self) -> Option<Reasoning> {
+        let metadata = self.metadata.as_deref();
+        let text = metadata.and_then(|metadata| metadata.reasoning_content.clone());
+        let text = text.filter(|text| !text.is_empty());
+        let mut artifacts = metadata.map(|metadata| metadata.reasoning_artifacts.clone()).unwrap_or_default();
+        let sound = self.tool_calls.iter().filter(|call| !call.kept.is_malformed());
+        let extras = sound.enumerate().filter_map(|(position, call)| {
+            let extra = call.kept.get(EXTRA_CONTENT).filter(|extra| extra.is_object())?;
+            Some(Arc::new(json!({ "call": position, EXTRA_CONTENT: extra })))
+        });
+        artifacts.extend(extras);
+        if text.is_none() && artifacts.is_empty() {
+            return None;
+        }
+        let model = metadata.and_then(|metadata| metadata.kept.get(MODEL)?.as_str()).map(Arc::from);
+        Some(Reasoning { text, artifacts, model })
+    }
+
     fn message_attachments(&self) -> Vec<Attachment> {
         let sound = self.attachments.iter().filter(|stored| !stored.kept.is_malformed());
         sound.map(StoredAttachment::to_attachment).collect()
@@ -125,12 +160,6 @@ fn arguments(value: Option<&Value>) -> Text {
         Some(Value::String(text)) => Text::from(text.as_str()),
         Some(value) => Text::from(value.to_string()),
     }
-}
-
-fn reasoning(metadata: &NodeMetadata) -> Option<Reasoning> {
-    let text = metadata.reasoning_content.clone().filter(|text| !text.is_empty());
-    let artifacts = metadata.reasoning_artifacts.clone();
-    (text.is_some() || !artifacts.is_empty()).then_some(Reasoning { text, artifacts })
 }
 
 fn text(value: &Value, key: &str) -> Option<Arc<str>> {

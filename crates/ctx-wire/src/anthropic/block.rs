@@ -5,15 +5,23 @@ use serde_json::Value;
 
 use super::{is_of, whole};
 use crate::Dialect;
+use crate::call_ids::CallIds;
 use crate::codes;
 use crate::json::{Json, object};
 use crate::media::{Data, Media, takes};
-use crate::reasoning::{self, Origin};
+use crate::reasoning::{self, Origin, Reader};
 use crate::request::nothing_loaded;
+
+/// What the messages of a request have in common.
+pub(super) struct Context<'f> {
+    pub(super) ids: CallIds,
+    pub(super) reader: Reader<'f>,
+}
 
 /// Writes the blocks of a message and reports what has none.
 pub(super) struct Blocks<'a, 'f> {
     index: usize,
+    context: &'f Context<'f>,
     written: Vec<Json<'a>>,
     homeless: Vec<Json<'a>>,
     found: &'f mut Vec<Diagnostic>,
@@ -21,8 +29,8 @@ pub(super) struct Blocks<'a, 'f> {
 
 impl<'a, 'f> Blocks<'a, 'f> {
     /// Starts for the message at a place of the context.
-    pub(super) fn new(index: usize, found: &'f mut Vec<Diagnostic>) -> Self {
-        Self { index, written: Vec::new(), homeless: Vec::new(), found }
+    pub(super) fn new(index: usize, context: &'f Context<'f>, found: &'f mut Vec<Diagnostic>) -> Self {
+        Self { index, context, written: Vec::new(), homeless: Vec::new(), found }
     }
 
     /// Adds what a message of the user, the assistant or a tool says and calls.
@@ -95,8 +103,8 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     fn add_calls(&mut self, message: &'a Message) {
         let is_calling = message.role == Role::Assistant;
-        for call in message.tool_calls.iter().filter(|_| is_calling) {
-            let block = self.call(call);
+        for (position, call) in message.tool_calls.iter().enumerate().filter(|_| is_calling) {
+            let block = self.call(position, call);
             self.written.push(block);
         }
         if !is_calling && !message.tool_calls.is_empty() {
@@ -110,10 +118,10 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     /// Signed reasoning is replayed as it came; all else has no place.
     fn add_reasoning(&mut self, message: &'a Message) {
-        let (own, foreign) = reasoning::of(message, Origin::Anthropic);
+        let (own, loss) = reasoning::of(message, &[Origin::Anthropic], self.context.reader);
         self.written.extend(own.into_iter().map(Json::from));
-        if let Some(finding) = foreign {
-            self.report(finding);
+        if let Some(loss) = loss {
+            self.report(loss.diagnostic());
         }
     }
 
@@ -126,11 +134,15 @@ impl<'a, 'f> Blocks<'a, 'f> {
             [text @ Json::Text(_)] => text.take(),
             _ => blocks.into_iter().map(whole).collect(),
         };
-        self.written.push(object([
+        let mut block = object([
             ("type", "tool_result".into()),
-            ("tool_use_id", id.into()),
+            ("tool_use_id", self.context.ids.result(self.index, id).into()),
             ("content", content),
-        ]));
+        ]);
+        if message.is_error {
+            block.set("is_error", true);
+        }
+        self.written.push(block);
     }
 
     /// The media of a message, from its parts and its files.
@@ -171,7 +183,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn part(&mut self, part: &'a Value) -> Option<Json<'a>> {
         let kind = part.get("type").and_then(Value::as_str);
         let is_own = part.get("source").is_some() && matches!(kind, Some("image" | "document"));
-        if is_own || kind == Some("search_result") {
+        if is_own || kind.is_some_and(is_hosted) {
             return Some(part.into());
         }
         if let Some(media) = Media::of_part(part) {
@@ -207,7 +219,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
     }
 
     /// The API wants an object; other arguments are wrapped, so that nothing of them is lost.
-    fn call(&mut self, call: &'a ToolCall) -> Json<'a> {
+    fn call(&mut self, position: usize, call: &'a ToolCall) -> Json<'a> {
         let input: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
             let text = phrase!(
@@ -220,7 +232,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         let input = input.filter(Value::is_object).map_or_else(wrapped, Json::from);
         object([
             ("type", "tool_use".into()),
-            ("id", (&*call.id).into()),
+            ("id", self.context.ids.call(self.index, position, &call.id).into()),
             ("name", (&*call.name).into()),
             ("input", input),
         ])
@@ -229,6 +241,12 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.index)));
     }
+}
+
+/// Returns whether only this provider has blocks of a type: its own tools, and what they found.
+fn is_hosted(kind: &str) -> bool {
+    matches!(kind, "search_result" | "server_tool_use" | "mcp_tool_use" | "container_upload" | "compaction")
+        || kind.ends_with("_tool_result")
 }
 
 /// Writes a medium as a block: pictures, PDF and plain text have one.

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, excerpt, phrase};
+use ctx_types::{Diagnostic, SamplerRule, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::json::{Json, Object};
+use crate::parameters::{ModelParameters, lowered};
 
 /// The tokens of an answer where nobody says how many; the API demands a number.
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
@@ -48,11 +49,15 @@ pub(super) fn max_tokens<'a>(parameters: &'a Map<String, Value>, found: &mut Vec
 }
 
 /// The other parameters; what the dialect has not is reported.
-pub(super) fn own<'a>(parameters: &'a Map<String, Value>, found: &mut Vec<Diagnostic>) -> Object<'a> {
+pub(super) fn own<'a>(
+    parameters: ModelParameters<'a>,
+    samplers: SamplerRule,
+    found: &mut Vec<Diagnostic>,
+) -> Object<'a> {
     let mut written = Vec::new();
     let mut write = |name: &'a str, value| written.push((Cow::Borrowed(name), value));
-    for (name, value) in parameters.iter().filter(|(name, _)| *name != "max_tokens") {
-        match (name.as_str(), value) {
+    for (name, value) in parameters.accepted(found).into_iter().filter(|(name, _)| *name != "max_tokens") {
+        match (name, value) {
             ("stop", Value::String(_)) => write("stop_sequences", vec![value.into()].into()),
             ("stop", Value::Array(_)) => write("stop_sequences", value.into()),
             ("max_completion_tokens" | "max_output_tokens", _) => {}
@@ -64,11 +69,12 @@ pub(super) fn own<'a>(parameters: &'a Map<String, Value>, found: &mut Vec<Diagno
                 found.push(Diagnostic::warning(codes::PARAMETER_NOT_SENT, text));
             }
             (name, value) => {
-                if OLD.contains(&name) {
+                if OLD.contains(&name) && samplers == SamplerRule::Unknown {
                     let text = phrase!("parameter `{name}` is sent, but only older models accept it", name);
                     found.push(Diagnostic::info(codes::OLD_PARAMETER, text).at_pointer(format!("/{name}")));
                 }
-                write(name, value.into());
+                let highest = if name == "temperature" { lowered(name, value, 1, found) } else { None };
+                write(name, highest.unwrap_or_else(|| value.into()));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 
-use super::block::Blocks;
+use super::block::{Blocks, Context};
 use super::{is_of, system, whole};
 use crate::codes;
 use crate::json::{Json, object};
@@ -24,12 +24,17 @@ pub(super) struct Turns<'a, 'f> {
     /// System messages that go to the field `system`.
     hoisted: Vec<Json<'a>>,
     options: &'f Options<'f>,
+    context: &'f Context<'f>,
     found: &'f mut Vec<Diagnostic>,
 }
 
 impl<'a, 'f> Turns<'a, 'f> {
-    pub(super) fn new(options: &'f Options<'f>, found: &'f mut Vec<Diagnostic>) -> Self {
-        Self { written: Vec::new(), homeless: Vec::new(), hoisted: Vec::new(), options, found }
+    pub(super) fn new(
+        options: &'f Options<'f>,
+        context: &'f Context<'f>,
+        found: &'f mut Vec<Diagnostic>,
+    ) -> Self {
+        Self { written: Vec::new(), homeless: Vec::new(), hoisted: Vec::new(), options, context, found }
     }
 
     /// Adds a message of the context; `after` are those behind it.
@@ -41,7 +46,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         after: &[Message],
     ) {
         let (role, is_wrapped) = self.role_of(index, message, after);
-        let mut blocks = Blocks::new(index, self.found);
+        let mut blocks = Blocks::new(index, self.context, self.found);
         match (role, is_wrapped) {
             ("system", _) | (_, true) => blocks.add_instruction(message, is_wrapped),
             _ => blocks.add(message),
@@ -62,7 +67,7 @@ impl<'a, 'f> Turns<'a, 'f> {
     pub(super) fn add_files_of_instructions(&mut self, messages: &'a [Message]) {
         let mut media = Vec::new();
         for (index, message) in messages.iter().enumerate() {
-            let mut blocks = Blocks::new(index, self.found);
+            let mut blocks = Blocks::new(index, self.context, self.found);
             blocks.add_files(message);
             media.extend(blocks.finish().1);
         }

@@ -1,27 +1,34 @@
 //! Contents: what one side says before the other does.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, ToolCall, excerpt, phrase};
+use ctx_types::{Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::part;
+use crate::call_ids::CallIds;
 use crate::codes;
+use crate::dialect::Dialect;
 use crate::json::{Json, Object, object};
 use crate::media::Media;
-use crate::reasoning::{self, Origin};
+use crate::reasoning::{self, Origin, Reader};
 use crate::request::{Options, SystemPlacement, nothing_loaded};
 
 /// Puts contents together; messages of one side that follow each other are one.
 pub(super) struct Contents<'a, 'f> {
     messages: &'a [Message],
     /// The names of the tools that were called, by the ids of the calls.
-    names: BTreeMap<&'a str, &'a str>,
+    names: BTreeMap<Cow<'a, str>, &'a str>,
     sides: Vec<Side<'a>>,
     hoisted: Vec<Json<'a>>,
     /// Media of the assistant's messages, for the user's next.
     homeless: Vec<Json<'a>>,
     index: usize,
+    /// Where the running turn begins.
+    turn: usize,
+    ids: CallIds,
+    reader: Reader<'f>,
     options: &'f Options<'f>,
     found: &'f mut Vec<Diagnostic>,
 }
@@ -34,6 +41,7 @@ struct Side<'a> {
 impl<'a, 'f> Contents<'a, 'f> {
     pub(super) fn new(
         messages: &'a [Message],
+        model: &'f str,
         options: &'f Options<'f>,
         found: &'f mut Vec<Diagnostic>,
     ) -> Self {
@@ -44,6 +52,9 @@ impl<'a, 'f> Contents<'a, 'f> {
             hoisted: Vec::new(),
             homeless: Vec::new(),
             index: 0,
+            turn: reasoning::running_turn(messages),
+            ids: CallIds::new(messages, Dialect::Gemini, options.rules.call_ids, found),
+            reader: Reader { model, state: options.rules.reasoning_state },
             options,
             found,
         }
@@ -147,7 +158,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
             self.homeless.extend(media);
         }
-        if let Some(signature) = signatures.get(&None::<usize>).copied() {
+        if let Some(signature) = signatures.get(&None).copied() {
             if words.is_empty() {
                 // A signature may come with an empty text, and goes back so.
                 words.push(text_part(""));
@@ -157,9 +168,18 @@ impl<'a, 'f> Contents<'a, 'f> {
             }
         }
         for (position, call) in message.tool_calls.iter().enumerate() {
-            self.names.insert(&call.id, &call.name);
-            let mut part = self.call(call);
-            if let Some(signature) = signatures.get(&Some(position)).copied() {
+            let id = self.ids.call(self.index, position, &call.id);
+            self.names.insert(id.clone(), &call.name);
+            let mut part = self.call(call, id);
+            let signature = signatures.get(&Some(position)).copied();
+            let is_skipped = self.reader.state == ReasoningState::SignatureRequired
+                && self.index >= self.turn
+                && position == 0
+                && signature.is_none();
+            if is_skipped {
+                self.report(reasoning::skipped_signature());
+            }
+            if let Some(signature) = signature.or(is_skipped.then_some(reasoning::SKIPPED_SIGNATURE)) {
                 put_signature(&mut part, signature);
             }
             words.push(part);
@@ -170,19 +190,15 @@ impl<'a, 'f> Contents<'a, 'f> {
     /// Returns the signatures of a response's thoughts, by the position of their tool call. The first signature of a
     /// call is used.
     fn signatures(&mut self, message: &'a Message) -> BTreeMap<Option<usize>, &'a str> {
-        let (own, foreign) = reasoning::of(message, Origin::Gemini);
-        if let Some(finding) = foreign {
-            self.report(finding);
+        let (own, loss) = reasoning::of(message, &[Origin::Gemini], self.reader);
+        if let Some(loss) = loss {
+            self.report(loss.diagnostic());
         }
-        let signature = |artifact: &'a Value| {
-            let call = artifact.get("call").and_then(Value::as_u64);
-            let signature = artifact.get("thoughtSignature")?.as_str()?;
-            Some((call.and_then(|call| usize::try_from(call).ok()), signature))
-        };
-        own.into_iter().rev().filter_map(signature).collect()
+        let by_call = reasoning::by_call(own).into_iter();
+        by_call.filter_map(|(call, artifact)| Some((call, reasoning::signature(artifact)?))).collect()
     }
 
-    fn call(&mut self, call: &'a ToolCall) -> Json<'a> {
+    fn call(&mut self, call: &'a ToolCall, id: Cow<'a, str>) -> Json<'a> {
         let args: Option<Value> = serde_json::from_str(&call.arguments).ok();
         let wrapped = || {
             let text = phrase!(
@@ -194,8 +210,8 @@ impl<'a, 'f> Contents<'a, 'f> {
         };
         let args = args.filter(Value::is_object).map_or_else(wrapped, Json::from);
         let mut function = Object::default();
-        if !call.id.is_empty() {
-            function.push("id", &*call.id);
+        if !id.is_empty() {
+            function.push("id", id);
         }
         function.push("name", &*call.name);
         function.push("args", args);
@@ -205,11 +221,16 @@ impl<'a, 'f> Contents<'a, 'f> {
     /// A result: the name of the function that was called, and an object.
     fn result(&mut self, message: &'a Message) -> Json<'a> {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        let name = self.names.get(id).copied().or(message.name.as_deref()).unwrap_or_default();
+        let id = self.ids.result(self.index, id);
+        let name = self.names.get(&id).copied().or(message.name.as_deref()).unwrap_or_default();
         let text = message.text();
         let response: Option<Value> = serde_json::from_str(&text).ok();
         let response = response.filter(Value::is_object).map(Json::from);
-        let response = response.unwrap_or_else(|| object([("output", text.into())]));
+        let response = match response {
+            Some(response) if !message.is_error || response.get("error").is_some() => response,
+            Some(response) => object([("error", response)]),
+            None => object([(if message.is_error { "error" } else { "output" }, text.into())]),
+        };
         let mut function = Object::default();
         if !id.is_empty() {
             function.push("id", id);

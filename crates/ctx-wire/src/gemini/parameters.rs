@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, excerpt, phrase};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::codes;
 use crate::json::{self, Field, Json, Object};
+use crate::parameters::ModelParameters;
 
 /// What other dialects call the fields of `generationConfig`.
 const NAMES: &[(&str, &str)] = &[
@@ -35,16 +36,12 @@ const OWN: &[&str] = &["safetySettings", "toolConfig", "cachedContent", "labels"
 const RESERVED: &[&str] = &["model", "contents", "messages", "tools", "systemInstruction", "system"];
 
 /// Adds `generationConfig` and what stands beside it; what the dialect has not is reported.
-pub(super) fn put<'a>(
-    body: &mut Object<'a>,
-    parameters: &'a Map<String, Value>,
-    found: &mut Vec<Diagnostic>,
-) {
+pub(super) fn put<'a>(body: &mut Object<'a>, parameters: ModelParameters<'a>, found: &mut Vec<Diagnostic>) {
     let mut config: Vec<Field<'a>> = Vec::new();
     let mut beside = Object::default();
-    for (name, value) in parameters {
-        let known = NAMES.iter().find(|(theirs, _)| theirs == name);
-        match (name.as_str(), known) {
+    for (name, value) in parameters.accepted(found) {
+        let known = NAMES.iter().find(|(theirs, _)| *theirs == name);
+        match (name, known) {
             // How an answer comes is said by the address.
             ("stream", _) => {}
             ("generationConfig", _) if value.is_object() => {

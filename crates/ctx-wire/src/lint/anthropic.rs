@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
-use super::{check_model, is_empty, messages, refused, tools};
+use super::{check_model, check_parameters, is_empty, messages, refused, thinking, tools};
 use crate::codes;
 use crate::json::Json;
 
@@ -12,9 +12,10 @@ use crate::json::Json;
 const MAX_CACHE_MARKS: usize = 4;
 
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
+    check_parameters(body, rules, &mut found);
     if !matches!(body.get("max_tokens"), Some(Json::Number(number)) if number.is_u64()) {
         found.push(
             refused(codes::SHAPE, phrase!("required parameter `max_tokens` is missing"))
@@ -27,8 +28,11 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
         check_content(index, message, index + 1 == messages.len(), &mut found);
     }
     check_pairs(messages, &mut found);
+    thinking::check(body, messages, rules, &mut found);
+    check_marks(body, &mut found);
+    check_stops(body, &mut found);
     tools::check(body, |tool| tool.get("name")?.as_str(), &mut found);
-    let marks = cache_marks(body);
+    let marks = cache_marks(body).len();
     if marks > MAX_CACHE_MARKS {
         let text = phrase!(
             "the request has {marks} cache marks; the limit is {limit}",
@@ -40,7 +44,7 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     found
 }
 
-fn role<'a>(message: &'a Json<'_>) -> &'a str {
+pub(super) fn role<'a>(message: &'a Json<'_>) -> &'a str {
     message.get("role").and_then(Json::as_str).unwrap_or_default()
 }
 
@@ -110,6 +114,7 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
 /// Every call is answered in the next message, whose results come first; every result follows its call.
 fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let mut open: Vec<(&str, String)> = Vec::new();
+    let mut earlier: BTreeSet<&str> = BTreeSet::new();
     for (index, message) in messages.iter().enumerate() {
         let ids: BTreeSet<&str> = open.iter().map(|(id, _)| *id).collect();
         let mut answered = BTreeSet::new();
@@ -129,6 +134,12 @@ fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
         }
         open = calls(message, index, found);
+        for (id, at) in &open {
+            if !earlier.insert(id) {
+                let text = phrase!("duplicate call id `{id}`, also in an earlier message", id = excerpt(id));
+                found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(&**at));
+            }
+        }
     }
     for (id, at) in open {
         let text = phrase!("call `{id}` has no result", id = excerpt(id));
@@ -184,13 +195,48 @@ fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -
     calls
 }
 
-fn blocks<'a>(message: &'a Json<'a>) -> &'a [Json<'a>] {
+pub(super) fn blocks<'a>(message: &'a Json<'a>) -> &'a [Json<'a>] {
     message.get("content").and_then(Json::as_list).unwrap_or_default()
 }
 
-/// How many marks the request has, wherever they stand.
-fn cache_marks(body: &Json<'_>) -> usize {
-    let lists = ["tools", "system"].into_iter().filter_map(|key| body.get(key)?.as_list()).flatten();
-    let contents = body.get("messages").and_then(Json::as_list).into_iter().flatten().flat_map(blocks);
-    lists.chain(contents).filter(|block| block.get("cache_control").is_some_and(Json::is_object)).count()
+/// The blocks with a cache mark in the order in which the provider reads them, each with its place.
+fn cache_marks<'a>(body: &'a Json<'a>) -> Vec<(String, &'a Json<'a>)> {
+    let lists = ["tools", "system"].into_iter().flat_map(|key| {
+        let list = body.get(key).and_then(Json::as_list).unwrap_or_default();
+        list.iter().enumerate().map(move |(position, block)| (format!("/{key}/{position}"), block))
+    });
+    let messages = body.get("messages").and_then(Json::as_list).unwrap_or_default();
+    let contents = messages.iter().enumerate().flat_map(|(index, message)| {
+        let blocks = blocks(message).iter().enumerate();
+        blocks.map(move |(position, block)| (format!("/messages/{index}/content/{position}"), block))
+    });
+    let is_marked = |block: &Json<'_>| block.get("cache_control").is_some_and(Json::is_object);
+    lists.chain(contents).filter(|(_, block)| is_marked(block)).collect()
+}
+
+/// A long-lived mark stands before all others, and no mark on an empty text.
+fn check_marks(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let mut is_short = false;
+    for (place, block) in cache_marks(body) {
+        let is_long = block.at(["cache_control", "ttl"]).and_then(Json::as_str) == Some("1h");
+        if is_long && is_short {
+            let text = phrase!("a long-lived cache mark follows a short-lived one");
+            found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(&*place));
+        }
+        is_short |= !is_long;
+        if block.get("text").and_then(Json::as_str).is_some_and(|text| text.trim().is_empty()) {
+            let text = phrase!("an empty text block cannot have a cache mark");
+            found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(&*place));
+        }
+    }
+}
+
+fn check_stops(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let stops = body.get("stop_sequences").and_then(Json::as_list).into_iter().flatten();
+    for (index, stop) in stops.enumerate() {
+        if stop.as_str().is_some_and(|stop| stop.trim().is_empty()) {
+            let text = phrase!("the stop sequence is blank");
+            found.push(refused(codes::SHAPE, text).at_pointer(format!("/stop_sequences/{index}")));
+        }
+    }
 }

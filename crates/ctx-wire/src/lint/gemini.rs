@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, ReasoningState, RequestRules, excerpt, phrase};
 
 use super::{refused, tools};
 use crate::codes;
 use crate::json::{Json, Object};
 
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let contents = body.get("contents").and_then(Json::as_list).unwrap_or_default();
     if contents.is_empty() {
@@ -24,6 +24,10 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
         check_content(index, content, &mut found);
     }
     check_pairs(contents, &mut found);
+    check_thinking(body, &mut found);
+    if rules.reasoning_state == ReasoningState::SignatureRequired {
+        check_signatures(contents, &mut found);
+    }
     check_tools(body, &mut found);
     found
 }
@@ -154,6 +158,33 @@ fn first_open<'c, 'a>(
 /// Returns a text of a call or a result, or an empty text if it is missing.
 fn text<'a>(value: &'a Json<'_>, key: &str) -> &'a str {
     value.get(key).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// The model thinks by a level or by a budget.
+fn check_thinking(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let config = body.at(["generationConfig", "thinkingConfig"]);
+    let has = |key: &str| config.is_some_and(|config| config.get(key).is_some());
+    if has("thinkingLevel") && has("thinkingBudget") {
+        let text = phrase!("`thinkingLevel` cannot be used with `thinkingBudget`");
+        found.push(refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig"));
+    }
+}
+
+/// The first call of each step of the running turn has a thought signature.
+fn check_signatures(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
+    let is_question = |content: &Json<'_>| {
+        role(content) == "user" && parts(content).iter().any(|part| part.get("functionResponse").is_none())
+    };
+    let start = contents.iter().rposition(is_question).map_or(0, |question| question + 1);
+    for (index, content) in contents.iter().enumerate().skip(start) {
+        let mut calls = parts(content).iter().enumerate();
+        let first = calls.find(|(_, part)| part.get("functionCall").is_some());
+        if let Some((position, _)) = first.filter(|(_, part)| part.get("thoughtSignature").is_none()) {
+            let text = phrase!("the first call of a step has no thought signature");
+            let place = format!("/contents/{index}/parts/{position}");
+            found.push(refused(codes::THINKING, text).at_pointer(place));
+        }
+    }
 }
 
 fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {

@@ -1,8 +1,12 @@
 //! Bodies of chat completions.
 
-use ctx_types::{Diagnostic, Message, MessageExtras, Role, Source, Text, ToolCall, excerpt, phrase};
+use ctx_types::{
+    Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role, Source, Text,
+    ToolCall, excerpt, phrase,
+};
 
-use super::{check_model, is_empty, messages, refused, tools};
+use super::{check_model, check_parameters, is_empty, messages, refused, tools};
+use crate::call_ids::MAX_ID;
 use crate::codes;
 use crate::json::Json;
 use crate::pairing;
@@ -10,17 +14,100 @@ use crate::pairing;
 /// The most calls in one message.
 const MAX_CALLS: usize = 128;
 
+/// The most stop sequences.
+const MAX_STOPS: usize = 4;
+
+/// The highest value of `top_logprobs`.
+const MAX_TOP_LOGPROBS: u64 = 20;
+
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
+    check_limits(body, rules, &mut found);
+    check_parameters(body, rules, &mut found);
     let messages = messages(body, &mut found);
+    let is_known = *rules != RequestRules::default();
     for (index, message) in messages.iter().enumerate() {
         check_message(index, message, &mut found);
+        check_media(index, message, is_known, &mut found);
     }
+    check_reasoning(body, messages, rules, &mut found);
     tools::check(body, |tool| tool.at(["function", "name"])?.as_str(), &mut found);
     found.extend(pairing::check(&messages.iter().map(outline).collect::<Vec<_>>()));
     found
+}
+
+fn check_limits(body: &Json<'_>, rules: &RequestRules, found: &mut Vec<Diagnostic>) {
+    let has = |key: &str| body.get(key).is_some_and(|value| !value.is_null());
+    let is_openai = rules.reasoning_state == ReasoningState::Items;
+    if is_openai && rules.output_limit == OutputLimit::MaxCompletionTokens && has("max_tokens") {
+        let text = phrase!("the model does not accept parameter `{name}`", name = "max_tokens");
+        let finding = Diagnostic::error(codes::REJECTED_PARAMETER, text)
+            .with_help(phrase!("use `max_completion_tokens`"));
+        found.push(finding.at_pointer("/max_tokens"));
+    }
+    let stops = body.get("stop").and_then(Json::as_list).map_or(0, <[_]>::len);
+    if stops > MAX_STOPS {
+        let text = phrase!("{count} stop sequences; the limit is {limit}", count = stops, limit = MAX_STOPS);
+        found.push(refused(codes::DIALECT_LIMIT, text).at_pointer("/stop"));
+    }
+    let top = match body.get("top_logprobs") {
+        Some(Json::Number(number)) => number.as_u64(),
+        _ => None,
+    };
+    if top.is_some_and(|top| top > MAX_TOP_LOGPROBS) {
+        let text = phrase!("`top_logprobs` must not exceed {limit}", limit = MAX_TOP_LOGPROBS);
+        found.push(refused(codes::DIALECT_LIMIT, text).at_pointer("/top_logprobs"));
+    }
+    if top.is_some() && body.get("logprobs") != Some(&Json::Bool(true)) {
+        let text = phrase!("`top_logprobs` requires `logprobs`");
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/top_logprobs"));
+    }
+}
+
+/// Results of tools have text alone; servers other than OpenAI's may accept more.
+fn check_media(index: usize, message: &Json<'_>, is_known: bool, found: &mut Vec<Diagnostic>) {
+    if message.get("role").and_then(Json::as_str) != Some("tool") {
+        return;
+    }
+    let parts = message.get("content").and_then(Json::as_list).into_iter().flatten();
+    for (position, part) in parts.enumerate() {
+        let kind = part.get("type").and_then(Json::as_str).unwrap_or_default();
+        if kind == "text" {
+            continue;
+        }
+        let text = phrase!("role `{role}` cannot have part `{part}`", role = "tool", part = excerpt(kind));
+        let finding = match is_known {
+            true => refused(codes::PART_NOT_ACCEPTED, text),
+            false => Diagnostic::warning(codes::PART_NOT_ACCEPTED, text),
+        };
+        found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
+    }
+}
+
+/// Messages with calls need their reasoning, unless thinking is disabled.
+fn check_reasoning(
+    body: &Json<'_>,
+    messages: &[Json<'_>],
+    rules: &RequestRules,
+    found: &mut Vec<Diagnostic>,
+) {
+    let kind = body.get("thinking").and_then(|thinking| thinking.get("type")?.as_str());
+    let is_disabled = kind == Some("disabled") || body.get("enable_thinking") == Some(&Json::Bool(false));
+    if rules.reasoning_state != ReasoningState::ContentRequired || is_disabled {
+        return;
+    }
+    for (index, message) in messages.iter().enumerate() {
+        let has_calls =
+            message.get("tool_calls").and_then(Json::as_list).is_some_and(|calls| !calls.is_empty());
+        let reasoning = message.get("reasoning_content").and_then(Json::as_str);
+        if has_calls && reasoning.is_none_or(str::is_empty) {
+            let text =
+                phrase!("a message with tool calls has no `reasoning_content`, which the model requires");
+            found.push(refused(codes::THINKING, text).at_pointer(format!("/messages/{index}")));
+        }
+    }
 }
 
 fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) {
@@ -91,9 +178,17 @@ fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diag
         found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(place.clone()));
     }
     for (index, call) in calls.iter().enumerate() {
+        check_id(call, &format!("{place}/{index}/id"), found);
         let place = format!("{place}/{index}/function");
         check_name(call, &place, found);
         check_arguments(call, place, found);
+    }
+}
+
+fn check_id(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
+    let id = call.get("id").and_then(Json::as_str).unwrap_or_default();
+    if id.len() > MAX_ID {
+        found.push(super::long_id(id).at_pointer(place));
     }
 }
 

@@ -2,20 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
-use super::{check_model, is_empty, refused, tools};
+use super::{check_model, check_parameters, is_empty, refused, tools};
+use crate::call_ids::MAX_ID;
 use crate::codes;
 use crate::json::Json;
 
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
+    check_parameters(body, rules, &mut found);
     let items = body.get("input").and_then(Json::as_list).unwrap_or_default();
     let is_text = body.get("input").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty());
     if items.is_empty() && !is_text && body.get("previous_response_id").is_none() {
         found.push(refused(codes::NO_MESSAGES, phrase!("the request has no input")).at_pointer("/input"));
+    }
+    check_reasoning(body, items, &mut found);
+    let has = |key: &str| body.get(key).is_some_and(|value| !value.is_null());
+    if has("previous_response_id") && has("conversation") {
+        let text = phrase!("`previous_response_id` cannot be used with `conversation`");
+        found.push(refused(codes::SHAPE, text).at_pointer("/previous_response_id"));
     }
     let mut pairs = Pairs::default();
     for (index, item) in items.iter().enumerate() {
@@ -32,6 +40,32 @@ pub(crate) fn check(body: &Json<'_>) -> Vec<Diagnostic> {
     let functions = functions(tools::list(body, &mut found));
     tools::check_names(functions.into_iter(), &mut found);
     found
+}
+
+/// A reasoning item is followed by what the model made of it; without storage it has its content.
+fn check_reasoning(body: &Json<'_>, items: &[Json<'_>], found: &mut Vec<Diagnostic>) {
+    let is_unstored = body.get("store") == Some(&Json::Bool(false));
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| kind(item) == "reasoning") {
+        let mut after = items.iter().skip(index + 1);
+        let next = after.find(|next| kind(next) != "reasoning");
+        if !next.is_some_and(is_output) {
+            let text = phrase!("a reasoning item has no reply or tool call after it");
+            found.push(refused(codes::THINKING, text).at_pointer(format!("/input/{index}")));
+        }
+        let content = item.get("encrypted_content").and_then(Json::as_str);
+        if is_unstored && content.is_none_or(str::is_empty) {
+            let text = phrase!("a reasoning item has no `encrypted_content`, and `store` is off");
+            found.push(refused(codes::THINKING, text).at_pointer(format!("/input/{index}")));
+        }
+    }
+}
+
+/// Returns whether a model wrote an item.
+fn is_output(item: &Json<'_>) -> bool {
+    match kind(item) {
+        "message" => item.get("role").and_then(Json::as_str) == Some("assistant"),
+        kind => !kind.ends_with("_output"),
+    }
 }
 
 /// The functions among the tools; the provider's own have no names.
@@ -130,6 +164,9 @@ impl<'a> Pairs<'a> {
 /// The id of a call or of a result; none is reported.
 fn call_id<'a>(index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> Option<&'a str> {
     let id = item.get("call_id").and_then(Json::as_str).filter(|id| !id.is_empty());
+    if let Some(id) = id.filter(|id| id.len() > MAX_ID) {
+        found.push(super::long_id(id).at_pointer(place_of_id(index)));
+    }
     if id.is_none() {
         let finding = refused(codes::NO_CALL_ID, phrase!("the item has no call id"));
         found.push(finding.at_pointer(format!("/input/{index}")));

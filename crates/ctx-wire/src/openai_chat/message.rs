@@ -1,13 +1,21 @@
 //! One message after the other.
 
-use ctx_types::{CacheMark, Diagnostic, Message, Reasoning, Role, ToolCall, excerpt, phrase};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use ctx_types::{
+    CacheMark, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall, excerpt, phrase,
+};
+use serde_json::Value;
 
 use super::content::Parts;
 use super::homeless::Homeless;
+use crate::call_ids::CallIds;
 use crate::codes;
+use crate::dialect::Dialect;
 use crate::json::{self, Json, Object, object};
-use crate::reasoning::{self, Origin};
-use crate::request::Options;
+use crate::reasoning::{self, Echo, Loss, Origin, Reader};
+use crate::request::{Options, Request, mark_error};
 
 /// The longest speaker name that the API takes, in characters.
 const MAX_NAME: usize = 64;
@@ -18,6 +26,9 @@ const USUAL_FIELDS: usize = 3;
 /// The name under which messages keep fields for this dialect.
 const DIALECT: &str = "openai";
 
+/// The reasoning state that chat completions have fields for.
+const ORIGINS: [Origin; 3] = [Origin::Details, Origin::Extra, Origin::Gemini];
+
 /// Writes one message after the other.
 pub(super) struct Writer<'a, 'f> {
     written: Vec<Json<'a>>,
@@ -25,22 +36,31 @@ pub(super) struct Writer<'a, 'f> {
     begun: usize,
     homeless: Homeless<'a>,
     last: usize,
-    options: &'f Options<'f>,
+    /// Where the running turn begins.
+    turn: usize,
+    ids: CallIds,
+    reader: Reader<'f>,
+    echo: Echo,
     found: &'f mut Vec<Diagnostic>,
 }
 
 impl<'a, 'f> Writer<'a, 'f> {
     pub(super) fn new(
         messages: &[Message],
-        options: &'f Options<'f>,
+        request: &Request<'f>,
+        options: &Options<'_>,
         found: &'f mut Vec<Diagnostic>,
     ) -> Self {
+        let RequestRules { reasoning_state: state, call_ids, .. } = options.rules;
         Self {
+            turn: reasoning::running_turn(messages),
+            ids: CallIds::new(messages, Dialect::OpenaiChat, call_ids, found),
+            reader: Reader { model: request.model, state },
+            echo: Echo::new(state, request.parameters),
             written: Vec::with_capacity(messages.len()),
             begun: 0,
             homeless: Homeless::default(),
             last: messages.len().saturating_sub(1),
-            options,
             found,
         }
     }
@@ -82,7 +102,11 @@ impl<'a, 'f> Writer<'a, 'f> {
     fn content(&mut self, message: &'a Message, mark: Option<CacheMark>) -> Json<'a> {
         let mut parts = Parts::new(message, self.written.len(), self.found);
         parts.add_all();
-        let (content, homeless) = parts.finish(mark);
+        let (mut content, homeless) = parts.finish(mark);
+        if message.role == Role::Tool && message.is_error {
+            let finding = mark_error(&mut content, "text");
+            self.report(finding);
+        }
         self.homeless.add(message, homeless);
         content
     }
@@ -90,7 +114,7 @@ impl<'a, 'f> Writer<'a, 'f> {
     fn put_call_id(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let Some(id) = &message.tool_call_id else { return };
         if message.role == Role::Tool {
-            map.push("tool_call_id", &**id);
+            map.push("tool_call_id", self.ids.result(self.index(), id));
         } else {
             let text = phrase!(
                 "call id `{id}` is not sent: role `{role}` cannot have one",
@@ -121,7 +145,8 @@ impl<'a, 'f> Writer<'a, 'f> {
             return;
         }
         if message.role == Role::Assistant {
-            map.push("tool_calls", message.tool_calls.iter().map(call).collect::<Json<'_>>());
+            let calls = self.calls(message);
+            map.push("tool_calls", calls);
         } else {
             let text = phrase!(
                 "its tool calls are not sent: role `{role}` cannot have any",
@@ -132,31 +157,90 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
     }
 
-    /// Visible reasoning beside an answer is not sent back unless it is asked for; without an answer nothing is
-    /// left.
+    /// Returns the index of the current message.
+    fn index(&self) -> usize {
+        self.begun.saturating_sub(1)
+    }
+
+    /// Writes the calls, each with the state that belongs to it.
+    fn calls(&mut self, message: &'a Message) -> Json<'a> {
+        let extras = self.extras(message);
+        let mut calls = Vec::with_capacity(message.tool_calls.len());
+        for (position, call) in message.tool_calls.iter().enumerate() {
+            let id = self.ids.call(self.index(), position, &call.id);
+            let mut written = write_call(call, id);
+            if let Some(extra) = extras.get(&Some(position)) {
+                written.set("extra_content", extra.clone());
+            }
+            calls.push(written);
+        }
+        let is_unsigned = self.reader.state == ReasoningState::SignatureRequired
+            && self.index() >= self.turn
+            && !extras.contains_key(&Some(0));
+        if let Some(first) = calls.first_mut().filter(|_| is_unsigned) {
+            first.set("extra_content", signed(reasoning::SKIPPED_SIGNATURE));
+            self.report(reasoning::skipped_signature());
+        }
+        calls.into()
+    }
+
+    /// Returns `extra_content` of the message and its calls, by the position of the call.
+    fn extras(&self, message: &'a Message) -> BTreeMap<Option<usize>, Json<'a>> {
+        let (own, _) = reasoning::of(message, &[Origin::Extra, Origin::Gemini], self.reader);
+        let extra = |artifact: &'a Value| match artifact.get("extra_content") {
+            Some(extra) => Some(Json::from(extra)),
+            None if self.reader.state.is_signature() => reasoning::signature(artifact).map(signed),
+            None => None,
+        };
+        let by_call = reasoning::by_call(own).into_iter();
+        by_call.filter_map(|(call, artifact)| Some((call, extra(artifact)?))).collect()
+    }
+
+    /// Writes the reasoning that the model needs; without a reply nothing is left.
     fn put_reasoning(&mut self, message: &'a Message, map: &mut Object<'a>) {
+        self.put_reasoning_content(message, map);
         let Some(reasoning) = &message.reasoning else { return };
-        let (own, foreign) = reasoning::of(message, Origin::Details);
-        if let Some(details) = own.into_iter().find_map(|artifact| artifact.get("details")) {
+        let (own, loss) = reasoning::of(message, &ORIGINS, self.reader);
+        if let Some(details) = own.iter().find_map(|artifact| artifact.get("details")) {
             map.push("reasoning_details", details);
         }
-        if foreign.is_some() {
-            let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
-            self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
+        if let Some(extra) = self.extras(message).remove(&None) {
+            map.push("extra_content", extra);
+        }
+        let is_lost = |artifact: &&Value| {
+            artifact.get("thoughtSignature").is_some() && !self.reader.state.is_signature()
+        };
+        match own.iter().any(is_lost).then_some(Loss::Provider).or(loss) {
+            None => {}
+            Some(Loss::Model) => self.report(Loss::Model.diagnostic()),
+            Some(Loss::Provider) if self.echo.with_calls && reasoning.text.is_some() => {}
+            Some(Loss::Provider) => {
+                let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
+                self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
+            }
         }
         if message.content.is_blank() && message.tool_calls.is_empty() {
             let text = phrase!("it is sent without text: this API dialect cannot carry its reasoning");
             let help = phrase!("disable the message or add text; some servers reject empty messages");
             self.report(Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));
         }
-        self.echo(message, reasoning, map);
     }
 
-    fn echo(&self, message: &Message, reasoning: &'a Reasoning, map: &mut Object<'a>) {
-        let is_wanted =
-            self.options.echo_reasoning && message.role == Role::Assistant && !message.tool_calls.is_empty();
-        if let Some(text) = reasoning.text.as_ref().filter(|_| is_wanted) {
-            map.push("reasoning_content", text.as_str());
+    /// Writes `reasoning_content`; a space where the model requires it and there is none, as LiteLLM does.
+    fn put_reasoning_content(&mut self, message: &'a Message, map: &mut Object<'a>) {
+        let has_calls = !message.tool_calls.is_empty();
+        let is_wanted = if has_calls { self.echo.with_calls } else { self.echo.without_calls };
+        if message.role != Role::Assistant || !is_wanted {
+            return;
+        }
+        match message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
+            Some(text) => map.push("reasoning_content", text.as_str()),
+            None if has_calls && self.echo.is_required => {
+                map.push("reasoning_content", " ");
+                let text = phrase!("the model requires reasoning with tool calls; a space is sent");
+                self.report(Diagnostic::info(codes::REASONING_ADDED, text));
+            }
+            None => {}
         }
     }
 
@@ -183,9 +267,14 @@ impl<'a, 'f> Writer<'a, 'f> {
     }
 }
 
-fn call(call: &ToolCall) -> Json<'_> {
+fn write_call<'a>(call: &'a ToolCall, id: Cow<'a, str>) -> Json<'a> {
     let function = [("name", Json::from(&*call.name)), ("arguments", call.arguments.as_str().into())];
-    object([("id", (&*call.id).into()), ("type", "function".into()), ("function", object(function))])
+    object([("id", id.into()), ("type", "function".into()), ("function", object(function))])
+}
+
+/// Writes a thought signature as Gemini's chat completions have it.
+fn signed(signature: &str) -> Json<'_> {
+    object([("google", object([("thought_signature", signature.into())]))])
 }
 
 /// Adds what the message has for this dialect alone, unless a field of that name is written already.

@@ -1,6 +1,8 @@
 //! Reading a whole chat completion.
 
-use serde_json::Value;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::openai_chat::stream;
@@ -21,18 +23,18 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         return Err(Failure::unreadable("the response has no choice with a message"));
     };
     let text = |key: &str| message.get(key).and_then(Value::as_str);
+    let calls = message.get("tool_calls").and_then(Value::as_array);
     let mut reply = Reply {
         id: stream::text_of(body, "id"),
         model: stream::text_of(body, "model"),
         text: stream::content_text(message).into(),
         reasoning: reasoning(
             text("reasoning_content").or_else(|| text("reasoning")).unwrap_or_default(),
-            Vec::new(),
+            state(message, calls),
         ),
         usage: stream::usage(body),
         ..Reply::default()
     };
-    let calls = message.get("tool_calls").and_then(Value::as_array);
     check_count(calls.map_or(0, Vec::len))?;
     for call in calls.into_iter().flatten() {
         let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
@@ -42,4 +44,17 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
     reply.repair_ids();
     reply.finish = stream::finish(choice, !reply.tool_calls.is_empty()).unwrap_or_default();
     Ok(reply)
+}
+
+/// Returns the state that the provider wants back: `extra_content` of the message and its calls, and
+/// `reasoning_details`.
+fn state(message: &Value, calls: Option<&Vec<Value>>) -> Vec<Arc<Value>> {
+    let extra = |value: &Value| value.get("extra_content").filter(|extra| extra.is_object()).cloned();
+    let calls = calls.into_iter().flatten().enumerate();
+    let of_calls =
+        calls.filter_map(|(call, value)| Some(json!({ "call": call, "extra_content": extra(value)? })));
+    let of_message = extra(message).map(|extra| json!({ "extra_content": extra }));
+    let details = message.get("reasoning_details").filter(|details| details.is_array());
+    let details = details.map(|details| json!({ "type": "reasoning_details", "details": details }));
+    of_calls.chain(of_message).chain(details).map(Arc::new).collect()
 }

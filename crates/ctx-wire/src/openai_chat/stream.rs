@@ -1,6 +1,6 @@
 //! Reading the chunks of a chat completion.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::reply::{Finish, ReplyUsage};
 use crate::stream::{Building, Delta};
@@ -19,6 +19,12 @@ pub(crate) fn read(chunk: &Value, building: &mut Building) -> Vec<Delta> {
         let reasoning =
             ["reasoning_content", "reasoning"].into_iter().find_map(|key| delta.get(key)?.as_str());
         building.add_reasoning(reasoning.unwrap_or_default(), &mut deltas);
+        for detail in delta.get("reasoning_details").and_then(Value::as_array).into_iter().flatten() {
+            building.add_detail(detail);
+        }
+        if let Some(extra) = delta.get("extra_content").filter(|extra| extra.is_object()) {
+            building.add_artifact(json!({ "extra_content": extra }));
+        }
         building.add_text(&content_text(delta), &mut deltas);
         read_calls(delta, building, &mut deltas);
     }
@@ -42,6 +48,9 @@ fn read_calls(delta: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
         let next = if name.is_empty() { begun.saturating_sub(1) } else { begun };
         let number = call.get("index").and_then(Value::as_u64).unwrap_or(UNNUMBERED + next);
         building.open_call(number, id, name, deltas);
+        if let Some(extra) = call.get("extra_content").filter(|extra| extra.is_object()) {
+            building.add_call_state(number, extra);
+        }
         building.add_arguments(number, &arguments(call).unwrap_or_default(), deltas);
     }
 }

@@ -1,25 +1,37 @@
 //! Items: messages, calls, results and reasoning, one after the other.
 
-use ctx_types::{CacheMark, Content, Diagnostic, Message, Role, phrase};
+use ctx_types::{CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
 use serde_json::{Map, Value};
 
 use super::content::{Parts, Side, output_text};
+use crate::call_ids::CallIds;
 use crate::codes;
+use crate::dialect::Dialect;
 use crate::json::{Json, object};
-use crate::reasoning::{self, Origin};
+use crate::reasoning::{self, Origin, Reader};
+use crate::request::mark_error;
 
 /// Writes one message after the other.
 pub(super) struct Items<'a, 'f> {
     written: Vec<Json<'a>>,
     index: usize,
     last: usize,
+    ids: CallIds,
+    reader: Reader<'f>,
     found: &'f mut Vec<Diagnostic>,
 }
 
 impl<'a, 'f> Items<'a, 'f> {
-    pub(super) fn new(messages: usize, found: &'f mut Vec<Diagnostic>) -> Self {
-        let written = Vec::with_capacity(messages);
-        Self { written, index: 0, last: messages.saturating_sub(1), found }
+    pub(super) fn new(
+        messages: &[Message],
+        model: &'f str,
+        rules: RequestRules,
+        found: &'f mut Vec<Diagnostic>,
+    ) -> Self {
+        let written = Vec::with_capacity(messages.len());
+        let ids = CallIds::new(messages, Dialect::OpenaiResponses, rules.call_ids, found);
+        let reader = Reader { model, state: rules.reasoning_state };
+        Self { written, index: 0, last: messages.len().saturating_sub(1), ids, reader, found }
     }
 
     /// Writes the items of a message.
@@ -54,7 +66,7 @@ impl<'a, 'f> Items<'a, 'f> {
 
     /// Reasoning first, then the words, then the calls, in the order in which the model made them.
     fn add_answer(&mut self, message: &'a Message) {
-        let (own, foreign) = reasoning::of(message, Origin::Responses);
+        let (own, loss) = reasoning::of(message, &[Origin::Responses], self.reader);
         let mut known = None;
         for artifact in own {
             match artifact.get("type").and_then(Value::as_str) {
@@ -62,19 +74,19 @@ impl<'a, 'f> Items<'a, 'f> {
                 _ => self.written.push(artifact.into()),
             }
         }
-        if let Some(finding) = foreign {
+        if let Some(loss) = loss {
             // About what is written next.
-            self.found.push(finding.at_pointer(format!("/input/{}", self.written.len())));
+            self.found.push(loss.diagnostic().at_pointer(format!("/input/{}", self.written.len())));
         }
         let (content, homeless) = Parts::of(message, Side::Output, self.index, self.found).into_lists();
         if !content.is_empty() || message.tool_calls.is_empty() {
             let item = self.output(known, content);
             self.written.push(item);
         }
-        for call in &message.tool_calls {
+        for (position, call) in message.tool_calls.iter().enumerate() {
             self.written.push(object([
                 ("type", "function_call".into()),
-                ("call_id", (&*call.id).into()),
+                ("call_id", self.ids.call(self.index, position, &call.id).into()),
                 ("name", (&*call.name).into()),
                 ("arguments", call.arguments.as_str().into()),
             ]));
@@ -113,12 +125,16 @@ impl<'a, 'f> Items<'a, 'f> {
 
     fn add_result(&mut self, message: &'a Message, mark: Option<CacheMark>) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        let output = self.input(message, mark);
+        let mut output = self.input(message, mark);
+        let marked = message.is_error.then(|| mark_error(&mut output, "input_text"));
         self.written.push(object([
             ("type", "function_call_output".into()),
-            ("call_id", id.into()),
+            ("call_id", self.ids.result(self.index, id).into()),
             ("output", output),
         ]));
+        if let Some(finding) = marked {
+            self.report(finding);
+        }
     }
 
     /// Reports what a message has beside its words and calls, for all of which the dialect has no field.

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, excerpt, phrase};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::codes;
 use crate::json::{self, Json, Object, object};
+use crate::parameters::ModelParameters;
 use crate::request::put_parameters;
 
 /// Parameters of chat completions that this dialect has not.
@@ -28,15 +29,11 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// Adds the parameters to a body; what the dialect has not is reported.
-pub(super) fn put<'a>(
-    body: &mut Object<'a>,
-    parameters: &'a Map<String, Value>,
-    found: &mut Vec<Diagnostic>,
-) {
+pub(super) fn put<'a>(body: &mut Object<'a>, parameters: ModelParameters<'a>, found: &mut Vec<Diagnostic>) {
     let mut written = Vec::new();
     let mut write = |name: &'a str, value| written.push((Cow::Borrowed(name), value));
-    for (name, value) in parameters {
-        match name.as_str() {
+    for (name, value) in parameters.accepted(found) {
+        match name {
             "max_tokens" | "max_completion_tokens" => write("max_output_tokens", value.into()),
             "reasoning_effort" => write("reasoning", object([("effort", value.into())])),
             "response_format" => write("text", object([("format", format(value))])),

@@ -1,5 +1,6 @@
 //! What the request linter finds in bodies that others wrote.
 
+use ctx_types::{OutputLimit, ReasoningState, RequestRules, SamplerRule, ThinkingRule, TopKRule};
 use ctx_wire::{Dialect, lint};
 use serde_json::{Value, json};
 
@@ -208,4 +209,215 @@ fn results_answer_the_first_open_call() {
             "error[CTX0522]: the next content has no result for the call of `g` (at /contents/1)",
         ],
     );
+}
+
+/// Rules of Claude 4.5.
+const CLAUDE: RequestRules = RequestRules {
+    output_limit: OutputLimit::Either,
+    samplers: SamplerRule::TemperatureOrTopP,
+    top_k: TopKRule::Positive,
+    stop: ctx_types::StopRule::Sent,
+    thinking: ThinkingRule::Budget,
+    reasoning_state: ReasoningState::Thinking,
+    call_ids: ctx_types::CallIdRule::Any,
+};
+
+/// Checks a body by the rules of a model; `changes` are set in a sound body of Anthropic whose model thinks.
+#[track_caller]
+fn check_claude(rules: RequestRules, changes: &Value, expected: &[&str]) {
+    let mut body = json!({
+        "model": "claude-sonnet-4-5", "max_tokens": 4_000,
+        "thinking": { "type": "enabled", "budget_tokens": 1_024 },
+        "messages": [{ "role": "user", "content": "u" }],
+    });
+    for (key, value) in changes.as_object().unwrap() {
+        body[key] = value.clone();
+    }
+    assert_eq!(lint::detect(&body), Some(Dialect::Anthropic));
+    let found = lint::check_for(&body, Dialect::Anthropic, &rules);
+    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn checks_settings_of_thinking() {
+    check_claude(CLAUDE, &json!({}), &[]);
+    let place = "(at /thinking/budget_tokens)";
+    check_claude(
+        CLAUDE,
+        &json!({ "max_tokens": 1_024 }),
+        &[&format!(
+            "error[CTX0535]: the thinking budget of 1024 tokens must be below `max_tokens`, 1024 {place}"
+        )],
+    );
+    check_claude(
+        CLAUDE,
+        &json!({ "thinking": { "type": "enabled", "budget_tokens": 1_000 } }),
+        &[&format!("error[CTX0535]: the thinking budget must be at least 1024 tokens {place}")],
+    );
+    let adaptive = RequestRules { thinking: ThinkingRule::Always, samplers: SamplerRule::None, ..CLAUDE };
+    check_claude(
+        adaptive,
+        &json!({}),
+        &["error[CTX0535]: the model has no thinking budget; use `adaptive` (at /thinking/type)"],
+    );
+    check_claude(
+        adaptive,
+        &json!({ "thinking": { "type": "disabled" }, "tool_choice": { "type": "any" } }),
+        &[
+            "error[CTX0535]: the thinking of the model cannot be disabled (at /thinking/type)",
+            "error[CTX0535]: a tool call cannot be forced while the model thinks (at /tool_choice)",
+        ],
+    );
+    check_claude(
+        CLAUDE,
+        &json!({ "thinking": { "type": "adaptive" } }),
+        &[
+            "error[CTX0535]: the model has no adaptive thinking; use `enabled` with a budget (at /thinking/type)",
+        ],
+    );
+}
+
+#[test]
+fn checks_samplers_and_prefill_of_claude() {
+    check_claude(
+        CLAUDE,
+        &json!({ "temperature": 0.5 }),
+        &[
+            "error[CTX0536]: the model does not accept parameter `temperature` while it reasons (at /temperature)",
+        ],
+    );
+    check_claude(
+        RequestRules::default(),
+        &json!({ "temperature": 0.5, "top_p": 0.99 }),
+        &[
+            "error[CTX0535]: the model does not accept parameter `temperature` while it reasons (at /temperature)",
+        ],
+    );
+    check_claude(
+        CLAUDE,
+        &json!({ "thinking": { "type": "disabled" }, "temperature": 0.5, "top_p": 0.9 }),
+        &["error[CTX0536]: the model does not accept parameter `top_p` with `temperature` (at /top_p)"],
+    );
+    let prefill = json!([{ "role": "user", "content": "u" }, { "role": "assistant", "content": "Sure" }]);
+    check_claude(
+        CLAUDE,
+        &json!({ "messages": prefill }),
+        &["error[CTX0535]: the reply cannot be started (prefill) while the model thinks (at /messages/1)"],
+    );
+    check_claude(
+        RequestRules { thinking: ThinkingRule::Adaptive, ..CLAUDE },
+        &json!({ "thinking": { "type": "disabled" }, "messages": prefill }),
+        &["error[CTX0535]: the model does not support prefill (at /messages/1)"],
+    );
+}
+
+#[test]
+fn checks_thinking_of_the_running_turn() {
+    let call = json!({ "type": "tool_use", "id": "t1", "name": "f", "input": {} });
+    let thinking = json!({ "type": "thinking", "thinking": "t", "signature": "s" });
+    let text = json!({ "type": "text", "text": "x" });
+    let turn = |blocks: &[&Value]| {
+        json!({ "messages": [
+            { "role": "user", "content": "u" },
+            { "role": "assistant", "content": blocks },
+            { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "r" }] },
+        ] })
+    };
+    check_claude(CLAUDE, &turn(&[&thinking, &text, &call]), &[]);
+    check_claude(
+        CLAUDE,
+        &turn(&[&text, &thinking, &call]),
+        &["error[CTX0535]: a reply with tool calls must start with its thinking (at /messages/1/content/0)"],
+    );
+    check_claude(
+        CLAUDE,
+        &turn(&[&call]),
+        &[
+            "error[CTX0535]: a reply with tool calls has no thinking, which the running turn requires (at /messages/1/content/0)",
+        ],
+    );
+    let mut finished = turn(&[&call]);
+    let messages = finished["messages"].as_array_mut().unwrap();
+    messages.extend([
+        json!({ "role": "assistant", "content": "done" }),
+        json!({ "role": "user", "content": "u" }),
+    ]);
+    check_claude(CLAUDE, &finished, &[]);
+    let mark = json!({ "type": "ephemeral" });
+    let marked = json!({ "type": "thinking", "thinking": "t", "cache_control": mark });
+    check_claude(
+        CLAUDE,
+        &turn(&[&marked, &call]),
+        &[
+            "error[CTX0535]: a thinking block has no signature (at /messages/1/content/0)",
+            "error[CTX0535]: a thinking block cannot have a cache mark (at /messages/1/content/0)",
+        ],
+    );
+}
+
+#[test]
+fn checks_order_of_cache_marks_and_repeated_ids() {
+    let text = |ttl: &str| json!([{ "type": "text", "text": "x", "cache_control": { "type": "ephemeral", "ttl": ttl } }]);
+    check_claude(
+        CLAUDE,
+        &json!({ "system": text("5m"), "messages": [{ "role": "user", "content": text("1h") }] }),
+        &["error[CTX0533]: a long-lived cache mark follows a short-lived one (at /messages/0/content/0)"],
+    );
+    let call = json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "t1", "name": "f", "input": {} }] });
+    let result = json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "r" }] });
+    check_anthropic(
+        &json!([{ "role": "user", "content": "u" }, call, result, call, result]),
+        &["error[CTX0523]: duplicate call id `t1`, also in an earlier message (at /messages/3/content/0/id)"],
+    );
+}
+
+#[test]
+fn checks_reasoning_models_of_openai() {
+    let rules = RequestRules {
+        output_limit: OutputLimit::MaxCompletionTokens,
+        samplers: SamplerRule::None,
+        top_k: TopKRule::Rejected,
+        reasoning_state: ReasoningState::Items,
+        ..RequestRules::default()
+    };
+    let body = json!({ "model": "gpt-5", "max_tokens": 9, "top_k": 1, "messages": [{ "role": "user", "content": "u" }] });
+    let found = lint::check_for(&body, Dialect::OpenaiChat, &rules);
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "error[CTX0536]: the model does not accept parameter `max_tokens` (at /max_tokens)",
+            "error[CTX0536]: the model does not accept parameter `top_k` (at /top_k)",
+        ]
+    );
+}
+
+#[test]
+fn finds_media_and_long_ids_in_tool_messages() {
+    let id = "c".repeat(65);
+    let call = json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": "{}" } });
+    let image = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } });
+    check_chat(
+        &json!([
+            { "role": "user", "content": "u" },
+            { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": id, "content": [image] },
+        ]),
+        &[
+            "error[CTX0533]: call id `cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc…` has 65 bytes; the limit is 64 (at /messages/1/tool_calls/0/id)",
+            "warning[CTX0514]: role `tool` cannot have part `image_url` (at /messages/2/content/0)",
+        ],
+    );
+}
+
+#[test]
+fn finds_reasoning_items_without_followers() {
+    let reasoning = json!({ "type": "reasoning", "id": "r", "summary": [] });
+    let user = json!({ "role": "user", "content": "u" });
+    let reply = json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "x" }] });
+    let body = |items: &[&Value]| json!({ "model": "m", "input": items });
+    check(&body(&[&user, &reasoning, &reply]), Dialect::OpenaiResponses, &[]);
+    let expected = "error[CTX0535]: a reasoning item has no reply or tool call after it (at /input/1)";
+    check(&body(&[&user, &reasoning, &user]), Dialect::OpenaiResponses, &[expected]);
+    check(&body(&[&user, &reasoning]), Dialect::OpenaiResponses, &[expected]);
 }

@@ -261,7 +261,8 @@ fn an_attachment_without_bytes_is_an_error_and_the_text_is_sent_as_it_is() {
 
 #[test]
 fn reasoning_state_is_left_out_and_reported() {
-    let reasoning = Reasoning { text: Some("hm".into()), artifacts: vec![Arc::new(json!({ "s": 1 }))] };
+    let reasoning =
+        Reasoning { text: Some("hm".into()), artifacts: vec![Arc::new(json!({ "s": 1 }))], model: None };
     check(
         &[message(Role::Assistant, "a").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":"a"}]"#,
@@ -273,7 +274,7 @@ fn reasoning_state_is_left_out_and_reported() {
 
 #[test]
 fn a_message_of_nothing_but_reasoning_is_reported() {
-    let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new() };
+    let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new(), model: None };
     check(
         &[message(Role::Assistant, "").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":""}]"#,
@@ -285,7 +286,7 @@ fn a_message_of_nothing_but_reasoning_is_reported() {
 
 #[test]
 fn visible_reasoning_is_left_out_without_a_word() {
-    let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new() };
+    let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new(), model: None };
     check(
         &[message(Role::Assistant, "a").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":"a"}]"#,

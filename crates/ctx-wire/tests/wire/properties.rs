@@ -70,6 +70,7 @@ fn any_message() -> impl Strategy<Value = Message> {
         let reasoning = reasoning.map(|(text, artifacts)| Reasoning {
             text: text.map(Into::into),
             artifacts: artifacts.into_iter().map(Arc::new).collect(),
+            model: None,
         });
         let extras = MessageExtras::default().with(|extras| {
             extras.tool_calls = tool_calls;

@@ -96,7 +96,7 @@ fn whatever_is_sent_counts_as_a_change() {
         |message: &mut Message| message.content = Content::Text("other".into()),
         |message: &mut Message| message.tool_call_id = Some("x".into()),
         |message: &mut Message| {
-            message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new() });
+            message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new(), model: None });
         },
         |message: &mut Message| {
             message.attachments.push(Attachment::from_value(&serde_json::Value::Null));

@@ -62,8 +62,9 @@ fn call(stored: &Value) -> Value {
     Value::Object(call)
 }
 
-/// Moves visible reasoning out of the metadata to where providers have it.
+/// Moves reasoning out of the metadata to where providers have it.
 fn reasoning(message: &mut Map<String, Value>) {
+    details(message);
     if message.contains_key("reasoning_content") {
         return;
     }
@@ -77,6 +78,28 @@ fn reasoning(message: &mut Map<String, Value>) {
         message.shift_remove("metadata");
     }
     message.insert("reasoning_content".to_owned(), text);
+}
+
+/// Moves `reasoning_details` out of the metadata, if there is no other state.
+fn details(message: &mut Map<String, Value>) {
+    const DETAILS: &str = "reasoning_details";
+    let Some(Value::Object(metadata)) = message.get("metadata") else { return };
+    let Some([artifact]) = metadata.get("reasoningArtifacts").and_then(Value::as_array).map(Vec::as_slice)
+    else {
+        return;
+    };
+    let is_details = artifact.get("type").and_then(Value::as_str) == Some(DETAILS);
+    let Some(details) = artifact.get("details").filter(|_| is_details).cloned() else { return };
+    if message.contains_key(DETAILS) {
+        return;
+    }
+    if let Some(Value::Object(metadata)) = message.get_mut("metadata") {
+        metadata.shift_remove("reasoningArtifacts");
+        if metadata.is_empty() {
+            message.shift_remove("metadata");
+        }
+    }
+    message.insert(DETAILS.to_owned(), details);
 }
 
 /// Puts back what reading displaced; calls that could not be read follow those that could.

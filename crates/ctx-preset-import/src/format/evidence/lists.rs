@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::conversation::provider_messages::is_gemini;
 use crate::format::Format;
 use crate::format::evidence::objects::{has, is_chat_header, is_list, is_silly_tavern_line, is_text};
 use crate::loose::get;
@@ -26,18 +27,27 @@ pub(super) fn messages(map: &Map<String, Value>, strictness: Strictness) -> Opti
             of_list
         };
     }
+    let contents = map.get("contents").and_then(Value::as_array).into_iter().flatten();
+    if contents.filter_map(Value::as_object).any(is_gemini) {
+        return Some(Format::ChatMessages);
+    }
     let is_meant = is_message(map) && (strictness == Strictness::Loose || has_known_role(map));
     is_meant.then(|| message_shape(map))
 }
 
 /// Returns whether an object is a single message.
 pub(super) fn is_message(map: &Map<String, Value>) -> bool {
-    ["content", "tool_calls", "tool_call_id"].iter().any(|key| has(map, key)) && is_text(map, "role")
+    let has_content = ["content", "tool_calls", "tool_call_id"].iter().any(|key| has(map, key));
+    is_text(map, "role") && (has_content || is_gemini(map))
 }
 
 pub(super) fn has_known_role(map: &Map<String, Value>) -> bool {
     let role = get(map, "role").and_then(Value::as_str);
-    role.is_some_and(|role| ["system", "developer", "user", "assistant", "tool", "function"].contains(&role))
+    let is_of_model = role == Some("model") && is_gemini(map);
+    is_of_model
+        || role.is_some_and(|role| {
+            ["system", "developer", "user", "assistant", "tool", "function"].contains(&role)
+        })
 }
 
 pub(super) fn message_shape(map: &Map<String, Value>) -> Format {

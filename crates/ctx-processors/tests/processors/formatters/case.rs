@@ -164,7 +164,7 @@ fn set(message: &mut Message, attribute: &str) {
         "result" => message.tool_call_id = Some(value.into()),
         "file" => message.attachments.push(Attachment::from_value(&json!({ "id": value, "name": value }))),
         "order" => message.placement = Some(Arc::new(placement(message.place, value.parse().unwrap()))),
-        "reasoning" => message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new() }),
+        "reasoning" => message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new(), model: None }),
         "prefix" => message.is_continuation_prefix = true,
         "calls" => {
             let call = |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };

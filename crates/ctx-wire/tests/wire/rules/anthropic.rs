@@ -8,8 +8,9 @@ use super::case::*;
 
 const ANTHROPIC: Dialect = Dialect::Anthropic;
 
-const IN_PLACE: Options<'_> =
-    Options { prefill: true, system: SystemPlacement::InPlace, echo_reasoning: false, template: None };
+fn in_place() -> Options<'static> {
+    Options { system: SystemPlacement::InPlace, ..Options::default() }
+}
 
 #[test]
 fn pictures_and_pdf_have_blocks_and_text_is_a_document() {
@@ -106,7 +107,7 @@ fn a_system_message_stays_in_its_place_where_the_rules_allow_it() {
     // Behind the user's and before the assistant's.
     check_with(
         ANTHROPIC,
-        &IN_PLACE,
+        &in_place(),
         &[system("a"), user("b"), system("now"), answer("c"), user("d")],
         "/messages/1",
         &json!({ "role": "system", "content": "now" }),
@@ -115,7 +116,7 @@ fn a_system_message_stays_in_its_place_where_the_rules_allow_it() {
     // At the end, behind results; two in a row are one.
     check_with(
         ANTHROPIC,
-        &IN_PLACE,
+        &in_place(),
         &[user("b"), calling("", &["c1"]), result("c1", "x"), system("one"), system("two")],
         "/messages/3",
         &json!({ "role": "system", "content": [{ "type": "text", "text": "one" }, { "type": "text", "text": "two" }] }),
@@ -129,7 +130,7 @@ fn elsewhere_a_system_message_is_wrapped() {
     // Behind the assistant's.
     check_with(
         ANTHROPIC,
-        &IN_PLACE,
+        &in_place(),
         &[user("b"), answer("c"), system("now")],
         "/messages/2",
         &json!({ "role": "user", "content": "<system>\nnow\n</system>" }),
@@ -138,7 +139,7 @@ fn elsewhere_a_system_message_is_wrapped() {
     // Before the user's.
     check_with(
         ANTHROPIC,
-        &IN_PLACE,
+        &in_place(),
         &[system("x"), user("b"), system("now"), user("c")],
         "/messages/0/content/1/text",
         &json!("<system>\nnow\n</system>"),
@@ -217,7 +218,7 @@ fn thinking_is_never_marked() {
 fn the_last_mark_is_never_on_a_trailing_system_message() {
     check_with(
         ANTHROPIC,
-        &IN_PLACE,
+        &in_place(),
         &[user("hi"), marked(system("note"), CacheMark::Short)],
         "/messages",
         &json!([

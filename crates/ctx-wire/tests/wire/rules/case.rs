@@ -89,7 +89,7 @@ pub(crate) fn with_part(message: Message, part: Value) -> Message {
 /// An answer with state of the model's reasoning.
 pub(crate) fn thinking(message: Message, artifacts: &[Value]) -> Message {
     let artifacts = artifacts.iter().cloned().map(Arc::new).collect();
-    message.with(|message| message.reasoning = Some(Reasoning { text: None, artifacts }))
+    message.with(|message| message.reasoning = Some(Reasoning { text: None, artifacts, model: None }))
 }
 
 pub(crate) fn marked(message: Message, mark: CacheMark) -> Message {

@@ -1,12 +1,16 @@
 //! Chat completions.
 
-use ctx_types::{CacheMark, Role};
+use ctx_types::{CacheMark, ReasoningState, RequestRules, Role};
 use ctx_wire::{Dialect, Options};
 use serde_json::json;
 
 use super::case::*;
 
 const CHAT: Dialect = Dialect::OpenaiChat;
+
+fn with_state(reasoning_state: ReasoningState) -> Options<'static> {
+    Options { rules: RequestRules { reasoning_state, ..RequestRules::default() }, ..Options::default() }
+}
 
 #[test]
 fn a_document_is_a_data_address_with_a_name() {
@@ -174,11 +178,12 @@ fn a_cache_mark_stands_on_the_last_part() {
 #[test]
 fn visible_reasoning_goes_back_beside_calls_if_that_is_wanted() {
     let thought = calling("", &["c1"]).with(|message| {
-        message.reasoning = Some(ctx_types::Reasoning { text: Some("hm".into()), artifacts: Vec::new() });
+        message.reasoning =
+            Some(ctx_types::Reasoning { text: Some("hm".into()), artifacts: Vec::new(), model: None });
     });
     check_with(
         CHAT,
-        &Options { echo_reasoning: true, ..Options::default() },
+        &with_state(ReasoningState::Content),
         &[user("look"), thought, result("c1", "x")],
         "/messages/1/reasoning_content",
         &json!("hm"),

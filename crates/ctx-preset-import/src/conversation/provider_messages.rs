@@ -1,0 +1,252 @@
+//! Messages as Anthropic and Gemini take them, turned into those of chat completions.
+
+use serde_json::{Map, Value, json};
+
+/// The types of blocks that only Anthropic has.
+const BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
+
+/// Turns messages of Anthropic or Gemini into those of chat completions; other messages stay.
+///
+/// Each result keeps the index of the message that it comes from. Tool results become messages of their own, before
+/// the rest of their message. Thinking and thought signatures go to the metadata. O(size).
+pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
+    let mut converted = Vec::with_capacity(items.len());
+    let mut open = OpenCalls::default();
+    for (index, item) in items {
+        let messages = match item {
+            Value::Object(message) if is_anthropic(&message) => anthropic(message),
+            Value::Object(message) if is_gemini(&message) => gemini(message, index, &mut open),
+            other => vec![other],
+        };
+        converted.extend(messages.into_iter().map(|message| (index, message)));
+    }
+    converted
+}
+
+/// Returns the system prompt of a request body as a message; `None` if it has none.
+///
+/// A `system` counts only in a request body of Anthropic, which names its model.
+pub(super) fn system(file: &mut Map<String, Value>) -> Option<Value> {
+    let is_body = file.get("model").is_some_and(Value::is_string);
+    if is_body && file.get("system").is_some_and(|system| system.is_string() || system.is_array()) {
+        return file.shift_remove("system").map(|system| json!({ "role": "system", "content": system }));
+    }
+    let key = ["systemInstruction", "system_instruction"].into_iter().find(|key| file.contains_key(*key))?;
+    let parts = file.get(key)?.get("parts").filter(|parts| parts.is_array())?;
+    let system = json!({ "role": "system", "content": texts(parts) });
+    file.shift_remove(key);
+    Some(system)
+}
+
+fn is_anthropic(message: &Map<String, Value>) -> bool {
+    let blocks = message.get("content").and_then(Value::as_array).into_iter().flatten();
+    let mut kinds = blocks.filter_map(|block| block.get("type").and_then(Value::as_str));
+    kinds.any(|kind| BLOCKS.contains(&kind))
+}
+
+/// Returns whether a message has the shape of Gemini: parts, and no content.
+pub(crate) fn is_gemini(message: &Map<String, Value>) -> bool {
+    let role = message.get("role").and_then(Value::as_str);
+    message.get("parts").is_some_and(Value::is_array)
+        && !message.contains_key("content")
+        && matches!(role, None | Some("user" | "model" | "function" | "system"))
+}
+
+fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
+    let Some(Value::Array(blocks)) = message.shift_remove("content") else { return Vec::new() };
+    let mut read = ReadParts::default();
+    for block in blocks {
+        match block.get("type").and_then(Value::as_str) {
+            Some("tool_use") => read.calls.push(call(
+                block.get("id").cloned().unwrap_or_default(),
+                block.get("name").cloned().unwrap_or_default(),
+                block.get("input"),
+            )),
+            Some("tool_result") => {
+                let mut result = json!({
+                    "role": "tool",
+                    "tool_call_id": block.get("tool_use_id"),
+                    "content": block.get("content").cloned().unwrap_or_else(|| json!("")),
+                });
+                if block.get("is_error") == Some(&Value::Bool(true)) {
+                    result["metadata"] = json!({ "isError": true });
+                }
+                read.results.push(result);
+            }
+            Some("thinking" | "redacted_thinking") => {
+                read.reasoning += block.get("thinking").and_then(Value::as_str).unwrap_or_default();
+                let is_signed =
+                    |key: &str| block.get(key).and_then(Value::as_str).is_some_and(|key| !key.is_empty());
+                // Without a signature the provider rejects it.
+                if is_signed("signature") || is_signed("data") {
+                    read.artifacts.push(block);
+                }
+            }
+            _ => read.parts.push(block),
+        }
+    }
+    read.into_messages(message)
+}
+
+fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -> Vec<Value> {
+    let Some(Value::Array(parts)) = message.shift_remove("parts") else { return Vec::new() };
+    let is_model = message.get("role").and_then(Value::as_str) == Some("model");
+    let role = match message.get("role").and_then(Value::as_str) {
+        Some("model") => "assistant",
+        Some("system") => "system",
+        _ => "user",
+    };
+    message.insert("role".to_owned(), json!(role));
+    if is_model {
+        open.0.clear();
+    }
+    let mut read = ReadParts::default();
+    for part in parts {
+        let is_thought = part.get("thought") == Some(&Value::Bool(true));
+        let text = part.get("text").and_then(Value::as_str).map(str::to_owned);
+        let signature = either(&part, "thoughtSignature", "thought_signature").cloned();
+        let mut signed_call = None;
+        if let Some(function) = either(&part, "functionCall", "function_call") {
+            let position = read.calls.len();
+            signed_call = Some(position);
+            let name = function.get("name").cloned().unwrap_or_default();
+            let id = function.get("id").filter(|id| id.is_string()).cloned();
+            let id = id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
+            open.0.push((name.clone(), id.clone()));
+            read.calls.push(call(id, name, function.get("args")));
+        } else if let Some(response) = either(&part, "functionResponse", "function_response") {
+            read.results.push(result(response, open));
+        } else if let Some(text) = text {
+            if is_thought {
+                read.reasoning += &text;
+            } else if !text.is_empty() {
+                read.parts.push(json!({ "type": "text", "text": text }));
+            }
+        } else {
+            read.parts.push(part);
+        }
+        if let Some(signature) = signature {
+            let mut artifact = json!({ "thoughtSignature": signature });
+            if let Some(call) = signed_call {
+                artifact["call"] = call.into();
+            }
+            read.artifacts.push(artifact);
+        }
+    }
+    read.into_messages(message)
+}
+
+/// Calls of Gemini's model that wait for their results, by name, with their ids.
+#[derive(Default)]
+struct OpenCalls(Vec<(Value, Value)>);
+
+impl OpenCalls {
+    /// Returns the id of the call that a result answers: its own, or that of the first open call of its function.
+    fn take(&mut self, name: &Value, id: Option<&Value>) -> Option<Value> {
+        let id = id.filter(|id| id.is_string());
+        let place = self.0.iter().position(|(open, open_id)| match id {
+            Some(id) => open_id == id,
+            None => open == name,
+        });
+        place.map(|place| self.0.remove(place).1).or_else(|| id.cloned())
+    }
+}
+
+fn result(response: &Value, open: &mut OpenCalls) -> Value {
+    let id = open.take(response.get("name").unwrap_or(&Value::Null), response.get("id"));
+    let body = response.get("response").cloned().unwrap_or_default();
+    let only = |key: &str| {
+        let fields = body.as_object().filter(|fields| fields.len() == 1)?;
+        fields.get(key)
+    };
+    let error = only("error");
+    let said = error.or_else(|| only("output")).or_else(|| only("result")).unwrap_or(&body);
+    let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
+    let mut result = json!({ "role": "tool", "tool_call_id": id, "content": said });
+    let media = response.get("parts").and_then(Value::as_array).filter(|parts| !parts.is_empty());
+    if let Some(media) = media {
+        let text = json!({ "type": "text", "text": said });
+        result["content"] = std::iter::once(text).chain(media.iter().cloned()).collect();
+    }
+    if error.is_some() {
+        result["metadata"] = json!({ "isError": true });
+    }
+    result
+}
+
+/// What was found in a message.
+#[derive(Default)]
+struct ReadParts {
+    parts: Vec<Value>,
+    calls: Vec<Value>,
+    results: Vec<Value>,
+    reasoning: String,
+    artifacts: Vec<Value>,
+}
+
+impl ReadParts {
+    /// Returns the results, then what is left of the message, if anything is.
+    fn into_messages(self, mut message: Map<String, Value>) -> Vec<Value> {
+        let mut messages = self.results;
+        let has_state = !self.artifacts.is_empty() || !self.reasoning.is_empty();
+        if self.parts.is_empty() && self.calls.is_empty() && !has_state && !messages.is_empty() {
+            // The last result keeps what stands beside the content, such as the time.
+            if let Some(Value::Object(last)) = messages.last_mut() {
+                message.shift_remove("role");
+                for (key, value) in message {
+                    last.entry(key).or_insert(value);
+                }
+            }
+            return messages;
+        }
+        message.insert("content".to_owned(), content(self.parts));
+        if !self.calls.is_empty() {
+            message.insert("tool_calls".to_owned(), Value::Array(self.calls));
+        }
+        if has_state {
+            let metadata = message.entry("metadata").or_insert_with(|| json!({}));
+            if let Some(metadata) = metadata.as_object_mut() {
+                if !self.reasoning.is_empty() {
+                    metadata.entry("reasoningContent").or_insert(self.reasoning.into());
+                }
+                if !self.artifacts.is_empty() {
+                    metadata.entry("reasoningArtifacts").or_insert(Value::Array(self.artifacts));
+                }
+            }
+        }
+        messages.push(Value::Object(message));
+        messages
+    }
+}
+
+/// Returns a content: a single text is a string.
+fn content(parts: Vec<Value>) -> Value {
+    match parts.as_slice() {
+        [] => json!(""),
+        [part] if is_plain_text(part) => part["text"].clone(),
+        _ => Value::Array(parts),
+    }
+}
+
+fn is_plain_text(part: &Value) -> bool {
+    part.get("type").and_then(Value::as_str) == Some("text")
+        && part.as_object().is_some_and(|part| part.len() == 2)
+        && part.get("text").is_some_and(Value::is_string)
+}
+
+/// Writes texts of Gemini's parts as parts of chat completions.
+fn texts(parts: &Value) -> Value {
+    let parts = parts.as_array().into_iter().flatten();
+    let texts = parts.filter_map(|part| part.get("text").and_then(Value::as_str));
+    content(texts.map(|text| json!({ "type": "text", "text": text })).collect())
+}
+
+fn call(id: Value, name: Value, arguments: Option<&Value>) -> Value {
+    let arguments = arguments.filter(|arguments| !arguments.is_null()).map(Value::to_string);
+    let function = json!({ "name": name, "arguments": arguments.unwrap_or_else(|| "{}".to_owned()) });
+    json!({ "id": id, "type": "function", "function": function })
+}
+
+fn either<'a>(value: &'a Value, one: &str, other: &str) -> Option<&'a Value> {
+    value.get(one).or_else(|| value.get(other))
+}

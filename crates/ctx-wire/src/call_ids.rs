@@ -1,0 +1,172 @@
+//! Ids of tool calls as a provider accepts them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use ctx_types::{CallIdRule, Diagnostic, Fingerprint, Message, Role, excerpt, phrase};
+
+use crate::codes;
+use crate::dialect::Dialect;
+
+/// The longest id that providers accept, in bytes.
+pub(crate) const MAX_ID: usize = 64;
+
+/// The length of an id for Mistral.
+const MISTRAL_ID: usize = 9;
+
+/// The ids of calls and results that are sent in place of those of the messages.
+#[derive(Default)]
+pub(crate) struct CallIds {
+    /// New ids by the index of the message, and of the call within it; results have no second index.
+    changed: BTreeMap<(usize, Option<usize>), String>,
+}
+
+impl CallIds {
+    /// Finds the ids that the provider rejects or that repeat, and replaces them. O(n log n) for n calls and results.
+    ///
+    /// A result belongs to the first call of its id, in the last message with calls, that has no result yet. Equal
+    /// messages get equal ids, and a longer conversation keeps those of its beginning.
+    pub(crate) fn new(
+        messages: &[Message],
+        dialect: Dialect,
+        rule: CallIdRule,
+        found: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let mut ids = Self::default();
+        let mut taken: BTreeSet<Cow<'_, str>> = BTreeSet::new();
+        let calls = messages.iter().filter(|message| message.role == Role::Assistant);
+        let given: BTreeSet<&str> =
+            calls.flat_map(|message| &message.tool_calls).map(|call| &*call.id).collect();
+        // The new ids of the last message with calls, by the old ones; none for a call that keeps its id.
+        let mut open: BTreeMap<&str, VecDeque<Option<String>>> = BTreeMap::new();
+        for (index, message) in messages.iter().enumerate() {
+            if message.role == Role::Tool {
+                let id = message.tool_call_id.as_deref().unwrap_or_default();
+                if let Some(Some(new)) = open.get_mut(id).and_then(VecDeque::pop_front) {
+                    ids.changed.insert((index, None), new);
+                }
+                continue;
+            }
+            open.clear();
+            let calls = message.tool_calls.iter().filter(|_| message.role == Role::Assistant);
+            for (position, call) in calls.enumerate().filter(|(_, call)| !call.id.is_empty()) {
+                let is_repeated = taken.contains(&*call.id);
+                let new = (is_repeated || !is_accepted(&call.id, dialect, rule))
+                    .then(|| new_id(&call.id, rule, &taken, &given));
+                taken.insert(new.clone().map_or(Cow::Borrowed(&*call.id), Cow::Owned));
+                if let Some(new) = &new {
+                    found
+                        .push(rewritten(&call.id, new, is_repeated).at_pointer(format!("/messages/{index}")));
+                    ids.changed.insert((index, Some(position)), new.clone());
+                }
+                open.entry(&call.id).or_default().push_back(new);
+            }
+        }
+        ids
+    }
+
+    /// Returns the id of a call.
+    pub(crate) fn call<'a>(&self, message: usize, call: usize, id: &'a str) -> Cow<'a, str> {
+        self.sent((message, Some(call)), id)
+    }
+
+    /// Returns the id of a result.
+    pub(crate) fn result<'a>(&self, message: usize, id: &'a str) -> Cow<'a, str> {
+        self.sent((message, None), id)
+    }
+
+    fn sent<'a>(&self, place: (usize, Option<usize>), id: &'a str) -> Cow<'a, str> {
+        self.changed.get(&place).map_or(Cow::Borrowed(id), |new| Cow::Owned(new.clone()))
+    }
+}
+
+/// Returns whether a provider accepts an id.
+pub(crate) fn is_accepted(id: &str, dialect: Dialect, rule: CallIdRule) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let by_dialect = match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => id.len() <= MAX_ID,
+        Dialect::Anthropic => id.len() <= MAX_ID && id.bytes().all(is_word),
+        Dialect::Gemini | Dialect::Completion => true,
+    };
+    by_dialect
+        && match rule {
+            CallIdRule::NineAlphanumeric => {
+                id.len() == MISTRAL_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            }
+            _ => true,
+        }
+}
+
+/// Makes an id from another one; `taken` and `given` are ids that it must not have.
+fn new_id(id: &str, rule: CallIdRule, taken: &BTreeSet<Cow<'_, str>>, given: &BTreeSet<&str>) -> String {
+    let written = |number: u64| {
+        let sum = Fingerprint::default().text(id).number(number);
+        match rule {
+            CallIdRule::NineAlphanumeric => base_36(sum.as_u64()),
+            _ => format!("call_{sum}"),
+        }
+    };
+    let is_free = |new: &String| !taken.contains(new.as_str()) && !given.contains(new.as_str());
+    (0..).map(written).find(is_free).expect("there are more numbers than ids")
+}
+
+/// Writes the last digits of a number, as many as an id for Mistral has.
+fn base_36(mut number: u64) -> String {
+    let digit = |_| {
+        let digit = u8::try_from(number % 36).expect("a remainder below 36");
+        number /= 36;
+        char::from(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 })
+    };
+    (0..MISTRAL_ID).map(digit).collect()
+}
+
+fn rewritten(id: &str, new: &str, is_repeated: bool) -> Diagnostic {
+    let id = excerpt(id);
+    let text = if is_repeated {
+        phrase!("call id `{id}` is sent as `{new}`: an earlier call has the same id", id, new)
+    } else {
+        phrase!("call id `{id}` is sent as `{new}`: the provider does not accept it", id, new)
+    };
+    Diagnostic::info(codes::CALL_ID_CHANGED, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::{Source, ToolCall};
+
+    use super::*;
+
+    fn call(id: &str) -> Message {
+        let call = ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() };
+        let source = Source::history("n", Role::Assistant);
+        Message::new(Role::Assistant, "", source).with(|message| message.tool_calls = vec![call])
+    }
+
+    fn result(id: &str) -> Message {
+        let source = Source::history("n", Role::Tool);
+        Message::new(Role::Tool, "", source).with(|message| message.tool_call_id = Some(id.into()))
+    }
+
+    #[track_caller]
+    fn check(messages: &[Message], dialect: Dialect, rule: CallIdRule, expected: &[&str]) {
+        let ids = CallIds::new(messages, dialect, rule, &mut Vec::new());
+        let sent = messages.iter().enumerate().map(|(index, message)| match message.tool_calls.first() {
+            Some(call) => ids.call(index, 0, &call.id),
+            None => ids.result(index, message.tool_call_id.as_deref().unwrap_or_default()),
+        });
+        assert_eq!(sent.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn rewrites_repeated_and_rejected_ids() {
+        let twice = [call("c"), result("c"), call("c"), result("c")];
+        let new = "call_4e5cdc2dcdafc9b7";
+        check(&twice, Dialect::Gemini, CallIdRule::Any, &["c", "c", new, new]);
+        check(&[call("a.b"), result("a.b")], Dialect::OpenaiChat, CallIdRule::Any, &["a.b", "a.b"]);
+        let ids = CallIds::new(&[call("a.b")], Dialect::Anthropic, CallIdRule::Any, &mut Vec::new());
+        assert!(is_accepted(&ids.call(0, 0, "a.b"), Dialect::Anthropic, CallIdRule::Any));
+        let ids =
+            CallIds::new(&[call("c")], Dialect::OpenaiChat, CallIdRule::NineAlphanumeric, &mut Vec::new());
+        assert!(is_accepted(&ids.call(0, 0, "c"), Dialect::OpenaiChat, CallIdRule::NineAlphanumeric));
+    }
+}
