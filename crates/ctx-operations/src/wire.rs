@@ -108,7 +108,9 @@ pub(crate) fn lint(mut input: Map<String, Value>) -> Result<Value, OperationErro
     };
     let dialect = dialect
         .ok_or_else(|| OperationError::usage("`body` is not a request body of a known API dialect"))?;
-    Ok(json!({ "dialect": dialect.name(), "findings": ctx_wire::lint::check_for(&body, dialect, &rules_of(&body)) }))
+    Ok(
+        json!({ "dialect": dialect.name(), "findings": ctx_wire::lint::check_for(&body, dialect, rules_of(&body)) }),
+    )
 }
 
 /// Writes a reply; `message` is the assistant's message as chat completions have it.

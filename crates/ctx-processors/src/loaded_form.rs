@@ -93,8 +93,8 @@ impl LoadedForm {
         }
         let Some(reasoning) = message.reasoning.take() else { return false };
         let artifacts = reasoning.artifacts;
-        message.reasoning =
-            Some(Reasoning { text: None, artifacts, model: reasoning.model }).filter(|reasoning| !reasoning.artifacts.is_empty());
+        message.reasoning = Some(Reasoning { text: None, artifacts, model: reasoning.model })
+            .filter(|reasoning| !reasoning.artifacts.is_empty());
         reasoning.text.is_some()
     }
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
 use ctx_types::{
-    Argument, CallIdRule, Diagnostic, Divider, Fix, OutputLimit, Phrase, Reader, ReasoningState, RequestRules,
-    SamplerRule, StopRule, ThinkingRule, TopKRule, excerpt, nearest, phrase,
+    Argument, CallIdRule, Diagnostic, Divider, Fix, OutputLimit, Phrase, Reader, ReasoningState,
+    RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule, excerpt, nearest, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -255,8 +255,7 @@ struct PartialRules {
     call_ids: Option<CallIdRule>,
 }
 
-const RULES: [&str; 7] =
-    ["outputLimit", "samplers", "topK", "stop", "thinking", "reasoningState", "callIds"];
+const RULES: [&str; 7] = ["outputLimit", "samplers", "topK", "stop", "thinking", "reasoningState", "callIds"];
 
 impl PartialRules {
     fn read(map: &Map<String, Value>, reader: &mut Reader) -> Self {

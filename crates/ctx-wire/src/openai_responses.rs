@@ -43,11 +43,7 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
 }
 
 /// Writes the request body as [`encode`] does; nothing in the options concerns this dialect yet.
-pub fn encode_with<'a>(
-    messages: &'a [Message],
-    request: &Request<'a>,
-    options: &Options<'_>,
-) -> Encoded<'a> {
+pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     let marks = marks::written(messages, &mut found);
     let mut items = Items::new(messages, request.model, options.rules, &mut found);
@@ -63,7 +59,7 @@ pub fn encode_with<'a>(
     let parameters = ModelParameters::new(request.parameters, options.rules);
     parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
-    found.extend(lint::openai_responses(&body, &options.rules));
+    found.extend(lint::openai_responses(&body, options.rules));
     Encoded::new(body, found)
 }
 

@@ -55,7 +55,8 @@ impl<'a> ModelParameters<'a> {
         if wanted == name || !matches!(name, "max_tokens" | "max_completion_tokens") {
             return name;
         }
-        let text = phrase!("parameter `{name}` is sent as `{wanted}`: the model requires this name", name, wanted);
+        let text =
+            phrase!("parameter `{name}` is sent as `{wanted}`: the model requires this name", name, wanted);
         found.push(Diagnostic::info(codes::PARAMETER_CHANGED, text).at_pointer(format!("/{wanted}")));
         wanted
     }
@@ -88,9 +89,7 @@ impl<'a> ModelParameters<'a> {
                 TopKRule::Positive if is_zero => Some(Problem::Zero),
                 _ => self.thinks().then_some(Problem::WhileReasoning),
             },
-            "stop" | "stop_sequences" => {
-                (self.rules.stop == StopRule::Rejected).then_some(Problem::Rejected)
-            }
+            "stop" | "stop_sequences" => (self.rules.stop == StopRule::Rejected).then_some(Problem::Rejected),
             name if SAMPLERS.contains(&name) => self.sampler_problem(name),
             _ => None,
         }

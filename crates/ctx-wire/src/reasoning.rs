@@ -42,7 +42,9 @@ impl Reader<'_> {
             (ReasoningState::Unknown, _) => return true,
             (_, Origin::Details | Origin::Extra) => return true,
             (state, Origin::Gemini) => state.is_signature(),
-            (ReasoningState::Thinking, Origin::Anthropic) | (ReasoningState::Items, Origin::Responses) => true,
+            (ReasoningState::Thinking, Origin::Anthropic) | (ReasoningState::Items, Origin::Responses) => {
+                true
+            }
             _ => false,
         };
         match writer {

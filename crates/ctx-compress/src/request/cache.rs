@@ -80,7 +80,10 @@ mod tests {
         check(|message| message.content = Content::Text("v".into()), false);
         check(|message| message.tool_call_id = Some("c".into()), false);
         check(|message| message.name = Some("n".into()), false);
-        check(|message| message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new(), model: None }), false);
+        check(
+            |message| message.reasoning = Some(Reasoning { text: None, artifacts: Vec::new(), model: None }),
+            false,
+        );
         let call = ToolCall { id: "c".into(), name: "f".into(), arguments: "{}".into() };
         check(|message| message.tool_calls = vec![call.clone()], false);
         let file =

@@ -200,8 +200,11 @@ mod tests {
             let call =
                 |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: Text::from("{\"a\":1}") };
             message.tool_calls = vec![call("c"), call("d")];
-            message.reasoning =
-                Some(ctx_types::Reasoning { text: Some("because".into()), artifacts: Vec::new(), model: None });
+            message.reasoning = Some(ctx_types::Reasoning {
+                text: Some("because".into()),
+                artifacts: Vec::new(),
+                model: None,
+            });
         });
         check(&all, 12 + 2 * (50 + 2) + 2);
         let file = json!({ "id": "f1", "name": "plan.png", "mimeType": "image/png" });

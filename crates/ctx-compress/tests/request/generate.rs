@@ -101,8 +101,11 @@ fn one(draw: &Draw, at: usize) -> Message {
             message.tool_call_id = (draw.flags & 6 != 0).then(|| id(draw.ids[0]).into());
         }),
         11 => message(Role::Assistant, draw, at).with(|message| {
-            message.reasoning =
-                Some(Reasoning { text: Some("because of the lake".into()), artifacts: Vec::new(), model: None });
+            message.reasoning = Some(Reasoning {
+                text: Some("because of the lake".into()),
+                artifacts: Vec::new(),
+                model: None,
+            });
         }),
         12 => message(Role::User, draw, at).with(|message| {
             message.attachments = vec![Attachment::from_value(

@@ -100,7 +100,8 @@ fn attachments_are_weighed_by_type_and_size() {
 fn reasoning_is_counted_by_its_text_or_else_estimated() {
     let artifacts = vec![Arc::new(json!("x".repeat(398)))];
     let mut thinking = message();
-    thinking.reasoning = Some(Reasoning { text: Some("abcdefgh".into()), artifacts: artifacts.clone(), model: None });
+    thinking.reasoning =
+        Some(Reasoning { text: Some("abcdefgh".into()), artifacts: artifacts.clone(), model: None });
     check(&thinking, &[("text", 3), ("per message", 3), ("reasoning", 2)]);
     thinking.reasoning = Some(Reasoning { text: None, artifacts, model: None });
     check(&thinking, &[("text", 3), ("per message", 3), ("reasoning", 100)]);

@@ -41,7 +41,11 @@ fn models_have_request_rules() {
     let rules = |model: &str| ModelTable::builtin().lookup(model).0.request;
     for model in ["gpt-5", "openai/gpt-5-mini", "gpt-5.2-pro", "o3", "o4-mini", "gpt-5-codex", "kimi-k2.5"] {
         let limit = rules(model).output_limit;
-        assert_eq!((limit, rules(model).samplers), (OutputLimit::MaxCompletionTokens, SamplerRule::None), "{model}");
+        assert_eq!(
+            (limit, rules(model).samplers),
+            (OutputLimit::MaxCompletionTokens, SamplerRule::None),
+            "{model}"
+        );
     }
     let samplers = [
         ("gpt-4o", SamplerRule::All),

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ctx_types::{
-    Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase,
-};
+use ctx_types::{Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::part;

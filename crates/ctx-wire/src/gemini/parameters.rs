@@ -36,11 +36,7 @@ const OWN: &[&str] = &["safetySettings", "toolConfig", "cachedContent", "labels"
 const RESERVED: &[&str] = &["model", "contents", "messages", "tools", "systemInstruction", "system"];
 
 /// Adds `generationConfig` and what stands beside it; what the dialect has not is reported.
-pub(super) fn put<'a>(
-    body: &mut Object<'a>,
-    parameters: ModelParameters<'a>,
-    found: &mut Vec<Diagnostic>,
-) {
+pub(super) fn put<'a>(body: &mut Object<'a>, parameters: ModelParameters<'a>, found: &mut Vec<Diagnostic>) {
     let mut config: Vec<Field<'a>> = Vec::new();
     let mut beside = Object::default();
     for (name, value) in parameters.accepted(found) {

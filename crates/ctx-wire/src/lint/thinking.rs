@@ -17,10 +17,11 @@ const MIN_TOP_P: f64 = 0.95;
 pub(super) fn check(
     body: &Json<'_>,
     messages: &[Json<'_>],
-    rules: &RequestRules,
+    rules: RequestRules,
     found: &mut Vec<Diagnostic>,
 ) {
-    let setting = body.get("thinking").and_then(|thinking| thinking.get("type")?.as_str()).unwrap_or_default();
+    let setting =
+        body.get("thinking").and_then(|thinking| thinking.get("type")?.as_str()).unwrap_or_default();
     let mut report = |place: &str, text: Phrase| {
         found.push(refused(codes::THINKING, text).at_pointer(place));
     };
@@ -38,8 +39,10 @@ pub(super) fn check(
         role(message) == "assistant" && !is_calling
     });
     let last = format!("/messages/{}", messages.len().saturating_sub(1));
-    let has_no_prefill =
-        matches!(rules.thinking, ThinkingRule::BudgetOrAdaptive | ThinkingRule::Adaptive | ThinkingRule::Always);
+    let has_no_prefill = matches!(
+        rules.thinking,
+        ThinkingRule::BudgetOrAdaptive | ThinkingRule::Adaptive | ThinkingRule::Always
+    );
     if is_prefill && setting == "enabled" {
         report(&last, phrase!("the reply cannot be started (prefill) while the model thinks"));
     } else if is_prefill && has_no_prefill {
@@ -87,13 +90,17 @@ fn check_budget(body: &Json<'_>, report: &mut impl FnMut(&str, Phrase)) {
     if let Some(limit) = number(body.get("max_tokens")).filter(|limit| budget >= *limit) {
         report(
             PLACE,
-            phrase!("the thinking budget of {budget} tokens must be below `max_tokens`, {limit}", budget, limit),
+            phrase!(
+                "the thinking budget of {budget} tokens must be below `max_tokens`, {limit}",
+                budget,
+                limit
+            ),
         );
     }
 }
 
 /// Reports samplers beside thinking; those of models with rules are reported by them.
-fn check_samplers(body: &Json<'_>, rules: &RequestRules, report: &mut impl FnMut(&str, Phrase)) {
+fn check_samplers(body: &Json<'_>, rules: RequestRules, report: &mut impl FnMut(&str, Phrase)) {
     if !matches!(rules.thinking, ThinkingRule::Unknown | ThinkingRule::Unsupported) {
         return;
     }

@@ -51,9 +51,8 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
 fn state(message: &Value, calls: Option<&Vec<Value>>) -> Vec<Arc<Value>> {
     let extra = |value: &Value| value.get("extra_content").filter(|extra| extra.is_object()).cloned();
     let calls = calls.into_iter().flatten().enumerate();
-    let of_calls = calls.filter_map(|(call, value)| {
-        Some(json!({ "call": call, "extra_content": extra(value)? }))
-    });
+    let of_calls =
+        calls.filter_map(|(call, value)| Some(json!({ "call": call, "extra_content": extra(value)? })));
     let of_message = extra(message).map(|extra| json!({ "extra_content": extra }));
     let details = message.get("reasoning_details").filter(|details| details.is_array());
     let details = details.map(|details| json!({ "type": "reasoning_details", "details": details }));

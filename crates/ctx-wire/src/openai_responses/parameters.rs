@@ -29,11 +29,7 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// Adds the parameters to a body; what the dialect has not is reported.
-pub(super) fn put<'a>(
-    body: &mut Object<'a>,
-    parameters: ModelParameters<'a>,
-    found: &mut Vec<Diagnostic>,
-) {
+pub(super) fn put<'a>(body: &mut Object<'a>, parameters: ModelParameters<'a>, found: &mut Vec<Diagnostic>) {
     let mut written = Vec::new();
     let mut write = |name: &'a str, value| written.push((Cow::Borrowed(name), value));
     for (name, value) in parameters.accepted(found) {

@@ -1,8 +1,6 @@
 //! What the request linter finds in bodies that others wrote.
 
-use ctx_types::{
-    OutputLimit, ReasoningState, RequestRules, SamplerRule, ThinkingRule, TopKRule,
-};
+use ctx_types::{OutputLimit, ReasoningState, RequestRules, SamplerRule, ThinkingRule, TopKRule};
 use ctx_wire::{Dialect, lint};
 use serde_json::{Value, json};
 
@@ -236,7 +234,7 @@ fn check_claude(rules: RequestRules, changes: &Value, expected: &[&str]) {
         body[key] = value.clone();
     }
     assert_eq!(lint::detect(&body), Some(Dialect::Anthropic));
-    let found = lint::check_for(&body, Dialect::Anthropic, &rules);
+    let found = lint::check_for(&body, Dialect::Anthropic, rules);
     assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
 }
 
@@ -273,7 +271,9 @@ fn checks_settings_of_thinking() {
     check_claude(
         CLAUDE,
         &json!({ "thinking": { "type": "adaptive" } }),
-        &["error[CTX0535]: the model has no adaptive thinking; use `enabled` with a budget (at /thinking/type)"],
+        &[
+            "error[CTX0535]: the model has no adaptive thinking; use `enabled` with a budget (at /thinking/type)",
+        ],
     );
 }
 
@@ -282,12 +282,16 @@ fn checks_samplers_and_prefill_of_claude() {
     check_claude(
         CLAUDE,
         &json!({ "temperature": 0.5 }),
-        &["error[CTX0536]: the model does not accept parameter `temperature` while it reasons (at /temperature)"],
+        &[
+            "error[CTX0536]: the model does not accept parameter `temperature` while it reasons (at /temperature)",
+        ],
     );
     check_claude(
         RequestRules::default(),
         &json!({ "temperature": 0.5, "top_p": 0.99 }),
-        &["error[CTX0535]: the model does not accept parameter `temperature` while it reasons (at /temperature)"],
+        &[
+            "error[CTX0535]: the model does not accept parameter `temperature` while it reasons (at /temperature)",
+        ],
     );
     check_claude(
         CLAUDE,
@@ -328,7 +332,9 @@ fn checks_thinking_of_the_running_turn() {
     check_claude(
         CLAUDE,
         &turn(&[&call]),
-        &["error[CTX0535]: a reply with tool calls has no thinking, which the running turn requires (at /messages/1/content/0)"],
+        &[
+            "error[CTX0535]: a reply with tool calls has no thinking, which the running turn requires (at /messages/1/content/0)",
+        ],
     );
     let mut finished = turn(&[&call]);
     let messages = finished["messages"].as_array_mut().unwrap();
@@ -375,7 +381,7 @@ fn checks_reasoning_models_of_openai() {
         ..RequestRules::default()
     };
     let body = json!({ "model": "gpt-5", "max_tokens": 9, "top_k": 1, "messages": [{ "role": "user", "content": "u" }] });
-    let found = lint::check_for(&body, Dialect::OpenaiChat, &rules);
+    let found = lint::check_for(&body, Dialect::OpenaiChat, rules);
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
     assert_eq!(
         found,

@@ -261,7 +261,8 @@ fn an_attachment_without_bytes_is_an_error_and_the_text_is_sent_as_it_is() {
 
 #[test]
 fn reasoning_state_is_left_out_and_reported() {
-    let reasoning = Reasoning { text: Some("hm".into()), artifacts: vec![Arc::new(json!({ "s": 1 }))], model: None };
+    let reasoning =
+        Reasoning { text: Some("hm".into()), artifacts: vec![Arc::new(json!({ "s": 1 }))], model: None };
     check(
         &[message(Role::Assistant, "a").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":"a"}]"#,

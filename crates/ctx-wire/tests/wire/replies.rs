@@ -594,8 +594,10 @@ fn keeps_state_of_chat_completions() {
         { "type": "reasoning.text", "text": "I look.", "signature": "T", "index": 0 },
         { "type": "reasoning.encrypted", "data": "D", "index": 1 },
     ]);
-    let expected =
-        [json!({ "call": 0, "extra_content": extra }), json!({ "type": "reasoning_details", "details": details })];
+    let expected = [
+        json!({ "call": 0, "extra_content": extra }),
+        json!({ "type": "reasoning_details", "details": details }),
+    ];
     let artifacts = |reply: Reply| -> Vec<Value> {
         let reasoning = reply.reasoning.unwrap();
         reasoning.artifacts.iter().map(|artifact| (**artifact).clone()).collect()

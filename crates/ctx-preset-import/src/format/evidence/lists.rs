@@ -44,7 +44,10 @@ pub(super) fn is_message(map: &Map<String, Value>) -> bool {
 pub(super) fn has_known_role(map: &Map<String, Value>) -> bool {
     let role = get(map, "role").and_then(Value::as_str);
     let is_of_model = role == Some("model") && is_gemini(map);
-    is_of_model || role.is_some_and(|role| ["system", "developer", "user", "assistant", "tool", "function"].contains(&role))
+    is_of_model
+        || role.is_some_and(|role| {
+            ["system", "developer", "user", "assistant", "tool", "function"].contains(&role)
+        })
 }
 
 pub(super) fn message_shape(map: &Map<String, Value>) -> Format {

@@ -178,7 +178,8 @@ fn a_cache_mark_stands_on_the_last_part() {
 #[test]
 fn visible_reasoning_goes_back_beside_calls_if_that_is_wanted() {
     let thought = calling("", &["c1"]).with(|message| {
-        message.reasoning = Some(ctx_types::Reasoning { text: Some("hm".into()), artifacts: Vec::new(), model: None });
+        message.reasoning =
+            Some(ctx_types::Reasoning { text: Some("hm".into()), artifacts: Vec::new(), model: None });
     });
     check_with(
         CHAT,
