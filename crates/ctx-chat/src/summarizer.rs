@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ctx_pipeline::Cancel;
+use ctx_tokens::ModelTable;
 use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
 use ctx_types::{
     Message, Role, Source, SourceKind, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest, Trust,
@@ -68,7 +69,9 @@ impl ModelSummarizer {
         }
         let source = Source::new(SourceKind::Summary, Trust::Preset);
         let prompt = Message::new(Role::User, request.prompt.clone(), source);
-        let target = Target { dialect: self.model.dialect(), model: "", options: Options::default() };
+        let rules = ModelTable::builtin().lookup(&shape.model).0.request;
+        let options = Options { rules, ..Options::default() };
+        let target = Target { dialect: self.model.dialect(), model: "", options };
         shape.encode(&target, &[prompt], &[]).bytes
     }
 }

@@ -134,7 +134,7 @@ fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnos
 
 /// Looks at a request body as the provider of an API dialect does, by the rules of the model that it names.
 fn of_body(document: &Document, dialect: Dialect, name: &str) -> Vec<Diagnostic> {
-    let found = lint::check_for(&document.value, dialect, &rules_of(&document.value)).into_iter();
+    let found = lint::check_for(&document.value, dialect, rules_of(&document.value)).into_iter();
     found.map(|finding| finding.in_document(name)).collect()
 }
 

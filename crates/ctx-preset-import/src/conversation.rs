@@ -149,14 +149,12 @@ fn messages(
 ) -> Messages {
     let items = items.into_iter().enumerate();
     let items = items.filter(|(_, item)| !(skip_null && item.is_null())).collect();
-    match format {
-        Format::SillyTavernChat => silly_tavern::read(items, file, place),
-        _ => {
-            let system = provider_messages::system(&mut file).map(|system| (0, system));
-            let items = system.into_iter().chain(provider_messages::convert(items)).collect();
-            chat_message::read(format, items, file, place)
-        }
+    if format == Format::SillyTavernChat {
+        return silly_tavern::read(items, file, place);
     }
+    let system = provider_messages::system(&mut file).map(|system| (0, system));
+    let items = system.into_iter().chain(provider_messages::convert(items)).collect();
+    chat_message::read(format, items, file, place)
 }
 
 fn unknown_shape(shape: Option<Format>, value: &Value) -> ImportError {

@@ -80,7 +80,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
             && finding.severity == ctx_types::Severity::Warning
             && options.system == SystemPlacement::InPlace)
     };
-    found.extend(lint::anthropic(&body, &options.rules).into_iter().filter(is_news));
+    found.extend(lint::anthropic(&body, options.rules).into_iter().filter(is_news));
     Encoded::new(body, found)
 }
 

@@ -106,16 +106,24 @@ fn new_id(id: &str, rule: CallIdRule, taken: &BTreeSet<Cow<'_, str>>, given: &BT
             _ => format!("call_{sum}"),
         }
     };
-    let is_free = |new: &String| !taken.contains(new.as_str()) && !given.contains(new.as_str());
-    (0..).map(written).find(is_free).expect("there are more numbers than ids")
+    let is_taken = |new: &str| taken.contains(new) || given.contains(new);
+    let mut number = 0;
+    loop {
+        let new = written(number);
+        if !is_taken(&new) {
+            return new;
+        }
+        number += 1;
+    }
 }
 
-/// Writes the last digits of a number, as many as an id for Mistral has.
-fn base_36(mut number: u64) -> String {
-    let digit = |_| {
-        let digit = u8::try_from(number % 36).expect("a remainder below 36");
-        number /= 36;
-        char::from(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 })
+/// Writes a number as an id for Mistral.
+fn base_36(number: u64) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    // Each digit is made of 8 bits, of which neighbors share one: 9 digits take 64 bits.
+    let digit = |place: usize| {
+        let [byte, ..] = (number >> (7 * place)).to_le_bytes();
+        char::from(DIGITS[usize::from(byte) % DIGITS.len()])
     };
     (0..MISTRAL_ID).map(digit).collect()
 }

@@ -38,7 +38,7 @@ pub(crate) use openai_responses::check as openai_responses;
 /// assert_eq!(found[0].to_string(), "error[CTX0521]: no earlier call has id `a` (at /messages/0/tool_call_id)");
 /// ```
 pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
-    check_for(body, dialect, &RequestRules::default())
+    check_for(body, dialect, RequestRules::default())
 }
 
 /// Checks a body as [`check`] does, also by the rules of its model.
@@ -50,15 +50,15 @@ pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
 ///
 /// let rules = RequestRules { samplers: SamplerRule::None, ..RequestRules::default() };
 /// let body = json!({ "model": "m", "temperature": 1, "messages": [{ "role": "user", "content": "Hi" }] });
-/// let found = lint::check_for(&body, Dialect::OpenaiChat, &rules);
+/// let found = lint::check_for(&body, Dialect::OpenaiChat, rules);
 /// assert_eq!(found[0].to_string(), "error[CTX0536]: the model does not accept parameter `temperature` (at /temperature)");
 /// ```
-pub fn check_for(body: &Value, dialect: Dialect, rules: &RequestRules) -> Vec<Diagnostic> {
+pub fn check_for(body: &Value, dialect: Dialect, rules: RequestRules) -> Vec<Diagnostic> {
     check_tree(&Json::from(body), dialect, rules)
 }
 
 /// Finds the same in a body that is a tree already.
-pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect, rules: &RequestRules) -> Vec<Diagnostic> {
+pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect, rules: RequestRules) -> Vec<Diagnostic> {
     match dialect {
         Dialect::OpenaiChat => openai_chat(body, rules),
         Dialect::OpenaiResponses => openai_responses(body, rules),
@@ -69,12 +69,12 @@ pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect, rules: &RequestRules
 }
 
 /// Finds the parameters that the model rejects.
-fn check_parameters(body: &Json<'_>, rules: &RequestRules, found: &mut Vec<Diagnostic>) {
+fn check_parameters(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic>) {
     const NAMES: [&str; 6] = ["top_k", "stop", "stop_sequences", "reasoning_effort", "reasoning", "thinking"];
     let names = NAMES.iter().chain(SAMPLERS);
     let parameters: Map<String, Value> =
         names.filter_map(|name| Some(((*name).to_owned(), body.get(name)?.to_value()))).collect();
-    found.extend(ModelParameters::new(&parameters, *rules).rejected());
+    found.extend(ModelParameters::new(&parameters, rules).rejected());
 }
 
 /// Writes in which dialect a request body is written; `None` if it is no request body.

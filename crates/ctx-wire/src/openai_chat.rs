@@ -60,7 +60,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let parameters = Object::merged(accepted);
     put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
     let body = body.into();
-    let news: Vec<Diagnostic> = lint::openai_chat(&body, &options.rules)
+    let news: Vec<Diagnostic> = lint::openai_chat(&body, options.rules)
         .into_iter()
         .filter(|finding| !is_told(finding, &found))
         .collect();
@@ -71,7 +71,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
 /// Reasoning state of a reply, in the fields that chat completions have for it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplyState {
-    /// The list `reasoning_details`, as OpenRouter writes it.
+    /// The list `reasoning_details`, as `OpenRouter` writes it.
     pub details: Option<Value>,
     /// `extra_content` of the calls, by their position; that of the message has none.
     pub extras: BTreeMap<Option<usize>, Value>,

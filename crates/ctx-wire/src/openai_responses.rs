@@ -59,7 +59,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let parameters = ModelParameters::new(request.parameters, options.rules);
     parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
-    found.extend(lint::openai_responses(&body, &options.rules));
+    found.extend(lint::openai_responses(&body, options.rules));
     Encoded::new(body, found)
 }
 

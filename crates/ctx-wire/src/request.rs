@@ -142,7 +142,7 @@ impl<'a> Encoded<'a> {
 
     /// Finds what the provider would refuse in the body, as [`lint::check`] does.
     pub fn lint(&self, dialect: Dialect) -> Vec<Diagnostic> {
-        lint::check_tree(&self.body, dialect, &RequestRules::default())
+        lint::check_tree(&self.body, dialect, RequestRules::default())
     }
 }
 

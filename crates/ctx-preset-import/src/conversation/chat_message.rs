@@ -97,15 +97,15 @@ pub(super) fn rename_text(message: &mut Map<String, Value>, from: &str, to: &str
     true
 }
 
-/// Moves the reasoning that providers put beside `content` into the metadata: `reasoning_content`, or OpenRouter's
+/// Moves the reasoning that providers put beside `content` into the metadata: `reasoning_content`, or `OpenRouter`'s
 /// `reasoning` and `reasoning_details`.
 fn reasoning(message: &mut Message) {
+    const DETAILS: &str = "reasoning_details";
     for key in ["reasoning_content", "reasoning"] {
         if get(&message.map, key).is_some_and(Value::is_string) {
             move_to_metadata(message, key, ("reasoningContent", "/metadata/reasoningContent"), |text| text);
         }
     }
-    const DETAILS: &str = "reasoning_details";
     if get(&message.map, DETAILS).is_some_and(Value::is_array) {
         let artifacts = ("reasoningArtifacts", "/metadata/reasoningArtifacts");
         move_to_metadata(

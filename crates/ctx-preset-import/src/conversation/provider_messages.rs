@@ -57,11 +57,10 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
     let mut read = ReadParts::default();
     for block in blocks {
         match block.get("type").and_then(Value::as_str) {
-            Some("tool_use") => read.calls.push(call(
-                block.get("id").cloned().unwrap_or_default(),
-                block.get("name").cloned().unwrap_or_default(),
-                block.get("input"),
-            )),
+            Some("tool_use") => {
+                let field = |key: &str| block.get(key).unwrap_or(&Value::Null);
+                read.calls.push(call(field("id"), field("name"), block.get("input")));
+            }
             Some("tool_result") => {
                 let mut result = json!({
                     "role": "tool",
@@ -112,8 +111,8 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
             let name = function.get("name").cloned().unwrap_or_default();
             let id = function.get("id").filter(|id| id.is_string()).cloned();
             let id = id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
-            open.0.push((name.clone(), id.clone()));
-            read.calls.push(call(id, name, function.get("args")));
+            read.calls.push(call(&id, &name, function.get("args")));
+            open.0.push((name, id));
         } else if let Some(response) = either(&part, "functionResponse", "function_response") {
             read.results.push(result(response, open));
         } else if let Some(text) = text {
@@ -241,7 +240,7 @@ fn texts(parts: &Value) -> Value {
     content(texts.map(|text| json!({ "type": "text", "text": text })).collect())
 }
 
-fn call(id: Value, name: Value, arguments: Option<&Value>) -> Value {
+fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Value {
     let arguments = arguments.filter(|arguments| !arguments.is_null()).map(Value::to_string);
     let function = json!({ "name": name, "arguments": arguments.unwrap_or_else(|| "{}".to_owned()) });
     json!({ "id": id, "type": "function", "function": function })

@@ -23,7 +23,7 @@ struct Further {
     function_call: Option<Value>,
     /// The visible reasoning of an assistant message.
     reasoning_content: Option<Value>,
-    /// The reasoning of an assistant message, as OpenRouter writes it.
+    /// The reasoning of an assistant message, as `OpenRouter` writes it.
     reasoning: Option<Value>,
     /// The state of that reasoning.
     reasoning_details: Option<Vec<Value>>,

@@ -12,7 +12,7 @@ use crate::json::Json;
 const MAX_CACHE_MARKS: usize = 4;
 
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     check_parameters(body, rules, &mut found);

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::json::{Json, Object};
 
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let contents = body.get("contents").and_then(Json::as_list).unwrap_or_default();
     if contents.is_empty() {

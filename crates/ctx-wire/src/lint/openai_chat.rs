@@ -21,13 +21,13 @@ const MAX_STOPS: usize = 4;
 const MAX_TOP_LOGPROBS: u64 = 20;
 
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     check_limits(body, rules, &mut found);
     check_parameters(body, rules, &mut found);
     let messages = messages(body, &mut found);
-    let is_known = *rules != RequestRules::default();
+    let is_known = rules != RequestRules::default();
     for (index, message) in messages.iter().enumerate() {
         check_message(index, message, &mut found);
         check_media(index, message, is_known, &mut found);
@@ -38,7 +38,7 @@ pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
     found
 }
 
-fn check_limits(body: &Json<'_>, rules: &RequestRules, found: &mut Vec<Diagnostic>) {
+fn check_limits(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic>) {
     let has = |key: &str| body.get(key).is_some_and(|value| !value.is_null());
     let is_openai = rules.reasoning_state == ReasoningState::Items;
     if is_openai && rules.output_limit == OutputLimit::MaxCompletionTokens && has("max_tokens") {
@@ -87,12 +87,7 @@ fn check_media(index: usize, message: &Json<'_>, is_known: bool, found: &mut Vec
 }
 
 /// Messages with calls need their reasoning, unless thinking is disabled.
-fn check_reasoning(
-    body: &Json<'_>,
-    messages: &[Json<'_>],
-    rules: &RequestRules,
-    found: &mut Vec<Diagnostic>,
-) {
+fn check_reasoning(body: &Json<'_>, messages: &[Json<'_>], rules: RequestRules, found: &mut Vec<Diagnostic>) {
     let kind = body.get("thinking").and_then(|thinking| thinking.get("type")?.as_str());
     let is_disabled = kind == Some("disabled") || body.get("enable_thinking") == Some(&Json::Bool(false));
     if rules.reasoning_state != ReasoningState::ContentRequired || is_disabled {

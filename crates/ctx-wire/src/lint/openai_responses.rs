@@ -10,7 +10,7 @@ use crate::codes;
 use crate::json::Json;
 
 /// Checks a body.
-pub(crate) fn check(body: &Json<'_>, rules: &RequestRules) -> Vec<Diagnostic> {
+pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     check_parameters(body, rules, &mut found);

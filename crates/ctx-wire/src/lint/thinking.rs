@@ -17,7 +17,7 @@ const MIN_TOP_P: f64 = 0.95;
 pub(super) fn check(
     body: &Json<'_>,
     messages: &[Json<'_>],
-    rules: &RequestRules,
+    rules: RequestRules,
     found: &mut Vec<Diagnostic>,
 ) {
     let setting =
@@ -100,7 +100,7 @@ fn check_budget(body: &Json<'_>, report: &mut impl FnMut(&str, Phrase)) {
 }
 
 /// Reports samplers beside thinking; those of models with rules are reported by them.
-fn check_samplers(body: &Json<'_>, rules: &RequestRules, report: &mut impl FnMut(&str, Phrase)) {
+fn check_samplers(body: &Json<'_>, rules: RequestRules, report: &mut impl FnMut(&str, Phrase)) {
     if !matches!(rules.thinking, ThinkingRule::Unknown | ThinkingRule::Unsupported) {
         return;
     }

@@ -226,7 +226,7 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
     }
 
-    /// Writes `reasoning_content`; a space where the model requires it and there is none, as LiteLLM does.
+    /// Writes `reasoning_content`; a space where the model requires it and there is none, as `LiteLLM` does.
     fn put_reasoning_content(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let has_calls = !message.tool_calls.is_empty();
         let is_wanted = if has_calls { self.echo.with_calls } else { self.echo.without_calls };

@@ -127,7 +127,7 @@ fn signed_reasoning_is_replayed_unchanged_and_before_the_words() {
     let signed = json!({ "type": "thinking", "thinking": "hm", "signature": "abc" });
     let artifacts = vec![Arc::new(signed.clone()), Arc::new(json!({ "type": "reasoning" }))];
     let answer = message(Role::Assistant, "yes").with(|message| {
-        message.reasoning = Some(Reasoning { text: Some("hm".into()), artifacts, model: None })
+        message.reasoning = Some(Reasoning { text: Some("hm".into()), artifacts, model: None });
     });
     check(
         &[message(Role::User, "?"), answer, message(Role::User, "!")],

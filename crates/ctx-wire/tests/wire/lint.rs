@@ -234,7 +234,7 @@ fn check_claude(rules: RequestRules, changes: &Value, expected: &[&str]) {
         body[key] = value.clone();
     }
     assert_eq!(lint::detect(&body), Some(Dialect::Anthropic));
-    let found = lint::check_for(&body, Dialect::Anthropic, &rules);
+    let found = lint::check_for(&body, Dialect::Anthropic, rules);
     assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
 }
 
@@ -381,7 +381,7 @@ fn checks_reasoning_models_of_openai() {
         ..RequestRules::default()
     };
     let body = json!({ "model": "gpt-5", "max_tokens": 9, "top_k": 1, "messages": [{ "role": "user", "content": "u" }] });
-    let found = lint::check_for(&body, Dialect::OpenaiChat, &rules);
+    let found = lint::check_for(&body, Dialect::OpenaiChat, rules);
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
     assert_eq!(
         found,

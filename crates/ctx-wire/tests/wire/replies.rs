@@ -584,3 +584,39 @@ fn any_piece() -> impl Strategy<Value = String> {
         Just(end("stop").to_string()),
     ]
 }
+
+#[test]
+fn keeps_state_of_chat_completions() {
+    let extra = json!({ "google": { "thought_signature": "S" } });
+    let call = json!({ "id": "c1", "index": 0, "extra_content": extra,
+        "function": { "name": "f", "arguments": "{}" } });
+    let details = json!([
+        { "type": "reasoning.text", "text": "I look.", "signature": "T", "index": 0 },
+        { "type": "reasoning.encrypted", "data": "D", "index": 1 },
+    ]);
+    let expected = [
+        json!({ "call": 0, "extra_content": extra }),
+        json!({ "type": "reasoning_details", "details": details }),
+    ];
+    let artifacts = |reply: Reply| -> Vec<Value> {
+        let reasoning = reply.reasoning.unwrap();
+        reasoning.artifacts.iter().map(|artifact| (**artifact).clone()).collect()
+    };
+
+    let message = json!({ "content": null, "tool_calls": [call], "reasoning_details": details });
+    let body = json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] });
+    assert_eq!(artifacts(Dialect::OpenaiChat.decode(&body).unwrap()), expected);
+
+    let mut stream = ReplyStream::new(Dialect::OpenaiChat, ReplyLimits::default());
+    let piece = |detail: &Value| chunk(&json!({ "reasoning_details": [detail] }));
+    for event in [
+        piece(&json!({ "type": "reasoning.text", "text": "I ", "index": 0 })),
+        piece(&json!({ "type": "reasoning.text", "text": "look.", "signature": "T", "index": 0 })),
+        piece(&json!({ "type": "reasoning.encrypted", "data": "D", "index": 1 })),
+        chunk(&json!({ "tool_calls": [call] })),
+        end("tool_calls"),
+    ] {
+        stream.push(&event.to_string()).unwrap();
+    }
+    assert_eq!(artifacts(stream.finish().unwrap()), expected);
+}
