@@ -55,6 +55,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      quietInput = "message"
      200        regex-processor              on      presets = []
                                                      steps = 25000000
+                                                     whiteSpace = "leave_out"
      250        transcription-processor      on      strategy = "smart"
                                                      forceAfter = 10
                                                      preferTranscripts = true
@@ -98,6 +99,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      omit = false
      300        injection-assembler (core)   on      switchedOffAnchors = "stand_in"
                                                      whiteSpace = "leave_out"
+                                                     worldInfoPlace = "entry"
      305        speaker-names                off     mode = "none"
      310        merge-injections             off     separator = "\n"
                                                      deeperFirst = false
@@ -164,6 +166,7 @@ fn an_agent_sets_what_it_names() {
                                                                        quietInput = "message"
      200             regex-processor              on                   presets = []
                                                                        steps = 25000000
+                                                                       whiteSpace = "leave_out"
      250             transcription-processor      on                   strategy = "smart"
                                                                        forceAfter = 10
                                                                        preferTranscripts = true
@@ -207,6 +210,7 @@ fn an_agent_sets_what_it_names() {
                                                                        omit = false
      300             injection-assembler (core)   on                   switchedOffAnchors = "stand_in"
                                                                        whiteSpace = "leave_out"
+                                                                       worldInfoPlace = "entry"
      305             speaker-names                off                  mode = "none"
      310             merge-injections             off                  separator = "\n"
                                                                        deeperFirst = false
