@@ -68,7 +68,9 @@ impl<'a> Compiler<'a> {
             Part::Message => Placement::of(file),
             // `check` reports it unless the preset uses it.
             Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor) => {
-                (Placement::of(file).0, Vec::new())
+                let placement = Some(Placement::of(file).0);
+                let in_history = placement.filter(|placement| matches!(placement, Placement::Depth { .. }));
+                (in_history.unwrap_or(Placement::InOrder), Vec::new())
             }
             _ => (Placement::InOrder, Vec::new()),
         };

@@ -187,16 +187,13 @@ fn trim(cx: &mut PipelineContext<'_>, ranks: &GapRanks, may_join: impl Fn(&Messa
         rewrite(&mut group[last], end_edit, |text| text);
         (is_below_blank, start) = (false, end);
     }
-    let mut dropped = Vec::new();
-    let mut kept = is_kept.into_iter();
-    messages.retain(|message| {
-        let is_kept = kept.next().expect("each message has a flag");
-        if !is_kept {
-            let reason = phrase!("only whitespace is left");
-            dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
-        }
-        is_kept
-    });
+    let (kept, dropped): (Vec<_>, Vec<_>) =
+        messages.into_iter().zip(is_kept).partition(|(_, is_kept)| *is_kept);
+    let messages = kept.into_iter().map(|(message, _)| message).collect();
+    let reason = || phrase!("only whitespace is left");
+    let dropped =
+        dropped.iter().map(|(message, _)| Decision::new(Outcome::Dropped, message.source.clone(), reason()));
+    let dropped: Vec<Decision> = dropped.collect();
     cx.draft.set_messages(messages);
     cx.draft.decide_all(dropped);
 }

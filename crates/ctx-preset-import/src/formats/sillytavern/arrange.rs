@@ -284,7 +284,9 @@ impl<'v> Arrangement<'v> {
         let is_wanted = is_enabled && !is_elsewhere;
         let take = |form: Form, number: usize| {
             let form = if prompt.is_some() { form } else { Form::Unordered };
-            named.into_iter().for_each(|prompt| prompt.take(number, form));
+            if let Some(named) = named {
+                named.take(number, form);
+            }
         };
         if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
             take(Form::TextInChat, entries.len());
