@@ -64,7 +64,8 @@ impl WorldbookScan {
     ///
     /// For explanations, in a processor that runs before one that changes messages.
     pub fn newest_hits(&self, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>> {
-        let transcript = Transcript::of(cx, self.set.limits().messages, None);
+        let mut transcript = Transcript::of(cx, self.set.limits().messages, None);
+        transcript.remove_inserted();
         let named = |hit: KeyHit| {
             let KeyPlace::Message(newest) = hit.place else { return None };
             Some(NewestHit { message: transcript.name(newest), hit })

@@ -150,8 +150,8 @@ impl Reader {
         }
         let is_greeting = self.pointer().starts_with("/greetings/");
         let role = if is_greeting { Role::Assistant } else { Role::default() };
-        let (found, role) = (describe(found), role.as_str());
-        let message = phrase!("unknown role: {found}; the message is sent as `{role}`", found, role);
+        let (found, role) = (excerpt(found.as_str().unwrap_or(&found.to_string())), role.as_str());
+        let message = phrase!("unknown role `{found}`; the message is sent as `{role}`", found, role);
         let help = match meant {
             Some(word) => phrase!("did you mean `{word}`?", word),
             None => phrase!("use {roles}", roles = Argument::names(Role::WORDS, Divider::Or)),

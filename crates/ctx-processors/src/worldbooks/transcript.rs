@@ -53,6 +53,18 @@ impl Transcript {
         transcript
     }
 
+    /// Removes texts that processors inserted, which a scan does not search as messages.
+    pub(crate) fn remove_inserted(&mut self) {
+        let is_inserted = |source: &Source| matches!(source.kind, SourceKind::Preset | SourceKind::Worldbook);
+        let (sources, messages): (Vec<Source>, Vec<ScanMessage>) = std::mem::take(&mut self.sources)
+            .into_iter()
+            .zip(std::mem::take(&mut self.messages))
+            .filter(|(source, _)| !is_inserted(source))
+            .unzip();
+        self.sources = sources;
+        self.messages = messages;
+    }
+
     fn push_stored(&mut self, session: &Session, skipped: Range<usize>, depth: usize, names: Option<&Env>) {
         for position in skipped.rev() {
             if self.messages.len() == depth {
