@@ -150,7 +150,8 @@ impl Reader {
         }
         let is_greeting = self.pointer().starts_with("/greetings/");
         let role = if is_greeting { Role::Assistant } else { Role::default() };
-        let (found, role) = (excerpt(found.as_str().unwrap_or(&found.to_string())), role.as_str());
+        let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+        let (found, role) = (excerpt(&found), role.as_str());
         let message = phrase!("unknown role `{found}`; the message is sent as `{role}`", found, role);
         let help = match meant {
             Some(word) => phrase!("did you mean `{word}`?", word),
