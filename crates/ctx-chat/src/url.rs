@@ -19,10 +19,12 @@ const SPECIAL_SCHEMES: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
 ///
 /// assert_eq!(redact_url("https://a:b@host/v1?key=c&d"), "https://***@host/v1?key=***&***");
 /// assert_eq!(redact_url("https://host/v1"), "https://host/v1");
+/// assert_eq!(redact_url("https://аpi.example"), "https://xn--pi-6kc.example/");
 /// ```
 pub fn redact_url(url: &str) -> String {
-    // A URL parser ignores these characters, even in a host.
-    let parsed = url.contains(['\t', '\r', '\n']).then(|| Url::parse(url).ok()).flatten();
+    // A URL parser ignores these control characters, and writes other characters of a host in ASCII.
+    let parsed =
+        (url.contains(['\t', '\r', '\n']) || !url.is_ascii()).then(|| Url::parse(url).ok()).flatten();
     let url = parsed.as_ref().map_or(url, Url::as_str);
     replace(url, url_secrets(url))
 }

@@ -172,7 +172,10 @@ impl Leases {
             _ if lease.lost.is_cancelled() => false,
             Some(found) => found == owner,
             // After the expiry, another process may have acquired and released the lease.
-            None => lease.expires.is_some_and(|expires| (self.clock)() < expires),
+            None => {
+                let now = (self.clock)();
+                lease.expires.is_some_and(|expires| now < expires && expires <= now + MAX_REMAINING_MILLIS)
+            }
         };
         if !keeps {
             lease.lost.cancel();

@@ -232,8 +232,12 @@ const MAX_OTHER: usize = 200;
 fn shown(rule: KeyRule, value: &Value) -> String {
     let value = match value {
         Value::Object(headers) if rule.secrecy == Secrecy::Hidden => {
-            let names: Vec<&str> = headers.keys().map(String::as_str).collect();
-            format!("{} = …", names.join(", "))
+            let is_token = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            let name = |name: &String| match name.chars().all(is_token) {
+                true => name.clone(),
+                false => Value::from(name.as_str()).to_string(),
+            };
+            return format!("{} = …", headers.keys().map(name).collect::<Vec<_>>().join(", "));
         }
         _ if rule.secrecy == Secrecy::Hidden => "…".to_owned(),
         Value::String(text) if rule.secrecy == Secrecy::Url => {

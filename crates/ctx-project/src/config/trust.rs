@@ -156,6 +156,11 @@ impl Trusted {
         hashes.is_some_and(|hashes| hashes.contains(&hash(bytes)))
     }
 
+    /// Returns whether any content of a file is trusted.
+    pub fn knows_file(&self, path: &Path) -> bool {
+        file_key(path).is_ok_and(|key| self.files.contains_key(&key))
+    }
+
     /// Trusts a file with this content.
     pub fn add_file(path: &Path, bytes: &[u8]) -> Result<()> {
         Self::change_file(path, bytes, || Ok(()))

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use ctx_chat::{Client, ClientError, Endpoint, RetryPolicy};
+use ctx_chat::{Client, Endpoint};
 use ctx_wire::Dialect;
 
 use crate::client::{ask, check, once};
@@ -68,7 +68,7 @@ fn headers_that_cannot_be_sent_are_refused_by_name() {
 fn reports_refused_connection_without_retry() {
     // The port was free a moment ago, and nobody listens there now.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut endpoint = Endpoint::new(Dialect::OpenaiChat, format!("http://127.0.0.1:{port}"));
+    let endpoint = Endpoint::new(Dialect::OpenaiChat, format!("http://127.0.0.1:{port}"));
     let asked = ask(endpoint);
     assert_eq!(
         asked.result.unwrap_err().cause.to_string(),
