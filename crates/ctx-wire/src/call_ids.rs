@@ -155,26 +155,41 @@ mod tests {
         Message::new(Role::Tool, "", source).with(|message| message.tool_call_id = Some(id.into()))
     }
 
-    #[track_caller]
-    fn check(messages: &[Message], dialect: Dialect, rule: CallIdRule, expected: &[&str]) {
+    /// Returns the sent ids of the calls and results.
+    fn sent(messages: &[Message], dialect: Dialect, rule: CallIdRule) -> Vec<String> {
         let ids = CallIds::new(messages, dialect, rule, &mut Vec::new());
         let sent = messages.iter().enumerate().map(|(index, message)| match message.tool_calls.first() {
             Some(call) => ids.call(index, 0, &call.id),
             None => ids.result(index, message.tool_call_id.as_deref().unwrap_or_default()),
         });
-        assert_eq!(sent.collect::<Vec<_>>(), expected);
+        sent.map(Cow::into_owned).collect()
     }
 
     #[test]
-    fn rewrites_repeated_and_rejected_ids() {
-        let twice = [call("c"), result("c"), call("c"), result("c")];
-        let new = "call_4e5cdc2dcdafc9b7";
-        check(&twice, Dialect::Gemini, CallIdRule::Any, &["c", "c", new, new]);
-        check(&[call("a.b"), result("a.b")], Dialect::OpenaiChat, CallIdRule::Any, &["a.b", "a.b"]);
-        let ids = CallIds::new(&[call("a.b")], Dialect::Anthropic, CallIdRule::Any, &mut Vec::new());
-        assert!(is_accepted(&ids.call(0, 0, "a.b"), Dialect::Anthropic, CallIdRule::Any));
-        let ids =
-            CallIds::new(&[call("c")], Dialect::OpenaiChat, CallIdRule::NineAlphanumeric, &mut Vec::new());
-        assert!(is_accepted(&ids.call(0, 0, "c"), Dialect::OpenaiChat, CallIdRule::NineAlphanumeric));
+    fn replaces_repeated_ids() {
+        let messages = [call("c"), result("c"), call("c"), result("c"), call("c"), result("c")];
+        let ids = sent(&messages, Dialect::Gemini, CallIdRule::Any);
+        assert_eq!(&ids[..2], ["c", "c"]);
+        assert_eq!((&ids[2], &ids[4]), (&ids[3], &ids[5]));
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 3);
+        assert_eq!(sent(&messages[..4], Dialect::Gemini, CallIdRule::Any), ids[..4]);
+    }
+
+    #[test]
+    fn replaces_rejected_ids() {
+        let long = "c".repeat(65);
+        for (id, dialect, rule) in [
+            ("a.b", Dialect::Anthropic, CallIdRule::Any),
+            (&*long, Dialect::OpenaiChat, CallIdRule::Any),
+            (&*long, Dialect::OpenaiResponses, CallIdRule::Any),
+            ("call_1", Dialect::OpenaiChat, CallIdRule::NineAlphanumeric),
+        ] {
+            assert!(!is_accepted(id, dialect, rule));
+            let ids = sent(&[call(id), result(id)], dialect, rule);
+            assert!(is_accepted(&ids[0], dialect, rule), "{ids:?}");
+            assert_eq!(ids[0], ids[1]);
+        }
+        let kept = [call("a.b"), result("a.b")];
+        assert_eq!(sent(&kept, Dialect::OpenaiChat, CallIdRule::Any), ["a.b", "a.b"]);
     }
 }

@@ -42,7 +42,10 @@ fn gemini_has_contents() {
     check(
         "gemini --model gemini-3-pro",
         "/contents/3",
-        &json!({ "role": "model", "parts": [{ "functionCall": { "id": "call_1", "name": "season", "args": {} } }] }),
+        &json!({ "role": "model", "parts": [{
+            "functionCall": { "id": "call_1", "name": "season", "args": {} },
+            "thoughtSignature": "skip_thought_signature_validator",
+        }] }),
     );
 }
 
