@@ -278,9 +278,9 @@ fn gemini(text: &str) -> Value {
 /// Returns the files of [`files`], with lists of many small items instead of long texts.
 pub(crate) fn lists(count: usize) -> Files {
     let each = |item: &dyn Fn(usize) -> Value| (0..count).map(item).collect::<Vec<Value>>();
-    let names = (0..count)
-        .map(|n| format!("$[v{n}] $[x{n}] {{{{getvar::x{n}}}}} 【file::a{n}】"))
-        .collect::<String>();
+    let names: Vec<String> =
+        (0..count).map(|n| format!("$[v{n}] $[x{n}] {{{{getvar::x{n}}}}} 【file::a{n}】")).collect();
+    let names = names.concat();
     let mut agent = agent(&names);
     agent["variableConfig"]["definitions"] =
         each(&|n| json!({ "key": format!("v{n}"), "initialValue": n })).into();

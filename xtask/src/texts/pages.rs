@@ -1,7 +1,6 @@
 //! Pages in two languages: a page and its translation must change together.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
@@ -39,11 +38,10 @@ pub(super) fn check() -> Result<()> {
 
 /// Records the current pages.
 pub(super) fn record() -> Result<()> {
-    let lines = current()?.iter().fold(HEAD.to_owned(), |mut text, (page, checksums)| {
-        writeln!(text, "{page} {checksums}").expect("writing to a string does not fail");
-        text
-    });
-    fs::write(workspace::root().join(RECORD), lines).with_context(|| format!("cannot write {RECORD}"))
+    let lines: Vec<String> =
+        current()?.iter().map(|(page, checksums)| format!("{page} {checksums}\n")).collect();
+    fs::write(workspace::root().join(RECORD), HEAD.to_owned() + &lines.concat())
+        .with_context(|| format!("cannot write {RECORD}"))
 }
 
 /// Returns the two checksums of each translated page.

@@ -153,7 +153,7 @@ pub(crate) struct EndpointArguments {
     /// API dialect [default: from ctx.toml, or openai]
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) dialect: Option<DialectName>,
-    /// Environment variable with the API key, such as OPENAI_API_KEY
+    /// Environment variable with the API key, such as `OPENAI_API_KEY`
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
     /// File with the API key

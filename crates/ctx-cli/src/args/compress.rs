@@ -195,7 +195,7 @@ pub(crate) struct SummarizerArguments {
     /// Base URL of the API [default: from ctx.toml, or the provider's]
     #[arg(help_heading = SUMMARIES, long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Environment variable with the API key, such as OPENAI_API_KEY
+    /// Environment variable with the API key, such as `OPENAI_API_KEY`
     #[arg(help_heading = SUMMARIES, long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
     /// File with the API key

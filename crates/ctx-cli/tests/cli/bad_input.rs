@@ -172,13 +172,13 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: correct the value; it is ignored until then
 
-    error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
+    error[CTX0100]: unknown role `wizard`; the message is sent as `user`
      --> a.json:1:47
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
       |                                               ^^^^^^^^
       |
-      = help: correct the value; it is ignored until then
+      = help: use `system`, `developer`, `user`, `assistant` or `tool`
 
     error[CTX0100]: expected a text or a list of content parts, found an object
      --> a.json:1:68

@@ -96,16 +96,16 @@ fn in_the_file_of_an_agent_it_is_a_finding_and_the_work_goes_on() {
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", agent)]), @"
     exit code 1
     === output
-    `a.yaml` is checked as an agent
+    checked `a.yaml` as an agent
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0703]: expected a whole number from 0 to 1000000000 as `maxContextTokens`, found `1e+30`
+    error[CTX0703]: `maxContextTokens` must be a whole number from 0 to 1000000000, found `1e+30`
      --> a.yaml:3:57
       |
     3 |   contextManagement: { enabled: true, maxContextTokens: 1e30 }
       |                                                         ^^^^
       |
-      = help: it is ignored; 0 means the model's window
+      = help: write a number, or 0 for the model's context window; the value is ignored until then
     ");
 }
 

@@ -230,13 +230,13 @@ fn a_session_in_two_halves() {
       |
       = help: put the value in quotes to make it a string; it is ignored until then
 
-    error[CTX0100]: expected one of `system`, `developer`, `user`, `assistant`, `tool`, found the text `wizard`
+    error[CTX0100]: unknown role `wizard`; the message is sent as `user`
      --> c.json:7:72
       |
     7 |       "n": { "id": "n", "parentId": "root", "childrenIds": [], "role": "wizard", "content": "Hi" }
       |                                                                        ^^^^^^^^
       |
-      = help: correct the value; it is ignored until then
+      = help: use `system`, `developer`, `user`, `assistant` or `tool`
     "#);
 }
 

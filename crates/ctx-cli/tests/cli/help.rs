@@ -230,8 +230,9 @@ fn help_of_check() {
           --deny-warnings     Treat warnings as errors
           --explain <CODE>    Explain a diagnostic code, such as CTX0200
           --worldbook <FILE>  Worldbook file for the agents, repeatable
-          --as <FORMAT>       Format of files that cannot be recognized by content [possible values:
-                              agent, session, lorebook, profile]
+          --as <FORMAT>       Format of files that cannot be recognized by content, or API dialect of
+                              request bodies [possible values: agent, session, lorebook, profile,
+                              openai, openai-responses, anthropic, gemini, completion]
           --json              Print JSON
           --lang <LANG>       Language of the output, also set by `CTX_LANG` [default: en] [possible
                               values: en, zh]

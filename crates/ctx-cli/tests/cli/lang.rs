@@ -99,7 +99,7 @@ fn the_help_of_a_verb_is_chinese() {
           --deny-warnings     把警告视为错误
           --explain <CODE>    说明诊断代码，如 CTX0200
           --worldbook <FILE>  供智能体使用的世界书文件，可重复
-          --as <FORMAT>       文件格式，用于无法按内容识别的文件 [可选值：agent, session, lorebook, profile]
+          --as <FORMAT>       无法按内容识别的文件的格式，或请求正文的接口格式 [可选值：agent, session, lorebook, profile, openai, openai-responses, anthropic, gemini, completion]
           --json              输出 JSON
           --lang <LANG>       输出语言，也可用 `CTX_LANG` 设置 [默认：en] [可选值：en, zh]
       -h, --help              显示帮助（`--help` 更详细）
@@ -126,21 +126,21 @@ fn findings_are_chinese() {
     已按智能体检查 `a.yaml`
     检查了 1 个文件：1 个错误，1 个警告
     === errors
-    错误[CTX0200]: 未知的锚点 `chat_histroy`；条目保持列表中的位置
+    错误[CTX0200]：未知的锚点 `chat_histroy`；条目保持列表中的位置
      --> a.yaml:2:31
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                               ^^^^^^^^^^^^
       |
-      = 修复建议: 是不是想写 `chat_history`？
+      = 修复建议：是不是想写 `chat_history`？
 
-    警告[CTX0300]: 未知的宏 `usr`
+    警告[CTX0300]：未知的宏 `usr`
      --> a.yaml:2:61
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                                                             ^^^^^^^
       |
-      = 修复建议: 是不是想写 `user`？
+      = 修复建议：是不是想写 `user`？
     ");
 }
 
@@ -164,21 +164,21 @@ fn the_table_of_a_context_is_chinese_and_its_columns_stand() {
       合并 preset:lost：与相邻的同角色消息合并
       合并 history:n1：与相邻的同角色消息合并
     === errors
-    错误[CTX0200]: 未知的锚点 `chat_histroy`；条目保持列表中的位置
+    错误[CTX0200]：未知的锚点 `chat_histroy`；条目保持列表中的位置
      --> a.yaml:2:31
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                               ^^^^^^^^^^^^
       |
-      = 修复建议: 是不是想写 `chat_history`？
+      = 修复建议：是不是想写 `chat_history`？
 
-    警告[CTX0300]: 未知的宏 `usr`
+    警告[CTX0300]：未知的宏 `usr`
      --> a.yaml:2:61
       |
     2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
       |                                                             ^^^^^^^
       |
-      = 修复建议: 是不是想写 `user`？
+      = 修复建议：是不是想写 `user`？
     ");
 }
 
@@ -217,7 +217,7 @@ fn errors_are_chinese() {
     assert_snapshot!(folder().ctx("count none.txt --lang zh"), @"
     exit code 3
     === errors
-    错误: 无法读取 `none.txt`：没有这个文件或文件夹
+    错误：无法读取 `none.txt`：没有这个文件或文件夹
     ");
 }
 

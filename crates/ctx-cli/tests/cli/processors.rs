@@ -145,7 +145,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      maxImageSide = 4096
                                                      maxMegapixels = 64
 
-    a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
+    values without an origin in brackets are defaults; use `--json` for names, descriptions, and fields
     "#);
 }
 
@@ -155,112 +155,112 @@ fn an_agent_sets_what_it_names() {
     assert_snapshot!(list("a.yaml --model-settings m.json --disable token-limiter"), @r#"
     exit code 0
     === output
-     priority        processor                    state                settings
-    ───────────────────────────────────────────────────────────────────────────────────────────────────
-     100             session-loader (core)        on                   htmlToMarkdown = false
-                                                                       htmlKeptMessages = 6
-                                                                       reasoning = "all"
-                                                                       toolsAsUser = false
-                                                                       pinLeading = true
-                                                                       continuation = "prefix"
-                                                                       quietInput = "message"
-     200             regex-processor              on                   presets = []
-                                                                       steps = 25000000
-                                                                       whiteSpace = "leave_out"
-     250             transcription-processor      on                   strategy = "smart"
-                                                                       forceAfter = 10
-                                                                       preferTranscripts = true
-                                                                       maxSeconds = 60
-                                                                       documentHeading = ""
-                                                                       transcriptHeading = ""
-                                                                       placeholder = ""
-     280             worldbook-processor          on                   books = []
-                                                                       depth = 2
-                                                                       recursive = true
-                                                                       budgetPercent = 25
-                                                                       budgetCap = 0
-                                                                       caseSensitive = false
-                                                                       matchWholeWords = false
-                                                                       includeNames = false
-                                                                       minActivations = 0
-                                                                       minActivationsDepthMax = 0
-                                                                       maxRecursionSteps = 0
-                                                                       useGroupScoring = false
-                                                                       strategy = "character_first"
-                                                                       anchorFormat = ""
-                                                                       gapOrder = "entry"
-                                                                       systemLane = 0
-                                                                       userLane = 0
-                                                                       assistantLane = 0
-     290             author-note                  off                  interval = 1
-                                                                       depth = 4
-                                                                       role = "system"
-                                                                       persona = "none"
-                                                                       anchorDepth = -1
-                                                                       anchorOrder = 100
-                                                                       belowAnchorLane = 0
-                                                                       aboveAnchorLane = 0
-                                                                       systemLane = 0
-                                                                       userLane = 0
-                                                                       assistantLane = 0
-     295             dialogue-examples            off                  header = ""
-                                                                       userName = "example_user"
-                                                                       agentName = "example_assistant"
-                                                                       prefix = false
-                                                                       omit = false
-     300             injection-assembler (core)   on                   switchedOffAnchors = "stand_in"
-                                                                       whiteSpace = "leave_out"
-                                                                       worldInfoPlace = "entry"
-     305             speaker-names                off                  mode = "none"
-     310             merge-injections             off                  separator = "\n"
-                                                                       deeperFirst = false
-                                                                       trim = false
-     320             generation-prompt            off                  impersonate = ""
-                                                                       continue = ""
-                                                                       prefill = ""
-                                                                       impersonatePrefill = ""
-                                                                       sendIfEmpty = ""
-     350             variable-processor           on                   snapshots = false
-     390             request-compressor           off                  tokenBudget = 128000
-                                                                       triggerThreshold = 0.8
-                                                                       targetUsage = 0.5
-                                                                       minRecentMessages = 10
-                                                                       strategy = "telegraphic"
-                                                                       compressWindow = 0
-                                                                       minSaving = 0.05
-                                                                       tailShare = 0.2
-                                                                       noteRole = "system"
-     395             recall                       off                  share = 0.1
-                                                                       maxTokens = 0
-                                                                       position = "before_input"
-                                                                       role = "system"
-                                                                       branches = false
-     400             token-limiter (core)         off (command-line)   retainedCharacters = 0
-                                                                       extraTokensPerMessage = 0
-                                                                       truncationMarker = "\n…"
-     450 (agent)     merge-consecutive-roles      on                   separator = "\n\n---\n\n"
-     built in: 600
-     500             merge-system-to-head         on                   separator = "|" (agent)
-                                                  agent over model     scope = "preset"
-                                                                       scop = "all" (agent)
-     510             squash-system                off                  separator = "\n"
-                                                                       except = []
-     700             convert-system-to-user       on (model)           separator = "\n\n---\n\n"
-                                                                       scope = "all"
-                                                                       prefx = "x" (model)
-     800             ensure-alternating-roles     off                  userPlaceholder = ""
-                                                                       assistantPlaceholder = ""
-                                                                       startWithUser = false
-     10000           asset-resolver (core)        on                   image = "text"
-                                                                       audio = "text"
-                                                                       video = "text"
-                                                                       document = "text"
-                                                                       maxMegabytes = 32
-                                                                       maxImageSide = 4096
-                                                                       maxMegapixels = 64
+     priority       processor                    state                settings
+    ──────────────────────────────────────────────────────────────────────────────────────────────────
+     100            session-loader (core)        on                   htmlToMarkdown = false
+                                                                      htmlKeptMessages = 6
+                                                                      reasoning = "all"
+                                                                      toolsAsUser = false
+                                                                      pinLeading = true
+                                                                      continuation = "prefix"
+                                                                      quietInput = "message"
+     200            regex-processor              on                   presets = []
+                                                                      steps = 25000000
+                                                                      whiteSpace = "leave_out"
+     250            transcription-processor      on                   strategy = "smart"
+                                                                      forceAfter = 10
+                                                                      preferTranscripts = true
+                                                                      maxSeconds = 60
+                                                                      documentHeading = ""
+                                                                      transcriptHeading = ""
+                                                                      placeholder = ""
+     280            worldbook-processor          on                   books = []
+                                                                      depth = 2
+                                                                      recursive = true
+                                                                      budgetPercent = 25
+                                                                      budgetCap = 0
+                                                                      caseSensitive = false
+                                                                      matchWholeWords = false
+                                                                      includeNames = false
+                                                                      minActivations = 0
+                                                                      minActivationsDepthMax = 0
+                                                                      maxRecursionSteps = 0
+                                                                      useGroupScoring = false
+                                                                      strategy = "character_first"
+                                                                      anchorFormat = ""
+                                                                      gapOrder = "entry"
+                                                                      systemLane = 0
+                                                                      userLane = 0
+                                                                      assistantLane = 0
+     290            author-note                  off                  interval = 1
+                                                                      depth = 4
+                                                                      role = "system"
+                                                                      persona = "none"
+                                                                      anchorDepth = -1
+                                                                      anchorOrder = 100
+                                                                      belowAnchorLane = 0
+                                                                      aboveAnchorLane = 0
+                                                                      systemLane = 0
+                                                                      userLane = 0
+                                                                      assistantLane = 0
+     295            dialogue-examples            off                  header = ""
+                                                                      userName = "example_user"
+                                                                      agentName = "example_assistant"
+                                                                      prefix = false
+                                                                      omit = false
+     300            injection-assembler (core)   on                   switchedOffAnchors = "stand_in"
+                                                                      whiteSpace = "leave_out"
+                                                                      worldInfoPlace = "entry"
+     305            speaker-names                off                  mode = "none"
+     310            merge-injections             off                  separator = "\n"
+                                                                      deeperFirst = false
+                                                                      trim = false
+     320            generation-prompt            off                  impersonate = ""
+                                                                      continue = ""
+                                                                      prefill = ""
+                                                                      impersonatePrefill = ""
+                                                                      sendIfEmpty = ""
+     350            variable-processor           on                   snapshots = false
+     390            request-compressor           off                  tokenBudget = 128000
+                                                                      triggerThreshold = 0.8
+                                                                      targetUsage = 0.5
+                                                                      minRecentMessages = 10
+                                                                      strategy = "telegraphic"
+                                                                      compressWindow = 0
+                                                                      minSaving = 0.05
+                                                                      tailShare = 0.2
+                                                                      noteRole = "system"
+     395            recall                       off                  share = 0.1
+                                                                      maxTokens = 0
+                                                                      position = "before_input"
+                                                                      role = "system"
+                                                                      branches = false
+     400            token-limiter (core)         off (command-line)   retainedCharacters = 0
+                                                                      extraTokensPerMessage = 0
+                                                                      truncationMarker = "\n…"
+     450 (agent)    merge-consecutive-roles      on                   separator = "\n\n---\n\n"
+     default: 600
+     500            merge-system-to-head         on                   separator = "|" (agent)
+                                                 agent over model     scope = "preset"
+                                                                      scop = "all" (agent)
+     510            squash-system                off                  separator = "\n"
+                                                                      except = []
+     700            convert-system-to-user       on (model)           separator = "\n\n---\n\n"
+                                                                      scope = "all"
+                                                                      prefx = "x" (model)
+     800            ensure-alternating-roles     off                  userPlaceholder = ""
+                                                                      assistantPlaceholder = ""
+                                                                      startWithUser = false
+     10000          asset-resolver (core)        on                   image = "text"
+                                                                      audio = "text"
+                                                                      video = "text"
+                                                                      document = "text"
+                                                                      maxMegabytes = 32
+                                                                      maxImageSide = 4096
+                                                                      maxMegapixels = 64
 
-    a value without an origin in brackets is built in; `--json` also has names, descriptions and fields
-    `agent over user`: what the agent sets for a processor counts as a whole, and nothing of what the user sets
+    values without an origin in brackets are defaults; use `--json` for names, descriptions, and fields
+    `agent over user`: the agent's settings of a processor replace all of the user's
     === errors
     warning[CTX0451]: processor `merge-system-to-head` has no setting `scop`
      --> a.yaml:5:61
@@ -276,7 +276,7 @@ fn an_agent_sets_what_it_names() {
     3 |   { "id": "convert-system-to-user", "enabled": true, "config": { "prefx": "x" } }
       |                                                                  ^^^^^^^
       |
-      = help: known settings: `scope`, `separator`
+      = help: use one of these settings: `scope`, `separator`
     "#);
 }
 
@@ -307,8 +307,8 @@ fn json_has_what_a_settings_page_shows() {
     assert_snapshot!(format!("{:#}", limiter.unwrap()), @r#"
     {
       "id": "merge-system-to-head",
-      "name": "System messages first",
-      "description": "Joins system messages into one and puts it above everything else",
+      "name": "Merge system messages to head",
+      "description": "Joins system messages into one and moves it to the front",
       "icon": null,
       "isCore": false,
       "perMessage": false,
@@ -339,28 +339,28 @@ fn json_has_what_a_settings_page_shows() {
       "configFields": [
         {
           "key": "separator",
-          "label": "Between two texts",
+          "label": "Separator",
           "type": "text",
           "default": "\n\n---\n\n",
           "isRequired": false
         },
         {
           "key": "scope",
-          "label": "Which system messages",
-          "description": "What is not the preset's own skeleton moves only under `all`",
+          "label": "System messages to merge",
+          "description": "Messages not from the preset are moved only with `all`",
           "type": "select",
           "default": "preset",
           "options": [
             {
-              "label": "Entries of the preset and what is anchored to them",
+              "label": "Preset entries and messages anchored to them",
               "value": "preset"
             },
             {
-              "label": "Only what precedes the conversation",
+              "label": "Only before the conversation",
               "value": "leading"
             },
             {
-              "label": "Every system message",
+              "label": "All system messages",
               "value": "all"
             }
           ],

@@ -145,7 +145,7 @@ fn what_most_runs_do_not_need_is_left_out_and_told_once() {
             "`ctx.toml` is not trusted; ignored: `{key}`; to use these, read the file, then run `ctx trust .`\n"
         );
         assert_eq!(printed.matches(&told).count(), 1, "{printed}");
-        assert!(folder.ctx(&format!("{arguments} --lang zh")).contains(&format!("已忽略：`{key}`")));
+        assert!(folder.ctx(&format!("{arguments} --lang zh")).contains(&format!("已忽略 `{key}`")));
         folder.ctx("trust .");
         assert!(!folder.ctx(arguments).contains("ignored: "));
     }
@@ -195,7 +195,7 @@ fn trust_is_told_listed_and_taken_back() {
         "trust .",
         "exit code 0\n=== output\n`./ctx.toml` is trusted until it changes\n=== errors\n`./ctx.toml` sets \
         `endpoint.headers` to `x-key = …`: controls the destination or contents of requests\n`./ctx.toml` sets \
-        `endpoint.base-url` to `\"http://127.0.0.1:9\"`: sets the destination or contents of \
+        `endpoint.base-url` to `\"http://127.0.0.1:9\"`: controls the destination or contents of \
         requests\n`./ctx.toml` sets `store` to `\"chats.db\"`: writes conversations to a file\n",
     );
     let real = folder.path().canonicalize().unwrap();
@@ -558,7 +558,7 @@ fn pipe_is_not_waited_for() {
         ["assemble agent.yaml", "assemble pipe.json", "check pipe.json", "check .", "import pipe.json"]
     {
         let printed = folder.ctx(arguments);
-        assert!(!printed.contains("pipe.json`: "), "{printed}");
+        assert!(!printed.contains("cannot read"), "{printed}");
     }
     assert!(folder.ctx("assemble agent.yaml").contains("`pipe.json` is not a regular file; to read a pipe"));
     let shell = format!(

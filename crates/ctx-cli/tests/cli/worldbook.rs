@@ -97,7 +97,7 @@ fn every_entry_has_one_state_with_its_reason() {
      Moon (Sky.7)     active        1      7        before the character   key `moon` in history:n3
      Sky.11           active        1      3        before the character   key `moon` in history:n3
      Dragon (Sky.9)   active        2      5        depth 1                key `dragon` in the content of `Sky.7`
-     Sky.8            no key        –      –        before the character   no key matches
+     Sky.8            no key        –      –        before the character   no key in the last 2 messages (scan depth 2)
      Sky.10           no key        –      –        before the character   key `moon` in history:n3 matches, but so does
                                                                            secondary key `night` in history:n2
      Sky.12           group         –      –        before the character   `Sky.11` has priority in group `g`
@@ -201,8 +201,8 @@ fn a_file_that_would_not_come_back_is_not_written() {
     };
     check("--session chat.json --state timed.yaml", "`timed.yaml`: it is not plain JSON");
     check("--session chat.json --state broken.json", "exit code 3");
-    check("--session chat.json", "`--state FILE` keeps timed effects in a file of their own");
-    check("", "`--write` needs a file to write to");
+    check("--session chat.json", "use `--state FILE` to save timed effects in a separate file");
+    check("", "`--write` requires `--state FILE` or `--session FILE`");
     assert_eq!(std::fs::read(folder.path().join("timed.yaml")).unwrap(), b"sticky: {}\n");
     folder.write("odd.json", br#"{"sticky":{"a":1},"cooldown":{}}"#);
     check("--session chat.json --state odd.json", "the timed effect of `a` has no `start` and `end`");
@@ -301,7 +301,7 @@ fn what_is_wrong_with_a_book_is_shown_in_its_file() {
     3 |   "2": { "uid": 1, "key": ["moon", "a"], "content": "{{usr}}" },
       |                 ^
       |
-      = help: give each entry its own uid; other applications may read only the last one
+      = help: give each entry its own uid; only one entry of a uid is sent
 
     warning[CTX0972]: key `a` of `Odd.1#2` matches nearly every text
      --> odd.json:3:36

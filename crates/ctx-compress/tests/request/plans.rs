@@ -90,7 +90,7 @@ fn repairs_are_told() {
         59,
         &[("drop", "x"), ("keep", "x")],
         "compacted by `script`: 60 → 40 of 59 tokens, 3 → 2 messages
-  4 messages were given; calls and results are paired first
+  input: 4 messages; tool calls and results are paired first
   drop   a1   20 → 0    x
   keep   a2   20 → 20   x
   keep   u3   20 → 20   current turn

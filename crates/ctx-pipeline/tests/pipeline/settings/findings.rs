@@ -150,7 +150,7 @@ fn what_is_no_entry_or_no_list_is_reported() {
     check(
         json!([["agent", { "processors": { "alpha": {} } }]]),
         &[],
-        &["warning /parameters/processors: expected a list, found `{\"alpha\":{}`; the value is ignored"],
+        &["warning /parameters/processors: expected a list, found `{\"alpha\":{}}`; the value is ignored"],
     );
     check(
         json!([["agent", 5]]),
