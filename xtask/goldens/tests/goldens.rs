@@ -246,7 +246,7 @@ fn check_sent(changes: &Value, expected: &[&str]) {
         "settings": { "new_chat_prompt": "[New]", "continue_nudge_prompt": "[On: {{lastChatMessage}}]" },
         "prompts": [
             { "identifier": "main", "content": "M" },
-            { "identifier": "near", "content": "N", "injection_position": 1, "injection_depth": 1 },
+            { "identifier": "near", "role": "system", "content": "N", "injection_position": 1, "injection_depth": 1 },
             { "identifier": "jailbreak", "content": "J" },
         ],
         "promptOrder": order,
