@@ -27,7 +27,7 @@ fn a_page_shows_messages_stages_decisions_and_the_cache() {
     for part in [
         "<title>Context of Robin</title>",
         "<span class=\"piece macro\" title=\"macro:time from preset:identity · bytes 21–29 · 3 tokens\">12:00 PM</span>",
-        "<li>made as message 0\n",
+        "<li>created as message 0\n",
         "<h3>injection-assembler</h3>",
         "<td class=\"outcome\">hidden</td>",
         "The first message may change next turn, so the prompt cache has no effect.",
