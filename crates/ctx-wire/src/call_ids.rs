@@ -37,6 +37,8 @@ impl CallIds {
         let calls = messages.iter().filter(|message| message.role == Role::Assistant);
         let given: BTreeSet<&str> =
             calls.flat_map(|message| &message.tool_calls).map(|call| &*call.id).collect();
+        // Replacements of each id so far, so that each repetition begins with an unused number.
+        let mut replacements: BTreeMap<&str, u64> = BTreeMap::new();
         // The new ids of the last message with calls, by the old ones; none for a call that keeps its id.
         let mut open: BTreeMap<&str, VecDeque<Option<String>>> = BTreeMap::new();
         for (index, message) in messages.iter().enumerate() {
@@ -51,8 +53,10 @@ impl CallIds {
             let calls = message.tool_calls.iter().filter(|_| message.role == Role::Assistant);
             for (position, call) in calls.enumerate().filter(|(_, call)| !call.id.is_empty()) {
                 let is_repeated = taken.contains(&*call.id);
-                let new = (is_repeated || !is_accepted(&call.id, dialect, rule))
-                    .then(|| new_id(&call.id, rule, &taken, &given));
+                let new = (is_repeated || !is_accepted(&call.id, dialect, rule)).then(|| {
+                    let is_taken = |new: &str| taken.contains(new) || given.contains(new);
+                    new_id(&call.id, rule, replacements.entry(&call.id).or_default(), is_taken)
+                });
                 taken.insert(new.clone().map_or(Cow::Borrowed(&*call.id), Cow::Owned));
                 if let Some(new) = &new {
                     found
@@ -97,8 +101,8 @@ pub(crate) fn is_accepted(id: &str, dialect: Dialect, rule: CallIdRule) -> bool 
         }
 }
 
-/// Makes an id from another one; `taken` and `given` are ids that it must not have.
-fn new_id(id: &str, rule: CallIdRule, taken: &BTreeSet<Cow<'_, str>>, given: &BTreeSet<&str>) -> String {
+/// Makes an id from another one and the next number that gives an unused id.
+fn new_id(id: &str, rule: CallIdRule, next: &mut u64, is_taken: impl Fn(&str) -> bool) -> String {
     let written = |number: u64| {
         let sum = Fingerprint::default().text(id).number(number);
         match rule {
@@ -106,14 +110,12 @@ fn new_id(id: &str, rule: CallIdRule, taken: &BTreeSet<Cow<'_, str>>, given: &BT
             _ => format!("call_{sum}"),
         }
     };
-    let is_taken = |new: &str| taken.contains(new) || given.contains(new);
-    let mut number = 0;
     loop {
-        let new = written(number);
+        let new = written(*next);
+        *next += 1;
         if !is_taken(&new) {
             return new;
         }
-        number += 1;
     }
 }
 
@@ -173,6 +175,14 @@ mod tests {
         assert_eq!((&ids[2], &ids[4]), (&ids[3], &ids[5]));
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 3);
         assert_eq!(sent(&messages[..4], Dialect::Gemini, CallIdRule::Any), ids[..4]);
+    }
+
+    /// Each repetition that began with the first number again would take 200 million attempts.
+    #[test]
+    fn replaces_many_repeated_ids() {
+        let messages = vec![call("c"); 20_000];
+        let ids = sent(&messages, Dialect::Gemini, CallIdRule::Any);
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
     }
 
     #[test]

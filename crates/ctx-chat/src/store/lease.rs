@@ -316,6 +316,17 @@ mod tests {
         desk.check_lost(&here, &lost);
     }
 
+    /// Another process may have acquired and released the lease while the clock was set back.
+    #[test]
+    fn loses_deleted_lease_after_clock_was_set_back() {
+        let desk = Desk::new();
+        let here = desk.process();
+        let (_, lost) = desk.take(&here).unwrap();
+        desk.wait(-MAX_REMAINING_MILLIS);
+        desk.connection.execute("DELETE FROM leases", []).unwrap();
+        desk.check_lost(&here, &lost);
+    }
+
     #[test]
     fn ends_turn_whose_lease_another_process_takes() {
         let desk = Desk::new();

@@ -222,6 +222,22 @@ fn prints_key_file_at_start() {
 }
 
 #[test]
+fn refuses_to_start_after_key_file_was_deleted() {
+    let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk")]);
+    let serve = "serve --port 0 --base-url http://127.0.0.1:9 --key-file key --model m";
+    folder.ctx("serve key add phone");
+    std::fs::remove_file(folder.path().join("serve-keys.json")).unwrap();
+    let refused = folder.ctx(serve);
+    assert!(refused.starts_with("exit code 3") && refused.contains("serve-keys.json"), "{refused}");
+    assert!(folder.ctx("trust . --remove").starts_with("exit code 0"));
+    let arguments = "--base-url http://127.0.0.1:9 --key-file key --model m";
+    assert_eq!(
+        Running::start(&folder, arguments).access.trim(),
+        "no key file: programs on this machine need no API key"
+    );
+}
+
+#[test]
 fn changes_no_key_file_of_others() {
     let foreign = "{\"keys\": [{\"name\": \"mallory\", \"hash\": \"00\"}]}";
     let folder = Folder::with(&[("ada.yaml", AGENT), ("serve-keys.json", foreign)]);

@@ -313,6 +313,20 @@ mod tests {
     }
 
     #[test]
+    fn shows_every_header_name_and_quotes_odd_ones() {
+        let mut headers: serde_json::Map<String, Value> =
+            (0..60).map(|n| (format!("header-{n}"), json!("x"))).collect();
+        headers.insert("a\nendpoint.base-url = \"b\"".to_owned(), json!("x"));
+        let file = json!({ "endpoint": { "headers": headers } });
+        let found = withheld(&file, Path::new("/"));
+        let shown = &found[0].items[0].shown;
+        assert!(
+            shown.contains("header-59, ") && shown.contains(r#""a\nendpoint.base-url = \"b\"""#),
+            "{shown}"
+        );
+    }
+
+    #[test]
     fn an_address_is_shown_with_its_whole_host() {
         let host = format!("https://api.openai.com{}.example.org", ".a".repeat(110));
         let file = json!({ "endpoint": { "base-url": format!("{}{host}", " ".repeat(2_000)) } });
