@@ -99,14 +99,14 @@ test("job 10: calls of tools are shown, refused and agreed to", async (t) => {
   await pending.waitFor();
   assert.equal(bodies.length, 1, "nothing is done before somebody agrees");
   await page.locator("[data-test=refuse]").click();
-  await page.locator(".message .text", { hasText: "refused" }).waitFor();
+  await page.locator(".message .text", { hasText: "rejected this call" }).waitFor();
   await pending.waitFor();
   await page.locator("[data-test=allow]").focus();
   await page.keyboard.press("Enter");
   await page.locator(".message .text", { hasText: "The bed is wet." }).waitFor();
   assert.equal(await page.locator(".message .calls", { hasText: "read_file" }).count(), 2);
   const [refused, allowed] = [1, 2].map((at) => JSON.parse(bodies[at]).messages.at(-1));
-  assert.match(refused.content, /refused/);
+  assert.match(refused.content, /rejected this call/);
   assert.match(allowed.content, /Wet since Monday/);
   assert.equal(said(path).filter(([role]) => role === "tool").length, 2);
   assert.deepEqual(problems, []);

@@ -1,4 +1,4 @@
-// Job 7 with a model: who writes a summary is chosen, all windows see how far it is, it can be cancelled, a failure has
+// Job 7 with a model: who writes a summary is chosen, all windows see how far it is, it can be canceled, a failure has
 // ways out.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -41,7 +41,7 @@ async function compress(page, last = "12") {
   await page.locator("[data-test=compress-now]:enabled").click();
 }
 
-test("job 7: a model writes a summary, which all windows see, and is cancelled without a loss", async (t) => {
+test("job 7: a model writes a summary, which all windows see, and is canceled without a loss", async (t) => {
   let go = () => {};
   const { page, other, path, bodies, problems } = await long(t, [
     () => {},
@@ -59,7 +59,7 @@ test("job 7: a model writes a summary, which all windows see, and is cancelled w
   await page.locator("[data-test=compress]:disabled").waitFor();
   // The other window cancels it.
   await other.locator("[data-test=stop]").click();
-  for (const one of [page, other]) await one.locator("[data-test=live]", { hasText: "cancelled" }).waitFor();
+  for (const one of [page, other]) await one.locator("[data-test=live]", { hasText: "canceled" }).waitFor();
   assert.equal(file(path), before, "nothing was written");
   await compress(page);
   await page.waitForFunction(() => document.querySelector("[data-test=live].running"));
@@ -101,7 +101,7 @@ test("job 7: what does not fit one prompt is summarized in parts, and their coun
   const waiting = [];
   const hold = (response) => waiting.push(response);
   const { page, other, path, bodies, problems } = await long(t, Array(9).fill(hold), (path) => {
-    const table = [{ pattern: "^gpt-4o$", contextWindow: 1200, maxOutput: 200 }];
+    const table = [{ pattern: "^gpt-4o$", contextWindow: 1150, maxOutput: 200 }];
     writeFileSync(join(path, "models.json"), JSON.stringify(table));
     return `models = ${JSON.stringify(join(path, "models.json"))}\n`;
   });

@@ -218,6 +218,7 @@ test("what is typed behind a request whose answer was lost is kept", async (t) =
   // The page says so only until another request is answered, which may be at once.
   await lost;
   await page.keyboard.type(" and two.");
+  await settled(page);
   await save(page);
   assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /One and two\./);
 });

@@ -424,7 +424,7 @@ pub(crate) fn verdict(server: &Server, call: &Call) -> Result<(), Refusal> {
     let (_, sender) = waiting.ok_or_else(gone)?;
     let verdict = match allow {
         true => Verdict::Allowed,
-        false => Verdict::Refused(reason.unwrap_or_else(|| "rejected by the user".to_owned())),
+        false => Verdict::Refused(reason.unwrap_or_else(|| "no reason given".to_owned())),
     };
     sender.send(verdict).map_err(|_| gone())
 }
