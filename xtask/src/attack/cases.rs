@@ -187,7 +187,7 @@ fn dispensable_items(place: &Place) -> Result<Outcome> {
              key-env = \"{variable}\"\n[transcription]\nbase-url = \"{ears}\"\n"
         ),
     )?;
-    let asked = place.dialog("timeout 3 $CTX serve . --port 0", "y\n")?;
+    let asked = place.dialog("timeout --foreground 3 $CTX serve . --port 0", "y\n")?;
     let is_shown = items.iter().all(|item| asked.contains(item));
     let is_trusted = home.join("trusted.json").exists();
     Ok(Outcome::new(format!("all items shown: {is_shown}, trusted: {is_trusted}"), is_shown && is_trusted))
@@ -535,7 +535,8 @@ fn terminal_question(place: &Place) -> Result<Outcome> {
     if Command::new("script").arg("--version").output().is_err() {
         return Ok(Outcome::skipped("needs `script` of util-linux"));
     }
-    let seen = place.terminal("echo n | $CTX serve *b --port 0; timeout 3 $CTX serve *b --port 0")?;
+    let seen =
+        place.terminal("echo n | $CTX serve *b --port 0; timeout --foreground 3 $CTX serve *b --port 0")?;
     let is_held = seen.contains("evil.example") && !is_obeyed(&seen);
     Ok(Outcome::new(if is_held { "the question is whole".to_owned() } else { format!("{seen:?}") }, is_held))
 }

@@ -68,7 +68,8 @@ impl Place {
         fs::write(&input, typed)?;
         let mut command = Command::new("script");
         command.args(["-qec", line, "/dev/null"]).current_dir(self.work()).stdin(File::open(input)?);
-        command.env("CTX", &self.program).env("CTX_HOME", self.folder.join("home")).env("TERM", "xterm");
+        command.env("CTX", &self.program).env("CTX_HOME", self.folder.join("home"));
+        command.env("TERM", "xterm").env("SHELL", "/bin/sh");
         Ok(printed(&mut command)?.1)
     }
 
