@@ -66,9 +66,24 @@ pub(crate) fn report_added_files(language: Language, added_files: Option<&AddedF
     );
 }
 
-/// Describes the withheld keys of an untrusted file, one line for each item.
+/// Maximum lines about items that do not reach outside the folder.
+const MAX_OTHER_LINES: usize = 10;
+
+/// Describes the withheld keys of an untrusted file, one line for each item. The items that reach outside the folder
+/// are complete and come last, so that others cannot move them off the screen.
 pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld]) {
-    for item in withheld.iter().flat_map(|withheld| &withheld.items) {
+    let items = withheld.iter().flat_map(|withheld| &withheld.items);
+    let (outside, mut others): (Vec<_>, Vec<_>) = items.partition(|item| item.reaches_outside());
+    let folded = others.len().saturating_sub(MAX_OTHER_LINES);
+    others.truncate(MAX_OTHER_LINES);
+    if folded > 0 {
+        let count = folded;
+        show::remark(
+            language,
+            &phrase!("`{name}` has {count} more keys that stay inside its folder", name, count),
+        );
+    }
+    for item in others.into_iter().chain(outside) {
         let (key, value, about) = (&item.key, &item.shown, item.about());
         let line = match &item.target {
             Some(target) => {

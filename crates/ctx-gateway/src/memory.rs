@@ -5,94 +5,141 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ctx_types::phrase;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::refusal::Refusal;
 
-/// Time limit for waiting for free memory. Afterwards the client has to retry.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-
 /// Recommended time before a retry.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// Memory that all requests share, in KiB.
+/// Memory that all requests share, in bytes.
 #[derive(Debug)]
-pub(crate) struct SharedMemory {
-    all: Arc<Semaphore>,
-    /// Maximum memory of one key.
-    share: u32,
+pub(crate) struct SharedMemory(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    max: u64,
+    /// Memory that each key may always have while it is free. A key gets more if this much stays free for others.
+    share: u64,
+    /// Time limit for waiting for free memory. Afterwards the client has to retry.
     patience: Duration,
-    by_key: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+    used: Mutex<Used>,
+    released: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    all: u64,
+    by_key: BTreeMap<String, u64>,
 }
 
 /// Reserved memory, which is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ReservedMemory {
-    _of_key: OwnedSemaphorePermit,
-    _of_all: OwnedSemaphorePermit,
+    shared: Arc<Shared>,
+    key: String,
+    bytes: u64,
 }
 
 impl SharedMemory {
-    /// Creates memory for all requests with a maximum for each key, in bytes. Requests wait up to `patience`.
-    pub(crate) fn new(all: u64, share: u64, patience: Duration) -> Self {
-        let all = Arc::new(Semaphore::new(kibibytes(all) as usize));
-        Self { all, share: kibibytes(share), patience, by_key: Mutex::default() }
+    /// Creates `max` bytes for all requests, of which each key may always have `share`. Requests wait up to `patience`.
+    pub(crate) fn new(max: u64, share: u64, patience: Duration) -> Self {
+        let (used, released) = (Mutex::default(), Notify::new());
+        Self(Arc::new(Shared { max, share, patience, used, released }))
     }
 
-    /// Reserves memory for a request with this key, at most the key's share.
+    /// Reserves memory for a request with this key. A request gets at most what one key may have.
+    ///
+    /// A small request does not wait behind a large one. A large one may therefore wait for its whole time limit.
     ///
     /// # Errors
     ///
     /// The memory is not free in time.
     pub(crate) async fn reserve(&self, key: &str, bytes: u64) -> Result<ReservedMemory, Refusal> {
-        let size = kibibytes(bytes).clamp(1, self.share);
+        let shared = &self.0;
+        let bytes = bytes.min(shared.max - shared.share);
         let reserving = async {
-            // Wait for the other requests of the key first, because this does not delay other keys.
-            let of_key = self.of_key(key).acquire_many_owned(size).await?;
-            let of_all = self.all.clone().acquire_many_owned(size).await?;
-            Ok::<_, tokio::sync::AcquireError>(ReservedMemory { _of_key: of_key, _of_all: of_all })
+            loop {
+                // Memory that is released between the attempt and the wait ends the wait.
+                let released = shared.released.notified();
+                if shared.take(key, bytes) {
+                    return;
+                }
+                released.await;
+            }
         };
-        match timeout(self.patience, reserving).await {
-            Ok(reserved) => reserved.map_err(|_| Refusal::internal()),
+        match timeout(shared.patience, reserving).await {
+            Ok(()) => Ok(ReservedMemory { shared: shared.clone(), key: key.to_owned(), bytes }),
             Err(_) => Err(Refusal::busy(
-                phrase!("other large requests use the memory of the gateway; try again later"),
+                phrase!("other requests use the memory of the gateway; try again later"),
                 RETRY_AFTER,
             )),
         }
     }
+}
 
-    fn of_key(&self, key: &str) -> Arc<Semaphore> {
-        let mut by_key = self.by_key.lock().unwrap_or_else(PoisonError::into_inner);
-        // The number of keys is limited.
-        let of_key = || Arc::new(Semaphore::new(self.share as usize));
-        by_key.entry(key.to_owned()).or_insert_with(of_key).clone()
+impl Shared {
+    /// Takes memory if it is free.
+    fn take(&self, key: &str, bytes: u64) -> bool {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = used.all + bytes;
+        let of_key = used.by_key.get(key).copied().unwrap_or_default() + bytes;
+        let is_free = all <= self.max && (of_key <= self.share || all <= self.max - self.share);
+        if is_free {
+            used.all = all;
+            used.by_key.insert(key.to_owned(), of_key);
+        }
+        is_free
     }
 }
 
-fn kibibytes(bytes: u64) -> u32 {
-    // A semaphore has at most `usize::MAX >> 3` permits.
-    u32::try_from(bytes >> 10).unwrap_or(u32::MAX).min(u32::MAX >> 3)
+impl Drop for ReservedMemory {
+    fn drop(&mut self) {
+        let mut used = self.shared.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.all -= self.bytes;
+        if let Some(of_key) = used.by_key.get_mut(&self.key) {
+            *of_key -= self.bytes;
+            if *of_key == 0 {
+                used.by_key.remove(&self.key);
+            }
+        }
+        drop(used);
+        self.shared.released.notify_waiters();
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
 
     #[tokio::test]
-    async fn limits_each_key_and_all_together() {
+    async fn leaves_a_share_for_each_key() {
         let memory = SharedMemory::new(10 * MIB, 4 * MIB, Duration::ZERO);
-        let first = memory.reserve("a", 4 * MIB).await.unwrap();
+        // A request of more than a key may have gets what a key may have.
+        let first = memory.reserve("a", 100 * MIB).await.unwrap();
         assert_eq!(memory.reserve("a", 1).await.unwrap_err().status, 503);
-        // A request of more than the share gets the share.
-        let second = memory.reserve("b", 100 * MIB).await.unwrap();
-        assert_eq!(memory.reserve("c", 3 * MIB).await.unwrap_err().status, 503);
-        let third = memory.reserve("c", 2 * MIB).await.unwrap();
+        let second = memory.reserve("b", 3 * MIB).await.unwrap();
+        assert_eq!(memory.reserve("b", 2 * MIB).await.unwrap_err().status, 503);
         drop(first);
-        assert!(memory.reserve("a", 4 * MIB).await.is_ok());
+        let third = memory.reserve("b", 3 * MIB).await.unwrap();
+        assert_eq!(memory.reserve("b", 1).await.unwrap_err().status, 503);
         drop((second, third));
-        assert_eq!(memory.all.available_permits(), 10 << 10);
+        assert!(memory.0.used.lock().unwrap().by_key.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_small_request_does_not_wait_behind_a_large_one() {
+        let memory = SharedMemory::new(10 * MIB, 4 * MIB, Duration::from_secs(3_600));
+        let first = memory.reserve("a", 4 * MIB).await.unwrap();
+        let mut large = Box::pin(memory.reserve("b", 6 * MIB));
+        assert!((&mut large).now_or_never().is_none());
+        assert!(memory.reserve("c", MIB).now_or_never().is_some());
+        drop(first);
+        assert!(large.now_or_never().unwrap().is_ok());
     }
 }

@@ -136,7 +136,7 @@ async fn answer(
         created: ctx_project::chat::now() / 1_000,
     };
     let (explains, is_dry) = (wishes.explains, wishes.dry_run);
-    let request = turn::Request { dialect, owner, asked, wishes, since, memory };
+    let request = turn::Request { dialect, owner, asked, wishes, since, _memory: memory };
     if is_dry {
         return Ok(json_bytes(turn::dry_run(server, &key, request).await?));
     }

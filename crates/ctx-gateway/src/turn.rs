@@ -52,8 +52,8 @@ pub(crate) struct Request {
     pub(crate) asked: Asked,
     pub(crate) wishes: Wishes,
     pub(crate) since: Instant,
-    /// Memory that is reserved until the response of the provider begins. Then the request is no longer in memory.
-    pub(crate) memory: Option<ReservedMemory>,
+    /// Memory of the turn, reserved until its end.
+    pub(crate) _memory: ReservedMemory,
 }
 
 /// A turn that is under way; it is stopped when this is dropped before its end.
@@ -391,10 +391,7 @@ impl Turn {
         lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
-            TurnEvent::Delta(delta) => {
-                asked.memory = None;
-                upstream.take(delta);
-            }
+            TurnEvent::Delta(delta) => upstream.take(delta),
             TurnEvent::Found(found) => lose(told, &[found]),
             TurnEvent::Sending { round: 1, .. } => {
                 let took = asked.since.elapsed();

@@ -75,14 +75,14 @@ enum Region {
     Top,
     /// Table of an endpoint.
     Endpoint(&'static [KeyRow]),
+    /// Other table with known keys.
+    Table(&'static [KeyRow]),
     /// Value of a known key in such a table.
     Value(KeyRule),
-    /// Values that may be secrets.
+    /// Values of unknown keys, which may be secrets.
     Hidden,
     /// Values of other known keys.
     Shown,
-    /// Values of other unknown keys.
-    Unknown,
 }
 
 impl Region {
@@ -90,13 +90,15 @@ impl Region {
         match self {
             Self::Top => match rule_of(key) {
                 Some(rule) if rule.hides_unknown() => Self::Endpoint(rule.rows()),
+                Some(rule) if !rule.rows().is_empty() => Self::Table(rule.rows()),
                 Some(_) => Self::Shown,
-                None => Self::Unknown,
+                None => Self::Hidden,
             },
             Self::Endpoint(rows) => find(rows, key).map_or(Self::Hidden, Self::Value),
+            Self::Table(rows) => find(rows, key).map_or(Self::Hidden, |_| Self::Shown),
             // A known key of an endpoint is not a table.
             Self::Value(_) | Self::Hidden => Self::Hidden,
-            Self::Shown | Self::Unknown => self,
+            Self::Shown => self,
         }
     }
 
@@ -108,8 +110,8 @@ impl Region {
     /// Returns the redaction of a value that is not a table or list.
     fn secrecy(self, is_text: bool) -> Secrecy {
         match self {
-            Self::Top | Self::Shown | Self::Unknown => Secrecy::Shown,
-            Self::Endpoint(_) | Self::Hidden => Secrecy::Hidden,
+            Self::Top | Self::Shown => Secrecy::Shown,
+            Self::Endpoint(_) | Self::Table(_) | Self::Hidden => Secrecy::Hidden,
             // A number may be an API key in the wrong place.
             Self::Value(rule) if rule.reach == Reach::Secret && !is_text => Secrecy::Hidden,
             Self::Value(rule) => rule.secrecy,
@@ -228,9 +230,22 @@ impl Secrets<'_> {
                 continue;
             }
             self.add_at(begin, text_secrets(line));
+            self.add_at(begin, random_words(line));
             let comment = line.strip_prefix('#').map(|text| text.trim_start_matches(['#', ' ', '\t']));
             let setting = comment.unwrap_or(line);
             let begin = all.end - setting.len();
+            if comment.is_none()
+                && let Some((_, comment)) = line.split_once('#')
+            {
+                // In invalid TOML, the mark may be part of a value.
+                match DeTable::parse(comment) {
+                    Ok(table) if syntax == Syntax::Valid => {
+                        self.add_table(table.get_ref(), all.end - comment.len(), region);
+                    }
+                    _ if syntax == Syntax::Invalid => self.hide(all.end - comment.len()..all.end),
+                    _ => {}
+                }
+            }
             match DeTable::parse(setting) {
                 Ok(header) if setting.starts_with('[') => {
                     commented = Region::of_header(header.get_ref());
@@ -250,6 +265,22 @@ impl Secrets<'_> {
             }
         }
     }
+}
+
+/// Returns the ranges of words in a line that look like a key: at least 16 letters and digits of both kinds.
+fn random_words(line: &str) -> Vec<Range<usize>> {
+    let (mut words, mut end) = (Vec::new(), 0);
+    let is_between = |c: char| !(c.is_ascii_alphanumeric() || "-_".contains(c));
+    for word in line.split_inclusive(is_between) {
+        let begin = end;
+        end += word.len();
+        let word = word.trim_end_matches(is_between);
+        let has = |is_kind: fn(&u8) -> bool| word.as_bytes().iter().any(is_kind);
+        if word.len() >= 16 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) {
+            words.push(begin..begin + word.len());
+        }
+    }
+    words
 }
 
 /// Returns the range of a string without its quotes.
@@ -351,6 +382,22 @@ mod tests {
     fn hides_settings_in_comments() {
         check("[endpoint]\n# key = 'sk'\n#model = 'm'\n", "[endpoint]\n# key = '**'\n#model = 'm'\n");
         check("# [endpoint.headers]\n# a = 'sk'\n", "# [endpoint.headers]\n# a = '**'\n");
+    }
+
+    #[test]
+    fn hides_values_in_wrong_places() {
+        check("api-key = 'sk'\nagent = 'a'\n", "api-key = '**'\nagent = 'a'\n");
+        check("[endpiont]\nmodel = 'm'\n", "[endpiont]\nmodel = '*'\n");
+        check(
+            "[tools]\nfoldr = 'sk'\nallow = { tools = ['a'] }\n",
+            "[tools]\nfoldr = '**'\nallow = { tools = ['a'] }\n",
+        );
+        check("[endpoint]\nmodel = 'm' # key = 'sk'\n", "[endpoint]\nmodel = 'm' # key = '**'\n");
+        check(
+            "agent = 'a#b' # old: sk-0123456789abcdef, x\n",
+            "agent = 'a#b' # old: *******************, x\n",
+        );
+        check("agent = 'a' # sk\nmodel =\n", "agent = 'a' #***\nmodel =\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The attempts, each with the result that it must have.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Command;
 use std::thread;
@@ -40,6 +40,7 @@ pub(super) const CASES: &[(&str, Attempt)] = &[
     ("gateway: 15 MiB of small numbers, 4 at once", small_values),
     ("gateway: 15 MiB of text, 4 at once", long_text),
     ("gateway: 25,000 messages, 4 at once", many_messages),
+    ("gateway: 100 open streams", open_streams),
     ("gateway: 64 slow bodies of 16 MiB", slow_bodies),
     ("files: pipe named by ctx.toml", pipe_in_config),
     ("files: pipe as key file", pipe_as_keys),
@@ -426,6 +427,26 @@ fn many_messages(place: &Place) -> Result<Outcome> {
         format!("{one_status:?} {statuses:?}, memory {first} → {one} MiB, 4: {before} → {four} MiB"),
         one_status == [200] && is_answered(&statuses) && four < 1_000,
     ))
+}
+
+/// Opens streams of many short messages that the provider does not end.
+fn open_streams(place: &Place) -> Result<Outcome> {
+    let server = place.gateway(&[])?;
+    let messages = vec![r#"{"role":"user","content":"a"}"#; 5_500].join(",");
+    let body = format!(r#"{{"model":"agent","stream":true,"messages":[{messages}]}}"#);
+    let begun = Instant::now();
+    let streams: Vec<TcpStream> = (0..100)
+        .map(|_| server.open("POST", "/v1/chat/completions", JSON, body.as_bytes()))
+        .collect::<Result<_>>()?;
+    let mut count = 0;
+    for mut stream in streams {
+        let rest = Duration::from_secs(15).saturating_sub(begun.elapsed());
+        stream.set_read_timeout(Some(rest.max(Duration::from_millis(50))))?;
+        // The others wait for memory.
+        count += usize::from(matches!(stream.read(&mut [0; 16]), Ok(1..)));
+    }
+    let peak = server.peak();
+    Ok(Outcome::new(format!("{count} began, memory {peak} MiB"), count > 10 && peak < 1_000))
 }
 
 fn slow_bodies(place: &Place) -> Result<Outcome> {

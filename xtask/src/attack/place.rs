@@ -150,8 +150,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Sends a request and returns the status and the whole response.
-    pub(super) fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Result<(u16, String)> {
+    /// Sends a request without waiting for the response.
+    pub(super) fn open(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Result<TcpStream> {
         let mut stream = TcpStream::connect_timeout(&self.address, TIMEOUT)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         let (host, length) = (self.address, body.len());
@@ -159,6 +159,12 @@ impl Server {
         write!(stream, "content-length: {length}\r\n\r\n")?;
         // A server that refuses a body may close the connection before all of it is sent.
         drop(stream.write_all(body));
+        Ok(stream)
+    }
+
+    /// Sends a request and returns the status and the whole response.
+    pub(super) fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Result<(u16, String)> {
+        let mut stream = self.open(method, path, headers, body)?;
         let mut response = Vec::new();
         drop(stream.read_to_end(&mut response));
         let response = String::from_utf8_lossy(&response).into_owned();
@@ -189,7 +195,7 @@ impl Drop for Server {
 
 pub(super) const JSON: &str = "content-type: application/json\r\n";
 
-/// Starts a provider that answers each request; it runs until the program ends.
+/// Starts a provider that answers each request, and does not end streams. It runs until the program ends.
 fn provider() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
@@ -213,7 +219,15 @@ fn answer(mut stream: TcpStream) -> Result<()> {
             length = value.trim().parse()?;
         }
     }
-    std::io::copy(&mut reader.take(length), &mut std::io::sink())?;
+    let mut request = Vec::new();
+    (&mut reader).take(length).read_to_end(&mut request)?;
+    if String::from_utf8_lossy(&request).contains(r#""stream":true"#) {
+        let delta = r#"{"choices":[{"delta":{"role":"assistant","content":"Hi."}}]}"#;
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {delta}\n\n")?;
+        // Until the gateway closes the connection.
+        std::io::copy(&mut reader, &mut std::io::sink())?;
+        return Ok(());
+    }
     let body = r#"{"choices":[{"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}"#;
     let length = body.len();
     write!(stream, "HTTP/1.1 200 OK\r\n{JSON}connection: close\r\ncontent-length: {length}\r\n\r\n{body}")?;

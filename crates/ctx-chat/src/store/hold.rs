@@ -17,14 +17,15 @@ impl Hold {
         Self { release: Some(Box::new(release)), lost: Cancel::default() }
     }
 
-    /// Sets the handle that the store cancels when another process has acquired the lease.
+    /// Sets the handle that the store cancels when another process has, or may have, acquired the lease.
     #[must_use]
     pub fn with_lost(mut self, lost: Cancel) -> Self {
         self.lost = lost;
         self
     }
 
-    /// Returns the handle that is canceled when another process has acquired the lease. The turn must then end.
+    /// Returns the handle that is canceled when another process has, or may have, acquired the lease. The turn must then
+    /// end.
     pub fn lost(&self) -> &Cancel {
         &self.lost
     }

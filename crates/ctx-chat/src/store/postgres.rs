@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use ctx_pipeline::Cancel;
 use ctx_types::{NodeId, Session};
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::time::Instant;
@@ -83,7 +84,7 @@ impl PostgresStore {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(SILENCE).keepalives_idle(SILENCE);
         }
-        let mut client = dial(&config).await?;
+        let (mut client, _) = dial(&config).await?;
         schema::migrate(&mut client).await?;
         let (config, client, notices) = (Arc::new(config), Arc::new(Mutex::new(client)), Notices::default());
         let writer = Writer::start(config.clone(), notices.clone());
@@ -94,7 +95,7 @@ impl PostgresStore {
     async fn client(&self) -> Result<MutexGuard<'_, Client>, StoreError> {
         let mut client = self.client.lock().await;
         if client.is_closed() {
-            *client = dial(&self.config).await?;
+            (*client, _) = dial(&self.config).await?;
         }
         Ok(client)
     }
@@ -118,6 +119,8 @@ impl Shared {
 /// A connection for the queries of turns, which are planned once.
 struct Turns {
     client: Client,
+    /// Canceled when the connection ends. The server has then released the locks.
+    closed: Cancel,
     hold: Statement,
     let_go: Statement,
     steps: Statement,
@@ -125,14 +128,14 @@ struct Turns {
 
 impl Turns {
     async fn open(config: &Config) -> Result<Self, StoreError> {
-        let client = dial(config).await?;
+        let (client, closed) = dial(config).await?;
         client.batch_execute(PLANNED_ONCE).await?;
         let hold =
             client.prepare_typed(&format!("SELECT pg_try_advisory_lock({HOLD_KEY})"), &[Type::TEXT]).await?;
         let let_go =
             client.prepare_typed(&format!("SELECT pg_advisory_unlock({HOLD_KEY})"), &[Type::TEXT]).await?;
         let steps = client.prepare(STEPS_AFTER).await?;
-        Ok(Self { client, hold, let_go, steps })
+        Ok(Self { client, closed, hold, let_go, steps })
     }
 
     async fn steps_after(&self, id: &str, revision: u64) -> Result<Vec<LogEntry>, StoreError> {
@@ -154,18 +157,22 @@ fn let_go(turns: Arc<Turns>, id: String) {
     });
 }
 
-async fn dial(config: &Config) -> Result<Client, StoreError> {
+/// Returns a connection, and a handle that is canceled when it ends.
+async fn dial(config: &Config) -> Result<(Client, Cancel), StoreError> {
     let patience = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
     // Also limits the wait for a server that accepts the connection but does not respond.
     let dialed = tokio::time::timeout(patience, config.connect(NoTls)).await;
     let (client, connection) = dialed.map_err(|over| StoreError::Unreachable(StoreFault::new(over)))??;
+    let closed = Cancel::default();
+    let closing = closed.clone();
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::warn!(%error, "lost the connection to the store");
         }
+        closing.cancel();
     });
     client.batch_execute(SESSION).await?;
-    Ok(client)
+    Ok((client, closed))
 }
 
 #[async_trait]
@@ -223,7 +230,7 @@ impl ConversationStore for PostgresStore {
             let turns = self.holding.turns(&self.config).await?;
             let (releasing, key) = (turns.clone(), id.to_owned());
             // Create the guard first. It also releases the lock if the caller is canceled during the acquisition.
-            let hold = Hold::until(move || let_go(releasing, key));
+            let hold = Hold::until(move || let_go(releasing, key)).with_lost(turns.closed.clone());
             let steps = async |revision: Option<u64>| match revision {
                 Some(revision) => turns.steps_after(id, revision).await.unwrap_or_default(),
                 None => Vec::new(),

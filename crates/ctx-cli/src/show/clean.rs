@@ -8,8 +8,8 @@ const REPLACEMENT: char = '\u{fffd}';
 /// First character of a control sequence.
 const ESCAPE: char = '\u{1b}';
 
-/// Replaces unsafe characters: all control characters except line feeds and tabs, and the marks that change the
-/// writing direction. These marks can make a line look like another.
+/// Replaces unsafe characters: all control characters except line feeds and tabs, marks that change the writing
+/// direction, and invisible characters. The last two can make a line look like another.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let is_bad = |c| is_obeyed(c) && !matches!(c, '\n' | '\t');
     match text.contains(is_bad) {
@@ -50,7 +50,7 @@ pub(crate) fn clean_line(text: &str) -> String {
 /// such a character.
 pub(crate) fn clean_json(json: String) -> String {
     // In UTF-8, all of them start with one of these bytes.
-    let may_begin = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xe2);
+    let may_begin = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf3);
     if !json.as_bytes().iter().any(may_begin) || !json.contains(is_escaped) {
         return json;
     }
@@ -58,7 +58,10 @@ pub(crate) fn clean_json(json: String) -> String {
     let mut from = 0;
     for (at, c) in json.match_indices(is_escaped) {
         cleaned.push_str(json.get(from..at).unwrap_or_default());
-        cleaned.extend(c.chars().map(|c| format!("\\u{:04x}", u32::from(c))));
+        let mut units = [0; 2];
+        cleaned.extend(c.chars().flat_map(|c| {
+            c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>()
+        }));
         from = at + c.len();
     }
     cleaned.push_str(json.get(from..).unwrap_or_default());
@@ -71,7 +74,21 @@ fn is_escaped(c: char) -> bool {
 }
 
 fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    // Joiners (U+200C, U+200D) stay: Persian words and many emoji need them.
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 #[cfg(test)]
@@ -83,6 +100,9 @@ mod tests {
         assert_eq!(clean("a\u{1b}[31m\r\n\tb\u{9b}c\u{202e}"), "a\u{fffd}[31m\u{fffd}\n\tb\u{fffd}c\u{fffd}");
         assert_eq!(clean_line("a\n\tb"), "a  b");
         assert_eq!(clean("مرحبا 你好 👩‍🚀"), "مرحبا 你好 👩‍🚀");
+        for hidden in "\u{ad}\u{61c}\u{200b}\u{200e}\u{2028}\u{2060}\u{feff}\u{e0041}".chars() {
+            assert_eq!(clean(&format!("a{hidden}b")), "a\u{fffd}b", "{hidden:?}");
+        }
     }
 
     #[test]
@@ -99,9 +119,10 @@ mod tests {
 
     #[test]
     fn json_says_the_same_without_controls() {
-        let json = format!("{:#}", serde_json::json!({ "a": "\u{7f}\u{9b}\u{1b}é\u{202e}" }));
+        let json =
+            format!("{:#}", serde_json::json!({ "a": "\u{7f}\u{9b}\u{1b}é\u{202e}\u{feff}\u{e0041}" }));
         let cleaned = clean_json(json.clone());
-        assert_eq!(cleaned, "{\n  \"a\": \"\\u007f\\u009b\\u001bé\\u202e\"\n}");
+        assert_eq!(cleaned, "{\n  \"a\": \"\\u007f\\u009b\\u001bé\\u202e\\ufeff\\udb40\\udc41\"\n}");
         let value: serde_json::Value = serde_json::from_str(&cleaned).unwrap();
         assert_eq!(value, serde_json::from_str::<serde_json::Value>(&json).unwrap());
     }

@@ -146,7 +146,7 @@ priorty = 3
     warning[CTX0901]: unknown key `modle`
      --> ctx.toml:1:1
       |
-    1 | modle = 'gpt-5'
+    1 | modle = '*****'
       | ^^^^^
       |
       = help: did you mean `model`?
@@ -154,7 +154,7 @@ priorty = 3
     warning[CTX0901]: unknown key `colour`
      --> ctx.toml:2:1
       |
-    2 | colour = 'blue'
+    2 | colour = '****'
       | ^^^^^^
       |
       = help: use one of `agent`, `session`, `profile`, `models`, `endpoint`, `fallbacks`, `transcription`, `processors`, `worldbooks`, `store`, `assets`, `tools`, `compression`, `model`, `context-tokens`, `reserve`, `tz`

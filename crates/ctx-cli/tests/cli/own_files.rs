@@ -114,7 +114,7 @@ fn defaults_are_checked_as_each_verb_reads_them() {
     warning[CTX0901]: unknown key `agnt`
      --> ./ctx.toml:1:1
       |
-    1 | agnt = 'a.yaml'
+    1 | agnt = '******'
       | ^^^^
       |
       = help: did you mean `agent`?
@@ -466,7 +466,7 @@ fn defaults_are_never_changed_and_that_is_told() {
     warning[CTX0901]: unknown key `modle`
      --> ctx.toml:1:1
       |
-    1 | modle = 'gpt-4o'
+    1 | modle = '******'
       | ^^^^^
       |
       = help: did you mean `model`?

@@ -108,7 +108,7 @@ struct Connection {
 
 impl Connection {
     async fn open(config: &Config) -> Result<Self, StoreError> {
-        let client = dial(config).await?;
+        let (client, _) = dial(config).await?;
         client.batch_execute(PLANNED_ONCE).await?;
         let skipping = client.prepare(&append("SKIP LOCKED")).await?;
         let waiting = client.prepare(&append("")).await?;

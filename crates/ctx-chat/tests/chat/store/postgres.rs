@@ -140,6 +140,20 @@ fn a_conversation_that_is_held_is_waited_for_with_what_is_said_until_then() {
 }
 
 #[test]
+fn loses_lease_when_connection_ends() {
+    block_on(async {
+        let Some(schema) = Schema::new().await else { return };
+        let store = schema.open().await;
+        crate::store::chat(&store, &["a"]).await.unwrap();
+        let (lease, _) = store.hold("c", None, Duration::ZERO).await.unwrap().unwrap();
+        assert!(!lease.lost().is_cancelled());
+        assert!(schema.end("true").await > 0);
+        tokio::time::timeout(Duration::from_secs(60), lease.lost().cancelled()).await.unwrap();
+        drop_schema(schema.name()).await;
+    });
+}
+
+#[test]
 fn a_newer_store_is_not_touched() {
     check(
         "UPDATE ctx_store SET version = 9",
