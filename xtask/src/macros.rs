@@ -18,7 +18,7 @@ const PATH: &str = "docs/macros.md";
 
 /// The headings, each with the dialects whose macros stand below it.
 const FAMILIES: [(&str, &str, &str); 2] =
-    [("AIO Hub", "aio", "`aio`"), ("SillyTavern", "sillytavern", "`sillytavern` and `sillytavern-legacy`")];
+    [("AIO Hub", "aio", "`aio`"), ("SillyTavern", "sillytavern", "`sillytavern`")];
 
 /// Writes the reference; `--check` only compares.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {

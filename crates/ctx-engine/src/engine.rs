@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_anchors::{AnchorRegistry, Preset};
-use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, VolatileVariables};
+use ctx_macros::{MacroPorts, Registry as MacroRegistry, VolatileVariables};
 use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, RegistryError};
-use ctx_processors::{MacroValues, MergeSystemToHead, VariableProcessor, WorldbookProcessor, default_set};
+use ctx_processors::{
+    MacroValues, MergeSystemToHead, VariableProcessor, WorldbookProcessor, default_set, macro_dialect,
+};
 use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Diagnostic, LoadedWorldbook, TextMemory, UserProfile};
 use serde_json::Value;
@@ -132,7 +134,7 @@ impl Engine {
     /// finding names the book as its document. Each finding about the preset says how much stands below it, in estimated tokens, and where the macro could go. O(size of the preset).
     pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
         let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
-        let dialect = compiled.agent().dialect.as_deref().and_then(Dialect::from_name).unwrap_or_default();
+        let (dialect, _) = macro_dialect(compiled.agent());
         let has_session_variables = compiled.agent().variable_config.as_ref().is_some_and(is_enabled)
             && is_on(compiled.pipeline(), VariableProcessor::ID);
         let is_merging = is_merging(compiled.pipeline());

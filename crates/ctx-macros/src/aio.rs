@@ -6,7 +6,6 @@ mod dice;
 mod knowledge;
 mod model;
 mod names;
-pub(crate) mod phased;
 mod random;
 mod system;
 mod text;

@@ -17,7 +17,6 @@ fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl I
     topics.into_iter().flat_map(move |(topic, definitions)| {
         definitions.into_iter().map(move |definition| Definition {
             topic,
-            is_builtin: true,
             constant: is_constant(&definition, topic),
             dialects: match definition.dialects {
                 DialectSet::ALL => dialects,

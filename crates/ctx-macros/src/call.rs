@@ -314,15 +314,6 @@ pub(crate) fn without_returns(text: &str) -> Cow<'_, str> {
 }
 
 impl Value {
-    /// Returns the text that is inserted, with its macros if they are still to be expanded.
-    pub(crate) fn text(&self) -> &str {
-        match self {
-            Self::Str(text) => text,
-            Self::Text(text) | Self::Template(text) => text,
-            Self::Trim(_) => "",
-        }
-    }
-
     /// The value of macros that only have an effect.
     pub const EMPTY: Self = Self::Str(Cow::Borrowed(""));
 }

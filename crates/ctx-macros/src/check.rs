@@ -118,26 +118,6 @@ impl<'a> Checker<'a> {
         self.findings.add(|| finding().with_help(phrase!("write it like `{like}`", like = written_like)));
     }
 
-    /// Reports a call in an argument of another one, which ends where the inner one does.
-    pub(crate) fn report_nested(&mut self, span: Span, inner: usize, outer: usize) {
-        let known = |index: usize| self.registry.definition(index).map_or("", |known| &*known.name);
-        let (inner, outer) = (known(inner), known(outer));
-        let message = phrase!(
-            "`{inner}` in an argument of `{outer}` is not expanded: here, arguments end at the first `}}`",
-            inner,
-            outer
-        );
-        let finding = || Diagnostic::warning(codes::NESTED_CALL, message).at_span(span);
-        let help = phrase!("use macro syntax `aio` or `sillytavern` to expand macros in arguments");
-        self.findings.add(|| finding().with_help(help));
-    }
-
-    /// Returns when the macro with a number is called by a dialect that works in passes like AIO Hub.
-    pub(crate) fn phase(&self, definition: usize) -> usize {
-        let known = self.registry.definition(definition);
-        known.map_or(0, |known| known.phase as usize)
-    }
-
     /// Returns the definition with a number.
     pub(crate) fn definition(&self, definition: usize) -> Option<&'a Definition> {
         self.registry.definition(definition)

@@ -17,9 +17,7 @@ pub const UNMATCHED_CLOSER: Code = Code::new(304, "unmatched block tag");
 pub const RESERVED_PIPE: Code = Code::new(305, "reserved character");
 /// A call of a known macro, or the use of a variable in short, is not written as the dialect reads it; it stays as
 /// it is written.
-pub const UNREAD_CALL: Code = Code::new(306, "call in another macro syntax");
-/// A call stands in an argument, which the dialect ends at the first `}`.
-pub const NESTED_CALL: Code = Code::new(307, "nested call not supported");
+pub const UNREAD_CALL: Code = Code::new(306, "invalid macro call");
 /// The run has made as many calls as it may.
 pub const STEP_LIMIT: Code = Code::new(310, "too many macro calls");
 /// Calls are nested deeper than allowed.

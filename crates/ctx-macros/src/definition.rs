@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ctx_types::{Phrase, Trust, phrase};
 
 use crate::call::{Call, Failure, Value};
-use crate::dialect::{Dialect, DialectSet};
+use crate::dialect::DialectSet;
 use crate::state::Scope;
 
 /// The body of a macro: makes the value of one call.
@@ -51,8 +51,6 @@ pub struct Definition {
     pub dialects: DialectSet,
     /// Under which heading it is listed; [`Topic::Other`] by default.
     pub topic: Topic,
-    /// In which pass AIO Hub's older evaluator expands it; [`Phase::Substitute`] by default.
-    pub phase: Phase,
     /// How far its value may be trusted at best; arguments and variables that it used can only lower it.
     pub trust: Trust,
     /// What it gives, in one sentence.
@@ -69,8 +67,6 @@ pub struct Definition {
     pub(crate) variables: Option<Scope>,
     /// It gives this variable another value, or none, whatever it had: what stood there before is not read.
     pub(crate) replaces: bool,
-    /// It comes with this crate, and not from a host.
-    pub(crate) is_builtin: bool,
 }
 
 /// What a macro is about: the heading under which it is listed.
@@ -100,18 +96,6 @@ pub enum Topic {
     /// Everything else.
     #[default]
     Other,
-}
-
-/// The passes of AIO Hub's older evaluator, in their order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// The first: macros that change variables.
-    Before,
-    /// The second: macros that give values.
-    #[default]
-    Substitute,
-    /// The last: what depends on everything above.
-    After,
 }
 
 /// What the evaluator does with a macro.
@@ -160,7 +144,6 @@ impl Definition {
             constant: false,
             dialects: DialectSet::ALL,
             topic: Topic::default(),
-            phase: Phase::default(),
             trust: Trust::Preset,
             description: String::new(),
             example: String::new(),
@@ -169,7 +152,6 @@ impl Definition {
             echoes: false,
             variables: None,
             replaces: false,
-            is_builtin: false,
         }
     }
 
@@ -222,13 +204,6 @@ impl Definition {
         self
     }
 
-    /// Sets the pass of AIO Hub's older evaluator that expands it.
-    #[must_use]
-    pub fn phase(mut self, phase: Phase) -> Self {
-        self.phase = phase;
-        self
-    }
-
     /// Sets how far the value may be trusted at best.
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
@@ -247,11 +222,6 @@ impl Definition {
     pub(crate) fn form(mut self, form: Form) -> Self {
         self.form = form;
         self
-    }
-
-    /// Declares that SillyTavern's older engine has no such macro.
-    pub(crate) fn newer_engine_only(self) -> Self {
-        self.dialects(DialectSet::only(Dialect::SillyTavern))
     }
 
     pub(crate) const fn of_variable(mut self, scope: Scope) -> Self {
@@ -291,7 +261,6 @@ impl fmt::Debug for Definition {
             .field("constant", &self.constant)
             .field("dialects", &self.dialects)
             .field("topic", &self.topic)
-            .field("phase", &self.phase)
             .field("trust", &self.trust)
             .finish_non_exhaustive()
     }

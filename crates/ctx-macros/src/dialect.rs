@@ -1,6 +1,6 @@
-//! The dialects: how a call is spelled, and what happens to one that is wrong.
+//! Macro dialects: how a macro call is written, and what happens to an invalid one.
 
-/// Whose spelling of macros a text uses.
+/// The rules by which macros in a text are read.
 ///
 /// ```
 /// use ctx_macros::Dialect;
@@ -11,20 +11,14 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// AIO Hub: names are case-sensitive, `\{{` stands for `{{`, arguments too many are ignored, and an
-    /// unknown call stays byte for byte, with the calls inside it.
+    /// AIO Hub: names are case-sensitive, `\{{` stands for `{{`, extra arguments are ignored, and an unknown call and
+    /// the calls in it stay unchanged.
     #[default]
     Aio,
-    /// AIO Hub's own evaluator: three passes over the whole text, in each of which equal calls are made once;
-    /// arguments hold no calls, and what a pass wrote is read by those behind it.
-    AioPhased,
-    /// SillyTavern's newer engine: names in any case, `\{` and `\}` stand for braces, `{{name:argument}}`
-    /// and `{{name argument}}` give one argument, and a call that is unknown or has the wrong number of
-    /// arguments is text whose inner calls are expanded.
+    /// SillyTavern 1.18: names are not case-sensitive, `\{` and `\}` stand for braces, `{{name:argument}}` and
+    /// `{{name argument}}` have one argument. A call that is unknown or has the wrong number of arguments is text, and
+    /// the calls in it are expanded.
     SillyTavern,
-    /// SillyTavern's older engine: one macro after the other is replaced in the whole text, in a fixed order,
-    /// so that what one gave is read by those behind it, and the last `setvar` is what every `getvar` gives.
-    SillyTavernLegacy,
 }
 
 /// The dialects in which a macro exists.
@@ -42,21 +36,35 @@ pub struct DialectSet(u8);
 
 impl Dialect {
     /// Every dialect, in the order in which they are listed.
-    pub const ALL: [Self; 4] = [Self::Aio, Self::AioPhased, Self::SillyTavern, Self::SillyTavernLegacy];
+    pub const ALL: [Self; 2] = [Self::Aio, Self::SillyTavern];
 
     /// Returns the spelling used in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Aio => "aio",
-            Self::AioPhased => "aio-phased",
             Self::SillyTavern => "sillytavern",
-            Self::SillyTavernLegacy => "sillytavern-legacy",
         }
     }
 
-    /// Returns the dialect spelled `name`.
+    /// Returns the dialect with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
+    }
+
+    /// Returns the dialect that replaces a removed one: those of the applications' older macro engines.
+    ///
+    /// ```
+    /// use ctx_macros::Dialect;
+    ///
+    /// assert_eq!(Dialect::replacing("sillytavern-legacy"), Some(Dialect::SillyTavern));
+    /// assert_eq!(Dialect::replacing("aio"), None);
+    /// ```
+    pub fn replacing(removed: &str) -> Option<Self> {
+        match removed {
+            "aio-phased" => Some(Self::Aio),
+            "sillytavern-legacy" => Some(Self::SillyTavern),
+            _ => None,
+        }
     }
 
     /// Whether the texts of a character's card and of the user's profile are templates too, expanded before
@@ -68,9 +76,7 @@ impl Dialect {
     pub(crate) const fn syntax(self) -> &'static Syntax {
         match self {
             Self::Aio => &AIO,
-            Self::AioPhased => &AIO_PHASED,
             Self::SillyTavern => &SILLYTAVERN,
-            Self::SillyTavernLegacy => &SILLYTAVERN_LEGACY,
         }
     }
 }
@@ -79,8 +85,6 @@ impl Dialect {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and dialects mix them freely")]
 pub(crate) struct Syntax {
     pub(crate) names: Names,
-    /// The whole text is rewritten for one macro after the other.
-    pub(crate) is_in_passes: bool,
     /// Names are spelled exactly as they are registered.
     pub(crate) is_case_sensitive: bool,
     /// A backslash just before `{{` keeps it from opening a call.
@@ -106,15 +110,13 @@ pub(crate) struct Syntax {
 pub(crate) enum Names {
     /// Everything up to `::` or the closing braces.
     ToSeparator,
-    /// An identifier, behind which come `::`, or `:` or white space and the only argument.
-    Identifier,
-    /// The same, perhaps behind flags; and variables behind `.` and `$`.
+    /// An identifier, perhaps after flags, then `::`, or `:` or white space and the only argument; and variables after
+    /// `.` and `$`.
     Flagged,
 }
 
 const AIO: Syntax = Syntax {
     names: Names::ToSeparator,
-    is_in_passes: false,
     is_case_sensitive: true,
     escapes_calls: true,
     has_blocks: false,
@@ -126,11 +128,8 @@ const AIO: Syntax = Syntax {
     expands_card_texts: false,
 };
 
-const AIO_PHASED: Syntax = Syntax { is_in_passes: true, ..AIO };
-
 const SILLYTAVERN: Syntax = Syntax {
     names: Names::Flagged,
-    is_in_passes: false,
     is_case_sensitive: false,
     escapes_calls: false,
     has_blocks: true,
@@ -142,26 +141,13 @@ const SILLYTAVERN: Syntax = Syntax {
     expands_card_texts: true,
 };
 
-/// What it reads besides names, its passes know.
-const SILLYTAVERN_LEGACY: Syntax = Syntax {
-    names: Names::Identifier,
-    is_in_passes: true,
-    has_blocks: false,
-    has_markers: false,
-    reserves_pipes: false,
-    unescapes_at_the_end: false,
-    expands_inside_text: false,
-    ..SILLYTAVERN
-};
-
 impl DialectSet {
     /// Every dialect.
     pub const ALL: Self = Self(Self::AIO.0 | Self::SILLYTAVERN.0);
-    /// AIO Hub's dialects.
-    pub const AIO: Self = Self(Self::only(Dialect::Aio).0 | Self::only(Dialect::AioPhased).0);
-    /// SillyTavern's dialects.
-    pub const SILLYTAVERN: Self =
-        Self(Self::only(Dialect::SillyTavern).0 | Self::only(Dialect::SillyTavernLegacy).0);
+    /// AIO Hub's dialect.
+    pub const AIO: Self = Self::only(Dialect::Aio);
+    /// SillyTavern's dialect.
+    pub const SILLYTAVERN: Self = Self::only(Dialect::SillyTavern);
 
     /// Returns the set of one dialect.
     pub const fn only(dialect: Dialect) -> Self {

@@ -108,13 +108,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// The text of a template, of which nothing is rewritten yet.
-    pub(crate) fn of_template(text: &str) -> Self {
-        let mut output = Self::with_capacity(text.len(), 1);
-        output.push(text, Writer::Template);
-        output
-    }
-
     pub(crate) fn with_capacity(bytes: usize, pieces: usize) -> Self {
         let (text, pieces) = (String::with_capacity(bytes), Vec::with_capacity(pieces));
         Self { text, pieces, ..Self::default() }
@@ -193,15 +186,6 @@ impl Output {
     /// Returns what copies ranges of this text, in ascending order.
     pub(crate) const fn copier(&self) -> Copier<'_> {
         Copier { from: self, piece: 0 }
-    }
-
-    /// Returns the least trust in a range, where the template has the given one. O(number of pieces).
-    pub(crate) fn trust_of(&self, range: Range<usize>, template: Trust) -> Trust {
-        let first = self.pieces.partition_point(|piece| piece.end <= range.start);
-        let touched = self.pieces.get(first..).unwrap_or_default();
-        let last = touched.partition_point(|piece| piece.end < range.end);
-        let touched = touched.get(..=last).unwrap_or(touched);
-        least_trust(touched, template).unwrap_or(Trust::Preset)
     }
 
     /// Returns the number of bytes.

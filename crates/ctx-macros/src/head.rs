@@ -51,7 +51,6 @@ pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
     match dialect.syntax().names {
         Names::ToSeparator => read_to_separator(source, from),
         Names::Flagged => read_flags(source, from),
-        Names::Identifier => read_identifier(source, from),
     }
 }
 

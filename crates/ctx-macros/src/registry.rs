@@ -170,18 +170,14 @@ impl Registry {
 
 /// A quick hash for short names, which it is the host that registers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NameHasher(u64);
+struct NameHasher(u64);
 
 impl NameHasher {
-    pub(crate) const fn new() -> Self {
-        Self(0)
-    }
-
-    pub(crate) const fn add(&mut self, word: u64) {
+    const fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
-    pub(crate) const fn value(self) -> u64 {
+    const fn value(self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }
 }

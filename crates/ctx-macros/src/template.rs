@@ -4,16 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use ctx_types::{Diagnostic, Source, Span, Text};
 
-use crate::aio::phased;
 use crate::definition::Definition;
 use crate::dialect::Dialect;
 use crate::env::Env;
 use crate::expansion::Expansion;
 use crate::registry::Registry;
-use crate::sillytavern::legacy;
 use crate::state::State;
 use crate::tree::{self, CallNode, Node, Target};
-use crate::{escape, evaluate, listing, parse, string_hash};
+use crate::{escape, evaluate, parse, string_hash};
 
 /// A text whose macro calls are found, checked and bound to their definitions.
 ///
@@ -62,10 +60,7 @@ pub struct MacroUse<'t> {
 impl Template {
     /// Compiles a text with the macros of a registry.
     pub fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Self {
-        let (nodes, diagnostics) = match dialect.syntax().is_in_passes {
-            true => listing::read(text, dialect, registry),
-            false => parse::parse(text, dialect, registry),
-        };
+        let (nodes, diagnostics) = parse::parse(text, dialect, registry);
         let has_escapes = dialect.syntax().unescapes_at_the_end && escape::is_in(text);
         let compiled = Compiled { nodes, diagnostics, has_escapes, hash: OnceLock::new() };
         Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
@@ -128,11 +123,7 @@ impl Template {
         if self.is_plain() {
             return Expansion::plain(self.text.clone());
         }
-        match self.dialect {
-            Dialect::AioPhased => phased::evaluate(self, env, state, origin),
-            Dialect::SillyTavernLegacy => legacy::evaluate(self, env, state, origin),
-            Dialect::Aio | Dialect::SillyTavern => evaluate::evaluate(self, env, state, origin),
-        }
+        evaluate::evaluate(self, env, state, origin)
     }
 
     /// Returns how many bytes an expansion usually has, with some to spare.

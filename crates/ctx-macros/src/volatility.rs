@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use ctx_types::{Span, space};
 
-use crate::definition::Form;
 use crate::evaluate::is_true;
 use crate::state::Scope;
 use crate::template::{MacroUse, Template};
@@ -43,8 +42,6 @@ struct Use<'t> {
     is_shown: bool,
     /// What it sets takes the place of what the variable held, in every run.
     replaces: bool,
-    /// It is a comment, in which nothing is shown.
-    is_comment: bool,
 }
 
 impl VolatileVariables {
@@ -78,12 +75,7 @@ impl Template {
     /// name is made by a macro is not followed. O(bytes of the text), for calls that are not nested.
     pub fn volatile_macros(&self, variables: &mut VolatileVariables) -> Vec<MacroUse<'_>> {
         let uses: Vec<Use<'_>> = self.uses();
-        if !self.dialect().syntax().is_in_passes {
-            return shown(&uses, variables, true);
-        }
-        // There, a variable is read after all of the text was searched for what sets it.
-        shown(&uses, variables, true);
-        shown(&uses, variables, false)
+        shown(&uses, variables)
     }
 
     fn uses(&self) -> Vec<Use<'_>> {
@@ -124,7 +116,7 @@ impl Template {
     }
 
     fn used<'t>(&'t self, node: &CallNode, call: MacroUse<'t>, is_sure: bool) -> Use<'t> {
-        let used = Use { call, variable: None, is_shown: true, replaces: false, is_comment: false };
+        let used = Use { call, variable: None, is_shown: true, replaces: false };
         match node.target {
             Target::Variable(access) => Use {
                 variable: Some((access.scope, call.name)),
@@ -139,7 +131,6 @@ impl Template {
                     variable: scope.and_then(|scope| Some((scope, self.first_argument(node)?))),
                     is_shown: known.is_shown(),
                     replaces: is_sure && known.replaces,
-                    is_comment: known.form == Form::Comment,
                     ..used
                 }
             }
@@ -166,9 +157,8 @@ struct Open<'u, 't> {
 }
 
 impl Open<'_, '_> {
-    fn close(self, variables: &mut VolatileVariables, writes: bool) {
-        let is_written = writes && self.used.call.changes_state;
-        let Some((scope, name)) = self.used.variable.filter(|_| is_written) else { return };
+    fn close(self, variables: &mut VolatileVariables) {
+        let Some((scope, name)) = self.used.variable.filter(|_| self.used.call.changes_state) else { return };
         if self.differs {
             variables.set(scope).insert(name.to_owned());
         } else if self.used.replaces {
@@ -177,31 +167,31 @@ impl Open<'_, '_> {
     }
 }
 
-/// Goes through the calls of a text, in whose order those in arguments come behind the call that has them; takes note
-/// of what they write where it is asked for.
-fn shown<'t>(uses: &[Use<'t>], variables: &mut VolatileVariables, writes: bool) -> Vec<MacroUse<'t>> {
+/// Goes through the calls of a text, in which those in arguments come after the call that has them. Records the
+/// variables that they set.
+fn shown<'t>(uses: &[Use<'t>], variables: &mut VolatileVariables) -> Vec<MacroUse<'t>> {
     let mut found = Vec::new();
     let mut open: Vec<Open<'_, 't>> = Vec::new();
     for used in uses {
-        let Use { call, variable, is_shown, is_comment, .. } = used;
+        let Use { call, variable, is_shown, .. } = used;
         while let Some(outer) = open.pop_if(|outer| outer.used.call.span.end <= call.span.start) {
-            outer.close(variables, writes);
+            outer.close(variables);
         }
         let reads = variable.is_some_and(|variable| *is_shown && variables.has(variable));
         if call.volatile || reads || variables.macros.contains(call.name) {
             for outer in &mut open {
                 outer.differs = true;
             }
-            if open.iter().all(|outer| outer.used.is_shown && !outer.used.is_comment) {
+            if open.iter().all(|outer| outer.used.is_shown) {
                 found.push(*call);
             }
         }
-        if call.changes_state && variable.is_some() || *is_comment {
+        if call.changes_state && variable.is_some() {
             open.push(Open { used, differs: false });
         }
     }
     while let Some(outer) = open.pop() {
-        outer.close(variables, writes);
+        outer.close(variables);
     }
     found
 }
@@ -258,9 +248,6 @@ mod tests {
 
     #[test]
     fn comments_show_nothing() {
-        check(Dialect::SillyTavernLegacy, &["{{// {{time}}"], &[]);
-        check(Dialect::SillyTavernLegacy, &["{{// {{roll 1d6}} {{time}} }}"], &[]);
-        check(Dialect::SillyTavernLegacy, &["{{// a}}{{time}}"], &["time"]);
         check(Dialect::SillyTavern, &["{{// {{time}} }}{{//}}{{date}}{{///}}"], &["date"]);
     }
 

@@ -133,12 +133,23 @@ impl MacroValues {
     }
 }
 
-/// Returns the dialect in which the agent's texts are written; one that does not exist is AIO Hub's, with a
-/// finding.
+/// Returns the macro dialect of an agent. For an unknown or removed dialect, returns the one used instead and a
+/// diagnostic.
 pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
     let Some(name) = agent.dialect.as_deref() else { return (Dialect::default(), None) };
     if let Some(dialect) = Dialect::from_name(name) {
         return (dialect, None);
+    }
+    if let Some(used) = Dialect::replacing(name) {
+        let message = phrase!(
+            "macro syntax `{name}` was removed; `{used}` is used",
+            name = excerpt(name),
+            used = used.as_str()
+        );
+        let removed = Diagnostic::warning(crate::codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
+        let help =
+            phrase!("write `dialect: {used}`; macros are expanded from left to right", used = used.as_str());
+        return (used, Some(removed.with_help(help)));
     }
     let used = Dialect::default();
     let message = phrase!(

@@ -336,7 +336,7 @@ mod tests {
         check("[endpoint]\nkey = \"\"\"\nsk-1\"\"\"\n", "[endpoint]\nkey = \"\"\"\n****\"\"\"\n");
         check(
             "x = \"\"\"\n[tools]\n\"\"\"\n[endpoint]\nkey = 'a'\n",
-            "x = \"\"\"\n[tools]\n\"\"\"\n[endpoint]\nkey = '*'\n",
+            "x = \"\"\"\n*******\n\"\"\"\n[endpoint]\nkey = '*'\n",
         );
     }
 

@@ -63,7 +63,7 @@ noun! {
         worldbook_settings: Option<Value> => "worldbookSettings",
         /// The model that the agent was made for, if it names one.
         model_id: Option<Arc<str>> => "modelId",
-        /// The macro dialect: `aio` (default), `sillytavern`, `aio-phased`, `sillytavern-legacy`.
+        /// The macro dialect: `aio` (default) or `sillytavern`.
         dialect: Option<Arc<str>> => "dialect",
         /// What becomes of the history where no `chat_history` entry says its place: `append` or `omit`.
         history_when_unplaced: Option<Arc<str>> => "historyWhenUnplaced" [one_of UnplacedHistory::WORDS],

@@ -119,7 +119,7 @@ fn macros(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let registry = Registry::builtin();
     let origin = Source::new(SourceKind::Preset, Trust::Preset);
-    for dialect in [Dialect::Aio, Dialect::AioPhased, Dialect::SillyTavern, Dialect::SillyTavernLegacy] {
+    for dialect in Dialect::ALL {
         let template = Template::parse(&Text::from(&*text), dialect, &registry);
         let expansion = template.expand(&Env::default(), &mut State::new(MacroLimits::default()), &origin);
         let covered: usize =

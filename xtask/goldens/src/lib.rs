@@ -22,16 +22,14 @@ pub struct Kind {
     pub name: &'static str,
     /// Makes the output of an input.
     pub run: fn(&Value) -> anyhow::Result<Value>,
-    /// Fields of the output that are counted, but decide nothing.
-    pub reported: &'static [&'static str],
 }
 
 /// Every kind that can be run; a case of another kind fails.
 pub const KINDS: &[Kind] = &[
-    Kind { name: "macro", run: macros::run, reported: &["legacyEngine"] },
-    Kind { name: "regex_run", run: regex::run, reported: &[] },
-    Kind { name: "regex_gate", run: regex::gate, reported: &[] },
-    Kind { name: "regex_depth", run: regex::depth, reported: &[] },
-    Kind { name: "world_info_scan", run: world_info::run, reported: &[] },
-    Kind { name: "chat_completion_assembly", run: chat_completion::run, reported: &[] },
+    Kind { name: "macro", run: macros::run },
+    Kind { name: "regex_run", run: regex::run },
+    Kind { name: "regex_gate", run: regex::gate },
+    Kind { name: "regex_depth", run: regex::depth },
+    Kind { name: "world_info_scan", run: world_info::run },
+    Kind { name: "chat_completion_assembly", run: chat_completion::run },
 ];

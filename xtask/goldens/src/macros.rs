@@ -1,4 +1,4 @@
-//! Cases of the kind `macro`: one text, expanded by both of SillyTavern's engines.
+//! Cases of the kind `macro`: one text, expanded by SillyTavern.
 
 use anyhow::{Context, Result, ensure};
 use ctx_macros::{Dialect, Registry, Scope, Template};
@@ -23,14 +23,13 @@ fn host() -> Map<String, Value> {
 pub(crate) fn run(input: &Value) -> Result<Value> {
     let text = input.get("text").and_then(Value::as_str).context("a case of this kind needs a `text`")?;
     let env = environment(input)?;
-    let (engine2, variables) = expand(text, Dialect::SillyTavern, &env);
-    let (legacy, _) = expand(text, Dialect::SillyTavernLegacy, &env);
-    Ok(json!({ "engine2": engine2, "legacyEngine": legacy, "localVarsAfterEngine2": variables }))
+    let (engine2, variables) = expand(text, &env);
+    Ok(json!({ "engine2": engine2, "localVarsAfterEngine2": variables }))
 }
 
-fn expand(text: &str, dialect: Dialect, env: &Value) -> (String, Map<String, Value>) {
+fn expand(text: &str, env: &Value) -> (String, Map<String, Value>) {
     let EnvFile { env, mut state, .. } = EnvFile::read(env);
-    let template = Template::parse(&Text::from(text), dialect, &Registry::builtin());
+    let template = Template::parse(&Text::from(text), Dialect::SillyTavern, &Registry::builtin());
     let origin = Source::new(SourceKind::Preset, Trust::Preset);
     let expansion = template.expand(&env, &mut state, &origin);
     (expansion.text.to_string(), state.variables_json(Scope::Local))

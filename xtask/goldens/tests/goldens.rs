@@ -23,33 +23,27 @@ fn check(case: Case, expected: &str) {
     assert_eq!(text.lines().next(), Some(expected), "{text}");
 }
 
-fn output(engine2: &str, legacy: &str, variables: &Value) -> Value {
-    json!({ "engine2": engine2, "legacyEngine": legacy, "localVarsAfterEngine2": variables })
+fn output(engine2: &str, variables: &Value) -> Value {
+    json!({ "engine2": engine2, "localVarsAfterEngine2": variables })
 }
 
 #[test]
 fn a_case_passes_if_it_comes_out_as_it_was_observed() {
     let input = json!({ "text": "{{setvar::n::1}}{{incvar::n}} {{char}}", "char": "Ada" });
-    let case = case("macro", input, output("2 Ada", "2 Ada", &json!({ "n": 2 })));
-    check(case, "own.json 1/1 (only reported: legacyEngine 1/1)");
-}
-
-#[test]
-fn the_older_engine_decides_nothing() {
-    let case = case("macro", json!({ "text": "x" }), output("x", "y", &json!({})));
-    check(case, "own.json 1/1 (only reported: legacyEngine 0/1)");
+    let case = case("macro", input, output("2 Ada", &json!({ "n": 2 })));
+    check(case, "own.json 1/1");
 }
 
 #[test]
 fn variables_are_compared_too() {
-    let case = case("macro", json!({ "text": "{{setvar::a::1}}" }), output("", "", &json!({ "a": 1 })));
-    check(case, "own.json 0/1 (only reported: legacyEngine 1/1)");
+    let case = case("macro", json!({ "text": "{{setvar::a::1}}" }), output("", &json!({ "a": 1 })));
+    check(case, "own.json 0/1");
 }
 
 #[test]
 fn an_unknown_kind_and_an_unusable_input_fail() {
     check(case("weather", json!({}), json!({})), "own.json 0/1");
-    check(case("macro", json!({}), Value::Null), "own.json 0/1 (only reported: legacyEngine 1/1)");
+    check(case("macro", json!({}), Value::Null), "own.json 0/1");
 }
 
 #[test]
@@ -59,10 +53,7 @@ fn messages_may_be_told_in_one_line() {
         "chat": "a(char 9:00) b(user 9:30) c(char 10:00) 2026-01-01",
         "now": "2026-01-01T12:30:00Z",
     });
-    check(
-        case("macro", input, output("c b 0-2 3 hours", "c b 0-2 {{idleDuration}}", &json!({}))),
-        "own.json 1/1 (only reported: legacyEngine 1/1)",
-    );
+    check(case("macro", input, output("c b 0-2 3 hours", &json!({}))), "own.json 1/1");
 }
 
 #[test]
@@ -89,9 +80,9 @@ fn program(name: &str, cases: &Value, arguments: &[&str]) -> io::Result<(Option<
 
 #[test]
 fn the_program_fails_where_a_golden_differs() {
-    let cases = |text: &str| json!([{ "id": "c", "kind": "macro", "input": { "text": "{{noop}}x" }, "output": output(text, "x", &json!({})) }]);
+    let cases = |text: &str| json!([{ "id": "c", "kind": "macro", "input": { "text": "{{noop}}x" }, "output": output(text, &json!({})) }]);
     let (code, printed) = program("good", &cases("x"), &[]).unwrap();
-    assert_eq!((code, printed.as_str()), (Some(0), "own.json 1/1 (only reported: legacyEngine 1/1)\n"));
+    assert_eq!((code, printed.as_str()), (Some(0), "own.json 1/1\n"));
     let (code, printed) = program("fault", &cases("y"), &[]).unwrap();
     assert_eq!(code, Some(1), "{printed}");
     assert!(printed.starts_with("own.json 0/1"), "{printed}");
@@ -101,7 +92,7 @@ fn the_program_fails_where_a_golden_differs() {
     );
     let (code, printed) = program("fault-json", &cases("y"), &["--json"]).unwrap();
     let json: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!((code, json), (Some(1), json!({ "own.json": { "c": output("x", "x", &json!({})) } })));
+    assert_eq!((code, json), (Some(1), json!({ "own.json": { "c": output("x", &json!({})) } })));
 }
 
 #[test]
@@ -129,14 +120,8 @@ fn an_output_has_what_was_observed_and_no_more() {
     let only = |output: Value| case("macro", json!({ "text": "{{noop}}x" }), output);
     check(only(json!({ "engine2": "x" })), "own.json 1/1");
     check(only(json!({ "engine2": "y" })), "own.json 0/1");
-    check(only(json!({ "legacyEngine": "x" })), "own.json 1/1 (only reported: legacyEngine 1/1)");
-    check(
-        only(json!({ "engine2": "x", "legacyEngine": "y" })),
-        "own.json 1/1 (only reported: legacyEngine 0/1)",
-    );
+    check(only(json!({ "engine2": "x", "legacyEngine": "y" })), "own.json 1/1");
     check(only(json!({ "engine2": "x", "engine3": "x" })), "own.json 0/1");
-    let json = report(vec![only(json!({ "legacyEngine": "y" }))]).json();
-    assert_eq!(json["own.json"]["c"], json!({ "legacyEngine": "x" }));
 }
 
 #[test]
@@ -167,7 +152,7 @@ fn json_has_what_came_out_of_each_case() {
         Case { id: "d".to_owned(), ..case("weather", json!({}), Value::Null) },
     ];
     let json = report(cases).json();
-    assert_eq!(json["own.json"]["c"], output("x", "x", &json!({})));
+    assert_eq!(json["own.json"]["c"], output("x", &json!({})));
     let error = json["own.json"]["d"]["error"].as_str().unwrap();
     assert!(error.starts_with("there is no kind `weather`, only `macro`"), "{error}");
 }

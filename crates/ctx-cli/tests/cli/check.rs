@@ -523,7 +523,6 @@ fn a_text_of_the_card_breaks_the_cache_where_it_is_shown() {
         )
     };
     check_breakers(&agent("sillytavern", "It is {{time}}.", "{{description}}"), &["charDescription"]);
-    check_breakers(&agent("sillytavern-legacy", "It is {{time}}.", "{{description}}"), &["charDescription"]);
     check_breakers(&agent("aio", "It is {{time}}.", "{{description}}"), &[]);
     check_breakers(&agent("sillytavern", "It is late.", "{{description}}"), &[]);
     check_breakers(
@@ -559,7 +558,6 @@ fn what_is_never_shown_breaks_nothing() {
         )
     };
     check_breakers(&agent("sillytavern", "{{if 0}}{{time}}{{/if}}"), &[]);
-    check_breakers(&agent("sillytavern-legacy", "{{// {{time}}"), &[]);
     check_breakers(&agent("aio", "{{setvar::a::{{time}}}}{{setvar::a::1}}{{getvar::a}}"), &[]);
 }
 

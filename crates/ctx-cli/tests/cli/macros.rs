@@ -24,16 +24,6 @@ fn a_text_is_expanded_from_left_to_right() {
 }
 
 #[test]
-fn the_older_engine_replaces_one_macro_after_the_other() {
-    let text = "{{setvar::a::1}}[{{getvar::a}}]{{setvar::a::2}}[{{getvar::a}}]";
-    assert_snapshot!(ctx(&format!("macros expand {text} --dialect sillytavern-legacy"), &[]), @r"
-    exit code 0
-    === output
-    [2][2]
-    ");
-}
-
-#[test]
 fn an_environment_gives_names_texts_variables_messages_and_the_time() {
     let text =
         "{{user}}|{{persona}}|{{description}}|{{greeting}}|{{incvar::visits}}|{{lastMessage}}|{{time}}";
@@ -208,7 +198,7 @@ fn an_environment_that_cannot_be_used_is_told() {
     exit code 2
     === errors
     error: invalid value 'klingon' for '--dialect <DIALECT>'
-      [possible values: aio, aio-phased, sillytavern, sillytavern-legacy]
+      [possible values: aio, sillytavern]
 
     For more information, try '--help'.
     ");
@@ -238,8 +228,7 @@ fn the_list_as_json_has_every_fact() {
       "name": "incvar",
       "aliases": [],
       "dialects": [
-        "sillytavern",
-        "sillytavern-legacy"
+        "sillytavern"
       ],
       "topic": "variables",
       "arguments": {

@@ -3,12 +3,12 @@
 use ctx_types::Trust;
 
 use crate::call::{Call, Value};
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 use crate::env::SpokenText;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let said = |name: &'static str, of: fn(&Call<'_>) -> Option<SpokenText>| {
-        Definition::always(name, move |call| said(of(call), call)).volatile().phase(Phase::After)
+        Definition::always(name, move |call| said(of(call), call)).volatile()
     };
     vec![
         said("lastMessage", |call| call.env().conversation.last.clone())
@@ -19,7 +19,6 @@ pub(super) fn definitions() -> Vec<Definition> {
             .describe("Newest complete message of the agent.", "{{lastCharMessage}}"),
         Definition::always("input", |call| call.env().input.clone().into())
             .volatile()
-            .phase(Phase::After)
             .trust(Trust::User)
             .describe("Pending input of the user, as typed.", "{{input}}"),
     ]

@@ -4,13 +4,13 @@ use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 
 /// How many dice may be thrown at once, and how many sides they may have.
 const MOST: (u64, u64) = (100, 1_000);
 
 pub(super) fn definitions() -> Vec<Definition> {
-    vec![Definition::new("roll", roll).arity(1, 1).volatile().phase(Phase::Before).describe(
+    vec![Definition::new("roll", roll).arity(1, 1).volatile().describe(
         "Result of rolling dice: `3d6` is three dice with six sides. For several dice, \
          the sum and each result.",
         "{{roll::2d6}}",

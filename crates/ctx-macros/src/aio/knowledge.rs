@@ -4,7 +4,7 @@ use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Value};
 use crate::codes;
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
@@ -19,7 +19,6 @@ pub(super) fn definitions() -> Vec<Definition> {
         .describe("Names of the knowledge bases, if the host provides them.", "{{kb_list}}"),
         Definition::always("cssvar", cssvar)
             .arity(1, 1)
-            .phase(Phase::After)
             .describe("Color or another variable of the host's style sheet.", "{{cssvar::--primary-color}}"),
     ]
 }

@@ -3,7 +3,7 @@
 use ctx_types::Text;
 
 use crate::call::{Call, Value};
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let value = |name: &'static str, of: fn(&Call<'_>) -> Option<Text>| {
@@ -23,7 +23,7 @@ pub(super) fn definitions() -> Vec<Definition> {
             .describe("Provider of the model.", "{{provider}}"),
         Definition::always("agentVersion", |call| of_agent(call.env().card.version.clone(), call))
             .describe("Version of the agent.", "{{agentVersion}}"),
-        Definition::always("visual_guideline", visual_guideline).phase(Phase::Before).describe(
+        Definition::always("visual_guideline", visual_guideline).describe(
             "Layout guidelines for replies: the agent's text, otherwise a short default.",
             "{{visual_guideline}}",
         ),

@@ -4,7 +4,7 @@ use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
@@ -14,19 +14,16 @@ pub(super) fn definitions() -> Vec<Definition> {
         })
         .arity(1, None)
         .volatile()
-        .phase(Phase::After)
         .describe("Random argument, chosen in each turn.", "{{random::red::green::blue}}"),
         Definition::always("pick", |call| {
             let index = call.draw_for_conversation(call.argument_count() as u64);
             chosen(index, call)
         })
         .arity(1, None)
-        .phase(Phase::After)
         .describe("Random argument, the same for the whole conversation.", "{{pick::red::green::blue}}"),
         Definition::new("randomInt", random_int)
             .arity(2, 2)
             .volatile()
-            .phase(Phase::After)
             .describe("Random integer from the first to the second argument.", "{{randomInt::1::6}}"),
     ]
 }

@@ -2,7 +2,7 @@
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 use crate::number;
 use crate::space_set::SpaceSet;
 use ctx_types::phrase;
@@ -14,11 +14,9 @@ pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("newline", |_| "\n".into()).describe("Line feed.", "{{newline}}"),
         Definition::always("trim", |_| Value::Trim(SpaceSet::WhiteSpace))
-            .phase(Phase::After)
             .describe("Empty; removes the surrounding white space.", "{{trim}}"),
         Definition::new("repeat", repeat)
             .arity(2, 2)
-            .phase(Phase::After)
             .describe("A text repeated up to 1,000 times.", "{{repeat::ha::3}}"),
     ]
 }

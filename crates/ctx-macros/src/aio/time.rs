@@ -6,14 +6,14 @@ use jiff::tz::TimeZone;
 use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::dates::{locale, pattern};
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 
 /// What `datetime` gives, and `datetime_format` without a pattern.
 const DATE_AND_TIME: &str = "YYYY-MM-DD HH:mm:ss";
 
 pub(super) fn definitions() -> Vec<Definition> {
     let written = |name: &'static str, pattern: &'static str| {
-        Definition::new(name, move |call| Ok(written(pattern, call)?.into())).volatile().phase(Phase::After)
+        Definition::new(name, move |call| Ok(written(pattern, call)?.into())).volatile()
     };
     vec![
         written("time", "h:mm A").describe("Time, such as `10:30 PM`.", "{{time}}"),
@@ -23,23 +23,17 @@ pub(super) fn definitions() -> Vec<Definition> {
         written("datetime", DATE_AND_TIME)
             .describe("Date and time, such as `2025-11-07 22:30:05`.", "{{datetime}}"),
         written("weekday", "dddd").describe("Day of the week, such as `Friday`.", "{{weekday}}"),
-        Definition::new("isotime", |call| Ok(iso(call)?.into())).volatile().phase(Phase::After).describe(
-            "Date and time in UTC, such as `2025-11-07T14:30:05.123Z`.",
-            "{{isotime}}",
-        ),
+        Definition::new("isotime", |call| Ok(iso(call)?.into()))
+            .volatile()
+            .describe("Date and time in UTC, such as `2025-11-07T14:30:05.123Z`.", "{{isotime}}"),
         Definition::new("timestamp", |call| Ok(call.now()?.timestamp().as_millisecond().to_string().into()))
             .volatile()
-            .phase(Phase::After)
             .describe("Milliseconds since 1970.", "{{timestamp}}"),
-        Definition::new("datetime_format", datetime_format)
-            .arity(0, None)
-            .volatile()
-            .phase(Phase::After)
-            .describe(
-                "Date and time in a format with `YYYY YY MMMM MMM MM M dddd ddd DD D HH H hh h mm m ss s A a`; \
+        Definition::new("datetime_format", datetime_format).arity(0, None).volatile().describe(
+            "Date and time in a format with `YYYY YY MMMM MMM MM M dddd ddd DD D HH H hh h mm m ss s A a`; \
                  text in `[…]` is kept.",
-                "{{datetime_format::D MMMM YYYY [at] HH:mm}}",
-            ),
+            "{{datetime_format::D MMMM YYYY [at] HH:mm}}",
+        ),
     ]
 }
 

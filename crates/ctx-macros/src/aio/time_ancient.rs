@@ -6,11 +6,11 @@ use jiff::civil::DateTime;
 use crate::call::{Call, Failure, Value};
 use crate::dates::chinese::{capital_digits, capital_number};
 use crate::dates::{locale, lunar, old_english};
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let written = |name: &'static str, write: fn(DateTime) -> Option<String>| {
-        Definition::new(name, move |call| written(write, call)).volatile().phase(Phase::After)
+        Definition::new(name, move |call| written(write, call)).volatile()
     };
     vec![
         written("date_cn_ancient", |now| lunar::date(now.date())).describe(

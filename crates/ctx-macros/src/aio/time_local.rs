@@ -6,11 +6,11 @@ use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::dates::locale::{self, Locale};
 use crate::dates::pattern;
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let written = |name: &'static str, tag: &'static str, pattern: &'static str| {
-        Definition::new(name, move |call| written(tag, pattern, call)).volatile().phase(Phase::After)
+        Definition::new(name, move |call| written(tag, pattern, call)).volatile()
     };
     vec![
         written("date_cn", "zh-CN", "YYYY年M月D日").describe("Date, `2025年11月7日`.", "{{date_cn}}"),
@@ -21,19 +21,14 @@ pub(super) fn definitions() -> Vec<Definition> {
             .describe("Date, `2025年11月7日（金）`.", "{{date_jp}}"),
         Definition::new("datetime_jp", datetime_jp)
             .volatile()
-            .phase(Phase::After)
             .describe("Date and time, `2025年11月7日（金） 午後10時30分`.", "{{datetime_jp}}"),
         written("date_ko", "ko-KR", "YYYY년 M월 D일 (ddd)")
             .describe("Date, `2025년 11월 7일 (금)`.", "{{date_ko}}"),
-        Definition::new("datetime_locale", datetime_locale)
-            .arity(0, 1)
-            .volatile()
-            .phase(Phase::After)
-            .describe(
-                "Date, day of the week and time in a language: a tag such as `fr-FR`, or a name such as \
+        Definition::new("datetime_locale", datetime_locale).arity(0, 1).volatile().describe(
+            "Date, day of the week and time in a language: a tag such as `fr-FR`, or a name such as \
                  `tw` [default: the user's].",
-                "{{datetime_locale::fr-FR}}",
-            ),
+            "{{datetime_locale::fr-FR}}",
+        ),
     ]
 }
 

@@ -7,13 +7,13 @@ use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
-use crate::definition::{Definition, Phase};
+use crate::definition::Definition;
 use crate::number;
 use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let of = |scope: Scope, kind: &str, [set, get, inc, dec]: [[&'static str; 2]; 4]| {
-        let change = |definition: Definition| definition.changes_state().phase(Phase::Before);
+        let change = |definition: Definition| definition.changes_state();
         [
             change(Definition::new(set[0], move |call| setvar(scope, call)))
                 .arity(2, 2)
@@ -49,7 +49,6 @@ pub(super) fn definitions() -> Vec<Definition> {
     let add = Definition::new("addvar", addvar)
         .arity(2, 2)
         .changes_state()
-        .phase(Phase::Before)
         .describe("Empty; adds a number to a variable, or appends a text.", "{{addvar::score::5}}");
     let local = of(Scope::Local, "variable", local).into_iter().chain([add.of_variable(Scope::Local)]);
     local.chain(of(Scope::Global, "global variable", global)).collect()

@@ -6,9 +6,8 @@ use memchr::memchr3;
 use super::Checker;
 use crate::codes;
 use crate::dialect::Dialect;
-use crate::head::{self, Follow, Head};
+use crate::head::{self, Head};
 use crate::registry::name_len;
-use crate::sillytavern::legacy;
 
 /// What may stand before a name in the newer dialect of SillyTavern.
 const FLAGS: &str = "`!`, `?`, `~`, `>`, `#` and `/`";
@@ -23,9 +22,6 @@ impl Checker<'_> {
     /// Reads up to the next brace or the end of the line, behind which the next opening is.
     pub(crate) fn report_text(&mut self, start: usize, head: &Head) {
         match closed(self.source, start) {
-            Some(end) if self.dialect == Dialect::SillyTavernLegacy => {
-                self.report_newer(Span::new(start, end));
-            }
             Some(end) if self.dialect == Dialect::SillyTavern => {
                 self.report_closed(Span::new(start, end), head);
             }
@@ -139,29 +135,6 @@ impl Checker<'_> {
             phrase!("unknown flag `{signs}` before `{text}`; the macro is left unchanged", signs, text);
         let help = phrase!("write it like `{{{{{text}}}}}`; the flags are {flags}", text, flags = FLAGS);
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
-    }
-
-    /// Reports in the older dialect of SillyTavern what the newer one reads, or neither.
-    fn report_newer(&mut self, span: Span) {
-        let head = head::read(self.source, span.start + 2, Dialect::SillyTavern);
-        let is_call = !matches!(head.follow, Follow::Text { .. });
-        let is_end = head.is_closer && is_call && self.registry.dialect_of(self.text(head.name)).is_some();
-        if self.is_of_variable(head.name) && is_call || is_end {
-            let message = phrase!(
-                "`{span}` has no meaning in this macro syntax; it is left unchanged",
-                span = excerpt(self.text(span))
-            );
-            let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
-            self.findings.add(|| finding().with_help(phrase!("set macro syntax `sillytavern` to use it")));
-        } else if let Some(time) = self.zoned(&head) {
-            self.report_form(span, time, "{{time_UTC+3}}");
-        } else if let Some(definition) = self.find(head.name).filter(|_| !self.is_of_variable(head.name)) {
-            let has_arguments = matches!(head.follow, Follow::Arguments { .. });
-            let like = self.definition(definition).map(|known| legacy::written_like(known, has_arguments));
-            self.report_form(span, definition, &like.unwrap_or_default());
-        } else {
-            self.report_closed(span, &head);
-        }
     }
 }
 

@@ -7,7 +7,6 @@ use ctx_types::{Diagnostic, Text, Trust, excerpt, phrase, space};
 use crate::call::{Call, Failure, Value, without_returns};
 use crate::codes;
 use crate::definition::Definition;
-use crate::dialect::{Dialect, DialectSet};
 use crate::env::Env;
 use crate::known_texts::TextForm;
 
@@ -17,14 +16,10 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::always("persona", |call| call.card_text(call.env().persona.as_ref()))
             .trust(Trust::User)
             .describe("Text of the user profile.", "{{persona}}"),
-        Definition::new("charFirstMessage", greeting)
-            .alias("greeting")
-            .newer_engine_only()
-            .arity(0, 1)
-            .describe(
-                "First greeting of the card, or the greeting with a number; 0 is the first.",
-                "{{charFirstMessage::1}}",
-            ),
+        Definition::new("charFirstMessage", greeting).alias("greeting").arity(0, 1).describe(
+            "First greeting of the card, or the greeting with a number; 0 is the first.",
+            "{{charFirstMessage::1}}",
+        ),
         Definition::always("mesExamples", examples).describe(
             "Example dialogues of the card, each block after a line with `<START>`.",
             "{{mesExamples}}",
@@ -48,8 +43,6 @@ fn fields() -> Vec<Definition> {
             |env| env.card.post_history.as_ref(),
             "Post-history instructions of the card.",
         ),
-        field("charJailbreak", |env| env.card.post_history.as_ref(), "Old name of `charInstruction`.")
-            .dialects(DialectSet::only(Dialect::SillyTavernLegacy)),
         field(
             "mesExamplesRaw",
             |env| env.card.examples.as_ref(),

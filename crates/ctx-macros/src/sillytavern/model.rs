@@ -19,7 +19,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         })
         .volatile()
         .describe("Generation kind: `normal`, `continue`, `quiet` and so on.", "{{lastGenerationType}}"),
-        Definition::always("hasExtension", has_extension).newer_engine_only().arity(1, 1).describe(
+        Definition::always("hasExtension", has_extension).arity(1, 1).describe(
             "`true` if an extension of the host is enabled, otherwise `false`.",
             "{{hasExtension::summarize}}",
         ),

@@ -5,7 +5,6 @@ use ctx_types::{excerpt, phrase, space};
 use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::definition::Definition;
-use crate::dialect::Dialect;
 use crate::sillytavern::dice::{self, Dice};
 use crate::sillytavern::seedrandom::SeedRandom;
 use crate::string_hash;
@@ -64,12 +63,7 @@ fn pick_seed(call: &mut Call<'_>) -> String {
     if let Some(again) = &call.env().conversation.pick_again {
         seeded.extend(["-", again]);
     }
-    let seed = string_hash::of(&seeded);
-    match call.dialect() {
-        // The older engine starts from a number, to which the generator adds a character.
-        Dialect::SillyTavernLegacy => format!("{seed}\0"),
-        _ => seed.to_string(),
-    }
+    string_hash::of(&seeded).to_string()
 }
 
 /// Returns what there is to choose from; if that is nothing, it is reported.

@@ -12,7 +12,6 @@ pub(super) fn definitions() -> Vec<Definition> {
     let mut all = control();
     all.extend([
         Definition::new("space", |call| repeated(call, " "))
-            .newer_engine_only()
             .arity(0, 1)
             .describe("One or more spaces.", "{{space::4}}"),
         Definition::new("newline", |call| repeated(call, "\n"))
@@ -49,14 +48,13 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn control() -> Vec<Definition> {
     let nothing = |_: &mut Call<'_>| Value::EMPTY;
     vec![
-        Definition::always("if", nothing).newer_engine_only().arity(2, 2).form(Form::Condition).describe(
+        Definition::always("if", nothing).arity(2, 2).form(Form::Condition).describe(
             "The second argument or the block if the first argument is true, otherwise the text after \
              `{{else}}`. An empty text, `0`, `false` and `off` are false; `!` negates. The bare name \
              of a macro or variable (`.name`, `$name`) inserts its value. Only the chosen text is expanded.",
             "{{if description}}yes{{else}}no{{/if}}",
         ),
         Definition::always("else", nothing)
-            .newer_engine_only()
             .form(Form::Alternative)
             .describe("Separates the two texts of `if`; elsewhere empty.", "{{if::1::yes{{else}}no}}"),
         Definition::always(COMMENT, nothing)

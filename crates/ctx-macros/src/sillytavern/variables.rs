@@ -40,12 +40,10 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
             .describe(format!("Value of {what} after subtracting 1."), example("dec", "score")),
         Definition::always(name("has"), move |call| has(call, scope))
             .alias(format!("{suffix}exists"))
-            .newer_engine_only()
             .arity(1, 1)
             .describe(format!("`true` if {what} is set, otherwise `false`."), example("has", "mood")),
         Definition::always(name("delete"), move |call| delete(call, scope))
             .alias(format!("flush{suffix}"))
-            .newer_engine_only()
             .arity(1, 1)
             .changes_state()
             .replaces()

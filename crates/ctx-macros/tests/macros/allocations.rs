@@ -6,9 +6,6 @@ use allocation_counter::{AllocationInfo, measure};
 use ctx_macros::{Dialect, Limits, State, Template};
 use support::{env, origin, parse};
 
-/// The dialects that evaluate from left to right; the others rewrite a text for each of their passes.
-const DIALECTS: [Dialect; 2] = [Dialect::Aio, Dialect::SillyTavern];
-
 /// Returns a text of so many bytes, at least, with so many calls of several macros spread over it.
 fn text(bytes: usize, calls: usize) -> String {
     const CALLS: [&str; 4] = ["{{user}}", "{{setvar::a::{{char}}}}", "{{getvar::a}}", "{{description}}"];
@@ -28,7 +25,7 @@ fn expanding(template: &Template) -> (AllocationInfo, usize) {
 
 #[track_caller]
 fn check_expanding(bytes: usize, calls: usize) {
-    for dialect in DIALECTS {
+    for dialect in Dialect::ALL {
         let (info, length) = expanding(&parse(&text(bytes, calls), dialect));
         // The text with room to spare, then without; and for each call its arguments, its value and who wrote it.
         let most = 2 * length + length / 4 + 512 * calls + 8_192;
@@ -49,7 +46,7 @@ fn expanding_allocates_what_it_writes() {
 
 #[test]
 fn more_calls_cost_the_same_whatever_the_length_of_the_text() {
-    for dialect in DIALECTS {
+    for dialect in Dialect::ALL {
         let more = |bytes| {
             let of = |calls| expanding(&parse(&text(bytes, calls), dialect));
             let ((few, short), (many, long)) = (of(10), of(1_010));
@@ -63,7 +60,7 @@ fn more_calls_cost_the_same_whatever_the_length_of_the_text() {
 
 #[test]
 fn parsing_allocates_for_calls_and_not_for_text() {
-    for dialect in DIALECTS {
+    for dialect in Dialect::ALL {
         let of = |bytes, calls| {
             let text = ctx_types::Text::from(text(bytes, calls));
             let registry = ctx_macros::Registry::builtin();

@@ -22,7 +22,7 @@ fn check(env: &Env, text: &str, expected: &[(Dialect, &str, &[Code])]) {
 
 /// Checks that a text stays as it is in every dialect, with one finding.
 #[track_caller]
-fn check_kept(text: &str, expected: [Code; 4]) {
+fn check_kept(text: &str, expected: [Code; 2]) {
     for (dialect, code) in Dialect::ALL.into_iter().zip(expected) {
         check(&env(), text, &[(dialect, text, &[code])]);
     }
@@ -43,10 +43,7 @@ fn a_call_that_is_not_closed_is_text() {
         "{{setvar::a::{{user}} {{nobody {{char}",
         &[
             (Dialect::Aio, "{{setvar::a::Mei {{nobody {{char}", &[unclosed, unclosed]),
-            // In passes the first braces are closed by the only ones that close.
-            (Dialect::AioPhased, " {{nobody {{char}", &[codes::NESTED_CALL, unclosed]),
             (Dialect::SillyTavern, "{{setvar::a::Mei {{nobody {{char}", &[unclosed, unclosed]),
-            (Dialect::SillyTavernLegacy, " {{nobody {{char}", &[codes::NESTED_CALL, unclosed]),
         ],
     );
     for dialect in Dialect::ALL {
@@ -81,7 +78,7 @@ fn calls_are_nested_up_to_a_depth() {
 #[test]
 fn repetition_has_a_limit() {
     let (bad, unknown) = (codes::BAD_ARGUMENT, codes::UNKNOWN_MACRO);
-    check_kept("{{repeat::x::1000000000}}", [bad, bad, unknown, unknown]);
+    check_kept("{{repeat::x::1000000000}}", [bad, unknown]);
     let nested = "{{repeat::{{repeat::{{repeat::x::1000}}::1000}}::1000}}";
     check(&env(), nested, &[(Dialect::Aio, nested, &[codes::OUTPUT_LIMIT])]);
     let spaces = "{{space::99999999999}}";
@@ -102,22 +99,7 @@ fn a_variable_can_hold_the_call_that_reads_it() {
 fn dice_have_a_limit() {
     let text = "{{roll::1000000000d6}}";
     let (bad, failed) = (codes::BAD_ARGUMENT, codes::MACRO_FAILED);
-    check(
-        &env(),
-        text,
-        &[
-            (Dialect::Aio, text, &[bad]),
-            (Dialect::AioPhased, text, &[bad]),
-            (Dialect::SillyTavern, text, &[failed]),
-            // The older engine takes one colon, and what follows is no formula.
-            (Dialect::SillyTavernLegacy, "", &[bad]),
-        ],
-    );
-    check(
-        &env(),
-        "{{roll 1000000000d6}}",
-        &[(Dialect::SillyTavernLegacy, "{{roll 1000000000d6}}", &[failed])],
-    );
+    check(&env(), text, &[(Dialect::Aio, text, &[bad]), (Dialect::SillyTavern, text, &[failed])]);
 }
 
 #[test]
@@ -135,22 +117,8 @@ fn an_unknown_zone_is_utc() {
 
 #[test]
 fn a_format_that_is_not_closed_is_text() {
-    check(
-        &env(),
-        "{{datetime_format::[YYYY}}",
-        &[
-            (Dialect::Aio, "[2025", &[codes::BAD_PATTERN]),
-            (Dialect::AioPhased, "[2025", &[codes::BAD_PATTERN]),
-        ],
-    );
-    check(
-        &env(),
-        "{{datetimeformat [YYYY}}",
-        &[
-            (Dialect::SillyTavern, "[2025", &[codes::BAD_PATTERN]),
-            (Dialect::SillyTavernLegacy, "[2025", &[codes::BAD_PATTERN]),
-        ],
-    );
+    check(&env(), "{{datetime_format::[YYYY}}", &[(Dialect::Aio, "[2025", &[codes::BAD_PATTERN])]);
+    check(&env(), "{{datetimeformat [YYYY}}", &[(Dialect::SillyTavern, "[2025", &[codes::BAD_PATTERN])]);
     let locale = "{{datetime_locale::xx}}";
     check(&env(), locale, &[(Dialect::Aio, locale, &[codes::UNKNOWN_LOCALE])]);
 }

@@ -146,15 +146,9 @@ fn what_a_host_of_sillytavern_does_not_give_is_told() {
     let names =
         ["summary", "authorsNote", "chatStart", "instructInput", "defaultSystemPrompt", "systemPrompt"];
     for name in names.into_iter().chain(["firstIncludedMessageId", "firstDisplayedMessageId", "maxContext"]) {
-        for dialect in [Dialect::SillyTavern, Dialect::SillyTavernLegacy] {
-            let expansion = expand(&format!("[{{{{{name}}}}}]"), dialect);
-            let codes: Vec<Code> = expansion.diagnostics.iter().map(|found| found.code).collect();
-            assert_eq!(
-                (expansion.text.as_str(), codes),
-                ("[]", vec![codes::NOT_PROVIDED]),
-                "{name} {dialect:?}"
-            );
-        }
+        let expansion = expand(&format!("[{{{{{name}}}}}]"), Dialect::SillyTavern);
+        let codes: Vec<Code> = expansion.diagnostics.iter().map(|found| found.code).collect();
+        assert_eq!((expansion.text.as_str(), codes), ("[]", vec![codes::NOT_PROVIDED]), "{name}");
     }
     let mut host = env();
     host.texts.insert("summary".into(), "".into());

@@ -70,10 +70,8 @@ fn a_limit_of_variables_stops_one_call_only() {
     let limits = Limits { variables: 1, ..Limits::default() };
     for (dialect, text, expected) in [
         (Dialect::Aio, "{{incvar::a}}{{incvar::b}}{{user}}", "{{incvar::b}}Mei"),
-        (Dialect::AioPhased, "{{incvar::a}}{{incvar::b}}{{user}}", "{{incvar::b}}Mei"),
         (Dialect::SillyTavern, "{{.a = 1}}{{.b = {{user}}}}{{$c++}}{{.a}}", "{{.b = Mei}}{{$c++}}1"),
         (Dialect::SillyTavern, "{{incvar::a}}{{setvar::b}}x{{/setvar}}{{.a}}", "1{{setvar::b}}x{{/setvar}}1"),
-        (Dialect::SillyTavernLegacy, "{{setvar::a::1}}{{setvar::b::2}}{{getvar::a}}", "{{setvar::b::2}}1"),
     ] {
         let expansion = expand_in(text, dialect, &mut State::new(limits));
         assert_eq!(expansion.text, expected, "{text} {dialect:?}");

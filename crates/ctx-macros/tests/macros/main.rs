@@ -4,7 +4,6 @@
 
 mod aio;
 mod aio_host;
-mod aio_phased;
 mod aio_random;
 mod aio_time;
 mod allocations;
@@ -17,6 +16,5 @@ mod properties;
 mod provenance;
 mod registration;
 mod sillytavern;
-mod sillytavern_legacy;
 mod sillytavern_macros;
 mod support;

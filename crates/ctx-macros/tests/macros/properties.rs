@@ -222,7 +222,6 @@ fn is_plain(text: &str, dialect: Dialect) -> bool {
     !text.contains("{{")
         && match dialect {
             Dialect::SillyTavern => !has_markers && !has_escapes,
-            Dialect::SillyTavernLegacy => !has_markers,
             _ => true,
         }
 }

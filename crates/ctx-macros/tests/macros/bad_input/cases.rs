@@ -110,12 +110,6 @@ fn variables(part: usize) -> Vec<Case> {
             "{{getvar::a}}",
         ),
         with("doubling a variable", "{{setvar::a::{{getvar::a}}{{getvar::a}}}}", 1_000 / part, "0123456789"),
-        with(
-            "doubling in passes",
-            "{{getvar::a}}{{addvar::a::{{getvar::a}}}}",
-            1_000 / part,
-            "{{getvar::a}}{{getvar::a}}",
-        ),
         with("doubling by operators", "{{.a += {{.a}}}}{{.b = {{.a}}{{.a}}}}", 1_000 / part, "0123456789"),
         with("adding to a text", "{{addvar::a::x}}", 6_000 / part, &"x".repeat(100_000 / part)),
         with(
