@@ -5,14 +5,14 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use anyhow::Result;
 use ctx_engine::{Context, Engine, Switches};
-use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld};
+use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld, by_reach, count_outside};
 use ctx_project::options::{
     ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
 };
 use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
-use ctx_types::{Argument, Divider, GenerationKind, phrase};
+use ctx_types::{Argument, Divider, GenerationKind, Phrase, phrase};
 use ctx_wire::Dialect;
 
 use crate::args::{
@@ -72,20 +72,22 @@ const MAX_OTHER_LINES: usize = 10;
 /// Describes the withheld keys of an untrusted file, one line for each item. The items that reach outside the folder
 /// are complete and come last, so that others cannot move them off the screen.
 pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld]) {
-    let items = withheld.iter().flat_map(|withheld| &withheld.items);
-    let (outside, mut others): (Vec<_>, Vec<_>) = items.partition(|item| item.reaches_outside());
+    for line in withheld_lines(name, withheld) {
+        show::remark(language, &line);
+    }
+}
+
+fn withheld_lines(name: &str, withheld: &[Withheld]) -> Vec<Phrase> {
+    let (outside, mut others): (Vec<_>, Vec<_>) =
+        by_reach(withheld).into_iter().partition(|item| item.reaches_outside());
     let folded = others.len().saturating_sub(MAX_OTHER_LINES);
     others.truncate(MAX_OTHER_LINES);
-    if folded > 0 {
-        let count = folded;
-        show::remark(
-            language,
-            &phrase!("`{name}` has {count} more keys that stay inside its folder", name, count),
-        );
-    }
-    for item in others.into_iter().chain(outside) {
+    let count = folded;
+    let more = (count > 0)
+        .then(|| phrase!("`{name}` has {count} more keys that stay inside its folder", name, count));
+    let lines = others.into_iter().chain(outside).map(|item| {
         let (key, value, about) = (&item.key, &item.shown, item.about());
-        let line = match &item.target {
+        match &item.target {
             Some(target) => {
                 phrase!(
                     "`{name}` sets `{key}` to `{value}` (`{target}`): {about}",
@@ -97,10 +99,13 @@ pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld
                 )
             }
             None => phrase!("`{name}` sets `{key}` to `{value}`: {about}", name, key, value, about),
-        };
-        show::remark(language, &line);
-    }
+        }
+    });
+    more.into_iter().chain(lines).collect()
 }
+
+/// Maximum characters of the lines before a question. They fit on a screen with 24 rows of 80 characters.
+const MAX_QUESTION: usize = 1_600;
 
 /// Asks the user whether to trust a file, if there is a terminal.
 fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
@@ -109,7 +114,12 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
         show::remark(language, notice);
         return Answer::NotAsked;
     }
-    if let Some(count) = untrusted.too_many() {
+    let lines = withheld_lines(name, untrusted.withheld);
+    let is_long =
+        lines.iter().map(|line| line.to_string().chars().count().next_multiple_of(80)).sum::<usize>()
+            > MAX_QUESTION;
+    let count = count_outside(untrusted.withheld);
+    if untrusted.too_many().is_some() || is_long {
         let line = phrase!(
             "`{name}` reaches outside its folder in {count} places, too many to list; read the file",
             name,
@@ -118,7 +128,9 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
         show::remark(language, &line);
         return Answer::NotAsked;
     }
-    tell_withheld(language, name, untrusted.withheld);
+    for line in lines {
+        show::remark(language, &line);
+    }
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Answer::NotAsked;
     }

@@ -83,6 +83,13 @@ impl BodyReader {
         }
     }
 
+    /// Reserves memory for a turn that continues a conversation of this size: the conversation and its request.
+    ///
+    /// Does not wait, because waiting turns would keep their conversations in memory.
+    pub(crate) fn reserve_conversation(&self, key: &str, bytes: u64) -> Result<ReservedMemory, Refusal> {
+        self.turns.try_reserve(key, bytes.saturating_mul(2))
+    }
+
     /// Reads and parses the body of a request.
     pub(crate) async fn read(
         &self,

@@ -408,21 +408,23 @@ fn shared(file: KeyFile) -> Vec<Arc<KeyEntry>> {
     file.keys.into_iter().map(Arc::new).collect()
 }
 
+/// Maximum keys of a request that are compared.
+const MAX_GIVEN: usize = 8;
+
 /// Returns the keys in a request, from all headers and parameters that clients of any dialect use. Clients that need
 /// a placeholder in `authorization` send the key in another header.
 fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
-    let header = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let bearer = header(&header::AUTHORIZATION).and_then(|value| {
+    let values = |name: HeaderName| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let bearer = values(header::AUTHORIZATION).filter_map(|value| {
         // The scheme is case-insensitive (RFC 9110, section 11.1).
-        let (scheme, key) = value.split_once(' ')?;
+        let (scheme, key) = value.split_once([' ', '\t'])?;
         scheme.eq_ignore_ascii_case("bearer").then_some(key)
     });
-    let own = ["x-api-key", "x-goog-api-key"].map(HeaderName::from_static);
-    let mut keys: Vec<String> =
-        bearer.into_iter().chain(own.iter().filter_map(header)).map(|key| key.trim().to_owned()).collect();
-    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    keys.extend(pairs.find(|(name, _)| name == "key").map(|(_, key)| key.into_owned()));
-    keys
+    let own = ["x-api-key", "x-goog-api-key"].map(HeaderName::from_static).into_iter().flat_map(values);
+    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let parameters = pairs.filter(|(name, _)| name == "key").map(|(_, key)| key.into_owned());
+    let keys = bearer.chain(own).map(|key| key.trim().to_owned()).chain(parameters);
+    keys.take(MAX_GIVEN).collect()
 }
 
 /// Rejects requests from web pages of other origins.
@@ -478,6 +480,19 @@ mod tests {
         key.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         std::fs::write(&path, json!({ "keys": [key] }).to_string()).unwrap();
         assert_eq!(KeyFile::read(&path).is_ok(), is_read, "{more}");
+    }
+
+    #[test]
+    fn compares_each_key_of_a_request() {
+        let mut headers = HeaderMap::new();
+        for value in ["Bearer placeholder", "bearer\tvalid", "Basic x"] {
+            headers.append(header::AUTHORIZATION, value.parse().unwrap());
+        }
+        headers.insert("x-api-key", "other".parse().unwrap());
+        assert_eq!(
+            given_keys(&headers, Some("key=a&k=b&key=c")),
+            ["placeholder", "valid", "other", "a", "c"]
+        );
     }
 
     #[test]

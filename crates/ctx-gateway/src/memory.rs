@@ -49,6 +49,20 @@ impl SharedMemory {
         Self(Arc::new(Shared { max, share, patience, used, released }))
     }
 
+    /// Reserves memory if it is free now.
+    ///
+    /// # Errors
+    ///
+    /// The memory is not free.
+    pub(crate) fn try_reserve(&self, key: &str, bytes: u64) -> Result<ReservedMemory, Refusal> {
+        let shared = &self.0;
+        let bytes = bytes.min(shared.max - shared.share);
+        if !shared.take(key, bytes) {
+            return Err(busy());
+        }
+        Ok(ReservedMemory { shared: shared.clone(), key: key.to_owned(), bytes })
+    }
+
     /// Reserves memory for a request with this key. A request gets at most what one key may have.
     ///
     /// A small request does not wait behind a large one. A large one may therefore wait for its whole time limit.
@@ -71,12 +85,13 @@ impl SharedMemory {
         };
         match timeout(shared.patience, reserving).await {
             Ok(()) => Ok(ReservedMemory { shared: shared.clone(), key: key.to_owned(), bytes }),
-            Err(_) => Err(Refusal::busy(
-                phrase!("other requests use the memory of the gateway; try again later"),
-                RETRY_AFTER,
-            )),
+            Err(_) => Err(busy()),
         }
     }
+}
+
+fn busy() -> Refusal {
+    Refusal::busy(phrase!("other requests use the memory of the gateway; try again later"), RETRY_AFTER)
 }
 
 impl Shared {

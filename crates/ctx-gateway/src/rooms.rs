@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore, Hold, LogEntry, StoreError};
 use ctx_engine::ConversationMemory;
-use ctx_types::phrase;
+use ctx_types::{Node, phrase};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
@@ -19,6 +19,9 @@ pub(crate) const MAX_MESSAGES: usize = 1_000_000;
 
 /// How many conversations stay in memory.
 const MAX_ROOMS: usize = 10_000;
+
+/// Maximum size of the conversations that stay in memory, in bytes of their JSON.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// How many load at a time: each has a thread, and all share one connection to the store.
 static LOADS: Semaphore = Semaphore::const_new(4);
@@ -43,6 +46,8 @@ struct Table {
     next: u64,
     /// How many messages all of them have.
     messages: usize,
+    /// Size of all of them, in bytes.
+    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -52,6 +57,7 @@ struct Entry {
     guests: usize,
     visited: u64,
     messages: usize,
+    bytes: u64,
 }
 
 /// A conversation, or the place for one.
@@ -66,8 +72,15 @@ struct Room {
 pub(crate) struct Kept {
     pub(crate) conversation: Conversation,
     pub(crate) memory: ConversationMemory,
-    /// How many messages it had at a revision, so that they are counted once.
-    counted: (usize, u64),
+    counted: Counted,
+}
+
+/// Messages of a conversation and their size at a revision, so that each is measured once.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    revision: u64,
+    messages: usize,
+    bytes: u64,
 }
 
 impl Room {
@@ -78,18 +91,49 @@ impl Room {
 }
 
 impl Kept {
-    /// O(messages).
+    /// O(size).
     pub(crate) fn new(conversation: Conversation) -> Self {
-        let counted = (conversation.session().nodes().count(), conversation.revision());
-        Self { conversation, memory: ConversationMemory::default(), counted }
+        let counted = Counted { revision: u64::MAX, messages: 0, bytes: 0 };
+        let mut kept = Self { conversation, memory: ConversationMemory::default(), counted };
+        kept.count();
+        kept
     }
 
-    /// Returns how many messages it has at the most: each step adds one, or none.
-    fn messages(&self) -> usize {
-        let (count, revision) = self.counted;
-        let steps = self.conversation.revision().saturating_sub(revision);
-        count.saturating_add(usize::try_from(steps).unwrap_or(usize::MAX))
+    /// Measures the messages that were added.
+    fn count(&mut self) {
+        let Counted { revision, messages, bytes } = &mut self.counted;
+        if *revision == self.conversation.revision() {
+            return;
+        }
+        *revision = self.conversation.revision();
+        for (_, node) in self.conversation.session().nodes().skip(*messages) {
+            *messages += 1;
+            *bytes += size_of_json(node);
+        }
     }
+
+    /// Returns the size in bytes when it was loaded or left.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.counted.bytes
+    }
+}
+
+/// Returns the size of a message as JSON, in bytes.
+fn size_of_json(node: &Node) -> u64 {
+    struct Counter(u64);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, node).expect("a message is always JSON, and counting never fails");
+    counter.0
 }
 
 /// A place in a room, which stays in memory until nobody has one; without a conversation it is then forgotten.
@@ -164,6 +208,7 @@ impl Table {
             guests: 0,
             visited,
             messages: 0,
+            bytes: 0,
         });
         self.by_visit.remove(&entry.visited);
         (entry.visited, entry.guests) = (visited, entry.guests + 1);
@@ -173,7 +218,10 @@ impl Table {
 
     /// Forgets conversations until the others are few enough; the store has them all.
     fn forget_least_used(&mut self, most_messages: usize) {
-        while self.rooms.len() > 1 && (self.rooms.len() > MAX_ROOMS || self.messages > most_messages) {
+        let is_full = |table: &Self| {
+            table.rooms.len() > MAX_ROOMS || table.messages > most_messages || table.bytes > MAX_BYTES
+        };
+        while self.rooms.len() > 1 && is_full(self) {
             let is_idle = |id: &&String| self.rooms.get(*id).is_some_and(|entry| entry.guests == 0);
             let Some(id) = self.by_visit.values().find(is_idle).cloned() else { return };
             self.forget(&id);
@@ -184,6 +232,7 @@ impl Table {
         let Some(entry) = self.rooms.remove(id) else { return };
         self.by_visit.remove(&entry.visited);
         self.messages -= entry.messages;
+        self.bytes -= entry.bytes;
     }
 
     /// Takes a guest out of a room; where the last one leaves nothing, the room is forgotten.
@@ -195,11 +244,12 @@ impl Table {
         }
     }
 
-    /// Notes how many messages a conversation has.
-    fn count(&mut self, id: &str, messages: usize) {
+    /// Sets the messages and the size of a conversation.
+    fn set_count(&mut self, id: &str, counted: Counted) {
         let Some(entry) = self.rooms.get_mut(id) else { return };
-        self.messages = self.messages - entry.messages + messages;
-        entry.messages = messages;
+        self.messages = self.messages - entry.messages + counted.messages;
+        self.bytes = self.bytes - entry.bytes + counted.bytes;
+        (entry.messages, entry.bytes) = (counted.messages, counted.bytes);
     }
 }
 
@@ -234,8 +284,9 @@ impl Visit {
     }
 
     /// Keeps the conversation for its next turn.
-    pub(crate) fn leave(self, kept: Kept) {
-        lock(&self.guest.table).count(self.id(), kept.messages());
+    pub(crate) fn leave(self, mut kept: Kept) {
+        kept.count();
+        lock(&self.guest.table).set_count(self.id(), kept.counted);
         *lock(&self.guest.room.kept) = Some(kept);
     }
 }
@@ -266,7 +317,7 @@ mod tests {
     /// A conversation of so many messages.
     async fn conversation(store: &SqliteStore, id: &str, messages: usize) -> Kept {
         let mut kept = Kept::new(Conversation::import(store, id, Session::new(id), None).await.unwrap());
-        kept.counted.0 = messages;
+        kept.counted.messages = messages;
         kept
     }
 
@@ -277,6 +328,31 @@ mod tests {
         let sum: usize = table.rooms.values().map(|entry| entry.messages).sum();
         assert_eq!((table.messages, table.by_visit.len()), (sum, table.rooms.len()));
         table.rooms.keys().cloned().collect()
+    }
+
+    #[tokio::test]
+    async fn forgets_conversations_above_the_size_limit() {
+        let (rooms, store) = (Rooms::new(MAX_MESSAGES), SqliteStore::in_memory().unwrap());
+        for id in ["a", "b", "c"] {
+            let visit = rooms.enter(&store, id).await.unwrap();
+            let mut kept = conversation(&store, id, 1).await;
+            kept.counted.bytes = MAX_BYTES / 2 + 1;
+            visit.leave(kept);
+        }
+        drop(rooms.enter(&store, "d").await.unwrap());
+        assert_eq!(names(&rooms), ["c"]);
+    }
+
+    #[tokio::test]
+    async fn measures_each_message_once() {
+        let store = SqliteStore::in_memory().unwrap();
+        let mut kept = Kept::new(Conversation::import(&store, "a", Session::new("a"), None).await.unwrap());
+        let before = kept.bytes();
+        kept.conversation.append(&store, Node::new(Role::User, "x".repeat(1_000)), None).await.unwrap();
+        for _ in 0..2 {
+            kept.count();
+            assert!((1_000..1_200).contains(&(kept.bytes() - before)), "{}", kept.bytes());
+        }
     }
 
     /// Visits conversations, each of so many messages, in turn; at the end those are kept of which at most so many are.

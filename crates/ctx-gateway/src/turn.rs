@@ -113,6 +113,8 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     let lasting = Lasting::new(server.clone(), |figures| &figures.open_turns);
     let (agent, mut request) = admitted(server, key, request).await?;
     let mut start = find(server, &agent, &mut request).await?;
+    let stored = start.kept.as_ref().map_or(0, Kept::bytes);
+    let memory = server.bodies.reserve_conversation(&key.name, stored)?;
     let told = Told {
         conversation: start.visit.id().split_once('/').map_or("", |(_, name)| name).to_owned(),
         stored: start.visit.id().to_owned(),
@@ -125,8 +127,17 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     let may_begin = if kept.is_none() { one_more(server, key).await? } else { None };
     let (kept, places) = store(server, &start, kept, messages).await?;
     drop(may_begin);
-    let going =
-        Turn { server: server.clone(), agent, request, input, start, kept, places, told: Arc::default() };
+    let going = Turn {
+        server: server.clone(),
+        agent,
+        request,
+        input,
+        start,
+        kept,
+        places,
+        told: Arc::default(),
+        _memory: memory,
+    };
     *lock(&going.told) = told;
     Ok(going.spawn((metered, lasting)))
 }
@@ -155,6 +166,8 @@ pub(crate) async fn dry_run(
     let _metered = server.meters.begin(key)?;
     let (agent, mut request) = admitted(server, key, request).await?;
     let mut start = find(server, &agent, &mut request).await?;
+    let stored = start.kept.as_ref().map_or(0, Kept::bytes);
+    let _memory = server.bodies.reserve_conversation(&key.name, stored)?;
     let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
     let input = typed(&mut messages);
     let (setup, kept) = (&agent.setup, start.kept.take());
@@ -305,6 +318,8 @@ struct Turn {
     /// Where messages of the request are stored, by their index.
     places: Vec<(usize, NodeId)>,
     told: Arc<Mutex<Told>>,
+    /// Memory of the stored conversation, reserved until the end.
+    _memory: ReservedMemory,
 }
 
 impl Turn {

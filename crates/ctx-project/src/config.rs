@@ -34,11 +34,11 @@ use guard::Guard;
 pub use guard::{Answer, Ask, Untrusted, is_link_out};
 pub use key_table::{
     ConfigFile, EndpointKeys, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
-    ValueType, ZoneName, locked_keys,
+    ValueType, ZoneName, is_editable, locked_keys,
 };
 pub(crate) use key_table::{Secrecy, find, rule_of};
 use nearest::Nearest;
-pub use reach::{MAX_ITEMS, Withheld, WithheldItem, count_outside};
+pub use reach::{MAX_ITEMS, Withheld, WithheldItem, by_reach, count_outside};
 pub use trust::{TrustState, Trusted};
 
 /// File name.

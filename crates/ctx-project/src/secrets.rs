@@ -7,7 +7,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::{KeyRow, KeyRule, Reach, Secrecy, find, rule_of};
+use crate::config::{KeyRow, KeyRule, Reach, Secrecy, ValueType, find, rule_of};
 
 /// Replaces possible secrets with asterisks. Keeps the length of the text and the positions of quotes.
 ///
@@ -81,6 +81,8 @@ enum Region {
     Value(KeyRule),
     /// Values of unknown keys, which may be secrets.
     Hidden,
+    /// Value of a known key that is a path or a list of paths.
+    Path,
     /// Values of other known keys.
     Shown,
 }
@@ -91,15 +93,20 @@ impl Region {
             Self::Top => match rule_of(key) {
                 Some(rule) if rule.hides_unknown() => Self::Endpoint(rule.rows()),
                 Some(rule) if !rule.rows().is_empty() => Self::Table(rule.rows()),
-                Some(_) => Self::Shown,
+                Some(rule) => Self::of_known(rule),
                 None => Self::Hidden,
             },
             Self::Endpoint(rows) => find(rows, key).map_or(Self::Hidden, Self::Value),
-            Self::Table(rows) => find(rows, key).map_or(Self::Hidden, |_| Self::Shown),
-            // A known key of an endpoint is not a table.
-            Self::Value(_) | Self::Hidden => Self::Hidden,
+            Self::Table(rows) => find(rows, key).map_or(Self::Hidden, Self::of_known),
+            // A known key of an endpoint and a path are not tables.
+            Self::Value(_) | Self::Hidden | Self::Path => Self::Hidden,
+            Self::Shown if names_secret(key) => Self::Hidden,
             Self::Shown => self,
         }
+    }
+
+    fn of_known(rule: KeyRule) -> Self {
+        if let ValueType::Path = rule.value_type { Self::Path } else { Self::Shown }
     }
 
     /// Returns the region of a list's items.
@@ -110,7 +117,7 @@ impl Region {
     /// Returns the redaction of a value that is not a table or list.
     fn secrecy(self, is_text: bool) -> Secrecy {
         match self {
-            Self::Top | Self::Shown => Secrecy::Shown,
+            Self::Top | Self::Path | Self::Shown => Secrecy::Shown,
             Self::Endpoint(_) | Self::Table(_) | Self::Hidden => Secrecy::Hidden,
             // A number may be an API key in the wrong place.
             Self::Value(rule) if rule.reach == Reach::Secret && !is_text => Secrecy::Hidden,
@@ -135,7 +142,9 @@ impl Region {
     fn shows_incomplete(self, line: &str) -> bool {
         let key = line.split_once('=').map_or("", |(key, _)| key).trim();
         let is_bare = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
-        !line.contains('\\') && key.chars().all(is_bare) && matches!(self.below(key), Self::Shown)
+        !line.contains('\\')
+            && key.chars().all(is_bare)
+            && matches!(self.below(key), Self::Path | Self::Shown)
     }
 }
 
@@ -267,6 +276,15 @@ impl Secrets<'_> {
     }
 }
 
+/// Returns whether an unknown key may name a secret.
+fn names_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    // `maxTokens` is a number.
+    ["api-key", "apikey", "api_key", "secret", "password", "token", "authorization"]
+        .iter()
+        .any(|word| key.contains(word) && !key.ends_with("tokens"))
+}
+
 /// Returns the ranges of words in a line that look like a key: at least 16 letters and digits of both kinds.
 fn random_words(line: &str) -> Vec<Range<usize>> {
     let (mut words, mut end) = (Vec::new(), 0);
@@ -392,6 +410,10 @@ mod tests {
             "[tools]\nfoldr = 'sk'\nallow = { tools = ['a'] }\n",
             "[tools]\nfoldr = '**'\nallow = { tools = ['a'] }\n",
         );
+        check("[compression]\napi-key = 'sk'\n", "[compression]\napi-key = '**'\n");
+        check("[store]\npassword = 'sk'\n", "[store]\npassword = '**'\n");
+        check("worldbooks = { a = 'sk' }\n", "worldbooks = { a = '**' }\n");
+        check("tools = 'sk'\n", "tools = '**'\n");
         check("[endpoint]\nmodel = 'm' # key = 'sk'\n", "[endpoint]\nmodel = 'm' # key = '**'\n");
         check(
             "agent = 'a#b' # old: sk-0123456789abcdef, x\n",

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::client::key::{ApiKey, redact};
 use crate::error::ClientError;
-use crate::url::redact_url;
+use crate::url::{redact_url, url_secrets};
 
 /// Version of Anthropic's API that the dialect implements.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -226,9 +226,17 @@ impl Endpoint {
             Some(key) => key.redact(text),
             None => text,
         };
-        self.headers.iter().fold(text, |text, (_, value)| redact(value, text))
+        let text = self.headers.iter().fold(text, |text, (_, value)| redact(value, text));
+        let in_url = url_secrets(&self.base_url).into_iter().map(|range| &self.base_url[range]);
+        // A short parameter, such as a version, is not a secret, and occurs in other words.
+        in_url
+            .filter(|secret| secret.len() >= MIN_SECRET)
+            .fold(text, |text, secret| text.replace(secret, "[redacted]"))
     }
 }
+
+/// Minimum length of a secret in a URL, in bytes.
+const MIN_SECRET: usize = 6;
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -252,4 +260,18 @@ fn put(map: &mut HeaderMap, name: &str, value: &str) -> Result<(), ClientError> 
     value.set_sensitive(true);
     map.insert(name, value);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redacts_parameters_of_its_url() {
+        let endpoint =
+            Endpoint::new(Dialect::OpenaiChat, "http://user:long-password@h/v1?key=long-secret&v=1");
+        let text = endpoint.redact("no /v1?key=long-secret&v=1 for user:long-password".to_owned());
+        assert!(!text.contains("long-secret") && !text.contains("long-password"), "{text}");
+        assert!(text.contains("&v=1"), "{text}");
+    }
 }

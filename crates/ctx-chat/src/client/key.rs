@@ -62,6 +62,12 @@ impl ApiKey {
     pub fn from_env(name: &str) -> Result<Self, ClientError> {
         match std::env::var(name) {
             Ok(key) => Self::new(&key, format!("`{name}`")),
+            // The name may be a key in the wrong place.
+            Err(_) if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+                Err(ClientError::Config(phrase!(
+                    "the name of the environment variable for the API key is not valid"
+                )))
+            }
             Err(_) => Err(ClientError::Config(phrase!("the environment variable `{name}` is not set", name))),
         }
     }

@@ -16,6 +16,26 @@ pub(super) fn create(path: &Path) {
     }
 }
 
+/// Rejects files beside a store that `SQLite` would open and that are not regular files: opening a pipe waits forever.
+pub(super) fn check_beside(path: &Path) -> Result<(), StoreError> {
+    for end in ["-journal", "-wal", "-shm"] {
+        let other = beside(path, end);
+        if other.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            let name = other.display();
+            let error = io::Error::other(format!("`{name}` is not a regular file"));
+            return Err(StoreError::Unwritable(StoreFault::new(error)));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path of a file that `SQLite` puts beside a store.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    name.push(end);
+    PathBuf::from(name)
+}
+
 /// Identities of the files of an open store.
 #[derive(Debug)]
 pub(super) struct StoreFile {
@@ -27,13 +47,8 @@ impl StoreFile {
     /// Records the files of an open database: its own, its log, and the index of the log.
     pub(super) fn new(path: &Path) -> io::Result<Self> {
         let path = std::path::absolute(path)?;
-        let beside = |end: &str| {
-            let mut name = path.canonicalize().unwrap_or_else(|_| path.clone()).into_os_string();
-            name.push(end);
-            PathBuf::from(name)
-        };
         let mut files = vec![(path.clone(), FileId::read(&path)?)];
-        for other in ["-wal", "-shm"].map(beside) {
+        for other in ["-wal", "-shm"].map(|end| beside(&path, end)) {
             if let Ok(id) = FileId::read(&other) {
                 files.push((other, id));
             }
@@ -76,5 +91,22 @@ impl FileId {
     #[cfg(not(unix))]
     fn read(_: &Path) -> io::Result<Self> {
         Ok(Self { device: 0, inode: 0 })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn refuses_pipe_beside_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        std::fs::write(folder.path().join("a.db-wal"), "").unwrap();
+        assert!(check_beside(&path).is_ok());
+        mknodat(CWD, folder.path().join("a.db-journal"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(matches!(check_beside(&path), Err(StoreError::Unwritable(_))));
     }
 }

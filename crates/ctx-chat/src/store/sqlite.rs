@@ -57,6 +57,7 @@ impl SqliteStore {
     /// is 1 day.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         file::create(path);
+        file::check_beside(path)?;
         Self::start(Connection::open(path)?, patience, Some(path), lease::system_clock())
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn clean_line(text: &str) -> String {
 /// such a character.
 pub(crate) fn clean_json(json: String) -> String {
     // In UTF-8, all of them start with one of these bytes.
-    let may_begin = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf3);
+    let may_begin = |byte: &u8| matches!(byte, 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf3);
     if !json.as_bytes().iter().any(may_begin) || !json.contains(is_escaped) {
         return json;
     }
@@ -79,14 +79,21 @@ fn is_obeyed(c: char) -> bool {
         || matches!(
             c,
             '\u{ad}'
+                | '\u{34f}'
                 | '\u{61c}'
-                | '\u{180e}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180e}'
                 | '\u{200b}'
                 | '\u{200e}'
                 | '\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
+                | '\u{3164}'
                 | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e007f}'
         )
 }
@@ -100,7 +107,9 @@ mod tests {
         assert_eq!(clean("a\u{1b}[31m\r\n\tb\u{9b}c\u{202e}"), "a\u{fffd}[31m\u{fffd}\n\tb\u{fffd}c\u{fffd}");
         assert_eq!(clean_line("a\n\tb"), "a  b");
         assert_eq!(clean("مرحبا 你好 👩‍🚀"), "مرحبا 你好 👩‍🚀");
-        for hidden in "\u{ad}\u{61c}\u{200b}\u{200e}\u{2028}\u{2060}\u{feff}\u{e0041}".chars() {
+        for hidden in
+            "\u{ad}\u{34f}\u{3164}\u{2800}\u{61c}\u{200b}\u{200e}\u{2028}\u{2060}\u{feff}\u{e0041}".chars()
+        {
             assert_eq!(clean(&format!("a{hidden}b")), "a\u{fffd}b", "{hidden:?}");
         }
     }

@@ -404,7 +404,7 @@ fn what_a_case_says_wrongly_is_an_error() {
     found several `agent` files in the case: agent.json and agent.yaml; keep one
 
     FAILED t/g: cannot read the case
-    error[CTX0902]: expected an object with keys, found `["input"]`
+    error[CTX0902]: expected an object with keys, found a list
      --> case.yaml:1:1
       |
     1 | - input

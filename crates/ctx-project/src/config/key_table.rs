@@ -156,6 +156,11 @@ pub(crate) fn find(rows: &[KeyRow], key: &str) -> Option<KeyRule> {
     rows.iter().find(|row| row.key == key).map(|row| row.rule)
 }
 
+/// Returns whether the settings page can read and edit a top-level key. It cannot for unknown keys.
+pub fn is_editable(key: &str) -> bool {
+    rule_of(key).is_some_and(|rule| rule.page == PageAccess::Editable)
+}
+
 /// Returns the keys that the settings page cannot read or edit.
 pub fn locked_keys() -> impl Iterator<Item = &'static str> {
     ConfigFile::ROWS.iter().filter(|row| row.rule.page == PageAccess::Locked).map(|row| row.key)
@@ -193,7 +198,8 @@ keyed! {
         tools: Option<Shaped<ToolKeys>> => "tools"
             is KeyRule::of_outside(Reach::Tools, ValueType::Table(ToolKeys::ROWS)).option("--tools-dir"),
         /// When and how conversations are summarized.
-        compression: Option<Shaped<MaskKeys>> => "compression" is KeyRule::VALUE,
+        compression: Option<Shaped<MaskKeys>> => "compression"
+            is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
         /// The model.
         model: Option<String> => "model" is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
         /// How many tokens the context may have; 0 means the model's window.

@@ -76,6 +76,17 @@ impl Withheld {
     }
 }
 
+/// Returns all items, those that can do most harm last: the end of a long list stays on the screen.
+pub fn by_reach(withheld: &[Withheld]) -> Vec<&WithheldItem> {
+    let mut items: Vec<&WithheldItem> = withheld.iter().flat_map(|withheld| &withheld.items).collect();
+    items.sort_by_key(|item| match item.reach {
+        Reach::Nothing | Reach::Asks => 0,
+        Reach::Files | Reach::Store | Reach::Tools => 1,
+        Reach::Sends | Reach::Secret => 2,
+    });
+    items
+}
+
 /// Counts the items that reach outside the folder.
 pub fn count_outside(withheld: &[Withheld]) -> usize {
     withheld.iter().flat_map(|withheld| &withheld.items).filter(|item| item.reaches_outside()).count()
@@ -244,6 +255,8 @@ fn shown(rule: KeyRule, value: &Value) -> String {
             Value::from(redact_url(text.trim())).to_string()
         }
         Value::String(text) => Value::from(redact_text(text.trim())).to_string(),
+        // A table or list in the place of a text may contain secrets.
+        Value::Object(_) | Value::Array(_) if rule.reach != Reach::Nothing => "…".to_owned(),
         value => redact_value(value).to_string(),
     };
     let is_complete = !matches!(rule.reach, Reach::Nothing | Reach::Asks) && rule.secrecy != Secrecy::Hidden;
@@ -280,7 +293,8 @@ mod tests {
         check(&json!({ "transcription": { "model": "whisper-1" } }), &["transcription.model"]);
         check(&json!({ "endpoint": { "dialect": "gemini" } }), &["endpoint.dialect"]);
         check(&json!({ "tools": { "folder": "." }, "store": "chats.db" }), &["store", "tools"]);
-        check(&json!({ "processors": [], "compression": {}, "tz": "UTC", "context-tokens": 1 }), &[]);
+        check(&json!({ "processors": [], "tz": "UTC", "context-tokens": 1 }), &[]);
+        check(&json!({ "compression": { "summaryModel": "m" } }), &["compression"]);
         check(&json!({ "model": "m" }), &["model"]);
     }
 

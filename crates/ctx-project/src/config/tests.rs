@@ -51,6 +51,7 @@ fn value(pointer: &str, is_own: bool) -> Value {
         "dialect" => json!(if is_own { "anthropic" } else { "gemini" }),
         "tools" => json!({ "ask": is_own, "folder": name, "deny": { "tools": [name] } }),
         "worldbooks" => json!([path]),
+        "compression" => json!({ "summaryModel": name }),
         "fallbacks" => json!([{ "base-url": format!("http://{name}.example") }]),
         "agent" | "session" | "profile" | "models" => json!(path),
         "assets" => json!(if is_own { "assets" } else { "../assets" }),
@@ -441,7 +442,8 @@ mod key_table {
             prop_assert!(!logged.contains(&secret));
             // The settings page.
             let is_locked = locked_keys().any(|key| key == top);
-            let is_outside = !matches!(rule.reach, Reach::Nothing | Reach::Files) && top != "model";
+            let is_outside = !matches!(rule.reach, Reach::Nothing | Reach::Files)
+                && !["model", "compression"].contains(&top);
             prop_assert_eq!(is_locked, is_outside);
             prop_assert!(find(ConfigFile::ROWS, top).is_some());
         }

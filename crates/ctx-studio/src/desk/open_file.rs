@@ -178,9 +178,12 @@ impl OpenFile {
             return Some(value.clone());
         }
         let value = self.draft.value().filter(|_| self.has_value())?;
-        let mut value = value.clone();
-        if let (FileKind::Config, Some(table)) = (self.kind, value.as_object_mut()) {
-            table.retain(|key, _| !config::locked_keys().any(|locked| locked == key));
+        if self.kind != FileKind::Config {
+            return Some(value.clone());
+        }
+        let mut value = config::value_of(&config::covered(self.draft.text()))?;
+        if let Some(table) = value.as_object_mut() {
+            table.retain(|key, _| config::is_editable(key));
         }
         Some(value)
     }

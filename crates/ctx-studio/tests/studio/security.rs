@@ -321,6 +321,7 @@ fn a_file_with_a_secret_is_covered_and_read_only() {
         "[endpoint]\nheaders = [\n  \"canary\",\n]\n",
         "[\"end\\u0070oint\"]\nkey = \"canary\"\n",
         "[endpoint]\nkey = canary\n",
+        "api-key = \"canary\"\n[secretz]\ntoken = \"canary\"\n[compression]\napi-key = \"canary\"\n",
     ] {
         let place = folder();
         std::fs::write(project(&place).join("ctx.toml"), config).unwrap();
