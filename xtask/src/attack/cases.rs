@@ -434,19 +434,22 @@ fn open_streams(place: &Place) -> Result<Outcome> {
     let server = place.gateway(&[])?;
     let messages = vec![r#"{"role":"user","content":"a"}"#; 5_500].join(",");
     let body = format!(r#"{{"model":"agent","stream":true,"messages":[{messages}]}}"#);
-    let begun = Instant::now();
     let streams: Vec<TcpStream> = (0..100)
         .map(|_| server.open("POST", "/v1/chat/completions", JSON, body.as_bytes()))
         .collect::<Result<_>>()?;
-    let mut count = 0;
+    let (mut count, mut end) = (0, Instant::now() + TIMEOUT);
     for mut stream in streams {
-        let rest = Duration::from_secs(15).saturating_sub(begun.elapsed());
+        let rest = end.saturating_duration_since(Instant::now());
         stream.set_read_timeout(Some(rest.max(Duration::from_millis(50))))?;
-        // The others wait for memory.
-        count += usize::from(matches!(stream.read(&mut [0; 16]), Ok(1..)));
+        let mut start = [0; 12];
+        // The others wait for memory, and get 503 after some time.
+        if stream.read_exact(&mut start).is_ok() && start.ends_with(b"200") {
+            count += 1;
+            end = end.min(Instant::now() + Duration::from_secs(10));
+        }
     }
     let peak = server.peak();
-    Ok(Outcome::new(format!("{count} began, memory {peak} MiB"), count > 10 && peak < 1_000))
+    Ok(Outcome::new(format!("{count} began, memory {peak} MiB"), count > 0 && peak < 1_000))
 }
 
 fn slow_bodies(place: &Place) -> Result<Outcome> {
