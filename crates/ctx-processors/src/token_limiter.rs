@@ -122,7 +122,13 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
         if message.is_silent {
             // The assembler has reported entries of the preset.
             if message.place == Place::History {
-                let reason = phrase!("empty after the regex rules");
+                let stored = message.source.id.as_deref().and_then(|id| cx.inputs.session.node(id));
+                let is_stored_blank =
+                    stored.is_some_and(|node| node.content.as_ref().is_none_or(ctx_types::Content::is_blank));
+                let reason = match is_stored_blank {
+                    true => phrase!("blank"),
+                    false => phrase!("empty after the regex rules"),
+                };
                 dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
             }
         } else if follows_silent {
