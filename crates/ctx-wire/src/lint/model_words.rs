@@ -15,7 +15,7 @@ pub(super) fn model<'a>(body: &'a Json<'_>) -> &'a str {
 pub(super) fn efforts(model: &str) -> Option<Vec<&'static str>> {
     let has = |part: &str| model.contains(part);
     let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| model.starts_with(prefix));
-    // The chat and Codex variants have rules of their own.
+    // The chat and Codex variants have other rules.
     if has("chat") || has("codex") {
         return None;
     }
