@@ -22,6 +22,7 @@ pub struct ModelSummarizer {
     shape: RequestShape,
     profile: Option<Arc<str>>,
     window: Option<u32>,
+    models: Arc<ModelTable>,
 }
 
 impl std::fmt::Debug for ModelSummarizer {
@@ -36,13 +37,20 @@ impl std::fmt::Debug for ModelSummarizer {
 impl ModelSummarizer {
     /// Asks through this; `shape` names the model that is asked unless a request names another.
     pub fn new(model: Arc<dyn ChatModel>, shape: RequestShape) -> Self {
-        Self { model, shape, profile: None, window: None }
+        Self { model, shape, profile: None, window: None, models: Arc::new(ModelTable::builtin()) }
     }
 
     /// Sets how many tokens a prompt and its answer may have together.
     #[must_use]
     pub const fn with_window(mut self, window: Option<u32>) -> Self {
         self.window = window;
+        self
+    }
+
+    /// Sets the table with the request rules of models. By default, the built-in table.
+    #[must_use]
+    pub fn with_models(mut self, models: Arc<ModelTable>) -> Self {
+        self.models = models;
         self
     }
 
@@ -69,7 +77,7 @@ impl ModelSummarizer {
         }
         let source = Source::new(SourceKind::Summary, Trust::Preset);
         let prompt = Message::new(Role::User, request.prompt.clone(), source);
-        let rules = ModelTable::builtin().lookup(&shape.model).0.request;
+        let rules = self.models.lookup(&shape.model).0.request;
         let options = Options { rules, ..Options::default() };
         let target = Target { dialect: self.model.dialect(), model: "", options };
         shape.encode(&target, &[prompt], &[]).bytes

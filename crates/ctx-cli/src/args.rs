@@ -319,6 +319,9 @@ pub(crate) struct CheckArguments {
     /// Worldbook file for the agents, repeatable
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
+    /// Custom model table, searched before the built-in table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Option<PathBuf>,
     /// Format of files that cannot be recognized by content, or API dialect of request bodies
     #[arg(long = "as", value_name = "FORMAT", value_parser = [
         "agent", "session", "lorebook", "profile",

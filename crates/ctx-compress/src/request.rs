@@ -34,7 +34,7 @@ pub(crate) use coverage::{
 };
 pub use key_message::KeyMessage;
 pub use last_rounds::LastRounds;
-pub use layout::{Part, Protection, is_summary};
+pub use layout::{Part, Protection, is_summary, older_rounds};
 pub use meter::Meter;
 pub(crate) use meter::quarters;
 pub use outcome::{MessageCost, Overflow, PartCost, PassOutcome};

@@ -50,7 +50,7 @@ impl NamedKind {
 
 /// Reads a document as what it was detected to be, or as `named` where nothing tells that, and says what it is taken for.
 ///
-/// An agent is looked at by `of_agent`, which may know more than the document.
+/// An agent is looked at by `of_agent`, which may know more than the document. `models` has the rules for request bodies.
 ///
 /// # Errors
 ///
@@ -59,24 +59,25 @@ pub fn look(
     (bytes, name): (&[u8], &str),
     detected: Result<Format, ImportError>,
     named: Option<NamedKind>,
+    models: &ModelTable,
     of_agent: &dyn Fn() -> Result<Vec<Diagnostic>, ImportError>,
 ) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
     if let Some(NamedKind::RequestBody(dialect)) = named {
         let document = Document::read(bytes, name, &Limits::default())?;
-        return Ok((DocumentKind::RequestBody, of_body(&document, dialect, name)));
+        return Ok((DocumentKind::RequestBody, of_body(&document, dialect, name, models)));
     }
     let unknown = match detected {
-        Ok(format) => return look_as(format, (bytes, name), of_agent),
+        Ok(format) => return look_as(format, (bytes, name), models, of_agent),
         Err(unknown) => unknown,
     };
     if !matches!(unknown, ImportError::UnknownShape { .. }) {
         return Err(unknown);
     }
-    if let Some(found) = request_body(bytes, name, &Limits::default()) {
+    if let Some(found) = request_body(bytes, name, models) {
         return Ok((DocumentKind::RequestBody, found));
     }
     let Some(NamedKind::Format(format)) = named else { return Err(unknown) };
-    let (kind, mut found) = look_as(format, (bytes, name), of_agent)?;
+    let (kind, mut found) = look_as(format, (bytes, name), models, of_agent)?;
     // What is said by hand is no guess.
     found.retain(|finding| finding.code != GUESSED_FORMAT);
     Ok((kind, found))
@@ -86,10 +87,11 @@ pub fn look(
 fn look_as(
     format: Format,
     (bytes, name): (&[u8], &str),
+    models: &ModelTable,
     of_agent: &dyn Fn() -> Result<Vec<Diagnostic>, ImportError>,
 ) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
     let found = match format {
-        format if format.is_conversation() => match of_messages(bytes, name)? {
+        format if format.is_conversation() => match of_messages(bytes, name, models)? {
             (true, found) => return Ok((DocumentKind::RequestBody, found)),
             (false, found) => found,
         },
@@ -102,10 +104,13 @@ fn look_as(
 
 /// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request; returns
 /// whether they are one.
-fn of_messages(bytes: &[u8], name: &str) -> Result<(bool, Vec<Diagnostic>), ImportError> {
-    let limits = Limits::default();
-    let conversation = read_conversation(bytes, name, &limits)?;
-    let of_provider = request_body(bytes, name, &limits);
+fn of_messages(
+    bytes: &[u8],
+    name: &str,
+    models: &ModelTable,
+) -> Result<(bool, Vec<Diagnostic>), ImportError> {
+    let conversation = read_conversation(bytes, name, &Limits::default())?;
+    let of_provider = request_body(bytes, name, models);
     let is_body = of_provider.is_some();
     let mut found = of_provider.unwrap_or_default();
     // What the provider says about a place is enough there.
@@ -126,22 +131,22 @@ fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnosti
 }
 
 /// Looks at a request body as its provider does; `None` for a file that is none.
-fn request_body(bytes: &[u8], name: &str, limits: &Limits) -> Option<Vec<Diagnostic>> {
-    let document = Document::read(bytes, name, limits).ok()?;
+fn request_body(bytes: &[u8], name: &str, models: &ModelTable) -> Option<Vec<Diagnostic>> {
+    let document = Document::read(bytes, name, &Limits::default()).ok()?;
     let dialect = lint::detect(&document.value)?;
-    Some(of_body(&document, dialect, name))
+    Some(of_body(&document, dialect, name, models))
 }
 
 /// Looks at a request body as the provider of an API dialect does, by the rules of the model that it names.
-fn of_body(document: &Document, dialect: Dialect, name: &str) -> Vec<Diagnostic> {
-    let found = lint::check_for(&document.value, dialect, rules_of(&document.value)).into_iter();
+fn of_body(document: &Document, dialect: Dialect, name: &str, models: &ModelTable) -> Vec<Diagnostic> {
+    let found = lint::check_for(&document.value, dialect, rules_of(&document.value, models)).into_iter();
     found.map(|finding| finding.in_document(name)).collect()
 }
 
 /// Returns the request rules of the model that a body names.
-pub(crate) fn rules_of(body: &Value) -> RequestRules {
+pub(crate) fn rules_of(body: &Value, models: &ModelTable) -> RequestRules {
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
-    ModelTable::builtin().lookup(model).0.request
+    models.lookup(model).0.request
 }
 
 /// Writes a finding as JSON, with its line and column where they are known.

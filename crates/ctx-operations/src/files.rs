@@ -8,6 +8,7 @@ use ctx_preset_import::{
     ImportOptions, SourceFile, card_book, detect, export_agent, export_card, export_preset,
     export_regex_scripts, write_document,
 };
+use ctx_tokens::ModelTable;
 use ctx_types::Diagnostic;
 use serde_json::{Map, Value, json};
 
@@ -26,10 +27,11 @@ pub(crate) fn check(mut input: Map<String, Value>) -> Result<Value, OperationErr
     let mut texts = Texts::default();
     texts.add(&name, &bytes);
     let detected = detect(&bytes, &name, &Limits::default());
-    let (kind, found) = match look((&bytes, &name), detected, None, &|| of_agent(&bytes, &name)) {
-        Ok((kind, found)) => (Some(kind.id()), found),
-        Err(error) => (None, vec![texts.explained(&name, &error)]),
-    };
+    let (kind, found) =
+        match look((&bytes, &name), detected, None, &ModelTable::builtin(), &|| of_agent(&bytes, &name)) {
+            Ok((kind, found)) => (Some(kind.id()), found),
+            Err(error) => (None, vec![texts.explained(&name, &error)]),
+        };
     let positions = texts.positions(&found);
     let mut placed: Vec<_> = found.into_iter().zip(positions).collect();
     placed.sort_by(|(_, a), (_, b)| a.cmp(b));

@@ -1,6 +1,7 @@
 //! Requests and replies in the dialects of providers.
 
 use ctx_engine::{Options, Request};
+use ctx_tokens::ModelTable;
 use ctx_wire::{Delta, Dialect, Failure, Reply, ReplyLimits, ReplyStream, StreamError};
 use serde_json::{Map, Value, json};
 
@@ -66,7 +67,7 @@ pub(crate) fn encode(mut input: Map<String, Value>) -> Result<Value, OperationEr
     let dialect = given.dialect.as_deref().map_or(Ok(Dialect::OpenaiChat), dialect)?;
     let template = given.template.as_ref().map(template).transpose()?;
     let request = Request { model: &given.model, tools: &given.tools, parameters: &given.parameters };
-    let rules = rules_of(&json!({ "model": given.model }));
+    let rules = rules_of(&json!({ "model": given.model }), &ModelTable::builtin());
     let options = Options { template: template.as_ref(), rules, ..Options::default() };
     let messages = sent_messages(&conversation.session);
     let encoded = dialect.encode_with(&messages, &request, &options);
@@ -109,7 +110,7 @@ pub(crate) fn lint(mut input: Map<String, Value>) -> Result<Value, OperationErro
     let dialect = dialect
         .ok_or_else(|| OperationError::usage("`body` is not a request body of a known API dialect"))?;
     Ok(
-        json!({ "dialect": dialect.name(), "findings": ctx_wire::lint::check_for(&body, dialect, rules_of(&body)) }),
+        json!({ "dialect": dialect.name(), "findings": ctx_wire::lint::check_for(&body, dialect, rules_of(&body, &ModelTable::builtin())) }),
     )
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_compress::request::{CompressionPipeline, RequestConfig, repair, strategy};
+use ctx_compress::request::{CompressionPipeline, RequestConfig, STRATEGIES, repair, strategy};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Message, Place, Session, phrase};
 
@@ -100,6 +100,32 @@ impl ContextProcessor for RequestCompressor {
         }
         Ok(())
     }
+}
+
+/// Compresses a running turn that alone is more than `available` tokens, with the history before it.
+///
+/// The older tool rounds become previews or a digest, whether the processor is on or off: the alternative is an error.
+/// The user's message and the newest 2 rounds stay as they are.
+pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32) {
+    let config = RequestConfig::to_fit(u64::from(available));
+    let settings = Settings { config: config.clone(), strategy: STRATEGIES[0].to_owned() };
+    let meter = Costing::of(cx).as_limiter(Some(cx.config)).meter();
+    let draft: Vec<Message> = cx.draft.messages().to_vec();
+    let messages = marked(&draft, cx.inputs.session);
+    let outcome = StageInput {
+        draft: &draft,
+        messages: &messages,
+        skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
+        is_late: false,
+        ranks: &cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
+        settings: &settings,
+        pipeline: &CompressionPipeline::new(config).with_meter(meter),
+        earlier: &KeptCompression::default(),
+    }
+    .fit();
+    let Some(outcome) = outcome else { return };
+    tell(cx, &messages, &outcome, &settings, None);
+    cx.draft.set_messages(outcome.messages);
 }
 
 /// Returns at how many tokens compression begins.

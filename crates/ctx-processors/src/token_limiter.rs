@@ -1,6 +1,7 @@
 //! `token-limiter`: drops the oldest groups of the conversation until the request fits.
 
 use async_trait::async_trait;
+use ctx_compress::request::older_rounds;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, LogLine, Message, Outcome, Place, SourceKind, TokenFigure, count_of, each_group, pending_start,
@@ -11,11 +12,13 @@ use serde_json::json;
 use crate::costing::{Costing, cost_upper_bound};
 use crate::dropping::{Dropped, drop_oldest, left_free};
 use crate::infeasible::Infeasible;
+use crate::request_compressor::compact_running_turn;
 
 /// Drops the oldest groups of the conversation until the request fits the budget, and all silent messages.
 ///
 /// The pending turn, an unfinished answer, leading instructions, the preset and injections are safe; only an
-/// injection with several points goes with the part of the conversation that it stands in. If the bytes of everything fit, nothing is
+/// injection with several points goes with the part of the conversation that it stands in. Where the pending turn does
+/// not fit, its older tool rounds become previews or a digest. If the bytes of everything fit, nothing is
 /// counted; otherwise what is safe is counted, then groups from the newest to the first that does not fit. The
 /// cost depends on the budget, not on the length of the conversation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +83,9 @@ impl ContextProcessor for TokenLimiter {
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
             return Ok(());
         }
+        if can_compact_running_turn(cx, available) {
+            compact_running_turn(cx, available);
+        }
         let units = Units::of(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
         let fit = units.fit(cx, left)?;
@@ -116,7 +122,13 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
         if message.is_silent {
             // The assembler has reported entries of the preset.
             if message.place == Place::History {
-                let reason = phrase!("empty after the regex rules");
+                let stored = message.source.id.as_deref().and_then(|id| cx.inputs.session.node(id));
+                let is_stored_blank =
+                    stored.is_some_and(|node| node.content.as_ref().is_none_or(ctx_types::Content::is_blank));
+                let reason = match is_stored_blank {
+                    true => phrase!("blank"),
+                    false => phrase!("empty after the regex rules"),
+                };
                 dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
             }
         } else if follows_silent {
@@ -213,6 +225,24 @@ fn is_droppable(message: &Message) -> bool {
 
 pub(crate) fn is_one_of_several(message: &Message) -> bool {
     message.place == Place::Gap { multiple: true }
+}
+
+/// Returns whether what is safe does not fit, and would without the older tool rounds of a running turn.
+fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
+    let messages = cx.draft.messages();
+    let older = older_rounds(messages);
+    if older.is_empty() {
+        return false;
+    }
+    let units = Units::of(messages);
+    let costing = Costing::of(cx).as_limiter(Some(cx.config));
+    let (mut rounds, mut others) = (0, 0);
+    for (index, message) in messages.iter().enumerate().filter(|(index, _)| !units.has(*index)) {
+        let sum = if older.contains(&index) && is_droppable(message) { &mut rounds } else { &mut others };
+        *sum += costing.cost(message);
+    }
+    let available = u64::from(available);
+    others <= available && available < others + rounds
 }
 
 /// Counts what is safe; if that alone is too much, no context can be made.

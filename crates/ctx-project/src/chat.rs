@@ -142,7 +142,9 @@ impl ChatSetup {
         let summarizer =
             ModelSummarizer::new(client.clone(), RequestShape { model, streams, ..RequestShape::default() });
         let setup = Self {
-            summarizer: summarizer.with_window(agent.model(&input).0.context_window),
+            summarizer: summarizer
+                .with_window(agent.model(&input).0.context_window)
+                .with_models(engine.models.clone()),
             masks: masks.config,
             shape: RequestShape { parameters, streams, ..RequestShape::default() },
             max_rounds: options.max_rounds,

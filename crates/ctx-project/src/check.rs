@@ -5,6 +5,7 @@ mod fixes;
 mod kind;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::detect;
@@ -15,7 +16,7 @@ use crate::books::Books;
 use crate::error::Result;
 use crate::files::{self, Once};
 use crate::folder::{self, FolderEntry};
-use crate::inputs::{AgentFile, InputFile};
+use crate::inputs::{self, AgentFile, InputFile};
 use crate::sources::{Position, Sources};
 use crate::{case, codes, config};
 
@@ -63,6 +64,17 @@ impl Checker {
         let (books, _) = Books::read(&files, &mut Sources::default())?;
         let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
         Ok(Self { engine, with, books, format: None })
+    }
+
+    /// Reads a table of models, whose rows are tried before the built-in ones. Returns what is wrong with it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not a table of models.
+    pub fn read_models(&mut self, file: &Path, sources: &mut Sources) -> Result<Vec<Diagnostic>> {
+        let (models, found) = inputs::models(&InputFile::from(file), &self.engine.models, sources)?;
+        self.engine.models = Arc::new(models);
+        Ok(found)
     }
 
     /// Reads files as this format if they cannot be recognized, or as request bodies of this API dialect.
@@ -234,7 +246,13 @@ fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagn
         return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
     }
     let of_agent = || of_agent(bytes, path, checker);
-    let (kind, found) = ctx_operations::check::look((bytes, name), detected, checker.format, &of_agent)?;
+    let (kind, found) = ctx_operations::check::look(
+        (bytes, name),
+        detected,
+        checker.format,
+        &checker.engine.models,
+        &of_agent,
+    )?;
     Ok((kind.into(), found))
 }
 

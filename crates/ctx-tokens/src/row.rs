@@ -237,7 +237,7 @@ impl PartialFacts {
                 with_tools: with_tools.unwrap_or(adds.with_tools),
             },
             media: self.media.unwrap_or(unknown.media),
-            request: self.request.complete(),
+            request: RequestRules { max_output: self.max_output, ..self.request.complete() },
             ..unknown
         }
     }
@@ -298,6 +298,7 @@ impl PartialRules {
             thinking: self.thinking.unwrap_or_default(),
             reasoning_state: self.reasoning_state.unwrap_or_default(),
             call_ids: self.call_ids.unwrap_or_default(),
+            max_output: None,
         }
     }
 }

@@ -54,6 +54,8 @@ pub struct RequestRules {
     pub reasoning_state: ReasoningState,
     /// Accepted tool call ids, beyond the limits of the API dialect.
     pub call_ids: CallIdRule,
+    /// Most tokens of a response, if they are known.
+    pub max_output: Option<u32>,
 }
 
 words! {

@@ -140,6 +140,10 @@ impl<'a> Object<'a> {
         object
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Field<'a>> {
+        self.0.iter()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

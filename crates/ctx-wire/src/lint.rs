@@ -3,12 +3,17 @@
 mod anthropic;
 mod completion;
 mod gemini;
+mod images;
+mod model_words;
 mod openai_chat;
 mod openai_responses;
+mod schema;
 mod thinking;
 mod tools;
 
-use ctx_types::{Code, Diagnostic, Fix, Phrase, RequestRules, excerpt, nearest, phrase};
+use ctx_types::{
+    Argument, Code, Diagnostic, Divider, Fix, Phrase, RequestRules, excerpt, nearest, phrase, pointer_step,
+};
 use serde_json::{Map, Value};
 
 use crate::call_ids::MAX_ID;
@@ -75,6 +80,71 @@ fn check_parameters(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagno
     let parameters: Map<String, Value> =
         names.filter_map(|name| Some(((*name).to_owned(), body.get(name)?.to_value()))).collect();
     found.extend(ModelParameters::new(&parameters, rules).rejected());
+}
+
+/// The most pairs of metadata at OpenAI, and the most characters of a key and of a value.
+const MAX_METADATA: usize = 16;
+const MAX_METADATA_KEY: usize = 64;
+const MAX_METADATA_VALUE: usize = 512;
+
+/// Finds metadata beyond OpenAI's limits.
+fn check_metadata(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let Some(metadata) = body.get("metadata").and_then(Json::as_object) else { return };
+    if metadata.len() > MAX_METADATA {
+        let text = phrase!(
+            "`metadata` has {count} pairs; the limit is {limit}",
+            count = metadata.len(),
+            limit = MAX_METADATA
+        );
+        found.push(refused(codes::DIALECT_LIMIT, text).at_pointer("/metadata"));
+    }
+    for (key, value) in metadata.iter() {
+        let length = value.as_str().map_or(0, |value| value.chars().count());
+        if key.chars().count() > MAX_METADATA_KEY || length > MAX_METADATA_VALUE {
+            let text = phrase!(
+                "`metadata` accepts keys of {key} and values of {value} characters at most",
+                key = MAX_METADATA_KEY,
+                value = MAX_METADATA_VALUE
+            );
+            found.push(
+                refused(codes::DIALECT_LIMIT, text).at_pointer(format!("/metadata/{}", pointer_step(key))),
+            );
+        }
+    }
+}
+
+/// Finds a reasoning effort that OpenAI's model does not have.
+fn check_effort(body: &Json<'_>, effort: Option<&Json<'_>>, place: &str, found: &mut Vec<Diagnostic>) {
+    let Some(effort) = effort.and_then(Json::as_str) else { return };
+    let Some(known) = model_words::efforts(model_words::model(body)) else { return };
+    if !known.contains(&effort) {
+        let known = Argument::list(known.into_iter().map(Phrase::verbatim), Divider::Comma);
+        let text = phrase!(
+            "the model has no reasoning effort `{effort}`; it has {known}",
+            effort = excerpt(effort),
+            known
+        );
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer(place));
+    }
+}
+
+/// Finds a limit on the output above the maximum of the model.
+fn check_output_limit(
+    limit: Option<&Json<'_>>,
+    place: &str,
+    rules: RequestRules,
+    found: &mut Vec<Diagnostic>,
+) {
+    let Some(Json::Number(limit)) = limit else { return };
+    let (Some(limit), Some(most)) = (limit.as_u64(), rules.max_output) else { return };
+    if limit > u64::from(most) {
+        let text = phrase!(
+            "an output limit of {limit} tokens is above the maximum of the model, {most}",
+            limit,
+            most
+        );
+        found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(place));
+    }
 }
 
 /// Writes in which dialect a request body is written; `None` if it is no request body.

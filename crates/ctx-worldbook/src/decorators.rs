@@ -200,6 +200,15 @@ impl Decorated {
         if let Some(Rule::ScanDepth(depth)) = find(|rule| matches!(rule, Rule::ScanDepth(_))) {
             entry.scan_depth = Some(*depth);
         }
+        if let Some(Rule::Probability(percent)) = find(|rule| matches!(rule, Rule::Probability(_))) {
+            entry.probability = Some(f64::from((*percent).min(100)));
+        }
+        if let Some(Rule::WholeWords(is_on)) = find(|rule| matches!(rule, Rule::WholeWords(_))) {
+            entry.match_whole_words = Some(*is_on);
+        }
+        if let Some(Rule::Recursion(is_on)) = find(|rule| matches!(rule, Rule::Recursion(_))) {
+            entry.prevents_recursion = !is_on;
+        }
         self.place(entry);
     }
 
@@ -374,5 +383,22 @@ mod tests {
         for name in NAMES.into_iter().chain(["foo"]) {
             assert_eq!(matches!(rule(name, "1"), Read::Unknown), name == "foo", "{name}");
         }
+    }
+
+    #[test]
+    fn reads_additions_of_risuai() {
+        let read = |text: &str| {
+            let mut entry = Entry { prevents_recursion: true, ..Entry::default() };
+            Decorated::read(Some(&Text::from(text)), Dialect::CharacterCard3).apply_to(&mut entry);
+            (entry.probability, entry.match_whole_words, entry.prevents_recursion)
+        };
+        let text = "@@probability 30\n@@match_full_word\n@@recursive\nx";
+        assert_eq!(read(text), (Some(30.0), Some(true), false));
+        assert_eq!(read("@@probability 130\n@@match_partial_word\nx"), (Some(100.0), Some(false), true));
+        let mut entry = Entry::default();
+        let read =
+            Decorated::read(Some(&Text::from("@@unrecursive\n@@probability x\nx")), Dialect::CharacterCard3);
+        read.apply_to(&mut entry);
+        assert_eq!((entry.prevents_recursion, entry.probability, read.idle.len()), (true, None, 1));
     }
 }

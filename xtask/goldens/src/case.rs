@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One file of a folder.
 #[derive(Clone, Debug)]
@@ -61,5 +61,10 @@ fn read_cases(path: &Path) -> Result<Vec<Case>> {
 fn read_case(case: &Value) -> Case {
     let text = |key: &str| case.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let value = |key: &str| case.get(key).cloned().unwrap_or_default();
+    if case.get("kind").is_none() && case.get("messages").is_some_and(Value::is_array) {
+        // A recorded request has its files and messages in one object.
+        let output = json!({ "messages": case["messages"] });
+        return Case { id: text("id"), kind: "recorded_request".to_owned(), input: case.clone(), output };
+    }
     Case { id: text("id"), kind: text("kind"), input: value("input"), output: value("output") }
 }

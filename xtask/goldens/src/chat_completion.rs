@@ -51,7 +51,7 @@ fn assemble(made: Import, input: &Value) -> Result<Vec<Message>> {
     Ok(compiled.assemble_blocking(&session, &turn)?.messages)
 }
 
-fn sent(message: &Message) -> Value {
+pub(crate) fn sent(message: &Message) -> Value {
     let mut sent = json!({ "role": message.role.as_str(), "content": message.text() });
     if let Some(name) = &message.name {
         sent["name"] = (&**name).into();
@@ -73,7 +73,7 @@ fn files(input: &Value) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-fn text<'v>(input: &'v Value, key: &str) -> &'v str {
+pub(crate) fn text<'v>(input: &'v Value, key: &str) -> &'v str {
     input.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 

@@ -6,6 +6,7 @@
 mod case;
 mod chat_completion;
 mod macros;
+mod recorded_request;
 mod regex;
 mod report;
 mod world_info;
@@ -32,4 +33,5 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "regex_depth", run: regex::depth },
     Kind { name: "world_info_scan", run: world_info::run },
     Kind { name: "chat_completion_assembly", run: chat_completion::run },
+    Kind { name: "recorded_request", run: recorded_request::run },
 ];

@@ -14,6 +14,7 @@ use crate::show;
 use ctx_project::check::{Checked, Checker, Fixes, Kind, NamedKind};
 use ctx_project::files;
 use ctx_project::inputs;
+use ctx_project::sources::Sources;
 
 /// Checks files and folders, one file after the other; or explains a code.
 pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit> {
@@ -25,7 +26,12 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
         return Err(Told(phrase!("cannot change standard input; name a file")).into());
     }
     let named = arguments.format.as_deref().and_then(NamedKind::parse);
-    let checker = Checker::new(&arguments.worldbooks)?.naming(named);
+    let mut checker = Checker::new(&arguments.worldbooks)?.naming(named);
+    if let Some(file) = &arguments.models {
+        let mut sources = Sources::default();
+        let found = checker.read_models(file, &mut sources)?;
+        show::findings(language, &sources, &found);
+    }
     let mut fixes = arguments.fix.then(|| Fixes::new(arguments.dry_run));
     let mut totals = Totals::default();
     checker.check(&arguments.paths, &mut fixes, &mut |checked| {

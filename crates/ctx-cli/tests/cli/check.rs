@@ -689,3 +689,13 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     1 file checked: 0 errors, 0 warnings
     ");
 }
+
+#[test]
+fn follows_request_rules_of_custom_models() {
+    let body = r#"{"model":"mine","temperature":1,"messages":[{"role":"user","content":"Hi"}]}"#;
+    let models = r#"{"models": [{"pattern": "^mine$", "request": {"samplers": "none"}}]}"#;
+    let files = [("request.json", body), ("models.json", models)];
+    assert!(ctx("check request.json", &files).starts_with("exit code 0"));
+    let found = ctx("check request.json --models models.json", &files);
+    assert!(found.contains("error[CTX0536]: the model does not accept parameter `temperature`"), "{found}");
+}

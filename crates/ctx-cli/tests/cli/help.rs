@@ -230,6 +230,7 @@ fn help_of_check() {
           --deny-warnings     Treat warnings as errors
           --explain <CODE>    Explain a diagnostic code, such as CTX0200
           --worldbook <FILE>  Worldbook file for the agents, repeatable
+          --models <FILE>     Custom model table, searched before the built-in table
           --as <FORMAT>       Format of files that cannot be recognized by content, or API dialect of
                               request bodies [possible values: agent, session, lorebook, profile,
                               openai, openai-responses, anthropic, gemini, completion]

@@ -99,6 +99,7 @@ fn the_help_of_a_verb_is_chinese() {
           --deny-warnings     把警告视为错误
           --explain <CODE>    说明诊断代码，如 CTX0200
           --worldbook <FILE>  供智能体使用的世界书文件，可重复
+          --models <FILE>     自定义模型表，优先于内置表
           --as <FORMAT>       无法按内容识别的文件的格式，或请求正文的接口格式 [可选值：agent, session, lorebook, profile, openai, openai-responses, anthropic, gemini, completion]
           --json              输出 JSON
           --lang <LANG>       输出语言，也可用 `CTX_LANG` 设置 [默认：en] [可选值：en, zh]

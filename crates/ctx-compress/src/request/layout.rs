@@ -35,7 +35,7 @@ pub enum Part {
     Summary,
     /// What is being answered, see [`Protection`]; where nobody is answered, the newest group.
     Current,
-    /// Settled history, which may be changed.
+    /// Settled history, which may be changed; and older tool rounds of a running turn that is more than the budget.
     History,
 }
 
@@ -112,6 +112,13 @@ impl Layout {
         Self { groups: with_points(laid, is_point), last_user }
     }
 
+    /// Lets a digest replace the older tool rounds of a running turn: they become history.
+    pub(crate) fn release_older_rounds(&mut self, older: &Range<usize>) {
+        for group in self.groups.iter_mut().filter(|group| group.is_current_in(older)) {
+            group.part = Part::History;
+        }
+    }
+
     /// Returns the tokens of everything but history.
     pub(crate) fn fixed_tokens(&self) -> u64 {
         self.groups.iter().filter(|group| group.part != Part::History).map(|group| group.tokens).sum()
@@ -126,6 +133,27 @@ impl Layout {
     pub(crate) fn history(&self) -> impl Iterator<Item = &LaidGroup> {
         self.groups.iter().filter(|group| group.part == Part::History)
     }
+}
+
+impl LaidGroup {
+    /// Returns whether it is being answered and begins in a range of messages.
+    pub(crate) fn is_current_in(&self, range: &Range<usize>) -> bool {
+        self.part == Part::Current && range.contains(&self.range.start)
+    }
+}
+
+/// The newest tool rounds of a running turn, which no digest replaces.
+const NEWEST_ROUNDS: usize = 2;
+
+/// Returns the messages of a running turn that a digest may replace where the turn is more than the budget.
+///
+/// These are the messages between the last user message and the newest 2 tool rounds. O(messages).
+pub fn older_rounds(messages: &[Message]) -> Range<usize> {
+    let start = messages.iter().rposition(is_user).map_or(0, |user| user + 1);
+    let rounds =
+        messages.iter().enumerate().skip(start).filter(|(_, message)| !message.tool_calls.is_empty());
+    let newest = rounds.rev().nth(NEWEST_ROUNDS - 1);
+    start..newest.map_or(start, |(newest, _)| newest)
 }
 
 /// Lets the newest group of history stay, so that a request where nobody is answered never loses everything that was

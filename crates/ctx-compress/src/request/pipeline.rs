@@ -209,27 +209,28 @@ impl Pass<'_> {
             return (PassOutcome::NotNeeded, self.steps(messages, &BTreeMap::new(), None));
         }
         let meter = &self.pipeline.meter;
-        let shortened = match relieve(messages, &self.layout, meter, config.token_budget) {
+        let is_over = self.layout.fixed_tokens() > config.token_budget;
+        let shortened = match relieve(messages, &mut self.layout, meter, config.token_budget) {
             Ok(shortened) => shortened,
             Err(overflow) => {
                 return (PassOutcome::Infeasible(overflow), self.steps(messages, &BTreeMap::new(), None));
             }
         };
         let fixed = self.layout.fixed_tokens() - saved(messages, &shortened, meter);
-        let selection = self.select(messages, fixed, !shortened.is_empty());
+        let selection = self.select(messages, fixed, is_over);
         let steps = self.steps(messages, &shortened, Some(selection));
         let after: u64 = steps.iter().map(|step| step.tokens_after).sum();
         (self.judge(before, after), steps)
     }
 
     /// Asks the strategy, and holds it to its room beside what must stay.
-    fn select(&mut self, messages: &[Message], fixed: u64, is_shortened: bool) -> Selection {
+    fn select(&mut self, messages: &[Message], fixed: u64, is_over: bool) -> Selection {
         let groups: Vec<Range<usize>> = self.layout.history().map(|group| group.range.clone()).collect();
         let (config, meter) = (&self.pipeline.config, &self.pipeline.meter);
         let room = room(config, fixed);
         let target = config.target().max(fixed + room);
         // A budget in which what must stay just fits has no room for messages, so that less cannot have any.
-        let room_for_messages = if is_shortened { 0 } else { room };
+        let room_for_messages = if is_over { 0 } else { room };
         let material = Material { messages, groups: &groups, room, room_for_messages, target, config, meter };
         let mut selection = self.pipeline.strategy.choose(&material);
         let (tokens, kept) = (selection.tokens(&material), selection.kept_tokens(&material));

@@ -1,11 +1,11 @@
-//! When what must stay is more than the budget: it is shortened, and nothing of it is removed.
+//! When what must stay is more than the budget: it is shortened, and a digest may replace older tool rounds.
 
 use std::collections::BTreeMap;
 
 use ctx_types::{Message, Role};
 
 use crate::request::last_rounds::{tool_names, tool_of};
-use crate::request::layout::{LaidGroup, Layout, Part};
+use crate::request::layout::{LaidGroup, Layout, Part, older_rounds};
 use crate::request::meter::Meter;
 use crate::request::outcome::Overflow;
 use crate::request::preview::{gist, preview, without_middle};
@@ -13,23 +13,38 @@ use crate::request::preview::{gist, preview, without_middle};
 /// How many characters of a result or text stay, from the gentlest step to the hardest.
 const STEPS: [usize; 4] = [600, 240, 80, 0];
 
+/// How many characters stay of a result in an older round before a digest replaces the round.
+const PREVIEW_STEPS: [usize; 3] = [600, 240, 80];
+
 /// How many characters of the last user message stay at the least.
 const LAST_WORDS: usize = 16;
 
 /// Shortens what is being answered until everything that must stay has at most `budget` tokens; what fits stays whole.
 ///
-/// Tool results become previews, the oldest first and those of the newest group last, and if that is not enough
-/// shorter ones; then long texts lose their middle, oldest first, and then more of it; the last user message comes
-/// last. Calls, ids and roles stay, and what is left of a text is never nothing where there was something. Returns
-/// the new messages by index.
+/// Tool results of all rounds but the newest 2 become previews, the oldest first. If that is not enough, these rounds
+/// become history, which a digest may replace. After that the other results become previews, and if that is not
+/// enough shorter ones; then long texts lose their middle, oldest first, and then more of it; the last user message
+/// comes last. Calls, ids and roles stay, and what is left of a text is never nothing where there was something.
+/// Returns the new messages by index.
 pub(crate) fn relieve(
     messages: &[Message],
-    layout: &Layout,
+    layout: &mut Layout,
     meter: &Meter<'_>,
     budget: u64,
 ) -> Result<BTreeMap<usize, Message>, Box<Overflow>> {
+    let older = older_rounds(messages);
     let mut relief =
         Relief { messages, meter, shortened: BTreeMap::new(), tokens: layout.fixed_tokens(), budget };
+    for max_chars in PREVIEW_STEPS {
+        for group in layout.groups.iter().filter(|group| group.is_current_in(&older)) {
+            relief.shorten_results(group, max_chars);
+        }
+    }
+    if relief.tokens > budget {
+        layout.release_older_rounds(&older);
+        relief.shortened.clear();
+        relief.tokens = layout.fixed_tokens();
+    }
     let current: Vec<&LaidGroup> = layout.groups.iter().filter(|group| group.part == Part::Current).collect();
     let each_step =
         || STEPS.iter().flat_map(|max_chars| current.iter().map(move |group| (*group, *max_chars)));

@@ -11,7 +11,7 @@ use crate::generate::{paired_requests, requests};
 use crate::{Pass, Setting, cases, settings};
 
 /// Tells, in another way than the product does, whether each call is answered once before anything but a result comes.
-fn is_paired(messages: &[Message]) -> bool {
+pub(crate) fn is_paired(messages: &[Message]) -> bool {
     let mut rest = messages;
     while let Some((first, after)) = rest.split_first() {
         if first.role == Role::Tool || (first.role != Role::Assistant && !first.tool_calls.is_empty()) {

@@ -1,6 +1,6 @@
 //! Lorebooks of applications whose entries have fields of their own: `NovelAI`, Agnai and `RisuAI`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ctx_types::{Diagnostic, KeyList, phrase};
 use serde_json::{Map, Value, json};
@@ -103,25 +103,33 @@ impl Lorebook {
         }
         if entry.at("mode").as_str() == Some(CHILD) {
             entry.at("mode").keep(CHILD_KEPT);
-            converted.insert("disable".to_owned(), true.into());
         }
         converted
     }
 
     /// Writes the entries of a book over those that it came from.
     pub(crate) fn write(&self, file: &mut Object, entries: Vec<Value>) {
-        let entries = entries.into_iter().map(|entry| match entry {
-            Value::Object(entry) => self.written(entry),
+        let before = entries.iter().map(|entry| {
+            let original = entry.get(IMPORTED).filter(|original| original.is_object()).cloned();
+            let original = original.unwrap_or_else(|| json!({}));
+            let mut before = self.converted(Source::unrecorded(&original));
+            before.insert(IMPORTED.to_owned(), original);
+            Value::Object(before)
+        });
+        let mut before: Vec<Value> = before.collect();
+        link_children(&mut before);
+        let entries = entries.into_iter().zip(before).map(|(entry, before)| match entry {
+            Value::Object(entry) => self.written(entry, &before),
             other => other,
         });
         file.insert(self.entries.to_owned(), entries.collect());
     }
 
-    fn written(&self, mut entry: Object) -> Value {
+    /// Writes what differs between an entry and what it was when it was read.
+    fn written(&self, mut entry: Object, before: &Value) -> Value {
         let original = entry.shift_remove(IMPORTED).filter(Value::is_object).unwrap_or_else(|| json!({}));
-        let before = self.converted(Source::unrecorded(&original));
         let mut written = original;
-        for (ours, value) in entry.iter().filter(|(key, value)| before.get(*key) != Some(value)) {
+        for (ours, value) in entry.iter().filter(|(key, value)| before.get(key.as_str()) != Some(value)) {
             let theirs = self.theirs(ours);
             let kind = self.fields.iter().find(|known| known.ours == ours).map(|known| known.kind);
             let value = match value {
@@ -154,7 +162,7 @@ fn divided(keys: &str) -> Option<Value> {
 
 /// The `mode` of an entry of `RisuAI` that repeats the text of another one.
 pub(super) const CHILD: &str = "child";
-const CHILD_KEPT: &str = "linked entries are not supported; the entry is disabled";
+const CHILD_KEPT: &str = "the entry repeats the text of another one, unless that is active";
 
 /// Returns whether the keys of an entry of `RisuAI` are regular expressions.
 fn has_regexes(entry: Source<'_>) -> bool {
@@ -212,22 +220,59 @@ pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) 
         Some(_) => lorebook.entry(item),
         None => item.value().cloned(),
     });
+    let mut entries: Vec<Value> = entries.collect();
+    let unlinked = link_children(&mut entries);
     let mut book = Map::new();
     book.extend(rest.get("name").map(|name| ("name".to_owned(), name.clone())));
-    book.insert("entries".to_owned(), entries.collect());
+    book.insert("entries".to_owned(), entries.into());
     book.extend(lorebook.dialect.map(|dialect| (around::DIALECT.to_owned(), dialect.into())));
     let rest = Map::from_iter([(around::FILE.to_owned(), Value::Object(rest))]);
     book.insert(IMPORTED.to_owned(), Value::Object(rest));
     let origin = WorldbookOrigin::new("", &format!("/{}", lorebook.entries));
     let origin = origin.with_names(BTreeMap::new(), lorebook.theirs);
-    let diagnostics = children(list).into_iter().collect();
+    let diagnostics = unlinked_children(unlinked).into_iter().collect();
     Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics }
 }
 
-/// Reports linked entries, which are disabled.
-fn children(list: Source<'_>) -> Option<Diagnostic> {
-    let is_child = |entry: &(usize, Source<'_>)| entry.1.at("mode").as_str() == Some(CHILD);
-    let count = list.items().filter(is_child).count();
+/// Links each child entry of `RisuAI` with the first earlier entry of its id. Returns how many have none.
+///
+/// A child has the text of that entry and is active unless that entry is: both are in one inclusion group, which
+/// that entry wins. A child without an entry is disabled, and so is one that is never searched.
+fn link_children(entries: &mut [Value]) -> usize {
+    let mut first_of_id: HashMap<String, usize> = HashMap::new();
+    let mut unlinked = 0;
+    for index in 0..entries.len() {
+        let original = |key: &str| entries[index].get(IMPORTED)?.get(key).cloned();
+        let id = original("id").and_then(|id| Some(id.as_str()?.to_owned()));
+        let is_child = original("mode").is_some_and(|mode| mode == CHILD);
+        let parent = id.as_ref().and_then(|id| first_of_id.get(id).copied());
+        if let Some(id) = id {
+            first_of_id.entry(id).or_insert(index);
+        }
+        if !is_child {
+            continue;
+        }
+        let has_key = original("key").is_some_and(|key| key.as_str().is_some_and(|key| !key.is_empty()));
+        let is_searched = has_key || original("alwaysActive") == Some(Value::Bool(true));
+        let Some(parent) = parent.filter(|_| is_searched) else {
+            entries[index]["disable"] = true.into();
+            unlinked += 1;
+            continue;
+        };
+        let group = format!("risuai-{parent}");
+        for key in ["content", "comment"] {
+            entries[index][key] = entries[parent].get(key).cloned().unwrap_or_else(|| "".into());
+        }
+        entries[index]["constant"] = true.into();
+        entries[index]["group"] = group.as_str().into();
+        entries[parent]["group"] = group.into();
+        entries[parent]["groupOverride"] = true.into();
+    }
+    unlinked
+}
+
+/// Reports child entries that repeat no entry. They are disabled.
+fn unlinked_children(count: usize) -> Option<Diagnostic> {
     let message = match count {
         1 => phrase!("1 linked entry of RisuAI is disabled"),
         _ => phrase!("{count} linked entries of RisuAI are disabled", count),

@@ -6,14 +6,16 @@ use ctx_chat::{Client, ModelSummarizer, RequestShape, TokioDeadline};
 use ctx_compress::mask::{Extraction, MaskConfig, MaskDraft, MaskPlan, Summarizing, SummaryFailure, extract};
 use ctx_engine::Engine;
 use ctx_pipeline::Cancel;
-use ctx_tokens::Counter;
+use ctx_tokens::{Counter, ModelTable};
 use ctx_types::{PortError, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, phrase};
 
 use crate::compress::SummaryProgram;
 use crate::config::Config;
 use crate::endpoint::EndpointConfig;
 use crate::error::{ProjectError, Result};
+use crate::inputs::{self, InputFile};
 use crate::options::{SummarizerChoice, SummarizerOptions};
+use crate::sources::Sources;
 
 /// Hears which request of how many is made next, from 1, where messages do not fit one prompt.
 pub type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
@@ -41,7 +43,8 @@ impl SummaryWriter {
             }
             SummarizerChoice::Model(dialect) => {
                 let endpoint = config.endpoint(&options.endpoint)?;
-                Some(Box::new(model(options, settings, &endpoint.for_dialect(*dialect))?))
+                let models = models(config)?;
+                Some(Box::new(model(options, settings, &endpoint.for_dialect(*dialect), models)?))
             }
         };
         Ok(Self { other, cancel: Cancel::default() })
@@ -102,6 +105,7 @@ fn model(
     options: &SummarizerOptions,
     settings: &MaskConfig,
     config: &EndpointConfig,
+    models: Arc<ModelTable>,
 ) -> Result<ModelSummarizer> {
     let Some(name) = settings.summary_model.as_deref().or(config.model.as_deref()) else {
         let message = phrase!("no model for summaries; set one with `--summarizer-model`");
@@ -110,7 +114,15 @@ fn model(
     let mut endpoint = config.endpoint(&options.endpoint, true)?;
     endpoint.model = Some(name.to_owned());
     endpoint.streams = false;
-    let window = options.window.or_else(|| Engine::new().models.lookup(name).0.context_window);
+    let window = options.window.or_else(|| models.lookup(name).0.context_window);
     let shape = RequestShape { model: name.to_owned(), streams: false, ..RequestShape::default() };
-    Ok(ModelSummarizer::new(Arc::new(Client::new(endpoint)?), shape).with_window(window))
+    Ok(ModelSummarizer::new(Arc::new(Client::new(endpoint)?), shape).with_window(window).with_models(models))
+}
+
+/// Reads the table of models of a configuration, with the built-in rows behind it.
+fn models(config: &Config) -> Result<Arc<ModelTable>> {
+    let mut sources = Sources::default();
+    let models = Engine::new().models;
+    let Some(file) = config.file("models", None, &sources)?.map(InputFile::from) else { return Ok(models) };
+    Ok(Arc::new(inputs::models(&file, &models, &mut sources)?.0))
 }

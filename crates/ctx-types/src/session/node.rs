@@ -79,6 +79,11 @@ impl Node {
         self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true)
     }
 
+    /// Returns whether it is a message of one of `SillyTavern`'s chats, which have `is_user`.
+    pub(crate) fn is_of_silly_tavern(&self) -> bool {
+        self.kept.get("is_user").is_some_and(Value::is_boolean)
+    }
+
     /// Returns whether the file says that the message is to stay as it is: `"pinned": true`.
     pub fn is_pinned(&self) -> bool {
         self.kept.get("pinned") == Some(&Value::Bool(true))

@@ -73,6 +73,8 @@ impl Node {
             message.content = appendix.add_to(message.content.clone());
         }
         message.is_continuation_prefix = metadata.and_then(|data| data.is_continuation_prefix) == Some(true);
+        // SillyTavern counts such messages for depths and does not send them.
+        message.is_silent = self.is_of_silly_tavern() && role != Role::Tool && message.is_blank();
         message
     }
 

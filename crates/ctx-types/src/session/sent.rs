@@ -232,9 +232,9 @@ fn bytes(node: &Node) -> u64 {
 }
 
 /// Calls, files and reasoning are looked at only where there is no text. A tool's result is never blank: its
-/// call needs an answer.
+/// call needs an answer. Messages of `SillyTavern`'s chats stay, because depths count them.
 fn is_blank(slot: &Slot) -> bool {
-    if slot.node.role == Some(Role::Tool) {
+    if slot.node.role == Some(Role::Tool) || slot.node.is_of_silly_tavern() {
         return false;
     }
     slot.node.content.as_ref().is_none_or(Content::is_blank) && slot.node.to_message(&slot.id).is_blank()

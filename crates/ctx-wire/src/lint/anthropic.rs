@@ -4,12 +4,24 @@ use std::collections::BTreeSet;
 
 use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
-use super::{check_model, check_parameters, is_empty, messages, refused, thinking, tools};
+use super::{
+    check_model, check_output_limit, check_parameters, images, is_empty, messages, refused, thinking, tools,
+};
 use crate::codes;
 use crate::json::Json;
 
 /// The most cache marks in one request.
 const MAX_CACHE_MARKS: usize = 4;
+
+/// The longest name of a tool, in characters.
+const MAX_TOOL_NAME: usize = 128;
+
+/// The API version that refuses documents in replies.
+const NEW_VERSION: &str = "2026-10-21";
+
+/// Fields that need a beta.
+const BETA_FIELDS: [&str; 6] =
+    ["billing_policy", "compaction", "context_management", "fallbacks", "mcp_servers", "thread"];
 
 /// Checks a body.
 pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
@@ -31,7 +43,10 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     thinking::check(body, messages, rules, &mut found);
     check_marks(body, &mut found);
     check_stops(body, &mut found);
-    tools::check(body, |tool| tool.get("name")?.as_str(), &mut found);
+    check_output_limit(body.get("max_tokens"), "/max_tokens", rules, &mut found);
+    images::check(messages, &mut found);
+    check_version(body, messages, &mut found);
+    tools::check(body, |tool| tool.get("name")?.as_str(), MAX_TOOL_NAME, &mut found);
     let marks = cache_marks(body).len();
     if marks > MAX_CACHE_MARKS {
         let text = phrase!(
@@ -227,6 +242,27 @@ fn check_marks(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
         if block.get("text").and_then(Json::as_str).is_some_and(|text| text.trim().is_empty()) {
             let text = phrase!("an empty text block cannot have a cache mark");
             found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(&*place));
+        }
+    }
+}
+
+/// Checks what depends on the version and the betas, where the body names them as it does for cloud providers.
+fn check_version(body: &Json<'_>, messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
+    let Some(version) = body.get("anthropic_version").and_then(Json::as_str) else { return };
+    let has_betas = body.get("anthropic_beta").and_then(Json::as_list).is_some_and(|betas| !betas.is_empty());
+    for name in BETA_FIELDS.into_iter().filter(|name| !has_betas && body.get(name).is_some()) {
+        let text = phrase!("parameter `{name}` needs a beta in `anthropic_beta`", name);
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")));
+    }
+    let replies = messages.iter().enumerate().filter(|(_, message)| role(message) == "assistant");
+    for (index, message) in replies.filter(|_| version == NEW_VERSION) {
+        for (position, block) in blocks(message).iter().enumerate() {
+            if block.get("type").and_then(Json::as_str) == Some("document") {
+                let text =
+                    phrase!("role `{role}` cannot have part `{part}`", role = "assistant", part = "document");
+                let place = format!("/messages/{index}/content/{position}");
+                found.push(refused(codes::PART_NOT_ACCEPTED, text).at_pointer(place));
+            }
         }
     }
 }

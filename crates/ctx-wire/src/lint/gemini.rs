@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ctx_types::{Diagnostic, Phrase, ReasoningState, RequestRules, excerpt, phrase};
 
-use super::{refused, tools};
+use super::{check_output_limit, model_words, refused, schema, tools};
 use crate::codes;
 use crate::json::{Json, Object};
 
@@ -25,6 +25,11 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     }
     check_pairs(contents, &mut found);
     check_thinking(body, &mut found);
+    let limit = body.at(["generationConfig", "maxOutputTokens"]);
+    check_output_limit(limit, "/generationConfig/maxOutputTokens", rules, &mut found);
+    if let Some(schema) = body.at(["generationConfig", "responseSchema"]) {
+        schema::check_gemini(schema, "/generationConfig/responseSchema", &mut found);
+    }
     if rules.reasoning_state == ReasoningState::SignatureRequired {
         check_signatures(contents, &mut found);
     }
@@ -168,7 +173,37 @@ fn check_thinking(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
         let text = phrase!("`thinkingLevel` cannot be used with `thinkingBudget`");
         found.push(refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig"));
     }
+    let model = model_words::model(body);
+    let budget = match config.and_then(|config| config.get("thinkingBudget")) {
+        Some(Json::Number(budget)) => budget.as_i64().filter(|budget| *budget != DYNAMIC_BUDGET),
+        _ => None,
+    };
+    if let Some((budget, (least, most))) = budget.zip(model_words::thinking_budgets(model))
+        && !(least..=most).contains(&budget)
+    {
+        let text = phrase!(
+            "a thinking budget of {budget} is not accepted; the model accepts {least} to {most}, and -1",
+            budget,
+            least,
+            most
+        );
+        found.push(
+            refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig/thinkingBudget"),
+        );
+    }
+    let level = config.and_then(|config| config.get("thinkingLevel")?.as_str());
+    if let Some((level, known)) = level.zip(model_words::thinking_levels(model))
+        && !known.contains(&level.to_ascii_lowercase().as_str())
+    {
+        let text = phrase!("the model has no thinking level `{level}`", level = excerpt(level));
+        found.push(
+            refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig/thinkingLevel"),
+        );
+    }
 }
+
+/// The budget with which the model decides how much it thinks.
+const DYNAMIC_BUDGET: i64 = -1;
 
 /// The first call of each step of the running turn has a thought signature.
 fn check_signatures(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
@@ -193,8 +228,13 @@ fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
         let functions = tool.get("functionDeclarations").and_then(Json::as_list);
         for (position, function) in functions.into_iter().flatten().enumerate() {
             let place = format!("/tools/{index}/functionDeclarations/{position}");
+            for key in ["parameters", "response"] {
+                if let Some(schema) = function.get(key) {
+                    schema::check_gemini(schema, &format!("{place}/{key}"), found);
+                }
+            }
             names.push((place, function.get("name").and_then(Json::as_str)));
         }
     }
-    tools::check_names(names.into_iter(), found);
+    tools::check_names(names.into_iter(), tools::MAX_NAME, found);
 }

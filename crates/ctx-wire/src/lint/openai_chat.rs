@@ -5,7 +5,10 @@ use ctx_types::{
     ToolCall, excerpt, phrase,
 };
 
-use super::{check_model, check_parameters, is_empty, messages, refused, tools};
+use super::{
+    check_effort, check_metadata, check_model, check_output_limit, check_parameters, is_empty, messages,
+    model_words, refused, schema, tools,
+};
 use crate::call_ids::MAX_ID;
 use crate::codes;
 use crate::json::Json;
@@ -26,6 +29,13 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     check_model(body, &mut found);
     check_limits(body, rules, &mut found);
     check_parameters(body, rules, &mut found);
+    for name in ["max_tokens", "max_completion_tokens"] {
+        check_output_limit(body.get(name), &format!("/{name}"), rules, &mut found);
+    }
+    check_metadata(body, &mut found);
+    check_effort(body, body.get("reasoning_effort"), "/reasoning_effort", &mut found);
+    check_effort_with_tools(body, &mut found);
+    check_schemas(body, &mut found);
     let messages = messages(body, &mut found);
     let is_known = rules != RequestRules::default();
     for (index, message) in messages.iter().enumerate() {
@@ -33,7 +43,7 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         check_media(index, message, is_known, &mut found);
     }
     check_reasoning(body, messages, rules, &mut found);
-    tools::check(body, |tool| tool.at(["function", "name"])?.as_str(), &mut found);
+    tools::check(body, |tool| tool.at(["function", "name"])?.as_str(), tools::MAX_NAME, &mut found);
     found.extend(pairing::check(&messages.iter().map(outline).collect::<Vec<_>>()));
     found
 }
@@ -63,6 +73,36 @@ fn check_limits(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic
     if top.is_some() && body.get("logprobs") != Some(&Json::Bool(true)) {
         let text = phrase!("`top_logprobs` requires `logprobs`");
         found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/top_logprobs"));
+    }
+}
+
+/// Some models accept tools only without reasoning.
+fn check_effort_with_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let effort = body.get("reasoning_effort").and_then(Json::as_str).unwrap_or("none");
+    let has_tools = body.get("tools").and_then(Json::as_list).is_some_and(|tools| !tools.is_empty());
+    if has_tools && effort != "none" && model_words::model(body).starts_with("gpt-5.6") {
+        let text = phrase!(
+            "the model does not accept parameter `{name}` with `{other}`",
+            name = "reasoning_effort",
+            other = "tools"
+        );
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/reasoning_effort"));
+    }
+}
+
+fn check_schemas(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let is_strict = |value: &Json<'_>| value.get("strict") == Some(&Json::Bool(true));
+    let tools = body.get("tools").and_then(Json::as_list).into_iter().flatten();
+    for (index, function) in
+        tools.enumerate().filter_map(|(index, tool)| Some((index, tool.get("function")?)))
+    {
+        if let Some(parameters) = function.get("parameters").filter(|_| is_strict(function)) {
+            schema::check_strict(parameters, &format!("/tools/{index}/function/parameters"), found);
+        }
+    }
+    let format = body.at(["response_format", "json_schema"]).filter(|format| is_strict(format));
+    if let Some(schema) = format.and_then(|format| format.get("schema")) {
+        schema::check_strict(schema, "/response_format/json_schema/schema", found);
     }
 }
 
@@ -189,7 +229,7 @@ fn check_id(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
 
 fn check_name(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
     let name = call.at(["function", "name"]).and_then(Json::as_str).unwrap_or_default();
-    if !tools::is_valid_name(name) {
+    if !tools::is_valid_name(name, tools::MAX_NAME) {
         let text = phrase!(
             "call name `{name}` must have 1 to 64 ASCII letters, digits, `_`, or `-`",
             name = excerpt(name)

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
-use super::{check_model, check_parameters, is_empty, refused, tools};
+use super::{
+    check_effort, check_metadata, check_model, check_output_limit, check_parameters, is_empty, refused,
+    schema, tools,
+};
 use crate::call_ids::MAX_ID;
 use crate::codes;
 use crate::json::Json;
@@ -14,6 +17,10 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     check_parameters(body, rules, &mut found);
+    check_output_limit(body.get("max_output_tokens"), "/max_output_tokens", rules, &mut found);
+    check_metadata(body, &mut found);
+    check_effort(body, body.at(["reasoning", "effort"]), "/reasoning/effort", &mut found);
+    check_schemas(body, &mut found);
     let items = body.get("input").and_then(Json::as_list).unwrap_or_default();
     let is_text = body.get("input").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty());
     if items.is_empty() && !is_text && body.get("previous_response_id").is_none() {
@@ -38,8 +45,22 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         pairs.finish(&mut found);
     }
     let functions = functions(tools::list(body, &mut found));
-    tools::check_names(functions.into_iter(), &mut found);
+    tools::check_names(functions.into_iter(), tools::MAX_NAME, &mut found);
     found
+}
+
+fn check_schemas(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let is_strict = |value: &Json<'_>| value.get("strict") == Some(&Json::Bool(true));
+    let tools = body.get("tools").and_then(Json::as_list).into_iter().flatten().enumerate();
+    for (index, tool) in tools.filter(|(_, tool)| is_strict(tool)) {
+        if let Some(parameters) = tool.get("parameters") {
+            schema::check_strict(parameters, &format!("/tools/{index}/parameters"), found);
+        }
+    }
+    let format = body.at(["text", "format"]).filter(|format| is_strict(format));
+    if let Some(schema) = format.and_then(|format| format.get("schema")) {
+        schema::check_strict(schema, "/text/format/schema", found);
+    }
 }
 
 /// A reasoning item is followed by what the model made of it; without storage it has its content.

@@ -3,7 +3,7 @@
 use ctx_types::{Diagnostic, Phrase, RequestRules, ThinkingRule, phrase};
 
 use super::anthropic::{blocks, role};
-use super::refused;
+use super::{model_words, refused};
 use crate::codes;
 use crate::json::Json;
 
@@ -30,6 +30,17 @@ pub(super) fn check(
     }
     if setting == "enabled" {
         check_budget(body, &mut report);
+    }
+    let model = model_words::model(body);
+    if setting == "between_tools" && !model_words::thinks_between_tools(model) {
+        report("/thinking/type", phrase!("the model does not accept thinking `between_tools`"));
+    }
+    let effort = body.at(["output_config", "effort"]).and_then(Json::as_str);
+    if setting == "disabled"
+        && matches!(effort, Some("xhigh" | "max"))
+        && model_words::thinks_at_high_effort(model)
+    {
+        report("/thinking/type", phrase!("thinking can be disabled only up to effort `high`"));
     }
     if matches!(setting, "enabled" | "adaptive") {
         check_samplers(body, rules, &mut report);

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::json::Json;
 
 /// The longest name of a tool, in characters.
-const MAX_NAME: usize = 64;
+pub(super) const MAX_NAME: usize = 64;
 
 /// The most tools that the large providers take.
 const MAX_TOOLS: usize = 128;
@@ -18,10 +18,11 @@ const MAX_TOOLS: usize = 128;
 pub(super) fn check<'a>(
     body: &'a Json<'a>,
     name: for<'b> fn(&'b Json<'b>) -> Option<&'b str>,
+    max_name: usize,
     found: &mut Vec<Diagnostic>,
 ) {
     let tools = list(body, found).iter().enumerate();
-    check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), found);
+    check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), max_name, found);
 }
 
 /// Returns the list of tools; what stands there instead is reported.
@@ -39,6 +40,7 @@ pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [
 /// Checks the names of tools, each with its place in the body.
 pub(super) fn check_names<'a>(
     tools: impl Iterator<Item = (String, Option<&'a str>)>,
+    max_name: usize,
     found: &mut Vec<Diagnostic>,
 ) {
     let mut seen = BTreeSet::new();
@@ -47,10 +49,11 @@ pub(super) fn check_names<'a>(
         count += 1;
         let text = match name {
             None => phrase!("the tool has no name"),
-            Some(name) if !is_valid_name(name) => {
+            Some(name) if !is_valid_name(name, max_name) => {
                 phrase!(
-                    "tool name `{name}` must have 1 to 64 ASCII letters, digits, `_`, or `-`",
-                    name = excerpt(name)
+                    "tool name `{name}` must have 1 to {limit} ASCII letters, digits, `_`, or `-`",
+                    name = excerpt(name),
+                    limit = max_name
                 )
             }
             Some(name) if !seen.insert(name) => {
@@ -71,7 +74,7 @@ pub(super) fn check_names<'a>(
 }
 
 /// Returns whether a tool may have this name.
-pub(super) fn is_valid_name(name: &str) -> bool {
+pub(super) fn is_valid_name(name: &str, max_name: usize) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_valid)
+    (1..=max_name).contains(&name.len()) && name.bytes().all(is_valid)
 }

@@ -2,6 +2,7 @@
 
 use ctx_types::{OutputLimit, ReasoningState, RequestRules, SamplerRule, ThinkingRule, TopKRule};
 use ctx_wire::{Dialect, lint};
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 /// Checks a body in the dialect that it is recognized as.
@@ -220,6 +221,7 @@ const CLAUDE: RequestRules = RequestRules {
     thinking: ThinkingRule::Budget,
     reasoning_state: ReasoningState::Thinking,
     call_ids: ctx_types::CallIdRule::Any,
+    max_output: None,
 };
 
 /// Checks a body by the rules of a model; `changes` are set in a sound body of Anthropic whose model thinks.
@@ -420,4 +422,182 @@ fn finds_reasoning_items_without_followers() {
     let expected = "error[CTX0535]: a reasoning item has no reply or tool call after it (at /input/1)";
     check(&body(&[&user, &reasoning, &user]), Dialect::OpenaiResponses, &[expected]);
     check(&body(&[&user, &reasoning]), Dialect::OpenaiResponses, &[expected]);
+}
+
+/// Returns the diagnostics of a body by the rules of a model, one a line.
+fn findings(body: &Value, dialect: Dialect, rules: RequestRules) -> String {
+    let found = lint::check_for(body, dialect, rules);
+    found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Checks a message of Anthropic's with other fields.
+fn claude(model: &str, changes: &Value) -> String {
+    let mut body =
+        json!({ "model": model, "max_tokens": 4_000, "messages": [{ "role": "user", "content": "u" }] });
+    body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    findings(&body, Dialect::Anthropic, RequestRules::default())
+}
+
+/// Checks a chat completion with other fields.
+fn chat(model: &str, changes: &Value) -> String {
+    let mut body = json!({ "model": model, "messages": [{ "role": "user", "content": "u" }] });
+    body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    findings(&body, Dialect::OpenaiChat, RequestRules::default())
+}
+
+/// Checks a request of Gemini with this thinking.
+fn gemini_thinking(model: &str, thinking: &Value) -> String {
+    let body = json!({
+        "model": model, "contents": [{ "role": "user", "parts": [{ "text": "u" }] }],
+        "generationConfig": { "thinkingConfig": thinking },
+    });
+    findings(&body, Dialect::Gemini, RequestRules::default())
+}
+
+#[test]
+fn checks_thinking_settings_of_single_models() {
+    let off =
+        |effort: &str| json!({ "thinking": { "type": "disabled" }, "output_config": { "effort": effort } });
+    assert_snapshot!(claude("claude-opus-5", &off("max")), @"error[CTX0535]: thinking can be disabled only up to effort `high` (at /thinking/type)");
+    assert_eq!(claude("claude-opus-5", &off("high")), "");
+    assert_eq!(claude("claude-opus-4-8", &off("max")), "");
+    let between = json!({ "thinking": { "type": "between_tools" } });
+    assert_snapshot!(claude("claude-opus-5", &between), @"error[CTX0535]: the model does not accept thinking `between_tools` (at /thinking/type)");
+    assert_eq!(claude("claude-sonnet-5-5", &between), "");
+}
+
+/// A PNG file of so many pixels, as far as its header goes.
+fn image(width: u32, height: u32) -> Value {
+    use base64::Engine as _;
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    bytes.extend(
+        width.to_be_bytes().into_iter().chain(height.to_be_bytes()).chain([8, 6, 0, 0, 0, 0, 0, 0, 0]),
+    );
+    let data = base64::engine::general_purpose::STANDARD.encode(bytes);
+    json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } })
+}
+
+#[test]
+fn checks_sizes_of_images() {
+    let images = |count: usize, width: u32| {
+        let images: Vec<Value> = (0..count).map(|_| image(width, 10)).collect();
+        claude("claude-opus-5", &json!({ "messages": [{ "role": "user", "content": images }] }))
+    };
+    assert_snapshot!(images(1, 8_001), @"error[CTX0533]: the image has 8001 × 10 pixels; the limit of a side is 8000 (at /messages/0/content/0)");
+    assert_eq!(images(20, 8_000), "");
+    assert_eq!(images(21, 2_001).lines().count(), 21);
+    assert_eq!(images(21, 2_000), "");
+    let result = json!({ "type": "tool_result", "tool_use_id": "t", "content": [image(9_000, 10)] });
+    let call = json!({ "type": "tool_use", "id": "t", "name": "f", "input": {} });
+    let messages = json!([{ "role": "user", "content": "u" }, { "role": "assistant", "content": [call] }, { "role": "user", "content": [result] }]);
+    assert_snapshot!(claude("claude-opus-5", &json!({ "messages": messages })), @"error[CTX0533]: the image has 9000 × 10 pixels; the limit of a side is 8000 (at /messages/2/content/0/content/0)");
+}
+
+#[test]
+fn checks_version_and_betas_in_the_body() {
+    let document =
+        json!({ "type": "document", "source": { "type": "text", "media_type": "text/plain", "data": "d" } });
+    let messages = json!([{ "role": "user", "content": "u" }, { "role": "assistant", "content": [document] }, { "role": "user", "content": "u" }]);
+    let body = |version: &str| json!({ "anthropic_version": version, "messages": messages });
+    assert_snapshot!(claude("claude-opus-5", &body("2026-10-21")), @"error[CTX0514]: role `assistant` cannot have part `document` (at /messages/1/content/0)");
+    assert_eq!(claude("claude-opus-5", &body("vertex-2023-10-16")), "");
+    let beta = json!({ "anthropic_version": "bedrock-2023-05-31", "mcp_servers": [] });
+    assert_snapshot!(claude("claude-opus-5", &beta), @"error[CTX0536]: parameter `mcp_servers` needs a beta in `anthropic_beta` (at /mcp_servers)");
+    let named = json!({ "anthropic_version": "bedrock-2023-05-31", "mcp_servers": [], "anthropic_beta": ["mcp-client-2025-11-20"] });
+    assert_eq!(claude("claude-opus-5", &named), "");
+    assert_eq!(claude("claude-opus-5", &json!({ "mcp_servers": [] })), "", "a header may name the beta");
+}
+
+#[test]
+fn checks_output_limits_by_the_model() {
+    let rules = RequestRules { max_output: Some(8_192), ..RequestRules::default() };
+    let user = json!([{ "role": "user", "content": "u" }]);
+    let anthropic = |limit: u64| {
+        let body = json!({ "model": "m", "max_tokens": limit, "messages": user });
+        findings(&body, Dialect::Anthropic, rules)
+    };
+    assert_snapshot!(anthropic(8_193), @"error[CTX0533]: an output limit of 8193 tokens is above the maximum of the model, 8192 (at /max_tokens)");
+    assert_eq!(anthropic(8_192), "");
+    let chat = json!({ "model": "m", "max_completion_tokens": 9_000, "messages": user });
+    assert_snapshot!(findings(&chat, Dialect::OpenaiChat, rules), @"error[CTX0533]: an output limit of 9000 tokens is above the maximum of the model, 8192 (at /max_completion_tokens)");
+    let responses = json!({ "model": "m", "max_output_tokens": 9_000, "input": user });
+    assert_snapshot!(findings(&responses, Dialect::OpenaiResponses, rules), @"error[CTX0533]: an output limit of 9000 tokens is above the maximum of the model, 8192 (at /max_output_tokens)");
+    let contents = json!([{ "role": "user", "parts": [{ "text": "u" }] }]);
+    let gemini = json!({ "contents": contents, "generationConfig": { "maxOutputTokens": 9_000 } });
+    assert_snapshot!(findings(&gemini, Dialect::Gemini, rules), @"error[CTX0533]: an output limit of 9000 tokens is above the maximum of the model, 8192 (at /generationConfig/maxOutputTokens)");
+}
+
+#[test]
+fn checks_metadata() {
+    let pairs: serde_json::Map<String, Value> = (0..17).map(|at| (format!("k{at}"), json!("v"))).collect();
+    assert_snapshot!(chat("m", &json!({ "metadata": pairs })), @"error[CTX0533]: `metadata` has 17 pairs; the limit is 16 (at /metadata)");
+    assert_snapshot!(chat("m", &json!({ "metadata": { "long": "v".repeat(513), "k".repeat(65): "v" } })), @"
+    error[CTX0533]: `metadata` accepts keys of 64 and values of 512 characters at most (at /metadata/long)
+    error[CTX0533]: `metadata` accepts keys of 64 and values of 512 characters at most (at /metadata/kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk)
+    ");
+    assert_eq!(chat("m", &json!({ "metadata": { "k".repeat(64): "v".repeat(512) } })), "");
+}
+
+#[test]
+fn checks_reasoning_effort() {
+    let tool = json!({ "type": "function", "function": { "name": "f" } });
+    let with_tools = |effort: &str| json!({ "reasoning_effort": effort, "tools": [tool] });
+    assert_snapshot!(chat("gpt-5.6", &with_tools("low")), @"error[CTX0536]: the model does not accept parameter `reasoning_effort` with `tools` (at /reasoning_effort)");
+    assert_eq!(chat("gpt-5.6", &with_tools("none")), "");
+    assert_eq!(chat("gpt-5.5", &with_tools("low")), "");
+    assert_snapshot!(chat("gpt-5", &json!({ "reasoning_effort": "xhigh" })), @"error[CTX0536]: the model has no reasoning effort `xhigh`; it has minimal, low, medium, high (at /reasoning_effort)");
+    assert_eq!(chat("gpt-5", &json!({ "reasoning_effort": "minimal" })), "");
+    assert_eq!(chat("other", &json!({ "reasoning_effort": "xhigh" })), "");
+    let body = json!({ "model": "openai/o3", "input": "u", "reasoning": { "effort": "none" } });
+    assert_snapshot!(findings(&body, Dialect::OpenaiResponses, RequestRules::default()), @"error[CTX0536]: the model has no reasoning effort `none`; it has low, medium, high (at /reasoning/effort)");
+}
+
+#[test]
+fn checks_strict_schemas() {
+    let open = json!({ "type": "object", "properties": { "a": { "type": "object", "properties": {} }, "b": {} }, "required": ["a"], "additionalProperties": false });
+    let tool = |strict: bool| json!({ "tools": [{ "type": "function", "function": { "name": "f", "strict": strict, "parameters": open } }] });
+    assert_snapshot!(chat("m", &tool(true)), @"
+    error[CTX0534]: property `b` of a strict schema must be required (at /tools/0/function/parameters)
+    error[CTX0534]: an object of a strict schema needs `additionalProperties: false` (at /tools/0/function/parameters/properties/a)
+    ");
+    assert_eq!(chat("m", &tool(false)), "");
+    let format = json!({ "response_format": { "type": "json_schema", "json_schema": { "name": "n", "strict": true, "schema": open } } });
+    assert_eq!(chat("m", &format).lines().count(), 2);
+    let body = json!({ "model": "m", "input": "u", "tools": [{ "type": "function", "name": "f", "strict": true, "parameters": open }] });
+    assert_snapshot!(findings(&body, Dialect::OpenaiResponses, RequestRules::default()), @"
+    error[CTX0534]: property `b` of a strict schema must be required (at /tools/0/parameters)
+    error[CTX0534]: an object of a strict schema needs `additionalProperties: false` (at /tools/0/parameters/properties/a)
+    ");
+}
+
+#[test]
+fn checks_thinking_of_gemini() {
+    let budget = |model: &str, budget: i64| gemini_thinking(model, &json!({ "thinkingBudget": budget }));
+    assert_snapshot!(budget("gemini-2.5-pro", 0), @"error[CTX0535]: a thinking budget of 0 is not accepted; the model accepts 128 to 32768, and -1 (at /generationConfig/thinkingConfig/thinkingBudget)");
+    assert_eq!(budget("gemini-2.5-flash", 0), "");
+    assert_eq!(budget("gemini-2.5-pro", -1), "");
+    let level = |model: &str, level: &str| gemini_thinking(model, &json!({ "thinkingLevel": level }));
+    assert_snapshot!(level("models/gemini-3-pro", "minimal"), @"error[CTX0535]: the model has no thinking level `minimal` (at /generationConfig/thinkingConfig/thinkingLevel)");
+    assert_eq!(level("gemini-3-flash", "MINIMAL"), "");
+    assert_eq!(level("gemini-2.5-flash", "low").lines().count(), 1);
+}
+
+#[test]
+fn checks_schemas_of_gemini() {
+    let schema = json!({ "type": "OBJECT", "properties": { "const": { "type": "STRING", "const": "x" } }, "additionalProperties": false });
+    let body = json!({
+        "contents": [{ "role": "user", "parts": [{ "text": "u" }] }],
+        "tools": [{ "functionDeclarations": [{ "name": "f", "parameters": schema }, { "name": "g", "parametersJsonSchema": schema }] }],
+    });
+    assert_snapshot!(findings(&body, Dialect::Gemini, RequestRules::default()), @"
+    error[CTX0534]: Gemini's schemas do not have the keyword `additionalProperties` (at /tools/0/functionDeclarations/0/parameters/additionalProperties)
+    error[CTX0534]: Gemini's schemas do not have the keyword `const` (at /tools/0/functionDeclarations/0/parameters/properties/const/const)
+    ");
+}
+
+#[test]
+fn accepts_longer_tool_names_at_anthropic() {
+    let tool = |length: usize| json!({ "tools": [{ "name": "t".repeat(length), "input_schema": { "type": "object" } }] });
+    assert_eq!(claude("claude-opus-5", &tool(128)), "");
+    assert_eq!(claude("claude-opus-5", &tool(129)).lines().count(), 1);
 }

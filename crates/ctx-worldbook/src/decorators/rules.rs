@@ -19,6 +19,12 @@ pub(super) enum Rule {
     Role(Role),
     ScanDepth(i64),
     Position(Destination),
+    /// The entry activates with this percentage.
+    Probability(u32),
+    /// Whether keys match whole words only.
+    WholeWords(bool),
+    /// Whether its text activates other entries.
+    Recursion(bool),
     /// Understood, and without effect here.
     Nothing,
 }
@@ -30,8 +36,8 @@ pub(super) enum Read {
     Unknown,
 }
 
-/// The decorators of character cards, version 3, that are understood here.
-pub(super) const NAMES: [&str; 18] = [
+/// The decorators of character cards, version 3, and of `RisuAI` that are understood here.
+pub(super) const NAMES: [&str; 24] = [
     "activate",
     "dont_activate",
     "activate_only_after",
@@ -50,6 +56,12 @@ pub(super) const NAMES: [&str; 18] = [
     "position",
     "ignore_on_max_context",
     "disable_ui_prompt",
+    "probability",
+    "match_full_word",
+    "match_partial_word",
+    "recursive",
+    "unrecursive",
+    "no_recursive_search",
 ];
 
 /// Those that speak of texts instead of chats, which have no effect here, so that their fallbacks count.
@@ -86,7 +98,13 @@ pub(super) fn rule(name: &str, value: &str) -> Read {
             .map(Rule::Role),
         "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
         "position" => position(value).map(Rule::Position),
-        "ignore_on_max_context" | "disable_ui_prompt" => Some(Rule::Nothing),
+        // The next five are additions of RisuAI; the last of its additions only changes its log.
+        "probability" => value.parse().ok().map(Rule::Probability),
+        "match_full_word" => Some(Rule::WholeWords(true)),
+        "match_partial_word" => Some(Rule::WholeWords(false)),
+        "recursive" => Some(Rule::Recursion(true)),
+        "unrecursive" => Some(Rule::Recursion(false)),
+        "ignore_on_max_context" | "disable_ui_prompt" | "no_recursive_search" => Some(Rule::Nothing),
         _ => return Read::Unknown,
     };
     rule.map_or(Read::BadValue, Read::Rule)

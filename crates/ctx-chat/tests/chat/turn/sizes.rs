@@ -221,3 +221,31 @@ fn a_loop_that_is_too_large_by_itself_ends_with_a_reason() {
     );
     assert!(room.stored().last().unwrap().contains("CONTEXT_TOO_LARGE"));
 }
+
+#[test]
+fn answers_after_more_tool_rounds_than_fit() {
+    let calls = |at: usize| {
+        Answer::calls(&[(
+            &format!("c{at}"),
+            "echo",
+            &format!(r#"{{"note":"step {at} took {at} s, warning W{at}"}}"#),
+        )])
+    };
+    let answers: Vec<Answer> = (0..18).map(calls).chain([Answer::text("Done.")]).collect();
+    let mut room = Room::new(answers);
+    let end = room.turn("Find out why the build fails", |chat| {
+        with_bench(chat, &Bench);
+        let compression = RequestCompression { token_budget: Some(400), ..RequestCompression::default() };
+        chat.compression = Some(compression);
+    });
+    assert_eq!(ending(&end), "answered");
+    let usage = end.usage.unwrap();
+    assert!(usage.used_tokens <= 400, "{usage:?}");
+    let last = room.server.requests().last().unwrap().json().to_string();
+    let has = |text: &str| last.contains(text);
+    assert!(
+        has("Find out why the build fails") && has(r#""c16""#) && has(r#""c17""#) && !has(r#""c1""#),
+        "{last}"
+    );
+    room.check_requests();
+}

@@ -121,6 +121,23 @@ fn a_model_is_asked_for_a_summary_without_tools() {
     assert_eq!(sent, expected);
 }
 
+#[test]
+fn follows_request_rules_of_custom_models() {
+    let server = crate::server::Server::script([Answer::text("Done.")]);
+    let endpoint = ctx_chat::Endpoint::new(ctx_wire::Dialect::OpenaiChat, server.base_url());
+    let client = std::sync::Arc::new(ctx_chat::Client::new(endpoint).unwrap());
+    let rows = r#"{"models": [{"pattern": "^mine$", "request": {"samplers": "none", "outputLimit": "max_completion_tokens"}}]}"#;
+    let (models, found) = ctx_tokens::ModelTable::builtin().with_override(rows);
+    assert_eq!(found, []);
+    let shape = ctx_chat::RequestShape { model: "mine".to_owned(), ..ctx_chat::RequestShape::default() };
+    let summarizer = ctx_chat::ModelSummarizer::new(client, shape).with_models(std::sync::Arc::new(models));
+    let request =
+        SummaryRequest { prompt: "x".into(), model: None, temperature: Some(0.25), max_tokens: Some(500) };
+    crate::room::block_on(summarizer.summarize(&request)).unwrap();
+    let sent = server.requests()[0].json();
+    assert_eq!((sent.get("temperature"), &sent["max_completion_tokens"]), (None, &500.into()));
+}
+
 /// Asks for a summary where the provider answers this, and compares the kind of failure.
 #[track_caller]
 fn check_failure(answer: Answer, expected: PortErrorKind) {
