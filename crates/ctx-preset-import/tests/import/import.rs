@@ -615,6 +615,37 @@ fn of_a_prompt_twice_in_the_order_the_first_place_counts() {
 }
 
 #[test]
+fn uses_prompt_order_of_given_character() {
+    let preset = json!({
+        "prompts": [
+            { "identifier": "main", "content": "Main.", "system_prompt": true },
+            { "identifier": "style", "content": "Short.", "system_prompt": false },
+        ],
+        "prompt_order": [
+            { "character_id": 100_001, "order": [{ "identifier": "main", "enabled": true }] },
+            { "character_id": 7, "order": [
+                { "identifier": "style", "enabled": true }, { "identifier": "main", "enabled": true },
+            ] },
+        ],
+    })
+    .to_string();
+    let texts = |order: Option<&str>| {
+        let mut options = ImportOptions::default();
+        options.prompt_order = order.map(str::to_owned);
+        let made = import(&[SourceFile { name: "p.json", bytes: preset.as_bytes() }], &options);
+        let is_missing = found(&made).iter().any(|found| found.contains("[CTX0641]"));
+        let entries = made.agent.unwrap().preset_messages;
+        let sent = entries.iter().filter(|entry| entry.is_enabled());
+        let texts = sent.filter_map(|entry| entry.content.as_ref()).map(ToString::to_string);
+        (texts.collect::<Vec<String>>(), is_missing)
+    };
+    assert_eq!(texts(None), (vec!["Main.".to_owned()], false));
+    assert_eq!(texts(Some("7")), (vec!["Short.".to_owned(), "Main.".to_owned()], false));
+    // Without the wanted order, the usual one applies.
+    assert_eq!(texts(Some("8")), (vec!["Main.".to_owned()], true));
+}
+
+#[test]
 fn uids_of_a_book_that_stand_twice_are_told() {
     let check = |file: Value, places: &[&str]| {
         let made = import_all(&[("book", file)]);
